@@ -1,0 +1,119 @@
+//! What holds for every topology.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+
+use crate::{Arrangement, Dragonfly, FatTree, LinkClass, Peer, Port, RouterId, SingleSwitch, Topology};
+
+fn check(topology: &dyn Topology) {
+    check_links(topology);
+    check_nodes(topology);
+    check_distances(topology);
+}
+
+fn check_links(topology: &dyn Topology) {
+    for router in 0..topology.routers() {
+        assert!(topology.ports(router) <= topology.radix());
+        assert!(topology.domain(router) < topology.domains());
+        for port in 0..topology.ports(router) {
+            let port = port as Port;
+            let class = topology.link_class(router, port);
+            assert!(class.index() < topology.link_classes().len());
+            match topology.peer(router, port) {
+                Peer::Node(node) => {
+                    assert_eq!(topology.attachment(node), (router, port));
+                    assert_eq!(class, LinkClass::TERMINAL);
+                }
+                Peer::Router { router: other, port: far } => {
+                    assert_ne!(router, other, "{}: port {port} of router {router} leads back", topology.describe());
+                    assert_eq!(topology.peer(other, far), Peer::Router { router, port });
+                    assert_eq!(topology.link_class(other, far), class);
+                    assert_ne!(class, LinkClass::TERMINAL);
+                }
+                Peer::Nothing => {}
+            }
+        }
+    }
+}
+
+fn check_nodes(topology: &dyn Topology) {
+    let mut locators = Vec::new();
+    for node in 0..topology.nodes() {
+        let (router, port) = topology.attachment(node);
+        assert_eq!(topology.peer(router, port), Peer::Node(node));
+        locators.push(topology.locator(node));
+    }
+    locators.sort_unstable();
+    locators.dedup();
+    assert_eq!(locators.len(), topology.nodes() as usize, "addresses are unique");
+}
+
+/// Distances equal those that a search of the graph finds, with at most one global link on a way.
+fn check_distances(topology: &dyn Topology) {
+    let has_nodes = |router: RouterId| {
+        (0..topology.ports(router)).any(|port| matches!(topology.peer(router, port as Port), Peer::Node(_)))
+    };
+    for from in (0..topology.routers()).filter(|&router| has_nodes(router)) {
+        let distance = search(topology, from);
+        for to in (0..topology.routers()).filter(|&router| has_nodes(router)) {
+            assert_eq!(topology.distance(from, to), distance[to as usize], "{} {from} {to}", topology.describe());
+        }
+    }
+}
+
+fn search(topology: &dyn Topology, from: RouterId) -> Vec<u32> {
+    let mut distance = vec![[u32::MAX; 2]; topology.routers() as usize];
+    distance[from as usize][0] = 0;
+    let mut queue = VecDeque::from([(from, 0)]);
+    while let Some((router, global)) = queue.pop_front() {
+        let here = distance[router as usize][global];
+        for port in 0..topology.ports(router) {
+            let port = port as Port;
+            let Peer::Router { router: next, .. } = topology.peer(router, port) else { continue };
+            let is_global = topology.name() == "dragonfly" && topology.link_class(router, port) == Dragonfly::GLOBAL;
+            let global = global + usize::from(is_global);
+            if global < 2 && distance[next as usize][global] == u32::MAX {
+                distance[next as usize][global] = here + 1;
+                queue.push_back((next, global));
+            }
+        }
+    }
+    distance.into_iter().map(|[none, one]| none.min(one)).collect()
+}
+
+#[test]
+fn single_switches() {
+    for nodes in [1, 2, 16, 256] {
+        check(&SingleSwitch::new(nodes).unwrap());
+    }
+    assert_eq!(SingleSwitch::new(257).unwrap_err().to_string(), "a router would need 257 ports, the limit is 256");
+}
+
+#[test]
+fn the_dragonfly_of_the_contention_paper() {
+    let topology = Dragonfly::new(8, 16, 8, 129, Arrangement::Palmtree).unwrap();
+    assert_eq!((topology.nodes(), topology.routers(), topology.radix()), (16_512, 2064, 31));
+    check_links(&topology);
+    check_nodes(&topology);
+}
+
+proptest! {
+    #[test]
+    fn dragonflies(
+        p in 1u32..4, a in 1u32..7, h in 1u32..4, share in 0.0f64..1.0, palmtree in any::<bool>(),
+    ) {
+        let g = 1 + (share * f64::from(a * h)).round() as u32;
+        let arrangement = if palmtree { Arrangement::Palmtree } else { Arrangement::Absolute };
+        check(&Dragonfly::new(p, a, h, g, arrangement).unwrap());
+    }
+
+    #[test]
+    fn fat_trees(
+        children in prop::collection::vec(1u32..5, 1..5), parents in prop::collection::vec(1u32..4, 4),
+        parallel in prop::collection::vec(1u32..3, 4),
+    ) {
+        let upper = children.len() - 1;
+        check(&FatTree::new(&children, &parents[..upper], &parallel[..upper]).unwrap());
+    }
+}

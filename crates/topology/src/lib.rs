@@ -1,0 +1,187 @@
+//! Interconnection network topologies as pure graphs.
+//!
+//! A [`Topology`] says which routers there are, what hangs on each of their ports, how far apart two
+//! routers are, and which routers belong together when the network is dealt out to regions. It answers
+//! from formulas; nothing is stored per link, so a network of a million nodes costs nothing here.
+//!
+//! **What this crate must never know:** time, packets, buffers, routing decisions.
+//!
+//! **The invariant it keeps:** links are symmetric. If port `p` of router `r` leads to port `q` of
+//! router `s`, then port `q` of `s` leads to port `p` of `r`, and both ends have the same link class.
+
+mod dragonfly;
+mod fat_tree;
+mod single_switch;
+
+pub use dragonfly::{Arrangement, Dragonfly, GlobalLink};
+pub use fat_tree::FatTree;
+pub use single_switch::SingleSwitch;
+
+/// A terminal of the network, counted through from 0.
+pub type NodeId = u32;
+
+/// A router, counted through from 0.
+pub type RouterId = u32;
+
+/// A port of a router. A bidirectional link has the same port number for both of its directions.
+pub type Port = u8;
+
+/// The largest number of ports that a router can have.
+pub const RADIX_MAX: u32 = 256;
+
+/// The largest number of nodes that a network can have.
+pub const NODES_MAX: u64 = 1 << 28;
+
+/// What hangs on a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A terminal.
+    Node(NodeId),
+    /// A port of another router.
+    Router {
+        /// The other router.
+        router: RouterId,
+        /// The port over there.
+        port: Port,
+    },
+    /// Nothing: the port exists and is left open.
+    Nothing,
+}
+
+/// A kind of link, as an index into [`Topology::link_classes`]. Latencies, rates, buffers and virtual
+/// channels are given per kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkClass(pub u8);
+
+impl LinkClass {
+    /// The links between nodes and their routers, the same in every topology.
+    pub const TERMINAL: Self = Self(0);
+
+    /// The index into [`Topology::link_classes`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// The address of a node in a form that its topology's routing can take apart by shifts and masks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Locator(pub u32);
+
+/// A network as a graph.
+pub trait Topology: Send + Sync + std::fmt::Debug {
+    /// Its name in scenario files.
+    fn name(&self) -> &'static str;
+
+    /// One line with its parameters, for people.
+    fn describe(&self) -> String;
+
+    /// How many nodes there are.
+    fn nodes(&self) -> u32;
+
+    /// How many routers there are.
+    fn routers(&self) -> u32;
+
+    /// How many ports `router` has, terminals included.
+    fn ports(&self, router: RouterId) -> u32;
+
+    /// The largest number of ports of any router.
+    fn radix(&self) -> u32;
+
+    /// What hangs on a port.
+    fn peer(&self, router: RouterId, port: Port) -> Peer;
+
+    /// The kind of link on a port.
+    fn link_class(&self, router: RouterId, port: Port) -> LinkClass;
+
+    /// The names of the kinds of links; the first is `terminal`.
+    fn link_classes(&self) -> &[&'static str];
+
+    /// The router that a node hangs on, and the port there.
+    fn attachment(&self, node: NodeId) -> (RouterId, Port);
+
+    /// The address of a node.
+    fn locator(&self, node: NodeId) -> Locator;
+
+    /// The number of links on a minimal way between two routers that nodes hang on, minimal in the sense
+    /// of the topology: that of a dragonfly crosses at most one global link.
+    fn distance(&self, from: RouterId, to: RouterId) -> u32;
+
+    /// How many domains there are.
+    fn domains(&self) -> u32;
+
+    /// The domain of a router. Domains are the natural pieces of a network: links between them are few and
+    /// long. They are dealt out to regions whole unless somebody asks for a finer cut.
+    fn domain(&self, router: RouterId) -> u32;
+
+    /// A class of the channel that leaves `router` by `port`, such that routing moves through the classes
+    /// in some fixed order. It makes deadlock proofs of large networks short.
+    fn channel_class(&self, router: RouterId, port: Port) -> u8;
+
+    /// The name of a channel class, for people.
+    fn channel_class_name(&self, class: u8) -> String;
+
+    /// How a person would point at a router.
+    fn router_name(&self, router: RouterId) -> String {
+        format!("router {router}")
+    }
+}
+
+/// Why a topology cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TopologyError {
+    /// A parameter is outside its range.
+    #[error("{parameter} = {value} is outside {min}..={max}")]
+    OutOfRange {
+        /// The parameter.
+        parameter: &'static str,
+        /// Its value.
+        value: u64,
+        /// The smallest allowed.
+        min: u64,
+        /// The largest allowed.
+        max: u64,
+    },
+    /// Routers would need more ports than can be simulated.
+    #[error("a router would need {ports} ports, the limit is {RADIX_MAX}")]
+    RadixTooLarge {
+        /// The ports needed.
+        ports: u64,
+    },
+    /// A dragonfly has more groups than its global links can join.
+    #[error("{groups} groups cannot be joined: a group has a·h = {links} global links and reaches at most {} groups", links + 1)]
+    TooManyGroups {
+        /// The groups asked for.
+        groups: u64,
+        /// The global links of a group.
+        links: u64,
+    },
+    /// There are more nodes or routers than can be counted.
+    #[error("the network would have {count} {what}, the limit is {limit}")]
+    TooLarge {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many there would be.
+        count: u64,
+        /// How many there can be.
+        limit: u64,
+    },
+}
+
+fn in_range(parameter: &'static str, value: u32, min: u32, max: u32) -> Result<(), TopologyError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(TopologyError::OutOfRange { parameter, value: value.into(), min: min.into(), max: max.into() })
+}
+
+fn at_most(what: &'static str, count: u64, limit: u64) -> Result<(), TopologyError> {
+    if count <= limit { Ok(()) } else { Err(TopologyError::TooLarge { what, count, limit }) }
+}
+
+fn radix_fits(ports: u64) -> Result<(), TopologyError> {
+    if ports <= u64::from(RADIX_MAX) { Ok(()) } else { Err(TopologyError::RadixTooLarge { ports }) }
+}
+
+#[cfg(test)]
+mod laws;
