@@ -16,7 +16,6 @@
 
 mod channel;
 mod executor;
-mod random;
 mod region;
 mod simulation;
 mod snapshot;
@@ -24,10 +23,10 @@ mod wheel;
 
 pub use channel::{Channel, ChannelError, ChannelMap};
 pub use executor::{Executor, Rayon, Sequential};
-pub use random::Stream;
 pub use region::{Envelope, Outbox, Region};
 pub use simulation::{Outcome, Simulation};
 pub use snapshot::{Snapshot, SnapshotError, read_value, write_value};
+pub use tailback_random::Stream;
 pub use wheel::Wheel;
 
 /// Simulated time. What one tick stands for is the model's business.
