@@ -11,11 +11,6 @@ use crate::{
     LinkClass, Locator, NODES_MAX, NodeId, Peer, Port, RouterId, Topology, TopologyError, at_most, in_range, radix_fits,
 };
 
-const LINK_CLASSES: [&str; 16] = [
-    "terminal", "level1", "level2", "level3", "level4", "level5", "level6", "level7", "level8", "level9", "level10",
-    "level11", "level12", "level13", "level14", "level15",
-];
-
 /// What all switches of one level have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Level {
@@ -36,6 +31,8 @@ struct Level {
     /// Where in a locator the digit sits that tells which child a node is below.
     digit_shift: u32,
     digit_bits: u32,
+    /// The links that lead up from one switch of each lower level, multiplied.
+    ways_up_to_here: u32,
 }
 
 /// A fat tree.
@@ -59,8 +56,14 @@ pub struct TreePlace {
 }
 
 impl FatTree {
+    /// The names of the kinds of links: those above level 1, above level 2, and so on.
+    pub const LINK_CLASSES: &[&str] = &[
+        "terminal", "level1", "level2", "level3", "level4", "level5", "level6", "level7", "level8", "level9",
+        "level10", "level11", "level12", "level13", "level14", "level15",
+    ];
+
     /// The most levels a tree can have.
-    pub const LEVELS_MAX: u32 = LINK_CLASSES.len() as u32;
+    pub const LEVELS_MAX: u32 = Self::LINK_CLASSES.len() as u32;
 
     /// A tree whose level-`l` switches have `children[l - 1]` children and, unless they are at the top,
     /// `parents[l - 1]` parents with `parallel[l - 1]` links to each.
@@ -78,7 +81,7 @@ impl FatTree {
         let nodes: u64 = children.iter().map(|&m| u64::from(m)).try_fold(1, u64::checked_mul).unwrap_or(u64::MAX);
         at_most("nodes", nodes, NODES_MAX)?;
         let mut levels: Vec<Level> = Vec::new();
-        let (mut first, mut twins, mut below, mut shift) = (0u64, 1u64, 1u64, 0);
+        let (mut first, mut twins, mut below, mut shift, mut ways) = (0u64, 1u64, 1u64, 0, 1u32);
         for (l, &m) in children.iter().enumerate() {
             let parallel_down = if l == 0 { 1 } else { parallel[l - 1] };
             let parents_here = parents.get(l).copied().unwrap_or(0);
@@ -99,7 +102,9 @@ impl FatTree {
                 first: first as u32,
                 digit_shift: shift,
                 digit_bits,
+                ways_up_to_here: ways,
             });
+            ways = ways.saturating_mul((parents_here * parallel_up).max(1));
             first += nodes / below * twins;
             shift += digit_bits;
         }
@@ -169,6 +174,17 @@ impl FatTree {
     pub fn child_towards(&self, level: u32, locator: Locator) -> u32 {
         let level = self.level(level);
         locator.0 >> level.digit_shift & ((1 << level.digit_bits) - 1)
+    }
+
+    /// A number that spreads destinations evenly over the links up from a level-`level` switch, taken modulo
+    /// their count: switches of each level use another part of the destination's number (D-mod-K).
+    #[must_use]
+    pub fn spread(&self, level: u32, locator: Locator) -> u32 {
+        let digit = |(index, level): (usize, &Level)| {
+            self.child_towards(index as u32 + 1, locator) * (level.nodes_below / level.children)
+        };
+        let node: u32 = self.levels.iter().enumerate().map(digit).sum();
+        node / self.level(level).ways_up_to_here
     }
 
     /// What a locator of a node below a level-`level` switch has in common with those of all others there:
@@ -267,7 +283,7 @@ impl Topology for FatTree {
     }
 
     fn link_classes(&self) -> &[&'static str] {
-        &LINK_CLASSES[..self.levels.len()]
+        &Self::LINK_CLASSES[..self.levels.len()]
     }
 
     fn attachment(&self, node: NodeId) -> (RouterId, Port) {

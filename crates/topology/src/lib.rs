@@ -11,10 +11,12 @@
 
 mod dragonfly;
 mod fat_tree;
+mod registry;
 mod single_switch;
 
 pub use dragonfly::{Arrangement, Dragonfly, GlobalLink};
-pub use fat_tree::FatTree;
+pub use fat_tree::{FatTree, TreePlace};
+pub use registry::{AnyTopology, TOPOLOGIES, TopologyModel};
 pub use single_switch::SingleSwitch;
 
 /// A terminal of the network, counted through from 0.
@@ -70,7 +72,7 @@ pub struct Locator(pub u32);
 
 /// A network as a graph.
 pub trait Topology: Send + Sync + std::fmt::Debug {
-    /// Its name in scenario files.
+    /// The name of its kind.
     fn name(&self) -> &'static str;
 
     /// One line with its parameters, for people.

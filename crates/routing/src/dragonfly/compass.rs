@@ -1,0 +1,174 @@
+//! Where a router of a dragonfly is, and which of its ports lead closer to where.
+
+use std::sync::Arc;
+
+use tailback_random::Stream;
+use tailback_topology::{Dragonfly, GlobalLink, Locator, Peer, Port, RouterId, Topology};
+
+use crate::{Header, Hop, Lane, Step, VcSequence};
+
+/// The links of one group to each other group.
+#[derive(Debug)]
+struct Gateways {
+    /// Where the links to a group start in `links`; one more at the end.
+    starts: Vec<u32>,
+    links: Vec<GlobalLink>,
+}
+
+impl Gateways {
+    fn of(topology: &Dragonfly, group: u32) -> Self {
+        let (mut starts, mut links) = (vec![0], Vec::new());
+        for other in 0..topology.groups() {
+            links.extend(topology.global_links(group, other));
+            starts.push(links.len() as u32);
+        }
+        Self { starts, links }
+    }
+
+    fn to(&self, group: u32) -> &[GlobalLink] {
+        let [start, end] = [group, group + 1].map(|index| self.starts[index as usize] as usize);
+        &self.links[start..end]
+    }
+}
+
+/// A dragonfly and the channels to use in it: what the compasses of all its routers share.
+#[derive(Debug)]
+pub(super) struct Chart {
+    pub(super) topology: Arc<Dragonfly>,
+    pub(super) sequence: VcSequence,
+    gateways: Vec<Arc<Gateways>>,
+}
+
+impl Chart {
+    pub(super) fn new(topology: Arc<Dragonfly>, sequence: VcSequence) -> Self {
+        let gateways = (0..topology.groups()).map(|group| Arc::new(Gateways::of(&topology, group))).collect();
+        Self { topology, sequence, gateways }
+    }
+
+    /// The virtual channels that the sequence needs, by link class; injection needs one.
+    pub(super) fn virtual_channels(&self) -> Vec<u8> {
+        vec![1, self.sequence.virtual_channels(Hop::Local), self.sequence.virtual_channels(Hop::Global)]
+    }
+
+    pub(super) fn compass(self: &Arc<Self>, router: RouterId) -> Compass {
+        let (group, place) = self.topology.place(router);
+        let nodes = self.topology.nodes_per_router() as Port;
+        let first_global = u32::from(nodes) + self.topology.routers_per_group() - 1;
+        let gateways = Arc::clone(&self.gateways[group as usize]);
+        Compass { group, place, nodes, first_global: first_global as u16, gateways, chart: Arc::clone(self) }
+    }
+
+    /// One destination at each router: enough to know all ways through the network.
+    pub(super) fn destinations(&self) -> impl Iterator<Item = Locator> {
+        let p = self.topology.nodes_per_router();
+        (0..self.topology.routers()).map(move |router| self.topology.locator(router * p))
+    }
+}
+
+/// What one router knows about directions.
+#[derive(Clone, Debug)]
+pub(super) struct Compass {
+    pub(super) group: u32,
+    pub(super) place: u32,
+    nodes: Port,
+    first_global: u16,
+    gateways: Arc<Gateways>,
+    pub(super) chart: Arc<Chart>,
+}
+
+impl Compass {
+    /// The kind of link behind a port, `None` for a terminal.
+    #[inline]
+    pub(super) fn kind(&self, port: Port) -> Option<Hop> {
+        if port < self.nodes {
+            None
+        } else if u16::from(port) < self.first_global {
+            Some(Hop::Local)
+        } else {
+            Some(Hop::Global)
+        }
+    }
+
+    /// The step by a link of kind `hop` behind `port`, for a packet that came in by `entry`.
+    #[inline]
+    pub(super) fn step(&self, entry: Lane, hop: Hop, port: Port, header: Header) -> Step {
+        let sequence = &self.chart.sequence;
+        let vc = match self.kind(entry.port) {
+            None => sequence.first(hop),
+            Some(from) => sequence.next(from, entry.vc, hop),
+        };
+        Step::by(Lane { port, vc }, header)
+    }
+
+    /// The step of a packet that is where it wanted to go.
+    #[inline]
+    pub(super) fn eject(&self, port: Port, header: Header) -> Step {
+        Step::by(Lane { port, vc: 0 }, header)
+    }
+
+    /// The next hop of a minimal way to the router at `place` of `group`; `None` at that router. Among equally
+    /// good links one is drawn.
+    #[inline]
+    pub(super) fn towards(&self, group: u32, place: u32, random: &mut Stream) -> Option<(Hop, Port)> {
+        if group != self.group {
+            return Some(self.towards_group(group, random));
+        }
+        (place != self.place).then(|| (Hop::Local, self.local_port(place)))
+    }
+
+    /// The next hop of a minimal way to another group: by a link of this router if it has one, else by a router
+    /// that has. Among equally good links one is drawn.
+    #[inline]
+    pub(super) fn towards_group(&self, group: u32, random: &mut Stream) -> (Hop, Port) {
+        match self.gateways.to(group) {
+            [link] => self.by(*link),
+            links => {
+                let count = |here| links.iter().filter(|link| (link.router == self.place) == here).count() as u32;
+                let here = count(true) > 0;
+                let mut suitable = links.iter().filter(|link| (link.router == self.place) == here);
+                let drawn = random.below(count(here)) as usize;
+                self.by(*suitable.nth(drawn).expect("the draw is below the count"))
+            }
+        }
+    }
+
+    /// All hops that [`Compass::towards`] may choose.
+    pub(super) fn all_towards(&self, group: u32, place: u32) -> Vec<(Hop, Port)> {
+        if group == self.group {
+            return if place == self.place { Vec::new() } else { vec![(Hop::Local, self.local_port(place))] };
+        }
+        let links = self.gateways.to(group);
+        let here = links.iter().any(|link| link.router == self.place);
+        links.iter().filter(|link| (link.router == self.place) == here).map(|link| self.by(*link)).collect()
+    }
+
+    /// The number of links of a minimal way to the router at `place` of `group`.
+    pub(super) fn distance(&self, group: u32, place: u32) -> u32 {
+        let topology = &self.chart.topology;
+        topology.distance(topology.router_at(self.group, self.place), topology.router_at(group, place))
+    }
+
+    /// A router at which minimal ways from here enter `group`.
+    pub(super) fn entrance(&self, group: u32) -> RouterId {
+        let topology = &self.chart.topology;
+        if group == self.group {
+            return topology.router_at(group, self.place);
+        }
+        let links = self.gateways.to(group);
+        let link = links.iter().find(|link| link.router == self.place).unwrap_or(&links[0]);
+        match topology.peer(topology.router_at(self.group, link.router), link.port) {
+            Peer::Router { router, .. } => router,
+            other => unreachable!("a global link leads to {other:?}"),
+        }
+    }
+
+    #[inline]
+    fn by(&self, link: GlobalLink) -> (Hop, Port) {
+        if link.router == self.place { (Hop::Global, link.port) } else { (Hop::Local, self.local_port(link.router)) }
+    }
+
+    #[inline]
+    fn local_port(&self, place: u32) -> Port {
+        self.nodes + (place - u32::from(place > self.place)) as Port
+    }
+}

@@ -1,0 +1,113 @@
+//! Minimal routing: to the destination's group by at most one local and one global link, then to its router
+//! by at most one local link.
+
+use std::sync::Arc;
+
+use tailback_parameters::{BuildError, Kind, Parameter};
+use tailback_random::Stream;
+use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
+
+use super::compass::{Chart, Compass};
+use crate::registry::{RoutingModel, needs};
+use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, VcSequence, View};
+
+const PATHS: &[&str] = &["l", "l?gl?"];
+
+/// The entry in the list of algorithms.
+pub(crate) const MINIMAL: RoutingModel = RoutingModel {
+    name: "minimal",
+    topology: "dragonfly",
+    summary: "MIN: the one way with at most one global link",
+    parameters: &[Parameter {
+        name: "vcs",
+        kind: Kind::Text,
+        default: Some("\"l0 g0 l1\""),
+        help: "the order in which packets use virtual channels of local (l) and global (g) links",
+    }],
+    build: |topology, values| {
+        let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&MINIMAL, topology)) };
+        let sequence = VcSequence::parse(values.text("vcs"), PATHS)
+            .map_err(|error| BuildError::at("vcs", error.to_string()).help("the default is `l0 g0 l1`"))?;
+        Ok(Arc::new(Minimal::new(Arc::clone(topology), sequence)))
+    },
+};
+
+/// Minimal routing.
+#[derive(Debug)]
+pub struct Minimal {
+    chart: Arc<Chart>,
+}
+
+impl Minimal {
+    /// On `topology`, with channels in the order of `sequence`.
+    #[must_use]
+    pub fn new(topology: Arc<Dragonfly>, sequence: VcSequence) -> Self {
+        Self { chart: Arc::new(Chart::new(topology, sequence)) }
+    }
+}
+
+impl Routing for Minimal {
+    fn topology(&self) -> Arc<dyn Topology> {
+        Arc::clone(&self.chart.topology) as _
+    }
+
+    fn virtual_channels(&self) -> Vec<u8> {
+        self.chart.virtual_channels()
+    }
+
+    fn agent(&self, router: RouterId) -> Box<dyn Agent> {
+        Box::new(MinimalAgent { compass: self.chart.compass(router) })
+    }
+
+    fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
+        self.chart.sequence.moves(PATHS)
+    }
+
+    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+        let compass = self.chart.compass(router);
+        if header.is_anywhere() {
+            for destination in self.chart.destinations() {
+                compass.minimal_steps(entry, header.towards(destination), steps);
+            }
+        } else {
+            compass.minimal_steps(entry, header, steps);
+        }
+    }
+
+    fn describe(&self) -> String {
+        format!("minimal, virtual channels {}", self.chart.sequence)
+    }
+}
+
+struct MinimalAgent {
+    compass: Compass,
+}
+
+impl Agent for MinimalAgent {
+    #[inline]
+    fn route(&mut self, entry: Lane, header: &Header, _view: &View<'_>, random: &mut Stream) -> Step {
+        self.compass.minimal_step(entry, *header, random)
+    }
+}
+
+impl Compass {
+    /// The next step of a minimal way to the destination.
+    #[inline]
+    pub(super) fn minimal_step(&self, entry: Lane, header: Header, random: &mut Stream) -> Step {
+        let (group, place, port) = Dragonfly::locate(header.destination());
+        match self.towards(group, place, random) {
+            Some((hop, port)) => self.step(entry, hop, port, header),
+            None => self.eject(port, header),
+        }
+    }
+
+    /// All steps that [`Compass::minimal_step`] may choose.
+    pub(super) fn minimal_steps(&self, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+        let (group, place, port) = Dragonfly::locate(header.destination());
+        if (group, place) == (self.group, self.place) {
+            steps.push(self.eject(port, header));
+        }
+        let hops = self.all_towards(group, place);
+        steps.extend(hops.into_iter().map(|(hop, port)| self.step(entry, hop, port, header)));
+    }
+}

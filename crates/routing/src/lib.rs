@@ -1,0 +1,111 @@
+//! Routing algorithms.
+//!
+//! An algorithm is a [`Routing`]: it says how many virtual channels it needs on each kind of link, makes an
+//! [`Agent`] for each router, and names all moves that its packets may make from channel to channel, from
+//! which [`deadlock`] proves that packets cannot wait for each other in a circle.
+//!
+//! **What this crate must never know:** congestion control protocols, what hangs behind a terminal, and how
+//! routers are simulated; it sees a router through its [`View`].
+//!
+//! **The invariant it keeps:** an agent makes only moves that its algorithm has named. The network checks
+//! that at each hop in builds with debug assertions, so what the proof covers is what packets do.
+//!
+//! To add an algorithm, copy `dragonfly/minimal.rs`, the shortest, and add a line to `registry.rs`.
+
+pub mod deadlock;
+mod direct;
+mod dragonfly;
+mod fat_tree;
+mod header;
+mod registry;
+mod sequence;
+mod view;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+pub use direct::Direct;
+pub use dragonfly::{Intermediates, Minimal, UgalLocal, Valiant, ValiantTarget};
+pub use fat_tree::{NearestCommonAncestor, UpChoice};
+pub use header::{ANYWHERE, Header};
+pub use registry::{ROUTINGS, RoutingModel};
+pub use sequence::{Hop, SequenceError, VcSequence};
+use tailback_random::Stream;
+use tailback_topology::{Port, RouterId, Topology};
+pub use view::View;
+
+/// How a packet came into a router, or how it leaves: a port and a virtual channel of its traffic class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lane {
+    /// The port.
+    pub port: Port,
+    /// The virtual channel, counted inside the traffic class.
+    pub vc: u8,
+}
+
+/// What an agent wants for a packet: one of some virtual channels of one port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The port.
+    pub port: Port,
+    /// The first of the virtual channels that will do, counted inside the traffic class.
+    pub vc: u8,
+    /// How many channels from that one on will do.
+    pub vcs: u8,
+    /// What the packet's header becomes when it makes this step.
+    pub header: Header,
+}
+
+impl Step {
+    /// A step by exactly one channel.
+    #[must_use]
+    pub fn by(lane: Lane, header: Header) -> Self {
+        Self { port: lane.port, vc: lane.vc, vcs: 1, header }
+    }
+}
+
+/// A kind of channel: the class that the topology puts it in, and the virtual channel on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChannelKind {
+    /// [`Topology::channel_class`] of the channel.
+    pub class: u8,
+    /// The virtual channel, counted inside the traffic class.
+    pub vc: u8,
+}
+
+/// A routing algorithm for one network.
+pub trait Routing: Send + Sync + Debug {
+    /// The graph it routes on.
+    fn topology(&self) -> Arc<dyn Topology>;
+
+    /// How many virtual channels a traffic class needs on each kind of link, by link class. What it says for
+    /// terminals is the least that injection needs.
+    fn virtual_channels(&self) -> Vec<u8>;
+
+    /// Makes the agent of `router`.
+    fn agent(&self, router: RouterId) -> Box<dyn Agent>;
+
+    /// Whether a decision is made anew at each attempt of a packet to leave. If not, it is made once, when the
+    /// packet reaches the head of its queue.
+    fn revises(&self) -> bool {
+        false
+    }
+
+    /// All pairs of kinds of channels such that a packet on the first may next ask for the second. Terminals
+    /// do not count: packets leave through them for good, and nothing waits for a packet that has not started.
+    fn moves(&self) -> Vec<(ChannelKind, ChannelKind)>;
+
+    /// All steps that an agent of `router` could choose for a packet with `header` that came in by `entry`.
+    ///
+    /// A packet that starts has the header [`ANYWHERE`]: then these are the steps towards all destinations.
+    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>);
+
+    /// One line with its parameters, for people.
+    fn describe(&self) -> String;
+}
+
+/// An algorithm at one router.
+pub trait Agent: Send {
+    /// Where the packet with `header`, which came in by `entry`, shall go next.
+    fn route(&mut self, entry: Lane, header: &Header, view: &View<'_>, random: &mut Stream) -> Step;
+}

@@ -1,0 +1,35 @@
+//! The routing algorithms that scenario files can name: one line each.
+
+use std::sync::Arc;
+
+use tailback_parameters::{BuildError, Parameter, Values};
+use tailback_topology::AnyTopology;
+
+use crate::{Routing, direct, dragonfly, fat_tree};
+
+/// A routing algorithm with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct RoutingModel {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// The kind of topology it is for.
+    pub topology: &'static str,
+    /// One sentence for people.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Builds it for a topology.
+    pub build: fn(&AnyTopology, &Values) -> Result<Arc<dyn Routing>, BuildError>,
+}
+
+/// All routing algorithms.
+pub const ROUTINGS: &[RoutingModel] =
+    &[direct::DIRECT, dragonfly::MINIMAL, dragonfly::VALIANT, dragonfly::UGAL_LOCAL, fat_tree::NEAREST_COMMON_ANCESTOR];
+
+/// The error of an algorithm that meets a topology it is not for.
+pub(crate) fn needs(model: &RoutingModel, found: &AnyTopology) -> BuildError {
+    let found = found.graph().name();
+    let suitable: Vec<_> = ROUTINGS.iter().filter(|m| m.topology == found).map(|m| format!("`{}`", m.name)).collect();
+    BuildError::new(format!("`{}` routes in a {}, not in a {found}", model.name, model.topology))
+        .help(format!("for a {found} there is {}", suitable.join(", ")))
+}

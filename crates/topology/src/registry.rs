@@ -1,0 +1,189 @@
+//! The topologies that scenario files can name.
+
+use std::sync::Arc;
+
+use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
+
+use crate::{Arrangement, Dragonfly, FatTree, RADIX_MAX, SingleSwitch, Topology, TopologyError};
+
+/// A topology of any kind, for those who need to know which kind it is.
+#[derive(Clone, Debug)]
+pub enum AnyTopology {
+    /// A dragonfly.
+    Dragonfly(Arc<Dragonfly>),
+    /// A fat tree.
+    FatTree(Arc<FatTree>),
+    /// A single switch.
+    SingleSwitch(Arc<SingleSwitch>),
+}
+
+impl AnyTopology {
+    /// The graph, whatever its kind.
+    #[must_use]
+    pub fn graph(&self) -> Arc<dyn Topology> {
+        match self {
+            Self::Dragonfly(topology) => Arc::clone(topology) as _,
+            Self::FatTree(topology) => Arc::clone(topology) as _,
+            Self::SingleSwitch(topology) => Arc::clone(topology) as _,
+        }
+    }
+}
+
+/// A kind of topology with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct TopologyModel {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// What [`Topology::name`] of the result is: several models can make the same kind.
+    pub kind: &'static str,
+    /// One sentence for people.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// The names of the kinds of links that the result can have, beside `terminal`.
+    pub link_classes: &'static [&'static str],
+    /// Builds it.
+    pub build: fn(&Values) -> Result<AnyTopology, BuildError>,
+}
+
+const fn count(name: &'static str, max: u64, default: Option<&'static str>, help: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Integer { min: 1, max }, default, help }
+}
+
+const fn counts(name: &'static str, default: Option<&'static str>, help: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Integers { min: 1, max: RADIX_MAX as u64 }, default, help }
+}
+
+/// All topologies.
+pub const TOPOLOGIES: &[TopologyModel] = &[
+    TopologyModel {
+        name: "dragonfly",
+        kind: "dragonfly",
+        summary: "groups of fully connected routers, joined by global links",
+        parameters: &[
+            count("p", RADIX_MAX as u64, None, "nodes per router"),
+            count("a", RADIX_MAX as u64, None, "routers per group"),
+            count("h", RADIX_MAX as u64, None, "global links per router"),
+            count("g", 1 << 16, None, "groups, at most a·h + 1; with fewer, groups are joined by several links"),
+            Parameter {
+                name: "arrangement",
+                kind: Kind::Choice(&[
+                    Choice { word: "palmtree", help: "consecutive links of a router lead to consecutive groups" },
+                    Choice { word: "absolute", help: "links lead to the other groups in order of their numbers" },
+                ]),
+                default: Some("\"palmtree\""),
+                help: "how global links are dealt out to groups",
+            },
+        ],
+        link_classes: &["local", "global"],
+        build: |values| {
+            let arrangement = match values.text("arrangement") {
+                "absolute" => Arrangement::Absolute,
+                _ => Arrangement::Palmtree,
+            };
+            let [p, a, h, g] = ["p", "a", "h", "g"].map(|name| values.integer(name));
+            Ok(AnyTopology::Dragonfly(Arc::new(Dragonfly::new(p, a, h, g, arrangement).map_err(|e| blame(e, "h"))?)))
+        },
+    },
+    TopologyModel {
+        name: "k-ary-n-tree",
+        kind: "fat-tree",
+        summary: "n levels of switches with k children and k parents, for kⁿ nodes",
+        parameters: &[
+            count("k", RADIX_MAX as u64 / 2, None, "children and parents of a switch"),
+            count("n", FatTree::LEVELS_MAX as u64, None, "levels of switches"),
+        ],
+        link_classes: TREE_LINKS,
+        build: |values| tree(FatTree::k_ary_n_tree(values.integer("k"), values.integer("n")), "k"),
+    },
+    TopologyModel {
+        name: "two-level-tree",
+        kind: "fat-tree",
+        summary: "leaf switches with nodes, each joined to each spine switch",
+        parameters: &[
+            count("nodes_per_leaf", RADIX_MAX as u64, None, "nodes of a leaf switch"),
+            count("leaves", RADIX_MAX as u64, None, "leaf switches"),
+            count("spines", RADIX_MAX as u64, None, "spine switches"),
+            count("parallel", RADIX_MAX as u64, Some("1"), "links between a leaf and a spine"),
+        ],
+        link_classes: &["level1"],
+        build: |values| {
+            let [nodes, leaves, spines, parallel] =
+                ["nodes_per_leaf", "leaves", "spines", "parallel"].map(|name| values.integer(name));
+            tree(FatTree::two_level(nodes, leaves, spines, parallel), "spines")
+        },
+    },
+    TopologyModel {
+        name: "fat-tree",
+        kind: "fat-tree",
+        summary: "an extended generalised fat tree: children, parents and parallel links per level",
+        parameters: &[
+            counts("children", None, "children of a switch, from the bottom level to the top"),
+            counts("parents", None, "parents of a switch, from the bottom level to the one below the top"),
+            counts("parallel", None, "links between a switch and each parent, for the same levels as parents"),
+        ],
+        link_classes: TREE_LINKS,
+        build: |values| {
+            let [children, parents, parallel] = ["children", "parents", "parallel"].map(|name| values.integers(name));
+            tree(FatTree::new(&children, &parents, &parallel), "children")
+        },
+    },
+    TopologyModel {
+        name: "single-switch",
+        kind: "single-switch",
+        summary: "one switch with a node on each port",
+        parameters: &[count("nodes", RADIX_MAX as u64, None, "nodes")],
+        link_classes: &[],
+        build: |values| {
+            let topology = SingleSwitch::new(values.integer("nodes")).map_err(|e| blame(e, "nodes"))?;
+            Ok(AnyTopology::SingleSwitch(Arc::new(topology)))
+        },
+    },
+];
+
+const TREE_LINKS: &[&str] = FatTree::LINK_CLASSES.split_at(1).1;
+
+fn tree(built: Result<FatTree, TopologyError>, parameter: &'static str) -> Result<AnyTopology, BuildError> {
+    built.map(|topology| AnyTopology::FatTree(Arc::new(topology))).map_err(|error| blame(error, parameter))
+}
+
+/// Points at the parameter that is most likely to be mended.
+fn blame(error: TopologyError, otherwise: &'static str) -> BuildError {
+    let message = error.to_string();
+    match error {
+        TopologyError::TooManyGroups { links, .. } => {
+            BuildError::at("g", message).help(format!("use g = {} or fewer, or more links (a, h)", links + 1))
+        }
+        TopologyError::RadixTooLarge { .. } => {
+            BuildError::at(otherwise, message).help("use smaller routers and more of them")
+        }
+        _ => BuildError::at(otherwise, message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tailback_parameters::Value;
+
+    use super::*;
+
+    #[test]
+    fn each_model_names_the_links_of_what_it_builds() {
+        for model in TOPOLOGIES {
+            let mut values = Values::default();
+            for parameter in model.parameters {
+                let value = match (parameter.name, parameter.kind) {
+                    ("parents" | "parallel", Kind::Integers { .. }) => Value::Integers(vec![2]),
+                    (_, Kind::Integers { .. }) => Value::Integers(vec![2, 2]),
+                    (_, Kind::Choice(choices)) => Value::Text(choices[0].word.to_owned()),
+                    _ => Value::Integer(2),
+                };
+                values.set(parameter.name, value);
+            }
+            let graph = (model.build)(&values).unwrap().graph();
+            assert_eq!(graph.name(), model.kind);
+            let classes = graph.link_classes();
+            assert_eq!(classes[1..], model.link_classes[..classes.len() - 1], "{}", model.name);
+        }
+    }
+}
