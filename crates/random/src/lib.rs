@@ -41,30 +41,6 @@ impl Geometric {
     }
 }
 
-/// An exponentially distributed span of time, in whole steps rounded to the nearest, so that its mean is right.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Exponential {
-    mean: f64,
-}
-
-impl Exponential {
-    /// Spans with this mean.
-    ///
-    /// # Panics
-    /// When the mean is not positive.
-    #[must_use]
-    pub fn new(mean: f64) -> Self {
-        assert!(mean > 0.0, "a mean of {mean} is not positive");
-        Self { mean }
-    }
-
-    /// The next span.
-    #[inline]
-    pub fn sample(&self, stream: &mut Stream) -> u64 {
-        (-libm::log(stream.unit()) * self.mean + 0.5) as u64
-    }
-}
-
 /// A choice among weighted alternatives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weighted {
@@ -125,14 +101,6 @@ mod tests {
             assert!(draws.iter().all(|&gap| gap >= 1));
         }
         assert_eq!(Geometric::new(1.0).sample(&mut stream()), 1);
-    }
-
-    #[test]
-    fn exponential_spans_have_their_mean() {
-        let spans = Exponential::new(50.0);
-        let mut stream = stream();
-        let mean = (0..40_000).map(|_| spans.sample(&mut stream)).sum::<u64>() as f64 / 40_000.0;
-        assert!((mean - 50.0).abs() < 1.25, "{mean}");
     }
 
     #[test]

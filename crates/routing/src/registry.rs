@@ -19,8 +19,11 @@ pub struct RoutingModel {
     /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Builds it for a topology.
-    pub build: fn(&AnyTopology, &Values) -> Result<Arc<dyn Routing>, BuildError>,
+    pub build: Build,
 }
+
+/// Builds an algorithm for a topology from the values of its parameters.
+pub type Build = fn(&AnyTopology, &Values) -> Result<Arc<dyn Routing>, BuildError>;
 
 /// All routing algorithms.
 pub const ROUTINGS: &[RoutingModel] =

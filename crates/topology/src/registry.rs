@@ -82,7 +82,7 @@ pub const TOPOLOGIES: &[TopologyModel] = &[
                 _ => Arrangement::Palmtree,
             };
             let [p, a, h, g] = ["p", "a", "h", "g"].map(|name| values.integer(name));
-            Ok(AnyTopology::Dragonfly(Arc::new(Dragonfly::new(p, a, h, g, arrangement).map_err(|e| blame(e, "h"))?)))
+            Ok(AnyTopology::Dragonfly(Arc::new(Dragonfly::new(p, a, h, g, arrangement).map_err(|e| blame(&e, "h"))?)))
         },
     },
     TopologyModel {
@@ -135,7 +135,7 @@ pub const TOPOLOGIES: &[TopologyModel] = &[
         parameters: &[count("nodes", RADIX_MAX as u64, None, "nodes")],
         link_classes: &[],
         build: |values| {
-            let topology = SingleSwitch::new(values.integer("nodes")).map_err(|e| blame(e, "nodes"))?;
+            let topology = SingleSwitch::new(values.integer("nodes")).map_err(|e| blame(&e, "nodes"))?;
             Ok(AnyTopology::SingleSwitch(Arc::new(topology)))
         },
     },
@@ -144,11 +144,11 @@ pub const TOPOLOGIES: &[TopologyModel] = &[
 const TREE_LINKS: &[&str] = FatTree::LINK_CLASSES.split_at(1).1;
 
 fn tree(built: Result<FatTree, TopologyError>, parameter: &'static str) -> Result<AnyTopology, BuildError> {
-    built.map(|topology| AnyTopology::FatTree(Arc::new(topology))).map_err(|error| blame(error, parameter))
+    built.map(|topology| AnyTopology::FatTree(Arc::new(topology))).map_err(|error| blame(&error, parameter))
 }
 
 /// Points at the parameter that is most likely to be mended.
-fn blame(error: TopologyError, otherwise: &'static str) -> BuildError {
+fn blame(error: &TopologyError, otherwise: &'static str) -> BuildError {
     let message = error.to_string();
     match error {
         TopologyError::TooManyGroups { links, .. } => {

@@ -1,0 +1,16 @@
+//! When messages arrive.
+
+/// The process by which the messages of a source arrive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arrival {
+    /// In each cycle with the same chance.
+    Bernoulli,
+    /// In bursts: a source sends messages back to back for a while, then rests for a while. Both times are
+    /// geometric, which is what exponential times are in whole messages and whole cycles.
+    Bursts {
+        /// The mean number of messages in a burst, at least 1.
+        messages_mean: f64,
+        /// Whether all messages of a burst go to the same destination.
+        same_destination: bool,
+    },
+}

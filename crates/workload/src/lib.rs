@@ -1,0 +1,24 @@
+//! Synthetic traffic: who sends how much to whom, and when.
+//!
+//! A [`Workload`] is a list of named [`Traffic`]s. Each has sources that act on their own, a [`Pattern`] that
+//! tells where their messages go, a size distribution, and an arrival process; pattern and load may change at
+//! given times. Each source is a [`Process`] that draws when it acts next, so sources that rest cost nothing.
+//!
+//! **What this crate must never know:** networks, and how time passes; it counts link cycles.
+//!
+//! **The invariant it keeps:** what a source does depends only on the seed, its node and the place of its traffic in
+//! the list, never on what other sources or the network do.
+
+mod arrival;
+mod nodes;
+mod pattern;
+mod process;
+mod size;
+mod traffic;
+
+pub use arrival::Arrival;
+pub use nodes::{NodeSet, NodeSetError, draw_distinct};
+pub use pattern::{Groups, Pattern, PatternError};
+pub use process::{Process, Request};
+pub use size::MessageSize;
+pub use traffic::{Phase, Traffic, Workload};

@@ -1,0 +1,261 @@
+//! Where messages go.
+
+use std::fmt;
+
+use tailback_random::{Stream, Weighted};
+
+use crate::nodes::{NodeSet, draw_cycle};
+
+/// How the nodes of a network fall into groups of equal size: consecutive runs of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// How many groups there are.
+    pub count: u32,
+    /// The nodes of each.
+    pub nodes_each: u32,
+}
+
+/// Where the messages of a source go.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    /// To each of some nodes alike.
+    Uniform {
+        /// The nodes.
+        among: NodeSet,
+        /// Whether a source may also draw itself.
+        with_self: bool,
+    },
+    /// To a random node of the group `offset` further on, counted round: ADV+offset.
+    Adversarial {
+        /// The groups.
+        groups: Groups,
+        /// How many groups further.
+        offset: u32,
+    },
+    /// To each node its own destination.
+    Permutation(Vec<u32>),
+    /// By chance one of several patterns.
+    Mix {
+        /// The patterns.
+        patterns: Vec<Pattern>,
+        /// Which share each has of all messages.
+        choice: Weighted,
+    },
+}
+
+/// Why a pattern does not fit a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatternError {
+    /// A source would have nobody to send to.
+    NobodyElse,
+    /// The pattern needs a number of nodes that is a power of two.
+    NotAPowerOfTwo {
+        /// The number of nodes.
+        nodes: u32,
+    },
+    /// Every node would send to itself.
+    ToItself {
+        /// The offset or shift.
+        by: u32,
+        /// Modulo which it is 0.
+        modulo: u32,
+    },
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NobodyElse => write!(f, "a source has nobody but itself to send to"),
+            Self::NotAPowerOfTwo { nodes } => write!(f, "the network has {nodes} nodes, which is not a power of two"),
+            Self::ToItself { by, modulo } => {
+                write!(f, "{by} is a multiple of {modulo}: sources would send to where they are")
+            }
+        }
+    }
+}
+
+impl Pattern {
+    /// To each of `among` alike, never to oneself unless `with_self`.
+    ///
+    /// # Errors
+    /// When that leaves nobody.
+    pub fn uniform(among: NodeSet, with_self: bool) -> Result<Self, PatternError> {
+        if among.len() < 2 && !with_self {
+            return Err(PatternError::NobodyElse);
+        }
+        Ok(Self::Uniform { among, with_self })
+    }
+
+    /// To a random node of the group `offset` further on.
+    ///
+    /// # Errors
+    /// When that is the own group.
+    pub fn adversarial(groups: Groups, offset: u32) -> Result<Self, PatternError> {
+        if offset.is_multiple_of(groups.count) {
+            return Err(PatternError::ToItself { by: offset, modulo: groups.count });
+        }
+        Ok(Self::Adversarial { groups, offset: offset % groups.count })
+    }
+
+    /// From each of `nodes` nodes to the one whose number has all bits turned over.
+    ///
+    /// # Errors
+    /// When the number of nodes is not a power of two, or 1.
+    pub fn bit_complement(nodes: u32) -> Result<Self, PatternError> {
+        if !nodes.is_power_of_two() || nodes < 2 {
+            return Err(PatternError::NotAPowerOfTwo { nodes });
+        }
+        Ok(Self::Permutation((0..nodes).map(|node| nodes - 1 - node).collect()))
+    }
+
+    /// From each of `nodes` nodes to the one `by` further on, counted round.
+    ///
+    /// # Errors
+    /// When that is itself.
+    pub fn shift(nodes: u32, by: u32) -> Result<Self, PatternError> {
+        if by.is_multiple_of(nodes) {
+            return Err(PatternError::ToItself { by, modulo: nodes });
+        }
+        let by = by % nodes;
+        Ok(Self::Permutation((0..nodes).map(|node| (node + by) % nodes).collect()))
+    }
+
+    /// A random permutation of `nodes` nodes in which none sends to itself.
+    ///
+    /// # Errors
+    /// When there is only one node.
+    pub fn random_permutation(nodes: u32, stream: &mut Stream) -> Result<Self, PatternError> {
+        if nodes < 2 {
+            return Err(PatternError::NobodyElse);
+        }
+        Ok(Self::Permutation(draw_cycle(nodes, stream)))
+    }
+
+    /// One of `patterns`, in proportion to its weight.
+    ///
+    /// # Panics
+    /// When the lists differ in length or the weights are no weights.
+    #[must_use]
+    pub fn mix(patterns: Vec<Self>, weights: &[f64]) -> Self {
+        assert_eq!(patterns.len(), weights.len(), "each pattern has a weight");
+        Self::Mix { patterns, choice: Weighted::new(weights) }
+    }
+
+    /// The destination of a message from `source`.
+    #[inline]
+    pub fn destination(&self, source: u32, stream: &mut Stream) -> u32 {
+        match self {
+            Self::Uniform { among, with_self } => uniform(among.members(), *with_self, source, stream),
+            Self::Adversarial { groups, offset } => {
+                let group = (source / groups.nodes_each + offset) % groups.count;
+                group * groups.nodes_each + stream.below(groups.nodes_each)
+            }
+            Self::Permutation(destinations) => destinations[source as usize],
+            Self::Mix { patterns, choice } => patterns[choice.sample(stream)].destination(source, stream),
+        }
+    }
+}
+
+#[inline]
+fn uniform(members: &[u32], with_self: bool, source: u32, stream: &mut Stream) -> u32 {
+    let count = members.len() as u32;
+    if with_self {
+        return members[stream.below(count) as usize];
+    }
+    // The whole network is the common case: there a node's place in the list is its number.
+    let own = if members.get(source as usize) == Some(&source) {
+        Ok(source as usize)
+    } else {
+        members.binary_search(&source)
+    };
+    match own {
+        Ok(own) => {
+            let drawn = stream.below(count - 1) as usize;
+            members[drawn + usize::from(drawn >= own)]
+        }
+        Err(_) => members[stream.below(count) as usize],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream() -> Stream {
+        Stream::new(3, 2, 1)
+    }
+
+    fn shares(pattern: &Pattern, source: u32, nodes: u32) -> Vec<f64> {
+        let mut counts = vec![0.0; nodes as usize];
+        let mut stream = stream();
+        for _ in 0..40_000 {
+            counts[pattern.destination(source, &mut stream) as usize] += 1.0 / 40_000.0;
+        }
+        counts
+    }
+
+    fn close(shares: &[f64], expected: &[f64]) -> bool {
+        shares.iter().zip(expected).all(|(share, expected)| (share - expected).abs() < 0.015)
+    }
+
+    #[test]
+    fn uniform_with_and_without_self() {
+        let without = Pattern::uniform(NodeSet::all(5), false).unwrap();
+        assert!(close(&shares(&without, 2, 5), &[0.25, 0.25, 0.0, 0.25, 0.25]));
+        assert_eq!(shares(&without, 2, 5)[2], 0.0);
+        let with = Pattern::uniform(NodeSet::all(5), true).unwrap();
+        assert!(close(&shares(&with, 2, 5), &[0.2; 5]));
+        let some = Pattern::uniform(NodeSet::of(&[1, 3, 4], 5).unwrap(), false).unwrap();
+        assert!(close(&shares(&some, 3, 5), &[0.0, 0.5, 0.0, 0.0, 0.5]));
+        assert!(close(&shares(&some, 0, 5), &[0.0, 1.0 / 3.0, 0.0, 1.0 / 3.0, 1.0 / 3.0]));
+    }
+
+    #[test]
+    fn adversarial_goes_to_the_right_group() {
+        let pattern = Pattern::adversarial(Groups { count: 3, nodes_each: 2 }, 1).unwrap();
+        assert!(close(&shares(&pattern, 1, 6), &[0.0, 0.0, 0.5, 0.5, 0.0, 0.0]));
+        assert!(close(&shares(&pattern, 4, 6), &[0.5, 0.5, 0.0, 0.0, 0.0, 0.0]));
+    }
+
+    #[test]
+    fn permutations_are_permutations() {
+        let permutations = [
+            Pattern::bit_complement(8).unwrap(),
+            Pattern::shift(8, 11).unwrap(),
+            Pattern::random_permutation(8, &mut stream()).unwrap(),
+        ];
+        for pattern in permutations {
+            let mut destinations: Vec<u32> = (0..8).map(|node| pattern.destination(node, &mut stream())).collect();
+            assert!(destinations.iter().zip(0..).all(|(&to, from)| to != from), "{pattern:?}");
+            destinations.sort_unstable();
+            assert_eq!(destinations, (0..8).collect::<Vec<_>>());
+        }
+        assert_eq!(Pattern::shift(8, 11).unwrap().destination(6, &mut stream()), 1);
+        assert_eq!(Pattern::bit_complement(8).unwrap().destination(6, &mut stream()), 1);
+    }
+
+    #[test]
+    fn mixtures_keep_their_weights() {
+        let mix = Pattern::mix(vec![Pattern::shift(4, 1).unwrap(), Pattern::shift(4, 2).unwrap()], &[3.0, 1.0]);
+        assert!(close(&shares(&mix, 0, 4), &[0.0, 0.75, 0.25, 0.0]));
+    }
+
+    #[test]
+    fn impossible_patterns_are_refused() {
+        let message = |error: PatternError| error.to_string();
+        let error = Pattern::adversarial(Groups { count: 9, nodes_each: 8 }, 18).unwrap_err();
+        assert_eq!(message(error), "18 is a multiple of 9: sources would send to where they are");
+        assert_eq!(
+            message(Pattern::shift(4, 4).unwrap_err()),
+            "4 is a multiple of 4: sources would send to where they are"
+        );
+        assert_eq!(
+            message(Pattern::bit_complement(72).unwrap_err()),
+            "the network has 72 nodes, which is not a power of two"
+        );
+        assert_eq!(
+            message(Pattern::uniform(NodeSet::all(1), false).unwrap_err()),
+            "a source has nobody but itself to send to"
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! A source at work.
+
+use serde::{Deserialize, Serialize};
+use tailback_random::{Geometric, Stream};
+
+use crate::{Arrival, Pattern, Traffic};
+
+/// A message that a source wants to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Where to.
+    pub destination: u32,
+    /// How large, in flits.
+    pub flits: u32,
+}
+
+/// A source of one traffic at one node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// The place of its traffic in the workload.
+    pub traffic: u16,
+    /// The cycle in which it acts next; `NEVER` when it is done.
+    next_cycle: u64,
+    /// What is left of a burst.
+    burst: Burst,
+    stream: Stream,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Burst {
+    messages_left: u32,
+    destination: Option<u32>,
+}
+
+/// The cycle that never comes.
+const NEVER: u64 = u64::MAX;
+
+impl Process {
+    /// The process of a source of `traffic`, which is at place `index` of the workload.
+    #[must_use]
+    pub(crate) fn start(traffic: &Traffic, index: u16, stream: Stream) -> Self {
+        let mut process = Self { traffic: index, next_cycle: 0, burst: Burst::default(), stream };
+        process.schedule(traffic, 0);
+        process
+    }
+
+    /// The cycle in which it acts next, if it ever does.
+    #[inline]
+    #[must_use]
+    pub fn next_cycle(&self) -> Option<u64> {
+        (self.next_cycle != NEVER).then_some(self.next_cycle)
+    }
+
+    /// Makes the message that is due in [`Process::next_cycle`], and schedules the next one.
+    ///
+    /// # Panics
+    /// When none is due.
+    pub fn fire(&mut self, traffic: &Traffic, source: u32) -> Request {
+        let cycle = self.next_cycle;
+        let phase = traffic.phase_index(cycle).0.expect("a message is due only in a phase");
+        let flits = traffic.size.sample(&mut self.stream);
+        let destination = self.destination(traffic, &traffic.phases()[phase].pattern, source);
+        match traffic.arrival {
+            Arrival::Bernoulli => self.schedule(traffic, cycle + 1),
+            Arrival::Bursts { .. } => {
+                self.burst.messages_left -= 1;
+                // The line is busy with this message, so the next cannot come sooner.
+                self.schedule(traffic, cycle + u64::from(flits));
+            }
+        }
+        Request { destination, flits }
+    }
+
+    fn destination(&mut self, traffic: &Traffic, pattern: &Pattern, source: u32) -> u32 {
+        if let Arrival::Bursts { same_destination: true, .. } = traffic.arrival {
+            if let Some(destination) = self.burst.destination {
+                return destination;
+            }
+            let destination = pattern.destination(source, &mut self.stream);
+            self.burst.destination = Some(destination);
+            return destination;
+        }
+        pattern.destination(source, &mut self.stream)
+    }
+
+    /// Draws the first message at or after `cycle`. Where a phase ends before it, the draw is made anew in the
+    /// next phase from its start.
+    fn schedule(&mut self, traffic: &Traffic, cycle: u64) {
+        let mut cycle = cycle;
+        loop {
+            let (phase, end) = traffic.phase_index(cycle);
+            let end = end.unwrap_or(NEVER);
+            let next =
+                phase.and_then(|phase| traffic.gaps(phase)).map_or(NEVER, |gaps| self.draw(traffic, gaps, cycle));
+            if next < end {
+                self.next_cycle = next;
+                return;
+            }
+            if end == NEVER {
+                self.next_cycle = NEVER;
+                return;
+            }
+            self.burst = Burst::default();
+            cycle = end;
+        }
+    }
+
+    /// The first message at or after `cycle`, were the phase to last for ever.
+    fn draw(&mut self, traffic: &Traffic, gaps: &Geometric, cycle: u64) -> u64 {
+        if let Arrival::Bursts { messages_mean, .. } = traffic.arrival {
+            if self.burst.messages_left > 0 {
+                return cycle;
+            }
+            let messages = Geometric::new(1.0 / messages_mean).sample(&mut self.stream);
+            self.burst = Burst { messages_left: messages.min(u64::from(u32::MAX)) as u32, destination: None };
+        }
+        cycle.saturating_add(gaps.sample(&mut self.stream) - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MessageSize, NodeSet, Phase};
+
+    fn traffic(arrival: Arrival, phases: &[(u64, f64)]) -> Traffic {
+        let phase = |&(from_cycle, load)| Phase {
+            from_cycle,
+            pattern: Pattern::uniform(NodeSet::all(9), false).unwrap(),
+            load,
+        };
+        let size = MessageSize::Uniform { min: 4, max: 12 };
+        Traffic::new("test".to_owned(), NodeSet::all(9), size, arrival, phases.iter().map(phase).collect())
+    }
+
+    /// All messages before cycle `end`.
+    fn run(traffic: &Traffic, end: u64) -> Vec<(u64, Request)> {
+        let mut process = Process::start(traffic, 0, Stream::new(1, 2, 3));
+        let mut messages = Vec::new();
+        while let Some(cycle) = process.next_cycle().filter(|&cycle| cycle < end) {
+            messages.push((cycle, process.fire(traffic, 2)));
+        }
+        messages
+    }
+
+    fn load(messages: &[(u64, Request)], from: u64, until: u64) -> f64 {
+        let inside = messages.iter().filter(|(cycle, _)| (from..until).contains(cycle));
+        inside.map(|(_, request)| f64::from(request.flits)).sum::<f64>() / (until - from) as f64
+    }
+
+    const BURSTS: Arrival = Arrival::Bursts { messages_mean: 12.0, same_destination: true };
+
+    #[test]
+    fn loads_are_kept_by_each_arrival_process() {
+        for arrival in [Arrival::Bernoulli, BURSTS] {
+            for wanted in [0.02, 0.1, 0.5, 0.9] {
+                let messages = run(&traffic(arrival, &[(0, wanted)]), 4_000_000);
+                let found = load(&messages, 0, 4_000_000);
+                assert!((found / wanted - 1.0).abs() < 0.15, "{arrival:?} at {wanted}: {found}");
+                assert!(messages.windows(2).all(|pair| pair[0].0 < pair[1].0), "one message per cycle at most");
+            }
+        }
+    }
+
+    #[test]
+    fn phases_change_load_at_their_cycle() {
+        for arrival in [Arrival::Bernoulli, BURSTS] {
+            let messages = run(&traffic(arrival, &[(1000, 0.8), (200_000, 0.0), (300_000, 0.2)]), 600_000);
+            assert!(messages[0].0 >= 1000);
+            assert!((load(&messages, 1000, 200_000) - 0.8).abs() < 0.05, "{arrival:?}");
+            // A message that a burst has begun may still start in silence's first cycles: none does here.
+            assert_eq!(load(&messages, 200_000, 300_000), 0.0);
+            assert!((load(&messages, 300_000, 600_000) - 0.2).abs() < 0.03, "{arrival:?}");
+        }
+    }
+
+    #[test]
+    fn bursts_run_back_to_back_to_one_destination() {
+        let messages = run(&traffic(BURSTS, &[(0, 0.3)]), 2_000_000);
+        let follows = |pair: &[(u64, Request)]| pair[1].0 == pair[0].0 + u64::from(pair[0].1.flits);
+        let bursts: Vec<&[(u64, Request)]> = messages.chunk_by(|a, b| follows(&[*a, *b])).collect();
+        let mean = messages.len() as f64 / bursts.len() as f64;
+        assert!((mean - 12.0).abs() < 1.0, "bursts have {mean} messages");
+        // Two bursts can touch; then they may differ in destination, but that is rare at this load.
+        let pure = |burst: &&&[(u64, Request)]| burst.iter().all(|m| m.1.destination == burst[0].1.destination);
+        let share = bursts.iter().filter(pure).count() as f64 / bursts.len() as f64;
+        assert!(share > 0.95, "{share} of the bursts have one destination");
+    }
+
+    #[test]
+    fn silence_lasts() {
+        assert!(run(&traffic(Arrival::Bernoulli, &[]), u64::MAX).is_empty());
+        assert!(run(&traffic(Arrival::Bernoulli, &[(0, 0.0)]), u64::MAX).is_empty());
+        assert!(!run(&traffic(Arrival::Bernoulli, &[(0, 0.5), (100, 0.0)]), u64::MAX).is_empty());
+    }
+}

@@ -1,0 +1,124 @@
+//! Traffics, and the workload they make up.
+
+use tailback_random::{Geometric, Stream};
+
+use crate::{Arrival, MessageSize, NodeSet, Pattern, Process};
+
+/// What a traffic does from some time on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// The cycle it starts in.
+    pub from_cycle: u64,
+    /// Where messages go.
+    pub pattern: Pattern,
+    /// Flits per source and cycle; 0 for silence.
+    pub load: f64,
+}
+
+/// Some nodes that send in the same manner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traffic {
+    /// Its name.
+    pub name: String,
+    /// Who sends.
+    pub sources: NodeSet,
+    /// How large messages are.
+    pub size: MessageSize,
+    /// When they arrive.
+    pub arrival: Arrival,
+    /// What happens over time, by ascending start; before the first phase there is silence.
+    phases: Vec<Phase>,
+    /// For each phase the gaps between messages, or those between bursts plus 1; none in silence.
+    gaps: Vec<Option<Geometric>>,
+}
+
+impl Traffic {
+    /// A traffic that goes through `phases`, given by ascending start; before the first there is silence.
+    #[must_use]
+    pub fn new(name: String, sources: NodeSet, size: MessageSize, arrival: Arrival, phases: Vec<Phase>) -> Self {
+        let gap = |phase: &Phase| {
+            let load = phase.load.min(1.0);
+            let probability = match arrival {
+                Arrival::Bernoulli => (phase.load / size.mean()).min(1.0),
+                Arrival::Bursts { messages_mean, .. } => {
+                    let rest_mean = messages_mean * size.mean() * (1.0 / load - 1.0);
+                    1.0 / (1.0 + rest_mean)
+                }
+            };
+            (load > 0.0).then(|| Geometric::new(probability))
+        };
+        let gaps = phases.iter().map(gap).collect();
+        Self { name, sources, size, arrival, phases, gaps }
+    }
+
+    /// What happens over time.
+    #[must_use]
+    pub fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    /// The index of the phase of `cycle`, and the cycle in which the next one starts.
+    #[inline]
+    #[must_use]
+    pub(crate) fn phase_index(&self, cycle: u64) -> (Option<usize>, Option<u64>) {
+        let next = self.phases.partition_point(|phase| phase.from_cycle <= cycle);
+        (next.checked_sub(1), self.phases.get(next).map(|phase| phase.from_cycle))
+    }
+
+    /// The gaps between messages of a phase, or those between bursts plus 1; none in silence.
+    #[inline]
+    pub(crate) fn gaps(&self, phase: usize) -> Option<&Geometric> {
+        self.gaps[phase].as_ref()
+    }
+
+    /// The mean load of a source from cycle `from` to before cycle `until`.
+    #[must_use]
+    pub fn mean_load(&self, from: u64, until: u64) -> f64 {
+        let mut sum = 0.0;
+        let mut cycle = from;
+        while cycle < until {
+            let (phase, next) = self.phase_index(cycle);
+            let end = next.unwrap_or(until).min(until);
+            sum += phase.map_or(0.0, |index| self.phases[index].load) * (end - cycle) as f64;
+            cycle = end;
+        }
+        if until > from { sum / (until - from) as f64 } else { 0.0 }
+    }
+}
+
+/// All traffics of a simulation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Workload {
+    /// The traffics, in an order that matters: a source's random stream depends on the place of its traffic.
+    pub traffics: Vec<Traffic>,
+}
+
+impl Workload {
+    /// The processes of `node`: one for each traffic that it is a source of.
+    #[must_use]
+    pub fn processes(&self, node: u32, seed: u64) -> Vec<Process> {
+        let sends = |(_, traffic): &(usize, &Traffic)| traffic.sources.contains(node);
+        let start = |(index, traffic): (usize, &Traffic)| {
+            // The first of a node's purposes are its traffics.
+            Process::start(traffic, index as u16, Stream::new(seed, node.into(), index as u64))
+        };
+        self.traffics.iter().enumerate().filter(sends).map(start).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_loads_weigh_phases_by_their_length() {
+        let phase = |from_cycle, load| Phase { from_cycle, pattern: Pattern::shift(4, 1).unwrap(), load };
+        let phases = vec![phase(10, 0.5), phase(20, 0.0), phase(30, 1.0)];
+        let (name, sources) = ("t".to_owned(), NodeSet::all(4));
+        let traffic = Traffic::new(name, sources, MessageSize::Fixed(8), Arrival::Bernoulli, phases);
+        assert_eq!(traffic.mean_load(0, 10), 0.0);
+        assert_eq!(traffic.mean_load(0, 20), 0.25);
+        assert_eq!(traffic.mean_load(15, 35), (5.0 * 0.5 + 5.0) / 20.0);
+        assert_eq!(traffic.mean_load(5, 5), 0.0);
+    }
+}
