@@ -1,0 +1,188 @@
+//! Builds the regions of a network, with nothing in it.
+
+use std::sync::Arc;
+
+use tailback_engine::{Channel, ChannelMap, Simulation, Tick, Wheel};
+use tailback_random::Stream;
+use tailback_routing::Routing;
+use tailback_topology::{Peer, Port, RouterId, Topology};
+use tailback_workload::Workload;
+
+use crate::event::{NODES_MAX, ROUTERS_MAX};
+use crate::fabric::Fabric;
+use crate::link::{Far, Link};
+use crate::nic::NodeState;
+use crate::packet::Pool;
+use crate::partition::Partition;
+use crate::router::{RouterState, Scratch};
+use crate::spec::NetworkSpec;
+use crate::{NetworkRegion, Observer};
+
+/// What a network is built from.
+#[derive(Clone, Debug)]
+pub struct NetworkPlan {
+    /// The graph.
+    pub topology: Arc<dyn Topology>,
+    /// The routing of each traffic class.
+    pub routings: Vec<Arc<dyn Routing>>,
+    /// Everything else about the network.
+    pub spec: NetworkSpec,
+    /// Who sends what.
+    pub workload: Workload,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// Who simulates what.
+    pub partition: Partition,
+}
+
+/// The purpose of the random streams of routers; entities are routers.
+const ROUTING: u64 = 1 << 33;
+
+impl NetworkPlan {
+    /// Builds the simulation, with an observer for each region.
+    ///
+    /// # Panics
+    /// When the plan contradicts itself: scenarios are checked before they get here.
+    pub fn build<O: Observer>(self, mut observer: impl FnMut(u32) -> O) -> Simulation<NetworkRegion<O>> {
+        let partition = self.partition;
+        assert_eq!(partition.routers(), self.topology.routers(), "each router has a region");
+        let fabric = Arc::new(Fabric::new(self.spec, self.topology, self.routings, self.workload, self.seed));
+        let places = Places::new(&fabric, &partition);
+        let channels = channels(&fabric, &partition);
+        let regions = (0..partition.regions()).map(|index| build_region(&fabric, &places, index, observer(index)));
+        Simulation::new(regions.collect(), channels)
+    }
+}
+
+/// Where each router and node went.
+struct Places {
+    /// By router: its region and its number there.
+    routers: Vec<(u32, u32)>,
+    /// By region: its routers.
+    members: Vec<Vec<RouterId>>,
+    /// By node: its number in its region.
+    nodes: Vec<u32>,
+}
+
+impl Places {
+    fn new(fabric: &Fabric, partition: &Partition) -> Self {
+        let topology = fabric.topology.as_ref();
+        let mut members: Vec<Vec<RouterId>> = vec![Vec::new(); partition.regions() as usize];
+        let mut nodes = vec![0; topology.nodes() as usize];
+        let mut counts = vec![0u32; partition.regions() as usize];
+        let mut routers = Vec::new();
+        for router in 0..topology.routers() {
+            let region = partition.region_of(router);
+            let list = &mut members[region as usize];
+            routers.push((region, list.len() as u32));
+            list.push(router);
+            for port in 0..topology.ports(router) {
+                if let Peer::Node(node) = topology.peer(router, port as Port) {
+                    nodes[node as usize] = counts[region as usize];
+                    counts[region as usize] += 1;
+                }
+            }
+        }
+        assert!(members.iter().all(|list| (list.len() as u32) < ROUTERS_MAX), "a region has too many routers");
+        assert!(counts.iter().all(|&count| count < NODES_MAX), "a region has too many nodes");
+        Self { routers, members, nodes }
+    }
+}
+
+/// The channels between regions, in both directions of each link: packets one way, credits the other.
+fn channels(fabric: &Fabric, partition: &Partition) -> ChannelMap {
+    let topology = fabric.topology.as_ref();
+    let mut channels = Vec::new();
+    for router in 0..topology.routers() {
+        for port in 0..topology.ports(router) {
+            let Peer::Router { router: far, .. } = topology.peer(router, port as Port) else { continue };
+            let (from, to) = (partition.region_of(router), partition.region_of(far));
+            if from != to {
+                let delay = fabric.spec.links[topology.link_class(router, port as Port).index()].latency;
+                channels.push(Channel { from, to, delay });
+            }
+        }
+    }
+    ChannelMap::new(partition.regions(), channels).expect("regions exist and links have a latency")
+}
+
+fn build_region<O: Observer>(fabric: &Arc<Fabric>, places: &Places, index: u32, observer: O) -> NetworkRegion<O> {
+    let topology = fabric.topology.as_ref();
+    let router_ids = places.members[index as usize].clone();
+    let (mut links, mut port_classes) = (Vec::new(), Vec::new());
+    let (mut node_ids, mut attachments) = (Vec::new(), Vec::new());
+    for (number, &router) in router_ids.iter().enumerate() {
+        for port in 0..fabric.shape.ports {
+            let link = build_link(fabric, places, router, port);
+            if let (Far::Node(_), Peer::Node(node)) = (link.far, topology.peer(router, port as Port)) {
+                node_ids.push(node);
+                attachments.push((number as u32, port as Port));
+            }
+            port_classes.push(link.class);
+            links.push(link);
+        }
+    }
+    let agents = fabric.routings.iter().flat_map(|routing| router_ids.iter().map(|&router| routing.agent(router)));
+    let stream = |&router: &RouterId| Stream::new(fabric.seed, router.into(), ROUTING);
+    let mut region = NetworkRegion {
+        fabric: Arc::clone(fabric),
+        index,
+        wheel: Wheel::new(horizon(fabric)),
+        pool: Pool::default(),
+        routers: RouterState::new(fabric, router_ids.len(), &port_classes),
+        nodes: NodeState::new(fabric, &node_ids),
+        agents: agents.collect(),
+        streams: router_ids.iter().map(stream).collect(),
+        observer,
+        present: 0,
+        allocation_due: false,
+        scratch: Scratch::new(fabric.shape.ports * fabric.shape.outputs),
+        events: Vec::new(),
+        router_ids,
+        node_ids,
+        attachments,
+        links,
+        port_classes,
+    };
+    for node in 0..region.node_ids.len() as u32 {
+        region.schedule_messages(node);
+    }
+    region
+}
+
+fn build_link(fabric: &Fabric, places: &Places, router: RouterId, port: usize) -> Link {
+    let topology = fabric.topology.as_ref();
+    let open = Link { far: Far::Open, class: 0, flit_ticks: 0, latency: 0, credit_latency: 0 };
+    if port as u32 >= topology.ports(router) {
+        return open;
+    }
+    let port = port as Port;
+    let class = topology.link_class(router, port);
+    let spec = fabric.spec.links[class.index()];
+    let link = Link {
+        class: class.0,
+        flit_ticks: spec.flit_ticks,
+        latency: spec.latency,
+        credit_latency: spec.latency,
+        ..open
+    };
+    match topology.peer(router, port) {
+        Peer::Nothing => open,
+        Peer::Node(node) => {
+            let credit_latency = fabric.spec.injection.latency;
+            Link { far: Far::Node(places.nodes[node as usize]), credit_latency, ..link }
+        }
+        Peer::Router { router, port } => {
+            let (region, router) = places.routers[router as usize];
+            Link { far: Far::Router { region, router, port }, ..link }
+        }
+    }
+}
+
+/// How far ahead most events lie: the longest latency, and a packet more.
+fn horizon(fabric: &Fabric) -> Tick {
+    let spec = &fabric.spec;
+    let latency = spec.links.iter().map(|link| link.latency).max().unwrap_or(1);
+    let flit_ticks = spec.links.iter().map(|link| link.flit_ticks).max().unwrap_or(1);
+    latency + Tick::from(spec.packet_flits_max) * Tick::from(flit_ticks)
+}

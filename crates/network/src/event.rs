@@ -1,0 +1,122 @@
+//! What happens at a given tick, in eight bytes.
+
+use serde::{Deserialize, Serialize};
+
+/// An event of a region.
+///
+/// From the top down: four bits of kind, 28 bits of place, 32 bits of payload. The order of the numbers is the order in
+/// which the events of a tick are handled: first all that changes what routers and nodes know, then, after the routers
+/// have allocated their crossbars, what links and nodes start. Nothing in this order depends on how the network is
+/// cut into regions, but for payloads, and no two events of a tick agree in all else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Event(u64);
+
+/// The kinds of events, in the order in which they are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum EventKind {
+    /// The first flit of packet `payload` arrives at a port.
+    Arrival = 0,
+    /// A port gets credits: payload is virtual channel and flits.
+    Credit = 1,
+    /// The crossbar is done with an input of a port; payload is the virtual channel if channels have inputs of their own.
+    InputFree = 2,
+    /// The crossbar is done with an output of a port; payload likewise.
+    OutputFree = 3,
+    /// The head of a queue of a port may ask for the crossbar; payload is virtual channel and row.
+    HeadReady = 4,
+    /// A port may send the next packet on its link.
+    LinkStart = 5,
+    /// A node gets credits: payload is virtual channel and flits.
+    NodeCredit = 6,
+    /// The last flit of packet `payload` arrives at a node.
+    Delivery = 7,
+    /// A node's link is free again.
+    NodeLink = 8,
+    /// A node has a message to send.
+    Message = 9,
+}
+
+const KINDS: [EventKind; 10] = [
+    EventKind::Arrival,
+    EventKind::Credit,
+    EventKind::InputFree,
+    EventKind::OutputFree,
+    EventKind::HeadReady,
+    EventKind::LinkStart,
+    EventKind::NodeCredit,
+    EventKind::Delivery,
+    EventKind::NodeLink,
+    EventKind::Message,
+];
+
+/// How many routers, and how many nodes, a region can have.
+pub(crate) const ROUTERS_MAX: u32 = 1 << 20;
+pub(crate) const NODES_MAX: u32 = 1 << 28;
+
+impl Event {
+    /// At a port of a router, both as the region numbers them.
+    #[inline]
+    pub fn at_port(kind: EventKind, router: u32, port: u8, payload: u32) -> Self {
+        debug_assert!(router < ROUTERS_MAX);
+        Self(u64::from(kind as u8) << 60 | u64::from(router) << 40 | u64::from(port) << 32 | u64::from(payload))
+    }
+
+    /// At a node, as the region numbers it.
+    #[inline]
+    pub fn at_node(kind: EventKind, node: u32, payload: u32) -> Self {
+        debug_assert!(node < NODES_MAX);
+        Self(u64::from(kind as u8) << 60 | u64::from(node) << 32 | u64::from(payload))
+    }
+
+    #[inline]
+    pub fn kind(self) -> EventKind {
+        KINDS[(self.0 >> 60) as usize]
+    }
+
+    #[inline]
+    pub fn router(self) -> u32 {
+        (self.0 >> 40) as u32 & (ROUTERS_MAX - 1)
+    }
+
+    #[inline]
+    pub fn port(self) -> u8 {
+        (self.0 >> 32) as u8
+    }
+
+    #[inline]
+    pub fn node(self) -> u32 {
+        (self.0 >> 32) as u32 & (NODES_MAX - 1)
+    }
+
+    #[inline]
+    pub fn payload(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// Credits of a virtual channel as a payload.
+#[inline]
+pub(crate) fn credit(vc: u8, flits: u16) -> u32 {
+    u32::from(vc) << 16 | u32::from(flits)
+}
+
+/// The virtual channel and the flits of a credit payload.
+#[inline]
+pub(crate) fn credited(payload: u32) -> (u8, u16) {
+    ((payload >> 16) as u8, payload as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_keep_what_they_are_made_of() {
+        let event = Event::at_port(EventKind::Credit, 0xf_1234, 0xab, credit(15, 65_535));
+        assert_eq!((event.kind(), event.router(), event.port()), (EventKind::Credit, 0xf_1234, 0xab));
+        assert_eq!(credited(event.payload()), (15, 65_535));
+        let event = Event::at_node(EventKind::Message, 0xabc_def1, 7);
+        assert_eq!((event.kind(), event.node(), event.payload()), (EventKind::Message, 0xabc_def1, 7));
+    }
+}

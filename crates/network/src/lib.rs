@@ -1,0 +1,34 @@
+//! The network model: routers, virtual channels, links and network interfaces as regions of the engine.
+//!
+//! Switching is virtual cut-through: a packet moves on when the next buffer has room for all of it. It is one
+//! record, with the exact times of its first and last flit; bandwidth is accounted in flits. So the cost of a
+//! simulation is per packet and hop, never per flit and never per idle router.
+//!
+//! A tick of the engine is one step of a crossbar. With a speedup of 2 there are two ticks per link cycle, and a
+//! packet of one flit occupies the crossbar for half a link cycle. Inside a tick a region first takes what
+//! arrives (packets, credits), then allocates the crossbars of all routers that have something to do, then
+//! starts links and nodes; see `event.rs` for the exact order and why it does not depend on the partition.
+//!
+//! **What this crate must never know:** concrete protocols and topologies, scenario files, output formats.
+//!
+//! **The invariant it keeps:** packets are never lost and buffers never overflow. Each buffer is claimed by
+//! credits before a packet is sent, and a claim that would overdraw it stops the simulation.
+
+mod build;
+mod event;
+mod fabric;
+mod link;
+mod nic;
+mod observer;
+mod packet;
+mod partition;
+mod region;
+mod router;
+mod spec;
+
+pub use build::NetworkPlan;
+pub use observer::{MessageDelivery, Observer, Offer, Unobserved};
+pub use packet::Packet;
+pub use partition::Partition;
+pub use region::{Message, NetworkRegion};
+pub use spec::*;

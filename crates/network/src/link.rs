@@ -1,0 +1,28 @@
+//! Where the ports of a region's routers lead.
+
+use tailback_engine::Tick;
+
+/// What a port is joined to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Far {
+    /// A node of this region, by its number there.
+    Node(u32),
+    /// A port of a router, both by their numbers in their region.
+    Router { region: u32, router: u32, port: u8 },
+    /// Nothing.
+    Open,
+}
+
+/// A port's link, both of its directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub far: Far,
+    /// The link class.
+    pub class: u8,
+    /// From one flit to the next, away from the router.
+    pub flit_ticks: u32,
+    /// From sending to arrival, away from the router.
+    pub latency: Tick,
+    /// From sending to arrival of a credit that the router returns.
+    pub credit_latency: Tick,
+}

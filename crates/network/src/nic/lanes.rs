@@ -1,0 +1,265 @@
+//! Messages that wait at their nodes.
+//!
+//! A node has one *lane* of waiting messages, or one per virtual channel where destinations are dealt out to
+//! channels. A lane is a list of messages in order of arrival, or a ring of queues, one for each destination that
+//! something waits for. Queues exist only while they hold something.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use serde::{Deserialize, Serialize};
+use tailback_engine::Tick;
+
+use crate::fabric::Fabric;
+use crate::packet::NONE;
+use crate::spec;
+
+/// A message that waits, as a whole or with what is left of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Waiting {
+    pub created: Tick,
+    pub destination: u32,
+    /// Flits that are not yet in packets.
+    pub flits_left: u32,
+    /// Its serial number at its source.
+    pub serial: u32,
+    pub traffic: u16,
+    /// The place of its next packet.
+    pub index: u16,
+    /// The virtual channel that was drawn for its next packet.
+    pub drawn_vc: Option<u8>,
+    next: u32,
+}
+
+impl Waiting {
+    pub fn new(created: Tick, destination: u32, flits: u32, serial: u32, traffic: u16) -> Self {
+        Self { created, destination, flits_left: flits, serial, traffic, index: 0, drawn_vc: None, next: NONE }
+    }
+}
+
+/// The messages for one destination.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Destination {
+    key: u64,
+    first: u32,
+    last: u32,
+    /// The next destination of the ring.
+    next: u32,
+}
+
+/// A list of messages, or of destinations: its first and last element.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
+const EMPTY: List = List { first: NONE, last: NONE };
+
+/// Records with places that are used again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Store<T> {
+    records: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Store<T> {
+    fn new() -> Self {
+        Self { records: Vec::new(), free: Vec::new() }
+    }
+
+    fn insert(&mut self, record: T) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.records[place as usize] = record;
+            return place;
+        }
+        self.records.push(record);
+        self.records.len() as u32 - 1
+    }
+}
+
+/// All waiting messages of a region.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "Saved", into = "Saved")]
+pub(crate) struct SourceQueues {
+    order: Order,
+    lanes_per_node: usize,
+    lanes: Vec<List>,
+    messages: Store<Waiting>,
+    destinations: Store<Destination>,
+    /// The destinations that something waits for: by node and destination.
+    directory: HashMap<u64, u32, BuildHasherDefault<KeyHasher>>,
+}
+
+/// In which order the messages of a lane are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Order {
+    Fifo,
+    PerDestination,
+}
+
+impl SourceQueues {
+    pub fn new(fabric: &Fabric, nodes: usize) -> Self {
+        let lanes_per_node = match fabric.spec.nic.vc_choice {
+            spec::InjectionVc::ByDestination => usize::from(fabric.spec.classes[0].vcs[0]),
+            _ => 1,
+        };
+        let order = match fabric.spec.nic.queues {
+            spec::SourceQueues::Fifo => Order::Fifo,
+            spec::SourceQueues::PerDestination => Order::PerDestination,
+        };
+        Self {
+            order,
+            lanes_per_node,
+            lanes: vec![EMPTY; nodes * lanes_per_node],
+            messages: Store::new(),
+            destinations: Store::new(),
+            directory: HashMap::default(),
+        }
+    }
+
+    pub fn lanes_per_node(&self) -> usize {
+        self.lanes_per_node
+    }
+
+    /// Adds a message at the end of its queue.
+    pub fn push(&mut self, node: u32, lane: usize, message: Waiting) {
+        let destination = message.destination;
+        let place = self.messages.insert(message);
+        let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
+        if self.order == Order::Fifo {
+            let last = std::mem::replace(&mut lane.last, place);
+            if lane.first == NONE {
+                lane.first = place;
+            } else {
+                self.messages.records[last as usize].next = place;
+            }
+            return;
+        }
+        let key = u64::from(node) << 32 | u64::from(destination);
+        if let Some(&queue) = self.directory.get(&key) {
+            let queue = &mut self.destinations.records[queue as usize];
+            let last = std::mem::replace(&mut queue.last, place);
+            self.messages.records[last as usize].next = place;
+            return;
+        }
+        let queue = self.destinations.insert(Destination { key, first: place, last: place, next: NONE });
+        self.directory.insert(key, queue);
+        append(lane, queue, &mut self.destinations.records);
+    }
+
+    /// The message whose packet is next in a lane.
+    pub fn front(&mut self, node: u32, lane: usize) -> Option<&mut Waiting> {
+        let first = self.lanes[node as usize * self.lanes_per_node + lane].first;
+        if first == NONE {
+            return None;
+        }
+        let message = match self.order {
+            Order::Fifo => first,
+            Order::PerDestination => self.destinations.records[first as usize].first,
+        };
+        Some(&mut self.messages.records[message as usize])
+    }
+
+    /// Takes a packet's worth off the front message. With a queue for each destination it is the next one's turn.
+    pub fn advance(&mut self, node: u32, lane: usize, flits: u16) {
+        let message = self.front(node, lane).expect("a packet came from a message");
+        message.flits_left -= u32::from(flits);
+        message.index = message.index.wrapping_add(1);
+        message.drawn_vc = None;
+        let (done, next) = (message.flits_left == 0, message.next);
+        let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
+        if self.order == Order::Fifo {
+            if done {
+                self.messages.free.push(lane.first);
+                lane.first = next;
+            }
+            return;
+        }
+        let first = lane.first;
+        let queue = &mut self.destinations.records[first as usize];
+        lane.first = queue.next;
+        if done {
+            self.messages.free.push(queue.first);
+            queue.first = next;
+        }
+        if queue.first == NONE {
+            self.directory.remove(&queue.key);
+            self.destinations.free.push(first);
+        } else {
+            append(lane, first, &mut self.destinations.records);
+        }
+    }
+
+    /// The messages that wait, in no particular order.
+    pub fn waiting_flits(&self) -> u64 {
+        let free: std::collections::BTreeSet<u32> = self.messages.free.iter().copied().collect();
+        let used = self.messages.records.iter().enumerate().filter(|(place, _)| !free.contains(&(*place as u32)));
+        used.map(|(_, message)| u64::from(message.flits_left)).sum()
+    }
+}
+
+/// Appends a destination to a lane's ring.
+fn append(lane: &mut List, queue: u32, destinations: &mut [Destination]) {
+    destinations[queue as usize].next = NONE;
+    let last = std::mem::replace(&mut lane.last, queue);
+    if lane.first == NONE {
+        lane.first = queue;
+    } else {
+        destinations[last as usize].next = queue;
+    }
+}
+
+/// What is written of the waiting messages: the directory follows from the lanes.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    order: Order,
+    lanes_per_node: usize,
+    lanes: Vec<List>,
+    messages: Store<Waiting>,
+    destinations: Store<Destination>,
+}
+
+impl From<SourceQueues> for Saved {
+    fn from(queues: SourceQueues) -> Self {
+        let SourceQueues { order, lanes_per_node, lanes, messages, destinations, .. } = queues;
+        Self { order, lanes_per_node, lanes, messages, destinations }
+    }
+}
+
+impl From<Saved> for SourceQueues {
+    fn from(saved: Saved) -> Self {
+        let Saved { order, lanes_per_node, lanes, messages, destinations } = saved;
+        let mut directory = HashMap::default();
+        if order == Order::PerDestination {
+            for lane in &lanes {
+                let mut queue = lane.first;
+                while queue != NONE {
+                    let destination = &destinations.records[queue as usize];
+                    directory.insert(destination.key, queue);
+                    queue = destination.next;
+                }
+            }
+        }
+        Self { order, lanes_per_node, lanes, messages, destinations, directory }
+    }
+}
+
+/// A hasher for keys that are spread well by one multiplication. Maps with it are looked up, never gone through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("keys are 64-bit numbers")
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        let product = u128::from(key) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+        self.0 = (product >> 64) as u64 ^ product as u64;
+    }
+}

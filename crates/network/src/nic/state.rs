@@ -1,0 +1,92 @@
+//! The changing state of the nodes of a region.
+
+use serde::{Deserialize, Serialize};
+use tailback_engine::Tick;
+use tailback_random::Stream;
+use tailback_workload::Process;
+
+use super::lanes::SourceQueues;
+use super::receive::Reassembly;
+use crate::fabric::Fabric;
+use crate::packet::NONE;
+use crate::spec::InjectionVc;
+
+/// A node.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Node {
+    /// When the link has taken the last flit of the packet before.
+    pub link_free_at: Tick,
+    /// Whether an event tells when the link is free.
+    pub link_scheduled: bool,
+    /// Whether the node is in the list of those that may be able to send.
+    pub ready: bool,
+    /// The virtual channel and the source lane that were served last.
+    pub last_vc: u8,
+    pub last_lane: u8,
+    /// The serial number of the next message.
+    pub next_message: u32,
+    /// Messages that wait or are under way to the network.
+    pub waiting: u32,
+    /// Control packets that wait, as a list in the pool.
+    pub control_head: u32,
+    pub control_tail: u32,
+    /// Its processes, as a range of all.
+    pub processes: (u32, u32),
+}
+
+/// All nodes of a region.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct NodeState {
+    pub nodes: Vec<Node>,
+    /// By node and virtual channel: free flits in the router's injection buffer.
+    pub free: Vec<u16>,
+    pub processes: Vec<Process>,
+    pub sources: SourceQueues,
+    pub reassembly: Reassembly,
+    /// The random streams for choosing channels. Only where channels are chosen at random.
+    pub streams: Vec<Stream>,
+    /// Nodes that may be able to send in this tick.
+    pub ready: Vec<u32>,
+    /// Flits that entered the network, and flits that left it, control packets included.
+    pub flits_sent: u64,
+    pub flits_received: u64,
+}
+
+/// Purposes of random streams of nodes, beside those of the workload, which are small.
+const CHANNEL_CHOICE: u64 = 1 << 32;
+
+impl NodeState {
+    pub fn new(fabric: &Fabric, node_ids: &[u32]) -> Self {
+        let mut processes = Vec::new();
+        let nodes = node_ids.iter().map(|&node| {
+            let first = processes.len() as u32;
+            processes.extend(fabric.workload.processes(node, fabric.seed));
+            Node {
+                link_free_at: 0,
+                link_scheduled: false,
+                ready: false,
+                last_vc: 0,
+                last_lane: 0,
+                next_message: 0,
+                waiting: 0,
+                control_head: NONE,
+                control_tail: NONE,
+                processes: (first, processes.len() as u32),
+            }
+        });
+        let nodes = nodes.collect();
+        let random = fabric.spec.nic.vc_choice == InjectionVc::Random;
+        let stream = |&node: &u32| Stream::new(fabric.seed, node.into(), CHANNEL_CHOICE);
+        Self {
+            nodes,
+            free: node_ids.iter().flat_map(|_| &fabric.capacity[..fabric.shape.vcs]).copied().collect(),
+            processes,
+            sources: SourceQueues::new(fabric, node_ids.len()),
+            reassembly: Reassembly::default(),
+            streams: if random { node_ids.iter().map(stream).collect() } else { Vec::new() },
+            ready: Vec::new(),
+            flits_sent: 0,
+            flits_received: 0,
+        }
+    }
+}

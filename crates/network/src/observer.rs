@@ -1,0 +1,58 @@
+//! What a network tells about itself.
+
+use tailback_engine::Tick;
+
+use crate::Packet;
+
+/// Someone who takes notes of what happens in one region. All methods do nothing unless they are written.
+///
+/// What is noted must not depend on the order in which nodes report inside a tick: counters and histograms
+/// are fine, running averages are not.
+pub trait Observer: Send {
+    /// A source had a message to send; it waits at its node, or was lost because too many were waiting.
+    fn message_offered(&mut self, _offer: &Offer) {}
+
+    /// The last flit of a packet has arrived at its destination.
+    fn packet_delivered(&mut self, _packet: &Packet, _tick: Tick) {}
+
+    /// All packets of a data message have arrived.
+    fn message_delivered(&mut self, _delivery: &MessageDelivery) {}
+}
+
+/// A message that a source had to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// When.
+    pub tick: Tick,
+    /// The source.
+    pub node: u32,
+    /// The place of its traffic in the workload.
+    pub traffic: u16,
+    /// Its size.
+    pub flits: u32,
+    /// Whether it was lost because too many messages were waiting.
+    pub lost: bool,
+}
+
+/// A message that has arrived as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageDelivery {
+    /// When its last flit arrived.
+    pub tick: Tick,
+    /// When it was created.
+    pub created: Tick,
+    /// The source.
+    pub source: u32,
+    /// The destination.
+    pub destination: u32,
+    /// The place of its traffic in the workload.
+    pub traffic: u16,
+    /// Its size.
+    pub flits: u32,
+}
+
+/// Takes no notes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {}

@@ -1,0 +1,117 @@
+//! Packets, and where a region keeps them.
+
+use serde::{Deserialize, Serialize};
+use tailback_engine::Tick;
+use tailback_protocol::PacketKind;
+use tailback_routing::Header;
+
+/// A packet: one record of 64 bytes, however many flits it has.
+///
+/// Its first flit is where `head_at` says, its last one `tail_lag` ticks behind; the others are spread evenly.
+/// While the packet waits at an input or is on a link these are arrivals at the input, in an output queue
+/// they are arrivals in that queue.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Packet {
+    /// When its message was created.
+    pub created: Tick,
+    /// When its first flit arrives, or arrived, where the packet is.
+    pub(crate) head_at: Tick,
+    /// How long it waited at its source.
+    pub(crate) source_wait: u32,
+    /// By how much its last flit is later than its first.
+    pub(crate) tail_lag: u32,
+    /// The next packet in the same queue.
+    pub(crate) next: u32,
+    /// The node that sent it.
+    pub source: u32,
+    /// The node it is for.
+    pub destination: u32,
+    /// The serial number of its message at its source.
+    pub message: u32,
+    /// What routing knows of it.
+    pub header: Header,
+    /// Its size.
+    pub flits: u16,
+    /// Its place in its message.
+    pub index: u16,
+    /// The place of its traffic in the workload.
+    pub traffic: u16,
+    /// Its traffic class.
+    pub class: u8,
+    /// The virtual channel it is in; once it is routed, the first of those that it may leave by. Counted through
+    /// all classes.
+    pub(crate) vc: u8,
+    /// How many channels it may leave by.
+    pub(crate) vcs: u8,
+    /// The links between routers that it has taken.
+    pub hops: u8,
+    /// Whether it is the last of its message.
+    pub last: bool,
+    /// What it is.
+    pub kind: PacketKind,
+}
+
+const _: () = assert!(size_of::<Packet>() == 64, "a packet fills one cache line");
+
+impl Packet {
+    /// When its first flit left its source.
+    #[must_use]
+    pub fn injected(&self) -> Tick {
+        self.created + Tick::from(self.source_wait)
+    }
+
+    /// When its last flit arrives, or arrived, where the packet is.
+    pub(crate) fn tail_at(&self) -> Tick {
+        self.head_at + Tick::from(self.tail_lag)
+    }
+}
+
+/// No packet: the end of a list.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The packets of a region. Places are reused last in, first out; which place a packet gets has no influence on
+/// anything.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Pool {
+    packets: Vec<Packet>,
+    free: Vec<u32>,
+}
+
+impl Pool {
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.packets[place as usize] = packet;
+            return place;
+        }
+        self.packets.push(packet);
+        self.packets.len() as u32 - 1
+    }
+
+    #[inline]
+    pub fn remove(&mut self, place: u32) -> Packet {
+        self.free.push(place);
+        self.packets[place as usize].clone()
+    }
+
+    /// How many packets there are.
+    pub fn len(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+}
+
+impl std::ops::Index<u32> for Pool {
+    type Output = Packet;
+
+    #[inline]
+    fn index(&self, place: u32) -> &Packet {
+        &self.packets[place as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Pool {
+    #[inline]
+    fn index_mut(&mut self, place: u32) -> &mut Packet {
+        &mut self.packets[place as usize]
+    }
+}

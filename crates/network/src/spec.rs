@@ -1,0 +1,196 @@
+//! What a network is made of, in plain numbers: ticks and flits.
+
+use tailback_engine::Tick;
+
+/// The largest number of virtual channels per port.
+pub const VCS_MAX: usize = 16;
+
+/// Everything about a network but its graph, its routing and its traffic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkSpec {
+    /// Ticks per link cycle: the internal speedup of the routers. A power of two.
+    pub ticks_per_cycle: u32,
+    /// Links by link class. For terminals this is the way from the router to the node.
+    pub links: Vec<LinkSpec>,
+    /// The way from a node to its router.
+    pub injection: LinkSpec,
+    /// Flits of an input buffer per virtual channel, by the link class that feeds it.
+    pub input_buffers: Vec<u16>,
+    /// The traffic classes, data first.
+    pub classes: Vec<ClassSpec>,
+    /// The traffic class of acknowledgements, if data packets are acknowledged.
+    pub acknowledgement_class: Option<u8>,
+    /// Flits of the largest packet.
+    pub packet_flits_max: u16,
+    /// What a router does.
+    pub router: RouterSpec,
+    /// What a network interface does.
+    pub nic: NicSpec,
+}
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkSpec {
+    /// From the moment a flit is sent to the moment it has arrived.
+    pub latency: Tick,
+    /// From one flit to the next, a multiple of a cycle. 0 stands for a whole packet at once, at most one per
+    /// cycle; only injection may do that.
+    pub flit_ticks: u32,
+}
+
+/// A traffic class: its virtual channels and its priority.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassSpec {
+    /// Classes with a larger number go first.
+    pub priority: u8,
+    /// The first of its virtual channels, by link class.
+    pub first_vc: Vec<u8>,
+    /// How many virtual channels it has, by link class.
+    pub vcs: Vec<u8>,
+}
+
+/// What a router does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouterSpec {
+    /// How long a packet is at the head of its queue before it may ask for the crossbar: route computation and the
+    /// like.
+    pub head_delay: Tick,
+    /// From the grant to the arrival of the first flit in the output queue; at least 1.
+    pub crossbar_delay: Tick,
+    /// Ticks from one allocation to the next: 1, or a link cycle.
+    pub allocation_period: Tick,
+    /// How many rounds of requests and grants an allocation has.
+    pub iterations: u32,
+    /// Which side chooses first.
+    pub order: AllocationOrder,
+    /// How an input chooses among its queues.
+    pub input_arbiter: Arbiter,
+    /// How an output chooses among inputs.
+    pub output_arbiter: Arbiter,
+    /// Whether packets in transit go before packets that enter the network.
+    pub transit_first: bool,
+    /// Whether a packet first acquires a virtual channel of its output for itself, one tick before it may ask for
+    /// the crossbar, and holds it until its last flit has crossed.
+    pub vc_allocation: bool,
+    /// What has a connection to the crossbar of its own on the input side.
+    pub crossbar_inputs: CrossbarPorts,
+    /// The same on the output side.
+    pub crossbar_outputs: CrossbarPorts,
+    /// Whether input buffers are split into a queue per output.
+    pub virtual_output_queues: bool,
+    /// The queues behind the crossbar.
+    pub output_queues: OutputQueueSpec,
+    /// Where a packet claims space in the buffer at the other end of a link.
+    pub credits: CreditCheck,
+}
+
+/// Which side of a separable allocator chooses first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocationOrder {
+    /// Each input chooses one of its packets, then each output one of the inputs that ask for it.
+    InputFirst,
+    /// Each output chooses one of all packets that could leave by it, then each input one of its grants.
+    OutputFirst,
+}
+
+/// How one of several requests is chosen, among those of equal priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arbiter {
+    /// The first after the last that was served, in order.
+    RoundRobin,
+    /// The one that was served longest ago.
+    LeastRecentlyServed,
+    /// The one whose message is the oldest.
+    Oldest,
+}
+
+/// What has a connection to the crossbar of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CrossbarPorts {
+    /// Each port: its virtual channels take turns.
+    PerPort,
+    /// Each virtual channel of each port.
+    PerChannel,
+}
+
+/// The queues between crossbar and link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputQueueSpec {
+    /// Their size in flits; `None` for as much as it takes.
+    pub flits: Option<u32>,
+    /// What has a queue of its own at each port.
+    pub per: QueuePer,
+    /// When a departing packet makes room.
+    pub release: Release,
+    /// How the link chooses among queues of equal priority.
+    pub link_arbiter: LinkArbiter,
+}
+
+/// What has an output queue of its own at each port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueuePer {
+    /// The port: one queue for all.
+    Port,
+    /// Each traffic class.
+    Class,
+    /// Each virtual channel.
+    Channel,
+}
+
+/// When a departing packet makes room in its output queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// When its first flit leaves.
+    Start,
+    /// When its last flit has left.
+    End,
+}
+
+/// How a link chooses among the output queues of its port, among those of equal priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkArbiter {
+    /// The packet that has been ready for longest.
+    Oldest,
+    /// The first queue after the last that was served, in order.
+    RoundRobin,
+}
+
+/// Where a packet claims space in the buffer at the other end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CreditCheck {
+    /// Before it crosses the crossbar: output queues then never block.
+    Crossbar,
+    /// Before it leaves on the link.
+    Link,
+}
+
+/// What a network interface does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NicSpec {
+    /// In which order waiting messages are sent.
+    pub queues: SourceQueues,
+    /// How packets are dealt out to the virtual channels of injection.
+    pub vc_choice: InjectionVc,
+    /// How many messages may wait at a node; further ones are lost.
+    pub queue_limit: Option<u32>,
+}
+
+/// In which order waiting messages are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceQueues {
+    /// A queue for each destination, served in turn packet by packet.
+    PerDestination,
+    /// One queue: first come, first served.
+    Fifo,
+}
+
+/// How packets are dealt out to the virtual channels of injection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InjectionVc {
+    /// In turn, skipping those without room.
+    RoundRobin,
+    /// One at random; a packet waits for its own.
+    Random,
+    /// By destination: equal consecutive shares of all nodes; a packet waits for its own.
+    ByDestination,
+}
