@@ -39,11 +39,16 @@ pub struct NetworkPlan {
 const ROUTING: u64 = 1 << 33;
 
 impl NetworkPlan {
-    /// Builds the simulation, with an observer for each region.
+    /// Builds the simulation, with an observer for each region. `V` is for how many virtual channels per port the
+    /// records of ports have room: at least [`NetworkSpec::vcs`], and the less the faster.
     ///
     /// # Panics
     /// When the plan contradicts itself: scenarios are checked before they get here.
-    pub fn build<O: Observer>(self, mut observer: impl FnMut(u32) -> O) -> Simulation<NetworkRegion<O>> {
+    pub fn build<O: Observer, const V: usize, const PLAIN: bool>(
+        self,
+        mut observer: impl FnMut(u32) -> O,
+    ) -> Simulation<NetworkRegion<O, V, PLAIN>> {
+        assert!(self.spec.vcs() <= V, "the records of ports have room for {V} virtual channels");
         let partition = self.partition;
         assert_eq!(partition.routers(), self.topology.routers(), "each router has a region");
         let fabric = Arc::new(Fabric::new(self.spec, self.topology, self.routings, self.workload, self.seed));
@@ -98,15 +103,20 @@ fn channels(fabric: &Fabric, partition: &Partition) -> ChannelMap {
             let Peer::Router { router: far, .. } = topology.peer(router, port as Port) else { continue };
             let (from, to) = (partition.region_of(router), partition.region_of(far));
             if from != to {
-                let delay = fabric.spec.links[topology.link_class(router, port as Port).index()].latency;
-                channels.push(Channel { from, to, delay });
+                let latency = fabric.spec.links[topology.link_class(router, port as Port).index()].latency;
+                channels.push(Channel { from, to, delay: latency.into() });
             }
         }
     }
     ChannelMap::new(partition.regions(), channels).expect("regions exist and links have a latency")
 }
 
-fn build_region<O: Observer>(fabric: &Arc<Fabric>, places: &Places, index: u32, observer: O) -> NetworkRegion<O> {
+fn build_region<O: Observer, const V: usize, const PLAIN: bool>(
+    fabric: &Arc<Fabric>,
+    places: &Places,
+    index: u32,
+    observer: O,
+) -> NetworkRegion<O, V, PLAIN> {
     let topology = fabric.topology.as_ref();
     let router_ids = places.members[index as usize].clone();
     let (mut links, mut port_classes) = (Vec::new(), Vec::new());
@@ -126,22 +136,23 @@ fn build_region<O: Observer>(fabric: &Arc<Fabric>, places: &Places, index: u32, 
     let stream = |&router: &RouterId| Stream::new(fabric.seed, router.into(), ROUTING);
     let mut region = NetworkRegion {
         fabric: Arc::clone(fabric),
+        shape: fabric.shape,
+        rules: fabric.rules,
         index,
         wheel: Wheel::new(horizon(fabric)),
         pool: Pool::default(),
-        routers: RouterState::new(fabric, router_ids.len(), &port_classes),
+        routers: RouterState::new(fabric, router_ids.len(), &links),
         nodes: NodeState::new(fabric, &node_ids),
         agents: agents.collect(),
         streams: router_ids.iter().map(stream).collect(),
         observer,
         present: 0,
         allocation_due: false,
-        scratch: Scratch::new(fabric.shape.ports * fabric.shape.outputs),
+        scratch: Scratch::new(fabric.shape.ports * if fabric.shape.outputs == 1 { 1 } else { V }),
         events: Vec::new(),
         router_ids,
         node_ids,
         attachments,
-        links,
         port_classes,
     };
     for node in 0..region.node_ids.len() as u32 {
@@ -184,5 +195,5 @@ fn horizon(fabric: &Fabric) -> Tick {
     let spec = &fabric.spec;
     let latency = spec.links.iter().map(|link| link.latency).max().unwrap_or(1);
     let flit_ticks = spec.links.iter().map(|link| link.flit_ticks).max().unwrap_or(1);
-    latency + Tick::from(spec.packet_flits_max) * Tick::from(flit_ticks)
+    Tick::from(latency) + Tick::from(spec.packet_flits_max) * Tick::from(flit_ticks)
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Event(u64);
 
 /// The kinds of events, in the order in which they are handled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum EventKind {
     /// The first flit of packet `payload` arrives at a port.
@@ -37,19 +37,6 @@ pub(crate) enum EventKind {
     Message = 9,
 }
 
-const KINDS: [EventKind; 10] = [
-    EventKind::Arrival,
-    EventKind::Credit,
-    EventKind::InputFree,
-    EventKind::OutputFree,
-    EventKind::HeadReady,
-    EventKind::LinkStart,
-    EventKind::NodeCredit,
-    EventKind::Delivery,
-    EventKind::NodeLink,
-    EventKind::Message,
-];
-
 /// How many routers, and how many nodes, a region can have.
 pub(crate) const ROUTERS_MAX: u32 = 1 << 20;
 pub(crate) const NODES_MAX: u32 = 1 << 28;
@@ -71,7 +58,25 @@ impl Event {
 
     #[inline]
     pub fn kind(self) -> EventKind {
-        KINDS[(self.0 >> 60) as usize]
+        match (self.0 >> 60) as u8 {
+            0 => EventKind::Arrival,
+            1 => EventKind::Credit,
+            2 => EventKind::InputFree,
+            3 => EventKind::OutputFree,
+            4 => EventKind::HeadReady,
+            5 => EventKind::LinkStart,
+            6 => EventKind::NodeCredit,
+            7 => EventKind::Delivery,
+            8 => EventKind::NodeLink,
+            9 => EventKind::Message,
+            other => unreachable!("there is no event of kind {other}"),
+        }
+    }
+
+    /// Whether it comes before routers allocate.
+    #[inline]
+    pub fn is_early(self) -> bool {
+        self.0 >> 60 < EventKind::LinkStart as u64
     }
 
     #[inline]

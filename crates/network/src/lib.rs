@@ -14,6 +14,7 @@
 //! **The invariant it keeps:** packets are never lost and buffers never overflow. Each buffer is claimed by
 //! credits before a packet is sent, and a claim that would overdraw it stops the simulation.
 
+mod array;
 mod build;
 mod event;
 mod fabric;

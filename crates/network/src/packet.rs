@@ -51,7 +51,12 @@ pub struct Packet {
     pub kind: PacketKind,
 }
 
-const _: () = assert!(size_of::<Packet>() == 64, "a packet fills one cache line");
+/// A place for a packet: exactly one cache line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(align(64))]
+struct Place(Packet);
+
+const _: () = assert!(size_of::<Place>() == 64);
 
 impl Packet {
     /// When its first flit left its source.
@@ -73,7 +78,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// anything.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Pool {
-    packets: Vec<Packet>,
+    packets: Vec<Place>,
     free: Vec<u32>,
 }
 
@@ -81,17 +86,17 @@ impl Pool {
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> u32 {
         if let Some(place) = self.free.pop() {
-            self.packets[place as usize] = packet;
+            self.packets[place as usize].0 = packet;
             return place;
         }
-        self.packets.push(packet);
+        self.packets.push(Place(packet));
         self.packets.len() as u32 - 1
     }
 
     #[inline]
     pub fn remove(&mut self, place: u32) -> Packet {
         self.free.push(place);
-        self.packets[place as usize].clone()
+        self.packets[place as usize].0.clone()
     }
 
     /// How many packets there are.
@@ -105,13 +110,13 @@ impl std::ops::Index<u32> for Pool {
 
     #[inline]
     fn index(&self, place: u32) -> &Packet {
-        &self.packets[place as usize]
+        &self.packets[place as usize].0
     }
 }
 
 impl std::ops::IndexMut<u32> for Pool {
     #[inline]
     fn index_mut(&mut self, place: u32) -> &mut Packet {
-        &mut self.packets[place as usize]
+        &mut self.packets[place as usize].0
     }
 }

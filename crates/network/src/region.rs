@@ -8,13 +8,13 @@ use tailback_random::Stream;
 use tailback_routing::Agent;
 use tailback_topology::{NodeId, RouterId};
 
-use crate::event::{Event, EventKind};
-use crate::fabric::Fabric;
-use crate::link::{Far, Link};
+use crate::Observer;
+use crate::event::{Event, EventKind, credit};
+use crate::fabric::{Fabric, Rules, Shape};
+use crate::link::Far;
 use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
 use crate::router::{RouterState, Scratch};
-use crate::{Observer, event};
 
 /// What regions send each other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub enum Message {
         /// Its port.
         port: u8,
         /// The packet.
-        packet: Box<Packet>,
+        packet: Packet,
     },
     /// A port gets credits.
     Credit {
@@ -42,8 +42,15 @@ pub enum Message {
 }
 
 /// Some routers with their nodes.
-pub struct NetworkRegion<O> {
+///
+/// `V` is for how many virtual channels per port there is room. `PLAIN` says that routers have one crossbar connection
+/// per port and direction, one output queue per port, and no virtual output queues: then the many questions
+/// whether there is more than one cost nothing.
+pub struct NetworkRegion<O, const V: usize, const PLAIN: bool> {
     pub(crate) fabric: Arc<Fabric>,
+    /// Parts of the fabric that are looked up all the time.
+    pub(crate) shape: Shape,
+    pub(crate) rules: Rules,
     pub(crate) index: u32,
     /// The routers of this region, by their numbers in the network.
     pub(crate) router_ids: Vec<RouterId>,
@@ -51,13 +58,11 @@ pub struct NetworkRegion<O> {
     pub(crate) node_ids: Vec<NodeId>,
     /// By node: the router and port it hangs on.
     pub(crate) attachments: Vec<(u32, u8)>,
-    /// By port.
-    pub(crate) links: Vec<Link>,
     /// By port: the link class.
     pub(crate) port_classes: Vec<u8>,
     pub(crate) wheel: Wheel<Event>,
     pub(crate) pool: Pool,
-    pub(crate) routers: RouterState,
+    pub(crate) routers: RouterState<V, PLAIN>,
     pub(crate) nodes: NodeState,
     /// By traffic class, then by router.
     pub(crate) agents: Vec<Box<dyn Agent>>,
@@ -72,7 +77,7 @@ pub struct NetworkRegion<O> {
     pub(crate) events: Vec<Event>,
 }
 
-impl<O: Observer> NetworkRegion<O> {
+impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
     /// Who takes notes here.
     pub fn observer(&self) -> &O {
         &self.observer
@@ -96,23 +101,19 @@ impl<O: Observer> NetworkRegion<O> {
     }
 
     #[inline]
-    pub(crate) fn port_index(&self, router: u32, port: u8) -> usize {
-        router as usize * self.fabric.shape.ports + usize::from(port)
-    }
-
     fn next_allocation(&self) -> Tick {
-        if self.allocation_due { self.fabric.allocation_tick(self.present) } else { NEVER }
+        if self.allocation_due { self.rules.allocation_tick(self.present) } else { NEVER }
     }
 
     /// Simulates one tick.
     fn step(&mut self, now: Tick, outbox: &mut Outbox<Message>) {
         let mut events = std::mem::take(&mut self.events);
         self.wheel.take(now, &mut events);
-        let late = events.partition_point(|event| event.kind() < EventKind::LinkStart);
-        for &event in &events[..late] {
+        let (early, late) = events.split_at(events.partition_point(|event| event.is_early()));
+        for &event in early {
             self.handle_early(event, now);
         }
-        if self.allocation_due && self.fabric.allocation_tick(now) == now {
+        if self.allocation_due && self.rules.allocation_tick(now) == now {
             self.allocate_all(now, outbox);
         }
         let mut starts = std::mem::take(&mut self.scratch.starts_now);
@@ -120,7 +121,7 @@ impl<O: Observer> NetworkRegion<O> {
             self.handle_late(event, now, outbox);
         }
         self.scratch.starts_now = starts;
-        for &event in &events[late..] {
+        for &event in late {
             self.handle_late(event, now, outbox);
         }
         self.inject_all(now);
@@ -153,15 +154,15 @@ impl<O: Observer> NetworkRegion<O> {
         }
     }
 
-    /// Sends `packet`'s first flit from a port, to arrive at `tick`.
+    /// Sends `packet`'s first flit to a port of a router, to arrive at `tick`.
     #[inline]
-    pub(crate) fn send_packet(&mut self, port: usize, tick: Tick, packet: u32, outbox: &mut Outbox<Message>) {
-        match self.links[port].far {
+    pub(crate) fn send_packet(&mut self, far: Far, tick: Tick, packet: u32, outbox: &mut Outbox<Message>) {
+        match far {
             Far::Router { region, router, port } if region == self.index => {
                 self.wheel.schedule(tick, Event::at_port(EventKind::Arrival, router, port, packet));
             }
             Far::Router { region, router, port } => {
-                let packet = Box::new(self.pool.remove(packet));
+                let packet = self.pool.remove(packet);
                 outbox.send(region, tick, Message::Packet { router, port, packet });
             }
             far => unreachable!("a packet is sent to {far:?}"),
@@ -170,19 +171,19 @@ impl<O: Observer> NetworkRegion<O> {
 
     /// Returns credits for `flits` flits of virtual channel `vc` of a port to whatever feeds it.
     #[inline]
-    pub(crate) fn return_credit(&mut self, port: usize, vc: u8, flits: u16, now: Tick, outbox: &mut Outbox<Message>) {
-        let link = self.links[port];
-        let tick = now + link.credit_latency;
+    pub(crate) fn return_credit(&mut self, index: u32, vc: u8, flits: u16, now: Tick, outbox: &mut Outbox<Message>) {
+        let link = self.routers.port(index).link;
+        let tick = now + Tick::from(link.credit_latency);
         match link.far {
             Far::Router { region, router, port } if region == self.index => {
-                let event = Event::at_port(EventKind::Credit, router, port, event::credit(vc, flits));
+                let event = Event::at_port(EventKind::Credit, router, port, credit(vc, flits));
                 self.wheel.schedule(tick, event);
             }
             Far::Router { region, router, port } => {
                 outbox.send(region, tick, Message::Credit { router, port, vc, flits });
             }
             Far::Node(node) => {
-                let event = Event::at_node(EventKind::NodeCredit, node, event::credit(vc, flits));
+                let event = Event::at_node(EventKind::NodeCredit, node, credit(vc, flits));
                 self.wheel.schedule(tick, event);
             }
             Far::Open => unreachable!("nothing comes in by an open port"),
@@ -190,7 +191,7 @@ impl<O: Observer> NetworkRegion<O> {
     }
 }
 
-impl<O: Observer> Region for NetworkRegion<O> {
+impl<O: Observer, const V: usize, const PLAIN: bool> Region for NetworkRegion<O, V, PLAIN> {
     type Message = Message;
 
     fn next_tick(&self) -> Tick {
@@ -201,11 +202,11 @@ impl<O: Observer> Region for NetworkRegion<O> {
         for Envelope { tick, message } in messages {
             let event = match message {
                 Message::Packet { router, port, packet } => {
-                    let packet = self.pool.insert(Packet::clone(packet));
+                    let packet = self.pool.insert(packet.clone());
                     Event::at_port(EventKind::Arrival, *router, *port, packet)
                 }
                 Message::Credit { router, port, vc, flits } => {
-                    Event::at_port(EventKind::Credit, *router, *port, event::credit(*vc, *flits))
+                    Event::at_port(EventKind::Credit, *router, *port, credit(*vc, *flits))
                 }
             };
             self.wheel.schedule(*tick, event);

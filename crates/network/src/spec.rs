@@ -28,14 +28,25 @@ pub struct NetworkSpec {
     pub nic: NicSpec,
 }
 
+impl NetworkSpec {
+    /// Virtual channels in use per port, the most of any link class.
+    #[must_use]
+    pub fn vcs(&self) -> usize {
+        let in_use = |link_class: usize| {
+            self.classes.iter().map(move |class| usize::from(class.first_vc[link_class] + class.vcs[link_class]))
+        };
+        (0..self.links.len()).flat_map(in_use).max().unwrap_or(1).max(1)
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSpec {
-    /// From the moment a flit is sent to the moment it has arrived.
-    pub latency: Tick,
-    /// From one flit to the next, a multiple of a cycle. 0 stands for a whole packet at once, at most one per
-    /// cycle; only injection may do that.
-    pub flit_ticks: u32,
+    /// Ticks from the moment a flit is sent to the moment it has arrived.
+    pub latency: u32,
+    /// Ticks from one flit to the next, a multiple of a cycle. 0 stands for a whole packet at once, at most one
+    /// per cycle; only injection may do that.
+    pub flit_ticks: u16,
 }
 
 /// A traffic class: its virtual channels and its priority.

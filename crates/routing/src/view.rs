@@ -7,16 +7,23 @@ use tailback_topology::Port;
 pub struct View<'a> {
     /// Free flits of the buffer behind each channel: by port, then by virtual channel of the router.
     pub free: &'a [u16],
-    /// The size of these buffers: by link class, then by virtual channel of the router.
-    pub capacity: &'a [u16],
+    /// Virtual channels per port in `free`.
+    pub stride: usize,
     /// The link class of each port.
     pub link_class: &'a [u8],
-    /// The first virtual channel of the traffic class on each link class.
-    pub first_vc: &'a [u8],
-    /// The number of channels of the traffic class on each link class.
-    pub vcs: &'a [u8],
-    /// Virtual channels per port in `free` and per class in `capacity`.
-    pub stride: usize,
+    /// The channels of the traffic class.
+    pub channels: &'a ClassChannels,
+}
+
+/// The virtual channels of a traffic class, by link class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassChannels {
+    /// The first of them, counted through all traffic classes.
+    pub first: Vec<u8>,
+    /// How many there are.
+    pub count: Vec<u8>,
+    /// Flits of the buffer behind each.
+    pub capacity: Vec<u16>,
 }
 
 impl View<'_> {
@@ -26,14 +33,14 @@ impl View<'_> {
     #[must_use]
     pub fn occupancy(&self, port: Port, vc: u8) -> u32 {
         let class = usize::from(self.link_class[usize::from(port)]);
-        let vc = usize::from(self.first_vc[class] + vc);
-        u32::from(self.capacity[class * self.stride + vc] - self.free[usize::from(port) * self.stride + vc])
+        let vc = usize::from(self.channels.first[class] + vc);
+        u32::from(self.channels.capacity[class] - self.free[usize::from(port) * self.stride + vc])
     }
 
     /// The same, summed over all virtual channels of the traffic class.
     #[must_use]
     pub fn port_occupancy(&self, port: Port) -> u32 {
         let class = usize::from(self.link_class[usize::from(port)]);
-        (0..self.vcs[class]).map(|vc| self.occupancy(port, vc)).sum()
+        (0..self.channels.count[class]).map(|vc| self.occupancy(port, vc)).sum()
     }
 }

@@ -66,7 +66,7 @@ impl Reassembly {
     }
 }
 
-impl<O: Observer> NetworkRegion<O> {
+impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
     /// The last flit of a packet arrives at its destination.
     pub(crate) fn deliver(&mut self, node: u32, packet: u32, now: Tick) {
         let packet = self.pool.remove(packet);

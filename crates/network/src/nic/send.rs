@@ -13,7 +13,7 @@ use crate::region::NetworkRegion;
 use crate::spec::InjectionVc;
 use crate::{Observer, fabric::Fabric};
 
-impl<O: Observer> NetworkRegion<O> {
+impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
     /// Takes the messages that are due at a node.
     pub(crate) fn offer_messages(&mut self, node: u32, now: Tick) {
         let (first, last) = self.nodes.nodes[node as usize].processes;
@@ -65,7 +65,7 @@ impl<O: Observer> NetworkRegion<O> {
     /// The router has room again.
     pub(crate) fn receive_node_credit(&mut self, node: u32, payload: u32) {
         let (vc, flits) = credited(payload);
-        self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] += flits;
+        self.nodes.free[node as usize * self.shape.vcs + usize::from(vc)] += flits;
         self.make_ready(node);
     }
 
@@ -88,7 +88,7 @@ impl<O: Observer> NetworkRegion<O> {
     }
 
     fn inject(&mut self, node: u32, now: Tick) {
-        if self.fabric.link_tick(now) != now || self.nodes.nodes[node as usize].link_free_at > now {
+        if self.rules.link_tick(now) != now || self.nodes.nodes[node as usize].link_free_at > now {
             self.wait_for_link(node, now);
             return;
         }
@@ -103,7 +103,7 @@ impl<O: Observer> NetworkRegion<O> {
         let record = &mut self.nodes.nodes[node as usize];
         if !record.link_scheduled && (record.waiting > 0 || record.control_head != NONE) {
             record.link_scheduled = true;
-            let tick = self.fabric.link_tick(record.link_free_at.max(now + 1));
+            let tick = self.rules.link_tick(record.link_free_at.max(now + 1));
             self.wheel.schedule(tick, Event::at_node(EventKind::NodeLink, node, 0));
         }
     }
@@ -171,7 +171,7 @@ impl<O: Observer> NetworkRegion<O> {
 
     #[inline]
     fn has_room(&self, node: u32, vc: u8, flits: u16) -> bool {
-        self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] >= flits
+        self.nodes.free[node as usize * self.shape.vcs + usize::from(vc)] >= flits
     }
 
     /// Makes the next packet of a lane.
@@ -209,16 +209,16 @@ impl<O: Observer> NetworkRegion<O> {
         let spec = &self.fabric.spec;
         let record = &mut self.pool[packet];
         let flits = record.flits;
-        let tail_lag = u32::from(flits - 1) * spec.injection.flit_ticks;
-        (record.vc, record.head_at, record.tail_lag) = (vc, now + spec.injection.latency, tail_lag);
+        let tail_lag = u32::from(flits - 1) * u32::from(spec.injection.flit_ticks);
+        (record.vc, record.head_at, record.tail_lag) = (vc, now + Tick::from(spec.injection.latency), tail_lag);
         record.source_wait = (now - record.created).min(u32::MAX.into()) as u32;
         let arrival = record.head_at;
         let busy = Tick::from(flits) * Tick::from(spec.injection.flit_ticks);
         self.nodes.nodes[node as usize].link_free_at = now + busy.max(spec.ticks_per_cycle.into());
-        self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] -= flits;
+        self.nodes.free[node as usize * self.shape.vcs + usize::from(vc)] -= flits;
         self.nodes.flits_sent += u64::from(flits);
         let (router, port) = self.attachments[node as usize];
-        debug_assert_eq!(self.links[self.port_index(router, port)].far, Far::Node(node));
+        debug_assert_eq!(self.routers.port(self.routers.port_index(router, port)).link.far, Far::Node(node));
         self.wheel.schedule(arrival, Event::at_port(EventKind::Arrival, router, port, packet));
     }
 }

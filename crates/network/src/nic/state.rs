@@ -79,7 +79,7 @@ impl NodeState {
         let stream = |&node: &u32| Stream::new(fabric.seed, node.into(), CHANNEL_CHOICE);
         Self {
             nodes,
-            free: node_ids.iter().flat_map(|_| &fabric.capacity[..fabric.shape.vcs]).copied().collect(),
+            free: node_ids.iter().flat_map(|_| (0..fabric.shape.vcs).map(|vc| fabric.capacity(0, vc))).collect(),
             processes,
             sources: SourceQueues::new(fabric, node_ids.len()),
             reassembly: Reassembly::default(),

@@ -7,25 +7,25 @@
 use tailback_engine::{Outbox, Tick};
 use tailback_routing::Header;
 
-use super::input::QueueAt;
+use super::state::At;
 use crate::Observer;
 use crate::event::Event;
 use crate::packet::NONE;
 use crate::region::{Message, NetworkRegion};
-use crate::spec::{AllocationOrder, Arbiter, CreditCheck};
+use crate::spec::{AllocationOrder, Arbiter};
 
 /// A packet that could cross at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
-    pub at: QueueAt,
-    /// Where it wants to go.
+    pub at: At,
+    pub packet: u32,
+    /// The port that it would leave by, and its number in the region.
     pub port: u8,
+    pub index: u32,
+    /// The virtual channel that it would leave by.
     pub vc: u8,
-    pub flits: u16,
-    /// What its header becomes.
-    pub header: Header,
-    /// The smaller, the sooner: as its output sees it.
-    key: u64,
+    /// What its header becomes, if that is not settled yet.
+    pub header: Option<Header>,
 }
 
 /// What becomes of the head of an awake queue.
@@ -49,7 +49,7 @@ pub(crate) struct Scratch {
     /// The crossbar outputs that were asked for, by first request.
     asked: Vec<u32>,
     /// Queues whose heads need a virtual channel.
-    pub(super) channel_seekers: Vec<QueueAt>,
+    pub(super) channel_seekers: Vec<At>,
     /// Links that credits of this tick let start at once.
     pub(crate) starts_now: Vec<Event>,
 }
@@ -60,7 +60,7 @@ impl Scratch {
     }
 }
 
-impl<O: Observer> NetworkRegion<O> {
+impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
     /// One allocation at each router that has something to allocate.
     pub(crate) fn allocate_all(&mut self, now: Tick, outbox: &mut Outbox<Message>) {
         self.allocation_due = false;
@@ -81,197 +81,196 @@ impl<O: Observer> NetworkRegion<O> {
                 break;
             }
             if self.fabric.spec.router.order == AllocationOrder::OutputFirst {
-                self.let_inputs_choose(router);
+                self.let_inputs_choose();
             }
-            self.grant_winners(router, now, outbox);
+            self.grant_winners(now, outbox);
         }
-        let words = self.fabric.shape.words;
-        let active = &self.routers.active[router as usize * words..(router as usize + 1) * words];
-        if active.iter().any(|&word| word != 0) {
-            self.routers.busy[router as usize / 64] |= 1 << (router % 64);
-            self.allocation_due = true;
+        for word in 0..self.shape.words {
+            if self.routers.active_ports(router, word) != 0 {
+                self.routers.busy[router as usize / 64] |= 1 << (router % 64);
+                self.allocation_due = true;
+            }
         }
     }
 
     /// Collects the requests of a round, and for each output the best of them.
     fn collect(&mut self, router: u32, now: Tick) {
-        let words = self.fabric.shape.words;
-        for word in 0..words {
-            let mut ports = self.routers.active[router as usize * words + word];
+        for word in 0..self.shape.words {
+            let mut ports = self.routers.active_ports(router, word);
             while ports != 0 {
                 let port = (word as u32 * 64 + ports.trailing_zeros()) as u8;
                 ports &= ports - 1;
-                self.collect_port(router, port, now);
+                let at = self.routers.at(router, port, 0, 0);
+                let still_awake = if (PLAIN || self.shape.inputs == 1) && self.routers.input(at).busy_until > now {
+                    false
+                } else if self.rules.takes_turns && (PLAIN || self.shape.rows == 1) {
+                    self.collect_in_turn(at, now)
+                } else {
+                    self.collect_best(at, now)
+                };
+                if !still_awake {
+                    self.routers.deactivate(router, port);
+                }
             }
         }
         if !self.scratch.channel_seekers.is_empty() {
-            self.allocate_channels(router);
+            self.allocate_channels();
         }
     }
 
-    fn collect_port(&mut self, router: u32, port: u8, now: Tick) {
-        let shape = self.fabric.shape;
-        let index = self.port_index(router, port);
+    /// Offers the first packet of a port, by turns, that could cross. Returns whether any queue is still awake.
+    #[inline]
+    fn collect_in_turn(&mut self, at: At, now: Tick) -> bool {
+        let awake = self.routers.row(at).awake;
+        let after_last = (u32::from(u16::MAX) << (self.routers.input(at).last_vc + 1)) as u16;
         let mut still_awake = false;
-        if shape.inputs > 1 || self.routers.inputs[index].busy_until <= now {
-            let one_each = shape.inputs > 1 || self.fabric.spec.router.order == AllocationOrder::OutputFirst;
-            let mut best: Option<(u64, Request)> = None;
-            let mut row = self.first_awake_row(index, 0);
-            while let Some(number) = row {
-                let mut channels = self.routers.rows[index * shape.rows + number].awake;
-                while channels != 0 {
-                    let at = QueueAt { router, port, row: number as u8, vc: channels.trailing_zeros() as u8 };
-                    channels &= channels - 1;
-                    match self.examine(at, now) {
-                        Examined::Sleeps => {}
-                        Examined::Ponders => still_awake = true,
-                        Examined::NeedsChannel => {
-                            still_awake = true;
-                            self.scratch.channel_seekers.push(at);
-                        }
-                        Examined::Ready(request) if one_each => {
-                            still_awake = true;
-                            self.offer(request);
-                        }
-                        Examined::Ready(request) => {
-                            still_awake = true;
-                            let key = self.input_key(&request);
-                            if best.as_ref().is_none_or(|(least, _)| key < *least) {
-                                best = Some((key, request));
-                            }
+        for mut channels in [awake & after_last, awake & !after_last] {
+            while channels != 0 {
+                let at = At { vc: channels.trailing_zeros() as u8, ..at };
+                channels &= channels - 1;
+                match self.examine(at, now) {
+                    Examined::Sleeps => {}
+                    Examined::Ponders => still_awake = true,
+                    Examined::NeedsChannel => {
+                        still_awake = true;
+                        self.scratch.channel_seekers.push(at);
+                    }
+                    Examined::Ready(request) => {
+                        self.offer(request);
+                        return true;
+                    }
+                }
+            }
+        }
+        still_awake
+    }
+
+    /// Offers the best packet of a port that could cross, or all of them. Returns whether any queue is still awake.
+    fn collect_best(&mut self, port: At, now: Tick) -> bool {
+        let mut best: Option<(u64, Request)> = None;
+        let mut still_awake = false;
+        let mut row = self.routers.awake_row(port.index, 0);
+        while let Some(number) = row {
+            let mut channels = self.routers.row(At { row: number as u8, ..port }).awake;
+            while channels != 0 {
+                let at = At { row: number as u8, vc: channels.trailing_zeros() as u8, ..port };
+                channels &= channels - 1;
+                match self.examine(at, now) {
+                    Examined::Sleeps => continue,
+                    Examined::Ponders => {}
+                    Examined::NeedsChannel => self.scratch.channel_seekers.push(at),
+                    Examined::Ready(request) if self.rules.offers_all => self.offer(request),
+                    Examined::Ready(request) => {
+                        let key = self.input_key(&request);
+                        if best.as_ref().is_none_or(|(least, _)| key < *least) {
+                            best = Some((key, request));
                         }
                     }
                 }
-                row = self.first_awake_row(index, number + 1);
+                still_awake = true;
             }
-            if let Some((_, request)) = best {
-                self.offer(request);
-            }
+            row = self.routers.awake_row(port.index, number + 1);
         }
-        if !still_awake {
-            self.deactivate(router, port);
+        if let Some((_, request)) = best {
+            self.offer(request);
         }
-    }
-
-    /// The first row of a port from `from` on with an awake queue.
-    #[inline]
-    fn first_awake_row(&self, port: usize, from: usize) -> Option<usize> {
-        let shape = self.fabric.shape;
-        if shape.rows == 1 {
-            return (from == 0).then_some(0);
-        }
-        let mut word = from / 64;
-        let mut mask = u64::MAX << (from % 64);
-        while word < shape.words {
-            let rows = self.routers.active_rows[port * shape.words + word] & mask;
-            if rows != 0 {
-                return Some(word * 64 + rows.trailing_zeros() as usize);
-            }
-            (word, mask) = (word + 1, u64::MAX);
-        }
-        None
+        still_awake
     }
 
     /// Sees whether the head of an awake queue could cross at once, and puts it to sleep if not.
     #[inline]
-    fn examine(&mut self, at: QueueAt, now: Tick) -> Examined {
-        let index = self.queue_index(at);
-        let head = self.routers.queues[index].head;
-        let class = self.pool[head].class;
-        let mut header = None;
-        if !self.routers.queues[index].routed {
-            let step = self.route(at, head);
-            let (vc, vcs) = self.channels(at.router, class, &step);
-            let revises = self.fabric.revises[usize::from(class)];
-            let queue = &mut self.routers.queues[index];
-            (queue.port, queue.vc, queue.vcs, queue.routed) = (step.port, vc, vcs, !revises);
-            if revises {
-                header = Some(step.header);
+    fn examine(&mut self, at: At, now: Tick) -> Examined {
+        let queue = *self.routers.queue(at);
+        let (mut port, mut vc, mut vcs, mut header) = (queue.port, queue.vc, queue.vcs, None);
+        let mut settled = true;
+        if !queue.routed {
+            let class = self.pool[queue.head].class;
+            let step = self.route(at, queue.head);
+            port = step.port;
+            (vc, vcs) = self.channels(at.router, class, &step);
+            settled = !(self.rules.revises && self.fabric.routings[usize::from(class)].revises());
+            let queue = self.routers.queue_mut(at);
+            (queue.port, queue.vc, queue.vcs, queue.routed) = (port, vc, vcs, settled);
+            if settled {
+                self.pool[queue.head].header = step.header;
             } else {
-                self.pool[head].header = step.header;
+                header = Some(step.header);
             }
         }
-        let queue = self.routers.queues[index];
-        if self.fabric.spec.router.vc_allocation && !queue.owns_vc {
+        if self.rules.vc_allocation && !queue.owns_vc {
             return Examined::NeedsChannel;
         }
-        match self.channel_with_room(at.router, queue.port, queue.vc, queue.vcs, queue.flits, now) {
-            Some(vc) => {
-                let header = header.unwrap_or(self.pool[head].header);
-                let key = self.output_key(at, queue.port, vc, head);
-                Examined::Ready(Request { at, port: queue.port, vc, flits: queue.flits, header, key })
-            }
-            None if queue.routed => {
-                self.sleep(at, queue.port, now);
+        let index = self.routers.port_index(at.router, port);
+        match self.channel_with_room(index, vc, vcs, queue.flits, now) {
+            Some(vc) => Examined::Ready(Request { at, packet: queue.head, port, index, vc, header }),
+            None if settled => {
+                self.sleep(at, port, now);
                 Examined::Sleeps
             }
             None => Examined::Ponders,
         }
     }
 
-    /// A channel of `port`, among the `vcs` from `vc` on, by which a packet could leave at once: the one with most
+    /// A channel of a port, among the `vcs` from `vc` on, by which a packet could leave at once: the one with most
     /// room.
     #[inline]
-    fn channel_with_room(&self, router: u32, port: u8, vc: u8, vcs: u8, flits: u16, now: Tick) -> Option<u8> {
-        let index = self.port_index(router, port);
-        let link_class = usize::from(self.port_classes[index]);
-        let mut best: Option<(u16, u8)> = None;
-        for vc in vc..vc + vcs {
-            if self.routers.outputs[self.output_index(index, vc)].busy_until > now {
-                continue;
-            }
-            if self.routers.lanes[self.lane_index(index, link_class, vc)].space < u32::from(flits) {
-                continue;
-            }
-            let free = self.credits(index, vc);
-            if free >= flits && best.is_none_or(|(most, _)| free > most) {
-                best = Some((free, vc));
-            }
+    fn channel_with_room(&self, index: u32, vc: u8, vcs: u8, flits: u16, now: Tick) -> Option<u8> {
+        if vcs == 1 {
+            return self.room(index, vc, flits, now).map(|_| vc);
         }
-        best.map(|(_, vc)| vc)
+        let with_room = (vc..vc + vcs).filter_map(|vc| self.room(index, vc, flits, now).map(|free| (free, vc)));
+        // Of equally good ones the first.
+        with_room.max_by_key(|&(free, vc)| (free, u8::MAX - vc)).map(|(_, vc)| vc)
     }
 
-    /// Free flits behind a channel, as far as they bound what may cross the crossbar.
+    /// The free flits behind a channel, if a packet could leave by it at once.
     #[inline]
-    fn credits(&self, port: usize, vc: u8) -> u16 {
-        let bounded = self.fabric.spec.router.credits == CreditCheck::Crossbar && !self.is_terminal(port);
-        if bounded { self.routers.free[port * self.fabric.shape.vcs + usize::from(vc)] } else { u16::MAX }
+    fn room(&self, index: u32, vc: u8, flits: u16, now: Tick) -> Option<u16> {
+        if self.routers.output(index, vc).busy_until > now {
+            return None;
+        }
+        let port = self.routers.port(index);
+        let lane = if PLAIN || self.shape.lanes == 1 { 0 } else { self.fabric.lane(port.link.class, vc) };
+        if self.routers.lane(index, lane).space < u32::from(flits) {
+            return None;
+        }
+        if !self.rules.claims_first || port.link.is_terminal() {
+            return Some(u16::MAX);
+        }
+        let free = self.routers.free[index as usize * V + usize::from(vc)];
+        (free >= flits).then_some(free)
     }
 
     /// Puts a request to its output, which keeps the best.
     #[inline]
     fn offer(&mut self, request: Request) {
-        let index = self.port_index(request.at.router, request.port);
-        let first = request.at.router as usize * self.fabric.shape.ports * self.fabric.shape.outputs;
-        let output = self.output_index(index, request.vc) - first;
-        let scratch = &mut self.scratch;
-        let number = scratch.requests.len() as u32;
-        let best = &mut scratch.best[output];
-        if *best == NONE {
-            scratch.asked.push(output as u32);
-            *best = number;
-        } else if request.key < scratch.requests[*best as usize].key {
-            *best = number;
+        let output = self.routers.output_number(request.port, request.vc);
+        let number = self.scratch.requests.len() as u32;
+        let best = self.scratch.best[output];
+        if best == NONE {
+            self.scratch.asked.push(output as u32);
+            self.scratch.best[output] = number;
+        } else {
+            let rival = self.scratch.requests[best as usize];
+            if self.output_key(&request) < self.output_key(&rival) {
+                self.scratch.best[output] = number;
+            }
         }
-        scratch.requests.push(request);
+        self.scratch.requests.push(request);
     }
 
     /// Where outputs choose first: each input keeps the best of its grants, the others lapse.
-    fn let_inputs_choose(&mut self, router: u32) {
+    fn let_inputs_choose(&mut self) {
         for place in 0..self.scratch.asked.len() {
             let output = self.scratch.asked[place] as usize;
             let Some(winner) = self.winner(output) else { continue };
-            let (input, key) = (self.input_index(winner.at), self.input_key(&winner));
-            for other in 0..self.scratch.asked.len() {
-                let other = self.scratch.asked[other] as usize;
-                let Some(rival) = self.winner(other) else { continue };
-                if other != output && self.input_index(rival.at) == input && self.input_key(&rival) < key {
-                    self.scratch.best[output] = NONE;
-                    break;
-                }
+            let (input, key) = (self.routers.input_number(winner.at), self.input_key(&winner));
+            let beats = |rival: &Request| self.routers.input_number(rival.at) == input && self.input_key(rival) < key;
+            let rivals = self.scratch.asked.iter().filter(|&&other| other as usize != output);
+            if rivals.filter_map(|&other| self.winner(other as usize)).any(|rival| beats(&rival)) {
+                self.scratch.best[output] = NONE;
             }
         }
-        debug_assert!(self.scratch.requests.iter().all(|request| request.at.router == router));
     }
 
     fn winner(&self, output: usize) -> Option<Request> {
@@ -279,69 +278,68 @@ impl<O: Observer> NetworkRegion<O> {
     }
 
     /// Lets the winners of a round cross; whoever lost to them sleeps at its output.
-    fn grant_winners(&mut self, router: u32, now: Tick, outbox: &mut Outbox<Message>) {
+    fn grant_winners(&mut self, now: Tick, outbox: &mut Outbox<Message>) {
+        let contested = self.scratch.asked.len() < self.scratch.requests.len();
         for place in 0..self.scratch.asked.len() {
             let output = self.scratch.asked[place] as usize;
             if let Some(winner) = self.winner(output) {
-                self.cross(winner, now, outbox);
+                self.cross(&winner, now, outbox);
             }
             self.scratch.best[output] = NONE;
         }
         self.scratch.asked.clear();
-        let mut requests = std::mem::take(&mut self.scratch.requests);
-        for request in requests.drain(..) {
-            let port = self.port_index(router, request.port);
-            let taken = self.routers.outputs[self.output_index(port, request.vc)].busy_until > now;
-            let queue = &self.routers.queues[self.queue_index(request.at)];
-            let lost = self.routers.inputs[self.input_index(request.at)].busy_until <= now;
-            if taken && lost && queue.routed {
+        if contested {
+            self.put_losers_to_sleep(now);
+        }
+        self.scratch.requests.clear();
+    }
+
+    fn put_losers_to_sleep(&mut self, now: Tick) {
+        for place in 0..self.scratch.requests.len() {
+            let request = self.scratch.requests[place];
+            let taken = self.routers.output(request.index, request.vc).busy_until > now;
+            let lost = self.routers.input(request.at).busy_until <= now;
+            if taken && lost && self.routers.queue(request.at).routed {
                 self.sleep(request.at, request.port, now);
             }
         }
-        self.scratch.requests = requests;
     }
 
     /// How an input orders its packets: the smallest first.
-    #[inline]
     fn input_key(&self, request: &Request) -> u64 {
-        let input = &self.routers.inputs[self.input_index(request.at)];
+        let at = request.at;
         let turn = match self.fabric.spec.router.input_arbiter {
             Arbiter::RoundRobin => {
-                let queues = (self.fabric.shape.rows * self.fabric.shape.vcs) as u64;
-                let place = |row: u8, vc: u8| u64::from(row) * self.fabric.shape.vcs as u64 + u64::from(vc);
-                let (own, last) = (place(request.at.row, request.at.vc), place(input.last_row, input.last_vc));
-                if own > last { own - last } else { own + queues - last }
+                let place = |row: u8, vc: u8| usize::from(row) * V + usize::from(vc);
+                let input = self.routers.input(at);
+                let (own, last) = (place(at.row, at.vc), place(input.last_row, input.last_vc));
+                (if own > last { own - last } else { own + self.shape.rows * V - last }) as u64
             }
-            Arbiter::LeastRecentlyServed => self.routers.queue_served[self.queue_index(request.at)],
-            Arbiter::Oldest => self.pool[self.routers.queues[self.queue_index(request.at)].head].created,
+            Arbiter::LeastRecentlyServed => self.routers.queue_served(at),
+            Arbiter::Oldest => self.pool[request.packet].created,
         };
-        u64::from(u8::MAX - self.priority(request.at)) << 56 | turn
+        u64::from(u8::MAX - self.priority(request)) << 56 | turn
     }
 
     /// How an output orders the packets that want it: the smallest first.
-    #[inline]
-    fn output_key(&self, at: QueueAt, port: u8, vc: u8, packet: u32) -> u64 {
-        let shape = self.fabric.shape;
-        let port = self.port_index(at.router, port);
-        let output = self.output_index(port, vc);
-        let inputs = shape.ports * shape.inputs;
-        let input = self.input_index(at) - at.router as usize * inputs;
+    fn output_key(&self, request: &Request) -> u64 {
+        let input = self.routers.input_number(request.at);
         let turn = match self.fabric.spec.router.output_arbiter {
             Arbiter::RoundRobin => {
-                let last = usize::from(self.routers.outputs[output].last);
-                (if input > last { input - last } else { input + inputs - last }) as u64
+                let last = self.routers.output(request.index, request.vc).last;
+                let inputs = (self.shape.ports * if PLAIN || self.shape.inputs == 1 { 1 } else { V }) as u16;
+                u64::from(if input > last { input - last } else { input + inputs - last })
             }
-            Arbiter::LeastRecentlyServed => self.routers.input_served[output * inputs + input],
-            Arbiter::Oldest => self.pool[packet].created << 12 | input as u64,
+            Arbiter::LeastRecentlyServed => self.routers.input_served(request.index, request.vc, input),
+            Arbiter::Oldest => self.pool[request.packet].created << 12 | u64::from(input),
         };
-        let enters = self.fabric.spec.router.transit_first && self.is_terminal(self.port_index(at.router, at.port));
-        u64::from(u8::MAX - self.priority(at)) << 56 | u64::from(enters) << 55 | turn
+        let enters = self.routers.port(request.at.index).link.is_terminal();
+        let enters = self.fabric.spec.router.transit_first && enters;
+        u64::from(u8::MAX - self.priority(request)) << 56 | u64::from(enters) << 55 | turn
     }
 
     #[inline]
-    fn priority(&self, at: QueueAt) -> u8 {
-        let link_class = usize::from(self.port_classes[self.port_index(at.router, at.port)]);
-        let class = self.fabric.class_of_vc[link_class * self.fabric.shape.vcs + usize::from(at.vc)];
-        self.fabric.spec.classes[usize::from(class)].priority
+    fn priority(&self, request: &Request) -> u8 {
+        self.fabric.spec.classes[usize::from(self.pool[request.packet].class)].priority
     }
 }

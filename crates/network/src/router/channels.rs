@@ -3,63 +3,70 @@
 //! A packet owns a virtual channel of its output from the tick in which it wins it until its last flit has
 //! crossed. Each seeker asks for one of the channels that will do, each channel chooses one of its seekers.
 
-use super::input::QueueAt;
+use super::state::At;
 use crate::Observer;
 use crate::region::NetworkRegion;
 
-impl<O: Observer> NetworkRegion<O> {
+/// A queue whose head asks for a channel of a port.
+#[derive(Clone, Copy, Debug)]
+struct Seeker {
+    at: At,
+    index: u32,
+    vc: u8,
+}
+
+impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
     /// Gives free channels to the queues that seek one.
-    pub(super) fn allocate_channels(&mut self, router: u32) {
+    pub(super) fn allocate_channels(&mut self) {
+        let mut asking = Vec::with_capacity(self.scratch.channel_seekers.len());
         let mut seekers = std::mem::take(&mut self.scratch.channel_seekers);
-        let mut asked: Vec<(usize, QueueAt)> = Vec::with_capacity(seekers.len());
         for at in seekers.drain(..) {
-            match self.free_channel(at) {
-                Some(channel) => asked.push((channel, at)),
+            match self.choose_channel(at) {
+                Some(seeker) => asking.push((self.turn(&seeker), seeker)),
                 None => {
-                    let port = self.routers.queues[self.queue_index(at)].port;
+                    let port = self.routers.queue(at).port;
                     self.sleep_until_change(at, port);
                 }
             }
         }
         self.scratch.channel_seekers = seekers;
-        // Channels in ascending order, and for each its seekers by whose turn it is.
-        asked.sort_unstable_by_key(|&(channel, at)| (channel, self.turn(channel, at)));
-        let mut last = None;
-        for (channel, at) in asked {
-            if last.replace(channel) != Some(channel) {
-                self.own(router, channel, at);
-            }
+        asking.sort_unstable_by_key(|(turn, seeker)| (seeker.index, seeker.vc, *turn));
+        for equal in asking.chunk_by(|(_, a), (_, b)| (a.index, a.vc) == (b.index, b.vc)) {
+            self.own(&equal[0].1);
         }
     }
 
     /// The free channel that it is the queue's turn to ask for, among those that will do.
-    fn free_channel(&self, at: QueueAt) -> Option<usize> {
-        let index = self.queue_index(at);
-        let queue = &self.routers.queues[index];
-        let first = self.port_index(at.router, queue.port) * self.fabric.shape.vcs + usize::from(queue.vc);
-        let channels = (first..first + usize::from(queue.vcs)).filter(|&channel| !self.routers.owned[channel]);
-        let last = self.routers.last_channel[index] as usize;
-        channels.min_by_key(|&channel| (channel <= last, channel))
+    fn choose_channel(&mut self, at: At) -> Option<Seeker> {
+        let queue = *self.routers.queue(at);
+        let index = self.routers.port_index(at.router, queue.port);
+        let last = *self.routers.last_channel_mut(at);
+        let free = (queue.vc..queue.vc + queue.vcs).filter(|&vc| !*self.routers.owned_mut(index, vc));
+        let vc = free.min_by_key(|&vc| (channel_number::<V>(index, vc) <= last, vc))?;
+        Some(Seeker { at, index, vc })
     }
 
-    /// How far a seeker is from the one that the channel chose last, going round.
-    fn turn(&self, channel: usize, at: QueueAt) -> usize {
-        let vcs = self.fabric.shape.vcs;
-        let seekers = self.fabric.shape.ports * vcs;
-        let own = usize::from(at.port) * vcs + usize::from(at.vc);
-        let last = usize::from(self.routers.last_seeker[channel]);
-        if own > last { own - last } else { own + seekers - last }
+    /// How far a seeker is from the one that its channel chose last, going round.
+    fn turn(&mut self, seeker: &Seeker) -> u16 {
+        let own = seeker_number::<V>(seeker.at);
+        let last = *self.routers.last_seeker_mut(seeker.index, seeker.vc);
+        if own > last { own - last } else { own + (self.shape.ports * V) as u16 - last }
     }
 
-    fn own(&mut self, router: u32, channel: usize, at: QueueAt) {
-        let vcs = self.fabric.shape.vcs;
-        let port = channel / vcs - router as usize * self.fabric.shape.ports;
-        let index = self.queue_index(at);
-        self.routers.owned[channel] = true;
-        self.routers.last_channel[index] = channel as u32;
-        self.routers.last_seeker[channel] = (usize::from(at.port) * vcs + usize::from(at.vc)) as u16;
-        let queue = &mut self.routers.queues[index];
-        debug_assert_eq!(usize::from(queue.port), port);
-        (queue.vc, queue.vcs, queue.owns_vc) = ((channel % vcs) as u8, 1, true);
+    fn own(&mut self, seeker: &Seeker) {
+        let Seeker { at, index, vc } = *seeker;
+        *self.routers.owned_mut(index, vc) = true;
+        *self.routers.last_channel_mut(at) = channel_number::<V>(index, vc);
+        *self.routers.last_seeker_mut(index, vc) = seeker_number::<V>(at);
+        let queue = self.routers.queue_mut(at);
+        (queue.vc, queue.vcs, queue.owns_vc) = (vc, 1, true);
     }
+}
+
+fn channel_number<const V: usize>(index: u32, vc: u8) -> u32 {
+    index * V as u32 + u32::from(vc)
+}
+
+fn seeker_number<const V: usize>(at: At) -> u16 {
+    u16::from(at.port) * V as u16 + u16::from(at.vc)
 }

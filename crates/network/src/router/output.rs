@@ -1,124 +1,81 @@
 //! Outputs: packets cross, wait in an output queue, and leave on the link.
 
-use tailback_engine::{Outbox, Tick};
+use tailback_engine::{NEVER, Outbox, Tick};
 
 use super::allocate::Request;
-use super::input::QueueAt;
+use super::state::At;
 use crate::Observer;
 use crate::event::{Event, EventKind, credited};
 use crate::link::Far;
 use crate::packet::NONE;
 use crate::region::{Message, NetworkRegion};
-use crate::spec::{CreditCheck, LinkArbiter, Release};
+use crate::spec::{LinkArbiter, Release};
 
-impl<O: Observer> NetworkRegion<O> {
-    /// The crossbar connection of a channel of a port.
-    #[inline]
-    pub(super) fn output_index(&self, port: usize, vc: u8) -> usize {
-        let outputs = self.fabric.shape.outputs;
-        port * outputs + if outputs > 1 { usize::from(vc) } else { 0 }
-    }
-
-    /// The output queue of a channel of a port.
-    #[inline]
-    pub(super) fn lane_index(&self, port: usize, link_class: usize, vc: u8) -> usize {
-        port * self.fabric.shape.lanes + self.fabric.lane(link_class, usize::from(vc))
-    }
-
-    #[inline]
-    pub(super) fn is_terminal(&self, port: usize) -> bool {
-        matches!(self.links[port].far, Far::Node(_))
-    }
-
+impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
     /// A packet starts to cross.
-    pub(super) fn cross(&mut self, request: Request, now: Tick, outbox: &mut Outbox<Message>) {
-        let Request { at, port, vc, flits, header, .. } = request;
-        let (from, to) = (self.port_index(at.router, at.port), self.port_index(at.router, port));
-        let packet = self.take_head(at);
-        self.return_credit(from, at.vc, flits, now, outbox);
-
+    #[inline]
+    pub(super) fn cross(&mut self, request: &Request, now: Tick, outbox: &mut Outbox<Message>) {
+        let &Request { at, packet, port, index, vc, header } = request;
         let record = &mut self.pool[packet];
+        let flits = record.flits;
         // The crossbar takes a flit per tick, but none before it has arrived.
         let end = (now + Tick::from(flits)).max(record.tail_at() + 1);
-        record.header = header;
+        let behind = std::mem::replace(&mut record.next, NONE);
         record.vc = vc;
-        record.head_at = now + self.fabric.spec.router.crossbar_delay;
+        record.head_at = now + self.rules.crossbar_delay;
         record.tail_lag = (end - 1 - now) as u32;
+        if let Some(header) = header {
+            record.header = header;
+        }
 
-        let inputs = self.fabric.shape.ports * self.fabric.shape.inputs;
-        let (input, output) = (self.input_index(at), self.output_index(to, vc));
-        let connection = &mut self.routers.inputs[input];
-        (connection.busy_until, connection.last_row, connection.last_vc) = (end, at.row, at.vc);
-        let connection = &mut self.routers.outputs[output];
-        (connection.busy_until, connection.vc) = (end, vc);
-        connection.last = (input - at.router as usize * inputs) as u16;
-        if !self.routers.queue_served.is_empty() {
-            let index = self.queue_index(at);
-            self.routers.queue_served[index] = now;
-        }
-        if !self.routers.input_served.is_empty() {
-            self.routers.input_served[output * inputs + input % inputs] = now;
-        }
-        if self.fabric.spec.router.vc_allocation {
-            self.schedule_output_free(at.router, port, output, vc);
+        let input = self.routers.input_mut(at);
+        (input.busy_until, input.last_row, input.last_vc) = (end, at.row, at.vc);
+        let number = self.routers.input_number(at);
+        let output = self.routers.output_mut(index, vc);
+        (output.busy_until, output.last, output.vc) = (end, number, vc);
+        self.routers.note_served(at, index, vc, now);
+        if self.rules.vc_allocation {
+            self.schedule_output_free(at.router, port, vc);
         }
         self.routers.packet_hops += 1;
         self.routers.last_hop = now;
 
-        self.enqueue(at.router, port, packet, now);
-        self.follow_up(at, end, now);
+        self.leave_queue(at, behind, flits, end, now, outbox);
+        self.enqueue(at.router, port, index, packet, now);
     }
 
-    /// Takes the head packet out of its queue and its buffer.
-    fn take_head(&mut self, at: QueueAt) -> u32 {
-        let (index, row) = (self.queue_index(at), self.row_index(at));
-        let queue = &mut self.routers.queues[index];
-        let packet = queue.head;
-        queue.head = self.pool[packet].next;
-        let row = &mut self.routers.rows[row];
-        row.awake &= !(1 << at.vc);
-        if queue.head == NONE {
-            row.nonempty &= !(1 << at.vc);
-        }
-        let port = self.port_index(at.router, at.port);
-        self.routers.occupied[port * self.fabric.shape.vcs + usize::from(at.vc)] -= self.pool[packet].flits;
-        packet
-    }
-
-    /// What a crossbar input does while a packet crosses from its queue `at` until `end`: the packet behind becomes
-    /// head, and whoever is awake waits for the crossing to end.
-    fn follow_up(&mut self, at: QueueAt, end: Tick, now: Tick) {
-        let shape = self.fabric.shape;
-        let row = self.row_index(at);
-        if self.routers.rows[row].nonempty & 1 << at.vc != 0 {
+    /// The head of a queue starts to cross until `end`: it leaves its buffer, the packet behind it becomes head, and
+    /// whoever is awake at the same crossbar connection waits for the crossing to end.
+    #[inline]
+    fn leave_queue(&mut self, at: At, behind: u32, flits: u16, end: Tick, now: Tick, outbox: &mut Outbox<Message>) {
+        self.routers.port_mut(at.index).occupied[usize::from(at.vc)] -= flits;
+        self.return_credit(at.index, at.vc, flits, now, outbox);
+        self.routers.queue_mut(at).head = behind;
+        self.routers.clear_awake(at);
+        if behind == NONE {
+            self.routers.row_mut(at).nonempty &= !(1 << at.vc);
+        } else {
             self.new_head(at, end, now);
         }
-        let port = self.port_index(at.router, at.port);
-        if shape.rows > 1 && self.routers.rows[row].awake == 0 {
-            self.routers.active_rows[port * shape.words + usize::from(at.row) / 64] &= !(1 << (at.row % 64));
-        }
-        if shape.inputs == 1 {
-            self.deactivate(at.router, at.port);
-            let rows = port * shape.rows..(port + 1) * shape.rows;
-            let awake = |row: &super::state::Row| row.awake != 0;
-            if let Some(row) = self.routers.rows[rows].iter().position(awake) {
-                self.rouse(QueueAt { row: row as u8, ..at }, now);
+        if PLAIN || self.shape.inputs == 1 {
+            self.routers.deactivate(at.router, at.port);
+            if self.routers.awake_row(at.index, 0).is_some() {
+                self.rouse(at, now);
             }
         }
     }
 
     /// A packet enters its output queue.
-    fn enqueue(&mut self, router: u32, port: u8, packet: u32, now: Tick) {
-        let index = self.port_index(router, port);
-        let link_class = usize::from(self.port_classes[index]);
-        let record = &mut self.pool[packet];
-        record.next = NONE;
+    #[inline]
+    fn enqueue(&mut self, router: u32, port: u8, index: u32, packet: u32, now: Tick) {
+        let record = &self.pool[packet];
         let (vc, flits, ready) = (record.vc, record.flits, record.head_at);
-        if self.fabric.spec.router.credits == CreditCheck::Crossbar && link_class != 0 {
-            self.routers.free[index * self.fabric.shape.vcs + usize::from(vc)] -= flits;
+        let link = &self.routers.port(index).link;
+        let lane = if PLAIN || self.shape.lanes == 1 { 0 } else { self.fabric.lane(link.class, vc) };
+        if self.rules.claims_first && !link.is_terminal() {
+            *self.routers.free_mut(index, vc) -= flits;
         }
-        let lane = self.lane_index(index, link_class, vc);
-        let lane = &mut self.routers.lanes[lane];
+        let lane = self.routers.lane_mut(index, lane);
         if lane.space != u32::MAX {
             lane.space -= u32::from(flits);
         }
@@ -128,161 +85,162 @@ impl<O: Observer> NetworkRegion<O> {
         } else {
             self.pool[last].next = packet;
         }
-        if self.routers.senders[index].start_at == tailback_engine::NEVER {
-            self.schedule_start(router, port, ready, now);
+        if self.routers.port(index).sender.start_at == NEVER {
+            self.schedule_start(router, port, index, ready, now);
         }
     }
 
     /// Schedules the next start of a link for `tick`, or as soon after it as the link can.
-    fn schedule_start(&mut self, router: u32, port: u8, tick: Tick, now: Tick) {
-        let index = self.port_index(router, port);
-        let sender = &mut self.routers.senders[index];
-        let tick = self.fabric.link_tick(tick.max(sender.link_free_at).max(now + 1));
-        sender.starts = sender.starts.wrapping_add(1);
-        sender.start_at = tick;
-        let event = Event::at_port(EventKind::LinkStart, router, port, sender.starts);
+    #[inline]
+    fn schedule_start(&mut self, router: u32, port: u8, index: u32, tick: Tick, now: Tick) {
+        let state = self.routers.port_mut(index);
+        let tick = self.rules.link_tick(tick.max(state.sender.link_free_at).max(now + 1));
+        state.starts = state.starts.wrapping_add(1);
+        state.sender.start_at = tick;
+        let event = Event::at_port(EventKind::LinkStart, router, port, state.starts);
         self.wheel.schedule(tick, event);
     }
 
-    /// A link is free to start the next packet.
+    /// A link may start the next packet.
     pub(crate) fn start_link(&mut self, router: u32, port: u8, serial: u32, now: Tick, outbox: &mut Outbox<Message>) {
-        let index = self.port_index(router, port);
-        let sender = &mut self.routers.senders[index];
-        if serial != sender.starts {
-            return; // it was moved to an earlier time
+        let index = self.routers.port_index(router, port);
+        let state = self.routers.port_mut(index);
+        if serial != state.starts {
+            return; // it was brought forward
         }
-        sender.start_at = tailback_engine::NEVER;
-        self.release(index);
+        state.sender.start_at = NEVER;
+        if state.sender.releasing > 0 {
+            self.release(index);
+        }
         if let Some(lane) = self.choose_lane(index, now) {
             self.send_from(index, lane, now, outbox);
         }
-        self.schedule_next_start(router, port, now);
+        if let Some(tick) = self.next_start(index) {
+            self.schedule_start(router, port, index, tick, now);
+        }
         self.notify(router, port, now);
     }
 
     /// Makes the room that a packet leaves which has left by now.
-    fn release(&mut self, port: usize) {
-        let sender = &mut self.routers.senders[port];
+    fn release(&mut self, index: u32) {
+        let sender = &mut self.routers.port_mut(index).sender;
         let flits = std::mem::take(&mut sender.releasing);
-        if flits > 0 {
-            let lane = port * self.fabric.shape.lanes + usize::from(sender.releasing_lane);
-            self.routers.lanes[lane].space += u32::from(flits);
-        }
+        let lane = usize::from(sender.releasing_lane);
+        self.routers.lane_mut(index, lane).space += u32::from(flits);
     }
 
-    /// The lane whose head shall leave now: of those that can, the first by priority, then by turn or age.
-    fn choose_lane(&self, port: usize, now: Tick) -> Option<usize> {
-        let lanes = self.fabric.shape.lanes;
-        let last = usize::from(self.routers.senders[port].last);
-        let key = |lane: usize| {
-            let packet = &self.pool[self.routers.lanes[port * lanes + lane].head];
+    /// The lane whose head shall leave now: of those that can, the first by priority, then by age or turn.
+    #[inline]
+    fn choose_lane(&self, index: u32, now: Tick) -> Option<usize> {
+        let ready = |lane: &usize| self.can_start(index, *lane).is_some_and(|tick| tick <= now);
+        if PLAIN || self.shape.lanes == 1 {
+            return ready(&0).then_some(0);
+        }
+        let last = usize::from(self.routers.port(index).sender.last_lane);
+        let key = |lane: &usize| {
+            let packet = &self.pool[self.routers.lane(index, *lane).head];
             let priority = u8::MAX - self.fabric.spec.classes[usize::from(packet.class)].priority;
-            let turn = if lane > last { lane - last } else { lane + lanes - last };
+            let turn = if *lane > last { lane - last } else { lane + self.shape.lanes - last };
             match self.fabric.spec.router.output_queues.link_arbiter {
                 LinkArbiter::Oldest => (priority, packet.head_at, turn),
                 LinkArbiter::RoundRobin => (priority, 0, turn),
             }
         };
-        (0..lanes)
-            .filter(|&lane| self.can_start(port, lane).is_some_and(|ready| ready <= now))
-            .min_by_key(|&lane| key(lane))
+        (0..self.shape.lanes).filter(ready).min_by_key(key)
     }
 
     /// From when on the head of a lane can leave; `None` without a head or without credits.
-    fn can_start(&self, port: usize, lane: usize) -> Option<Tick> {
-        let head = self.routers.lanes[port * self.fabric.shape.lanes + lane].head;
+    #[inline]
+    fn can_start(&self, index: u32, lane: usize) -> Option<Tick> {
+        let head = self.routers.lane(index, lane).head;
         if head == NONE {
             return None;
         }
         let packet = &self.pool[head];
-        let claims_now = self.fabric.spec.router.credits == CreditCheck::Link && !self.is_terminal(port);
-        let room =
-            !claims_now || self.routers.free[port * self.fabric.shape.vcs + usize::from(packet.vc)] >= packet.flits;
-        room.then_some(packet.head_at)
+        let claims_now = !self.rules.claims_first && !self.routers.port(index).link.is_terminal();
+        let free = || self.routers.free[index as usize * V + usize::from(packet.vc)];
+        (!claims_now || free() >= packet.flits).then_some(packet.head_at)
     }
 
     /// Sends the head of a lane.
-    fn send_from(&mut self, port: usize, lane: usize, now: Tick, outbox: &mut Outbox<Message>) {
-        let link = self.links[port];
-        let index = port * self.fabric.shape.lanes + lane;
-        let packet = self.routers.lanes[index].head;
+    #[inline]
+    fn send_from(&mut self, index: u32, lane: usize, now: Tick, outbox: &mut Outbox<Message>) {
+        let link = self.routers.port(index).link;
+        let packet = self.routers.lane(index, lane).head;
         let record = &mut self.pool[packet];
-        self.routers.lanes[index].head = record.next;
-        let flits = record.flits;
+        let (next, flits, vc) = (record.next, record.flits, record.vc);
         // A flit leaves per flit time, but none before it is here.
         let last_sent = (now + Tick::from(flits - 1) * Tick::from(link.flit_ticks)).max(record.tail_at());
-        record.head_at = now + link.latency;
+        record.head_at = now + Tick::from(link.latency);
         record.tail_lag = (last_sent - now) as u32;
-        let (vc, arrival) = (record.vc, record.head_at);
-        let delivered = record.tail_at();
-        let sender = &mut self.routers.senders[port];
-        sender.link_free_at = self.fabric.link_tick(last_sent + Tick::from(link.flit_ticks));
-        sender.flits_sent += u64::from(flits);
-        sender.last = lane as u8;
-        let space = &mut self.routers.lanes[index].space;
-        if *space != u32::MAX {
-            match self.fabric.spec.router.output_queues.release {
-                Release::Start => *space += u32::from(flits),
-                Release::End => (sender.releasing_lane, sender.releasing) = (lane as u8, flits),
-            }
+        let (head_at, tail_at) = (record.head_at, record.tail_at());
+        let release = self.fabric.spec.router.output_queues.release;
+
+        let lane_state = self.routers.lane_mut(index, lane);
+        lane_state.head = next;
+        let bounded = lane_state.space != u32::MAX;
+        if bounded && release == Release::Start {
+            lane_state.space += u32::from(flits);
+        }
+        let sender = &mut self.routers.port_mut(index).sender;
+        sender.link_free_at = self.rules.link_tick(last_sent + Tick::from(link.flit_ticks));
+        sender.flits_sent = sender.flits_sent.wrapping_add(flits.into());
+        sender.last_lane = lane as u8;
+        if bounded && release == Release::End {
+            (sender.releasing_lane, sender.releasing) = (lane as u8, flits);
         }
         if let Far::Node(node) = link.far {
-            self.wheel.schedule(delivered, Event::at_node(EventKind::Delivery, node, packet));
+            self.wheel.schedule(tail_at, Event::at_node(EventKind::Delivery, node, packet));
             return;
         }
-        if self.fabric.spec.router.credits == CreditCheck::Link {
-            self.routers.free[port * self.fabric.shape.vcs + usize::from(vc)] -= flits;
+        if !self.rules.claims_first {
+            *self.routers.free_mut(index, vc) -= flits;
         }
         self.pool[packet].hops += 1;
-        self.send_packet(port, arrival, packet, outbox);
+        self.send_packet(link.far, head_at, packet, outbox);
     }
 
-    /// Schedules the next start of a link, if one is in sight.
-    fn schedule_next_start(&mut self, router: u32, port: u8, now: Tick) {
-        let index = self.port_index(router, port);
-        let sender = &self.routers.senders[index];
-        let ready = (0..self.fabric.shape.lanes).filter_map(|lane| self.can_start(index, lane)).min();
+    /// When the next start of a link should be, if one is in sight.
+    #[inline]
+    fn next_start(&self, index: u32) -> Option<Tick> {
+        let sender = &self.routers.port(index).sender;
+        let lanes = if PLAIN { 1 } else { self.shape.lanes };
+        let ready = (0..lanes).filter_map(|lane| self.can_start(index, lane)).min();
         let release = (sender.releasing > 0).then_some(sender.link_free_at);
-        if let Some(tick) = ready.into_iter().chain(release).min() {
-            self.schedule_start(router, port, tick, now);
+        match (ready, release) {
+            (Some(ready), Some(release)) => Some(ready.min(release)),
+            (ready, release) => ready.or(release),
         }
     }
 
     /// A port gets credits.
+    #[inline]
     pub(crate) fn receive_credit(&mut self, router: u32, port: u8, payload: u32, now: Tick) {
-        let index = self.port_index(router, port);
+        let index = self.routers.port_index(router, port);
         let (vc, flits) = credited(payload);
-        let free = &mut self.routers.free[index * self.fabric.shape.vcs + usize::from(vc)];
+        let free = self.routers.free_mut(index, vc);
         *free += flits;
-        debug_assert!(
-            *free
-                <= self.fabric.capacity
-                    [usize::from(self.port_classes[index]) * self.fabric.shape.vcs + usize::from(vc)],
-            "credits for more flits than the buffer has"
-        );
-        if self.fabric.spec.router.credits == CreditCheck::Crossbar {
+        debug_assert!(*free <= self.routers.port(index).capacity[usize::from(vc)], "more credits than the buffer has");
+        if self.rules.claims_first {
             self.notify(router, port, now);
         } else {
-            self.start_sooner(router, port, now);
+            self.start_sooner(router, port, index, now);
         }
     }
 
     /// Brings the next start of a link forward if a packet can leave sooner than was planned.
-    fn start_sooner(&mut self, router: u32, port: u8, now: Tick) {
-        let index = self.port_index(router, port);
-        let ready = (0..self.fabric.shape.lanes).filter_map(|lane| self.can_start(index, lane)).min();
-        let Some(ready) = ready else { return };
-        let sender = &self.routers.senders[index];
-        let soonest = self.fabric.link_tick(ready.max(sender.link_free_at).max(now));
-        if soonest < sender.start_at {
-            let sender = &mut self.routers.senders[index];
-            sender.starts = sender.starts.wrapping_add(1);
-            sender.start_at = soonest;
-            let event = Event::at_port(EventKind::LinkStart, router, port, sender.starts);
-            if soonest == now {
+    fn start_sooner(&mut self, router: u32, port: u8, index: u32, now: Tick) {
+        let Some(tick) = self.next_start(index) else { return };
+        let state = self.routers.port_mut(index);
+        let tick = self.rules.link_tick(tick.max(state.sender.link_free_at).max(now));
+        if tick < state.sender.start_at {
+            state.starts = state.starts.wrapping_add(1);
+            state.sender.start_at = tick;
+            let event = Event::at_port(EventKind::LinkStart, router, port, state.starts);
+            if tick == now {
                 self.scratch.starts_now.push(event);
             } else {
-                self.wheel.schedule(soonest, event);
+                self.wheel.schedule(tick, event);
             }
         }
     }

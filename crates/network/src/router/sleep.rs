@@ -5,53 +5,39 @@
 
 use tailback_engine::Tick;
 
-use super::input::QueueAt;
+use super::state::At;
 use crate::Observer;
 use crate::event::{Event, EventKind};
 use crate::region::NetworkRegion;
 
-impl<O: Observer> NetworkRegion<O> {
+impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
     /// Puts the head of a queue to sleep until something changes at `port`.
-    pub(super) fn sleep(&mut self, at: QueueAt, port: u8, now: Tick) {
+    pub(super) fn sleep(&mut self, at: At, port: u8, now: Tick) {
         self.sleep_until_change(at, port);
-        let index = self.port_index(at.router, port);
-        for vc in 0..self.fabric.shape.outputs as u8 {
-            let output = self.output_index(index, vc);
-            if self.routers.outputs[output].busy_until > now {
-                self.schedule_output_free(at.router, port, output, vc);
+        let index = self.routers.port_index(at.router, port);
+        for vc in 0..if PLAIN { 1 } else { self.shape.outputs as u8 } {
+            if self.routers.output(index, vc).busy_until > now {
+                self.schedule_output_free(at.router, port, vc);
             }
         }
     }
 
     /// The same, where the change that is waited for has its event already.
-    pub(super) fn sleep_until_change(&mut self, at: QueueAt, port: u8) {
-        let shape = self.fabric.shape;
-        let row = self.row_index(at);
-        let row = &mut self.routers.rows[row];
-        row.awake &= !(1 << at.vc);
+    pub(super) fn sleep_until_change(&mut self, at: At, port: u8) {
+        self.routers.clear_awake(at);
+        let row = self.routers.row_mut(at);
         row.asleep |= 1 << at.vc;
-        if row.awake == 0 {
-            if shape.rows > 1 {
-                let own = self.port_index(at.router, at.port);
-                self.routers.active_rows[own * shape.words + usize::from(at.row) / 64] &= !(1 << (at.row % 64));
-            } else {
-                self.deactivate(at.router, at.port);
-            }
+        if (PLAIN || self.shape.rows == 1) && row.awake == 0 {
+            self.routers.deactivate(at.router, at.port);
         }
-        let index = self.port_index(at.router, port);
-        self.routers.waiters[index * shape.words + usize::from(at.port) / 64] |= 1 << (at.port % 64);
-    }
-
-    /// The allocator need not look at a port until it is roused.
-    #[inline]
-    pub(super) fn deactivate(&mut self, router: u32, port: u8) {
-        let word = router as usize * self.fabric.shape.words + usize::from(port) / 64;
-        self.routers.active[word] &= !(1 << (port % 64));
+        let index = self.routers.port_index(at.router, port);
+        self.routers.add_waiter(index, at.port);
     }
 
     /// Makes sure that an event tells when a crossbar output is free again.
-    pub(super) fn schedule_output_free(&mut self, router: u32, port: u8, output: usize, vc: u8) {
-        let output = &mut self.routers.outputs[output];
+    pub(super) fn schedule_output_free(&mut self, router: u32, port: u8, vc: u8) {
+        let index = self.routers.port_index(router, port);
+        let output = self.routers.output_mut(index, vc);
         if !output.free_scheduled {
             output.free_scheduled = true;
             let tick = output.busy_until;
@@ -61,31 +47,33 @@ impl<O: Observer> NetworkRegion<O> {
 
     /// The crossbar is done with a packet for a port.
     pub(crate) fn output_free(&mut self, router: u32, port: u8, vc: u8, now: Tick) {
-        let index = self.port_index(router, port);
-        let output = self.output_index(index, vc);
-        let output = &mut self.routers.outputs[output];
+        let index = self.routers.port_index(router, port);
+        let output = self.routers.output_mut(index, vc);
         output.free_scheduled = false;
-        if self.fabric.spec.router.vc_allocation {
-            self.routers.owned[index * self.fabric.shape.vcs + usize::from(output.vc)] = false;
+        if self.rules.vc_allocation {
+            let vc = output.vc;
+            *self.routers.owned_mut(index, vc) = false;
         }
         self.notify(router, port, now);
     }
 
     /// Something changed at a port: wakes those that sleep until then, unless the crossbar is still busy there; then
     /// they are woken when it is done.
+    #[inline]
     pub(super) fn notify(&mut self, router: u32, port: u8, now: Tick) {
-        let shape = self.fabric.shape;
-        let index = self.port_index(router, port);
-        let waiters = index * shape.words..(index + 1) * shape.words;
-        if self.routers.waiters[waiters].iter().all(|&word| word == 0) {
+        let index = self.routers.port_index(router, port);
+        if self.routers.has_waiters(index) {
+            self.wake_waiters(router, port, index, now);
+        }
+    }
+
+    fn wake_waiters(&mut self, router: u32, port: u8, index: u32, now: Tick) {
+        if (PLAIN || self.shape.outputs == 1) && self.routers.output(index, 0).busy_until > now {
+            self.schedule_output_free(router, port, 0);
             return;
         }
-        if shape.outputs == 1 && self.routers.outputs[index].busy_until > now {
-            self.schedule_output_free(router, port, index, 0);
-            return;
-        }
-        for word in 0..shape.words {
-            let mut sleepers = std::mem::take(&mut self.routers.waiters[index * shape.words + word]);
+        for word in 0..self.shape.words {
+            let mut sleepers = self.routers.take_waiters(index, word);
             while sleepers != 0 {
                 let sleeper = (word as u32 * 64 + sleepers.trailing_zeros()) as u8;
                 sleepers &= sleepers - 1;
@@ -96,17 +84,14 @@ impl<O: Observer> NetworkRegion<O> {
 
     /// Wakes the queues of port `sleeper` whose heads want to leave by `port`.
     fn wake(&mut self, router: u32, sleeper: u8, port: u8, now: Tick) {
-        let rows = self.fabric.shape.rows;
-        let first = QueueAt { router, port: sleeper, row: if rows > 1 { port } else { 0 }, vc: 0 };
-        let row = self.row_index(first);
-        let mut asleep = self.routers.rows[row].asleep;
+        let row = if !PLAIN && self.shape.rows > 1 { port } else { 0 };
+        let first = self.routers.at(router, sleeper, row, 0);
+        let mut asleep = self.routers.row(first).asleep;
         while asleep != 0 {
-            let at = QueueAt { vc: asleep.trailing_zeros() as u8, ..first };
+            let at = At { vc: asleep.trailing_zeros() as u8, ..first };
             asleep &= asleep - 1;
-            if self.routers.queues[self.queue_index(at)].port == port {
-                let row = &mut self.routers.rows[row];
-                row.asleep &= !(1 << at.vc);
-                row.awake |= 1 << at.vc;
+            if self.routers.queue(at).port == port {
+                self.routers.set_awake(at);
                 self.rouse(at, now);
             }
         }
