@@ -51,6 +51,7 @@ fn main() {
         classes: vec![ClassSpec { priority: 0, first_vc: vec![0, 0, 0], vcs: vec![3, 3, 2] }],
         acknowledgement_class: None,
         packet_flits_max: 8,
+        packet_flits_min: 8,
         router: RouterSpec {
             head_delay: 0,
             crossbar_delay: 10,

@@ -23,18 +23,20 @@ pub(crate) enum EventKind {
     InputFree = 2,
     /// The crossbar is done with an output of a port; payload likewise.
     OutputFree = 3,
+    /// A departing packet has made room in the output queue of a port.
+    RoomFree = 4,
     /// The head of a queue of a port may ask for the crossbar; payload is virtual channel and row.
-    HeadReady = 4,
+    HeadReady = 5,
     /// A port may send the next packet on its link.
-    LinkStart = 5,
+    LinkStart = 6,
     /// A node gets credits: payload is virtual channel and flits.
-    NodeCredit = 6,
+    NodeCredit = 7,
     /// The last flit of packet `payload` arrives at a node.
-    Delivery = 7,
+    Delivery = 8,
     /// A node's link is free again.
-    NodeLink = 8,
+    NodeLink = 9,
     /// A node has a message to send.
-    Message = 9,
+    Message = 10,
 }
 
 /// How many routers, and how many nodes, a region can have.
@@ -63,12 +65,13 @@ impl Event {
             1 => EventKind::Credit,
             2 => EventKind::InputFree,
             3 => EventKind::OutputFree,
-            4 => EventKind::HeadReady,
-            5 => EventKind::LinkStart,
-            6 => EventKind::NodeCredit,
-            7 => EventKind::Delivery,
-            8 => EventKind::NodeLink,
-            9 => EventKind::Message,
+            4 => EventKind::RoomFree,
+            5 => EventKind::HeadReady,
+            6 => EventKind::LinkStart,
+            7 => EventKind::NodeCredit,
+            8 => EventKind::Delivery,
+            9 => EventKind::NodeLink,
+            10 => EventKind::Message,
             other => unreachable!("there is no event of kind {other}"),
         }
     }

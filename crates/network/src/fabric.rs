@@ -8,7 +8,7 @@ use tailback_routing::{ClassChannels, Routing};
 use tailback_topology::Topology;
 use tailback_workload::Workload;
 
-use crate::spec::{AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, NetworkSpec, QueuePer};
+use crate::spec::{AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, NetworkSpec, QueuePer, Release};
 
 /// A network without its state.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ pub(crate) struct Shape {
     pub outputs: usize,
     /// Output queues per port.
     pub lanes: usize,
+    /// Packets that an output queue can hold; 0 where they have no bound or their departures are not kept.
+    pub departures: usize,
 }
 
 /// What routers look up at each step, in one place.
@@ -56,6 +58,12 @@ pub(crate) struct Rules {
     allocation_mask: Tick,
     /// Whether credits are claimed before packets cross.
     pub claims_first: bool,
+    /// Whether ports have one output queue, whose packets have claimed what they need: then the time at which a packet
+    /// departs is known when it crosses.
+    pub departs_in_order: bool,
+    /// Whether output queues have a bound, and departing packets make room only when they are gone.
+    pub bounded: bool,
+    pub releases_late: bool,
     /// Whether packets need a virtual channel of their own before they cross.
     pub vc_allocation: bool,
     /// Whether each input chooses one packet, and by turns alone: then the first that can cross is the one.
@@ -89,7 +97,7 @@ impl Fabric {
             capacity: spec.input_buffers.clone(),
         });
         let channels = channels.collect();
-        let rules = Rules::of(&spec, &routings);
+        let rules = Rules::of(&spec, &routings, shape.lanes);
         Self { spec, topology, routings, workload, seed, shape, rules, channels, class_of_vc }
     }
 
@@ -121,7 +129,7 @@ impl Fabric {
 }
 
 impl Rules {
-    fn of(spec: &NetworkSpec, routings: &[Arc<dyn Routing>]) -> Self {
+    fn of(spec: &NetworkSpec, routings: &[Arc<dyn Routing>], lanes: usize) -> Self {
         let router = &spec.router;
         let one_priority = spec.classes.iter().all(|class| class.priority == spec.classes[0].priority);
         let offers_all =
@@ -132,6 +140,9 @@ impl Rules {
             link_mask: Tick::from(spec.ticks_per_cycle) - 1,
             allocation_mask: router.allocation_period - 1,
             claims_first: router.credits == CreditCheck::Crossbar,
+            departs_in_order: router.credits == CreditCheck::Crossbar && lanes == 1,
+            bounded: router.output_queues.flits.is_some(),
+            releases_late: router.output_queues.release == Release::End,
             vc_allocation: router.vc_allocation,
             takes_turns: !offers_all && one_priority && router.input_arbiter == Arbiter::RoundRobin,
             offers_all,
@@ -160,6 +171,13 @@ impl Shape {
             CrossbarPorts::PerPort => 1,
             CrossbarPorts::PerChannel => vcs,
         };
+        let lanes = match spec.router.output_queues.per {
+            QueuePer::Port => 1,
+            QueuePer::Class => spec.classes.len(),
+            QueuePer::Channel => vcs,
+        };
+        let smallest = if spec.acknowledgement_class.is_some() { 1 } else { spec.packet_flits_min };
+        let packets = spec.router.output_queues.flits.map_or(0, |flits| flits / u32::from(smallest));
         Self {
             ports,
             words: ports.div_ceil(64),
@@ -167,11 +185,8 @@ impl Shape {
             rows: if spec.router.virtual_output_queues { ports } else { 1 },
             inputs: connections(spec.router.crossbar_inputs),
             outputs: connections(spec.router.crossbar_outputs),
-            lanes: match spec.router.output_queues.per {
-                QueuePer::Port => 1,
-                QueuePer::Class => spec.classes.len(),
-                QueuePer::Channel => vcs,
-            },
+            lanes,
+            departures: (packets as usize).next_power_of_two(),
         }
     }
 }

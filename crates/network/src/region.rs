@@ -137,6 +137,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
             EventKind::Credit => self.receive_credit(router, port, payload, now),
             EventKind::InputFree => self.input_free(router, port, payload as u8, now),
             EventKind::OutputFree => self.output_free(router, port, payload as u8, now),
+            EventKind::RoomFree => self.room_free(router, port, now),
             EventKind::HeadReady => self.head_ready(router, port, payload, now),
             kind => unreachable!("{kind:?} comes after allocation"),
         }

@@ -22,6 +22,8 @@ pub struct NetworkSpec {
     pub acknowledgement_class: Option<u8>,
     /// Flits of the largest packet.
     pub packet_flits_max: u16,
+    /// Flits of the smallest data packet that the workload can cause.
+    pub packet_flits_min: u16,
     /// What a router does.
     pub router: RouterSpec,
     /// What a network interface does.

@@ -214,31 +214,43 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     /// A channel of a port, among the `vcs` from `vc` on, by which a packet could leave at once: the one with most
     /// room.
     #[inline]
-    fn channel_with_room(&self, index: u32, vc: u8, vcs: u8, flits: u16, now: Tick) -> Option<u8> {
-        if vcs == 1 {
-            return self.room(index, vc, flits, now).map(|_| vc);
+    fn channel_with_room(&mut self, index: u32, vc: u8, vcs: u8, flits: u16, now: Tick) -> Option<u8> {
+        let mut best: Option<(u16, u8)> = None;
+        for vc in vc..vc + vcs {
+            if let Some(free) = self.room(index, vc, flits, now)
+                && best.is_none_or(|(most, _)| free > most)
+            {
+                best = Some((free, vc));
+            }
         }
-        let with_room = (vc..vc + vcs).filter_map(|vc| self.room(index, vc, flits, now).map(|free| (free, vc)));
-        // Of equally good ones the first.
-        with_room.max_by_key(|&(free, vc)| (free, u8::MAX - vc)).map(|(_, vc)| vc)
+        best.map(|(_, vc)| vc)
     }
 
     /// The free flits behind a channel, if a packet could leave by it at once.
     #[inline]
-    fn room(&self, index: u32, vc: u8, flits: u16, now: Tick) -> Option<u16> {
-        if self.routers.output(index, vc).busy_until > now {
+    fn room(&mut self, index: u32, vc: u8, flits: u16, now: Tick) -> Option<u16> {
+        if self.routers.output(index, vc).busy_until > now || !self.has_room_in_queue(index, vc, flits, now) {
             return None;
         }
-        let port = self.routers.port(index);
-        let lane = if PLAIN || self.shape.lanes == 1 { 0 } else { self.fabric.lane(port.link.class, vc) };
-        if self.routers.lane(index, lane).space < u32::from(flits) {
-            return None;
-        }
-        if !self.rules.claims_first || port.link.is_terminal() {
+        if !(PLAIN || self.rules.claims_first) || self.routers.port(index).link.is_terminal() {
             return Some(u16::MAX);
         }
         let free = self.routers.free[index as usize * V + usize::from(vc)];
         (free >= flits).then_some(free)
+    }
+
+    /// Whether the output queue of a channel has room.
+    #[inline]
+    fn has_room_in_queue(&mut self, index: u32, vc: u8, flits: u16, now: Tick) -> bool {
+        if PLAIN || self.rules.departs_in_order {
+            let flits = u32::from(flits);
+            if self.routers.port(index).output_queue.space < flits {
+                self.routers.look_at_departures(index, now);
+            }
+            return self.routers.port(index).output_queue.space >= flits;
+        }
+        let lane = self.fabric.lane(self.routers.port(index).link.class, vc);
+        self.routers.lane(index, lane).space >= u32::from(flits)
     }
 
     /// Puts a request to its output, which keeps the best.

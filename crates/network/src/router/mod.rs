@@ -3,6 +3,7 @@
 mod allocate;
 mod channels;
 mod input;
+mod lanes;
 mod output;
 mod sleep;
 mod state;

@@ -1,15 +1,17 @@
 //! Outputs: packets cross, wait in an output queue, and leave on the link.
+//!
+//! Where a port has one output queue whose packets have claimed all they need, they depart in order, and the time of
+//! departure is known as soon as a packet crosses: it is sent off at once. Everything else is in `lanes.rs`.
 
-use tailback_engine::{NEVER, Outbox, Tick};
+use tailback_engine::{Outbox, Tick};
 
 use super::allocate::Request;
-use super::state::At;
+use super::state::{At, Departure};
 use crate::Observer;
 use crate::event::{Event, EventKind, credited};
 use crate::link::Far;
 use crate::packet::NONE;
 use crate::region::{Message, NetworkRegion};
-use crate::spec::{LinkArbiter, Release};
 
 impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
     /// A packet starts to cross.
@@ -41,7 +43,11 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
         self.routers.last_hop = now;
 
         self.leave_queue(at, behind, flits, end, now, outbox);
-        self.enqueue(at.router, port, index, packet, now);
+        if PLAIN || self.rules.departs_in_order {
+            self.depart(index, packet, outbox);
+        } else {
+            self.enqueue(at.router, port, index, packet, now);
+        }
     }
 
     /// The head of a queue starts to cross until `end`: it leaves its buffer, the packet behind it becomes head, and
@@ -65,152 +71,51 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
         }
     }
 
-    /// A packet enters its output queue.
+    /// A packet enters the output queue of a port from which packets depart in order.
     #[inline]
-    fn enqueue(&mut self, router: u32, port: u8, index: u32, packet: u32, now: Tick) {
+    fn depart(&mut self, index: u32, packet: u32, outbox: &mut Outbox<Message>) {
         let record = &self.pool[packet];
         let (vc, flits, ready) = (record.vc, record.flits, record.head_at);
-        let link = &self.routers.port(index).link;
-        let lane = if PLAIN || self.shape.lanes == 1 { 0 } else { self.fabric.lane(link.class, vc) };
-        if self.rules.claims_first && !link.is_terminal() {
+        let port = self.routers.port(index);
+        let start = self.rules.link_tick(ready.max(port.link_free_at));
+        if !port.link.is_terminal() {
             *self.routers.free_mut(index, vc) -= flits;
         }
-        let lane = self.routers.lane_mut(index, lane);
-        if lane.space != u32::MAX {
-            lane.space -= u32::from(flits);
-        }
-        let last = std::mem::replace(&mut lane.tail, packet);
-        if lane.head == NONE {
-            lane.head = packet;
-        } else {
-            self.pool[last].next = packet;
-        }
-        if self.routers.port(index).sender.start_at == NEVER {
-            self.schedule_start(router, port, index, ready, now);
+        self.send(index, packet, start, outbox);
+        if self.rules.bounded {
+            let late = self.rules.releases_late;
+            let tick = if late { self.routers.port(index).link_free_at } else { start };
+            self.routers.push_departure(index, Departure { tick, flits });
         }
     }
 
-    /// Schedules the next start of a link for `tick`, or as soon after it as the link can.
+    /// Sends a packet on the link of a port, from `start` on.
     #[inline]
-    fn schedule_start(&mut self, router: u32, port: u8, index: u32, tick: Tick, now: Tick) {
-        let state = self.routers.port_mut(index);
-        let tick = self.rules.link_tick(tick.max(state.sender.link_free_at).max(now + 1));
-        state.starts = state.starts.wrapping_add(1);
-        state.sender.start_at = tick;
-        let event = Event::at_port(EventKind::LinkStart, router, port, state.starts);
-        self.wheel.schedule(tick, event);
-    }
-
-    /// A link may start the next packet.
-    pub(crate) fn start_link(&mut self, router: u32, port: u8, serial: u32, now: Tick, outbox: &mut Outbox<Message>) {
-        let index = self.routers.port_index(router, port);
-        let state = self.routers.port_mut(index);
-        if serial != state.starts {
-            return; // it was brought forward
-        }
-        state.sender.start_at = NEVER;
-        if state.sender.releasing > 0 {
-            self.release(index);
-        }
-        if let Some(lane) = self.choose_lane(index, now) {
-            self.send_from(index, lane, now, outbox);
-        }
-        if let Some(tick) = self.next_start(index) {
-            self.schedule_start(router, port, index, tick, now);
-        }
-        self.notify(router, port, now);
-    }
-
-    /// Makes the room that a packet leaves which has left by now.
-    fn release(&mut self, index: u32) {
-        let sender = &mut self.routers.port_mut(index).sender;
-        let flits = std::mem::take(&mut sender.releasing);
-        let lane = usize::from(sender.releasing_lane);
-        self.routers.lane_mut(index, lane).space += u32::from(flits);
-    }
-
-    /// The lane whose head shall leave now: of those that can, the first by priority, then by age or turn.
-    #[inline]
-    fn choose_lane(&self, index: u32, now: Tick) -> Option<usize> {
-        let ready = |lane: &usize| self.can_start(index, *lane).is_some_and(|tick| tick <= now);
-        if PLAIN || self.shape.lanes == 1 {
-            return ready(&0).then_some(0);
-        }
-        let last = usize::from(self.routers.port(index).sender.last_lane);
-        let key = |lane: &usize| {
-            let packet = &self.pool[self.routers.lane(index, *lane).head];
-            let priority = u8::MAX - self.fabric.spec.classes[usize::from(packet.class)].priority;
-            let turn = if *lane > last { lane - last } else { lane + self.shape.lanes - last };
-            match self.fabric.spec.router.output_queues.link_arbiter {
-                LinkArbiter::Oldest => (priority, packet.head_at, turn),
-                LinkArbiter::RoundRobin => (priority, 0, turn),
-            }
-        };
-        (0..self.shape.lanes).filter(ready).min_by_key(key)
-    }
-
-    /// From when on the head of a lane can leave; `None` without a head or without credits.
-    #[inline]
-    fn can_start(&self, index: u32, lane: usize) -> Option<Tick> {
-        let head = self.routers.lane(index, lane).head;
-        if head == NONE {
-            return None;
-        }
-        let packet = &self.pool[head];
-        let claims_now = !self.rules.claims_first && !self.routers.port(index).link.is_terminal();
-        let free = || self.routers.free[index as usize * V + usize::from(packet.vc)];
-        (!claims_now || free() >= packet.flits).then_some(packet.head_at)
-    }
-
-    /// Sends the head of a lane.
-    #[inline]
-    fn send_from(&mut self, index: u32, lane: usize, now: Tick, outbox: &mut Outbox<Message>) {
-        let link = self.routers.port(index).link;
-        let packet = self.routers.lane(index, lane).head;
+    pub(super) fn send(&mut self, index: u32, packet: u32, start: Tick, outbox: &mut Outbox<Message>) {
         let record = &mut self.pool[packet];
-        let (next, flits, vc) = (record.next, record.flits, record.vc);
+        let port = self.routers.port_mut(index);
+        let link = port.link;
         // A flit leaves per flit time, but none before it is here.
-        let last_sent = (now + Tick::from(flits - 1) * Tick::from(link.flit_ticks)).max(record.tail_at());
-        record.head_at = now + Tick::from(link.latency);
-        record.tail_lag = (last_sent - now) as u32;
-        let (head_at, tail_at) = (record.head_at, record.tail_at());
-        let release = self.fabric.spec.router.output_queues.release;
-
-        let lane_state = self.routers.lane_mut(index, lane);
-        lane_state.head = next;
-        let bounded = lane_state.space != u32::MAX;
-        if bounded && release == Release::Start {
-            lane_state.space += u32::from(flits);
-        }
-        let sender = &mut self.routers.port_mut(index).sender;
-        sender.link_free_at = self.rules.link_tick(last_sent + Tick::from(link.flit_ticks));
-        sender.flits_sent = sender.flits_sent.wrapping_add(flits.into());
-        sender.last_lane = lane as u8;
-        if bounded && release == Release::End {
-            (sender.releasing_lane, sender.releasing) = (lane as u8, flits);
-        }
+        let flits = record.flits;
+        let last_sent = (start + Tick::from(flits - 1) * Tick::from(link.flit_ticks)).max(record.tail_at());
+        record.head_at = start + Tick::from(link.latency);
+        record.tail_lag = (last_sent - start) as u32;
+        port.link_free_at = self.rules.link_tick(last_sent + Tick::from(link.flit_ticks));
+        port.flits_sent = port.flits_sent.wrapping_add(flits.into());
         if let Far::Node(node) = link.far {
-            self.wheel.schedule(tail_at, Event::at_node(EventKind::Delivery, node, packet));
-            return;
+            self.wheel.schedule(record.tail_at(), Event::at_node(EventKind::Delivery, node, packet));
+        } else {
+            record.hops += 1;
+            let arrival = record.head_at;
+            self.send_packet(link.far, arrival, packet, outbox);
         }
-        if !self.rules.claims_first {
-            *self.routers.free_mut(index, vc) -= flits;
-        }
-        self.pool[packet].hops += 1;
-        self.send_packet(link.far, head_at, packet, outbox);
     }
 
-    /// When the next start of a link should be, if one is in sight.
-    #[inline]
-    fn next_start(&self, index: u32) -> Option<Tick> {
-        let sender = &self.routers.port(index).sender;
-        let lanes = if PLAIN { 1 } else { self.shape.lanes };
-        let ready = (0..lanes).filter_map(|lane| self.can_start(index, lane)).min();
-        let release = (sender.releasing > 0).then_some(sender.link_free_at);
-        match (ready, release) {
-            (Some(ready), Some(release)) => Some(ready.min(release)),
-            (ready, release) => ready.or(release),
-        }
+    /// A departing packet has made room in an output queue.
+    pub(crate) fn room_free(&mut self, router: u32, port: u8, now: Tick) {
+        let index = self.routers.port_index(router, port);
+        self.routers.port_mut(index).output_queue.room_scheduled = false;
+        self.notify(router, port, now);
     }
 
     /// A port gets credits.
@@ -221,27 +126,10 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
         let free = self.routers.free_mut(index, vc);
         *free += flits;
         debug_assert!(*free <= self.routers.port(index).capacity[usize::from(vc)], "more credits than the buffer has");
-        if self.rules.claims_first {
+        if PLAIN || self.rules.claims_first {
             self.notify(router, port, now);
         } else {
             self.start_sooner(router, port, index, now);
-        }
-    }
-
-    /// Brings the next start of a link forward if a packet can leave sooner than was planned.
-    fn start_sooner(&mut self, router: u32, port: u8, index: u32, now: Tick) {
-        let Some(tick) = self.next_start(index) else { return };
-        let state = self.routers.port_mut(index);
-        let tick = self.rules.link_tick(tick.max(state.sender.link_free_at).max(now));
-        if tick < state.sender.start_at {
-            state.starts = state.starts.wrapping_add(1);
-            state.sender.start_at = tick;
-            let event = Event::at_port(EventKind::LinkStart, router, port, state.starts);
-            if tick == now {
-                self.scratch.starts_now.push(event);
-            } else {
-                self.wheel.schedule(tick, event);
-            }
         }
     }
 }

@@ -20,6 +20,22 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
                 self.schedule_output_free(at.router, port, vc);
             }
         }
+        if (PLAIN || self.rules.departs_in_order) && self.rules.bounded {
+            self.schedule_room_free(at.router, port, index, now);
+        }
+    }
+
+    /// Makes sure that an event tells when the next departing packet has made room.
+    fn schedule_room_free(&mut self, router: u32, port: u8, index: u32, now: Tick) {
+        self.routers.look_at_departures(index, now);
+        let Some(departure) = self.routers.next_departure(index) else { return };
+        let queue = &mut self.routers.port_mut(index).output_queue;
+        let short = queue.space < u32::from(self.fabric.spec.packet_flits_max);
+        if short && !queue.room_scheduled {
+            queue.room_scheduled = true;
+            // Room is seen by allocations after the tick in which it is made.
+            self.wheel.schedule(departure.tick + 1, Event::at_port(EventKind::RoomFree, router, port, 0));
+        }
     }
 
     /// The same, where the change that is waited for has its event already.

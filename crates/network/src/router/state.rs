@@ -70,7 +70,7 @@ pub(crate) struct Output {
     pub free_scheduled: bool,
 }
 
-/// A queue between crossbar and link.
+/// A queue between crossbar and link, where there are several per port or packets claim credits only there.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Lane {
     pub head: u32,
@@ -79,20 +79,38 @@ pub(crate) struct Lane {
     pub space: u32,
 }
 
-/// The sending side of a port.
+/// What such a port knows of its link.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Sender {
-    /// When the link has sent the last flit of the packet before.
-    pub link_free_at: Tick,
     /// When the event that starts the next packet comes; `NEVER` if there is none.
     pub start_at: Tick,
-    /// Flits sent since the beginning.
-    pub flits_sent: u32,
+    /// How often a start was scheduled: only the latest counts.
+    pub starts: u32,
     /// What a departing packet makes room for when its last flit has left, and in which lane.
     pub releasing: u16,
     pub releasing_lane: u8,
     /// The lane that was served last.
     pub last_lane: u8,
+}
+
+/// The output queue of a port whose packets depart in order: all that needs to be known of it is how much room there
+/// is, and when there will be more.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct OutputQueue {
+    /// Free flits, as of the last look at the departures.
+    pub space: u32,
+    /// The departures that have not been looked at: a ring in an array.
+    first: u16,
+    len: u16,
+    /// Whether an event tells when the first of them makes room.
+    pub room_scheduled: bool,
+}
+
+/// When a packet makes room in its output queue, and how much.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Departure {
+    pub tick: Tick,
+    pub flits: u16,
 }
 
 /// A port. With four channels it fills three cache lines: the queues, what else comes in, what goes out.
@@ -107,12 +125,13 @@ pub(crate) struct PortState<const V: usize> {
     input: Input,
     pub link: Link,
     output: Output,
-    lane: Lane,
-    /// How often a start of the link was scheduled: only the latest counts.
-    pub starts: u32,
+    pub output_queue: OutputQueue,
     /// Set of ports at which a queue sleeps until this port's output changes: the first 64.
     waiters: u64,
-    pub sender: Sender,
+    /// When the link has sent the last flit of the packet before.
+    pub link_free_at: Tick,
+    /// Flits that the link has been given since the beginning.
+    pub flits_sent: u32,
 }
 
 const _: () = assert!(size_of::<PortState<4>>() == 192);
@@ -127,8 +146,11 @@ struct Extra {
     /// With crossbar connections per channel.
     inputs: Vec<Input>,
     outputs: Vec<Output>,
-    /// With several output queues per port.
+    /// Where output queues have a bound: their departures, `Shape::departures` for each port.
+    departures: Vec<Departure>,
+    /// Where packets do not depart in order.
     lanes: Vec<Lane>,
+    senders: Vec<Sender>,
     /// With more than 64 ports: the other words of the sets of waiters.
     waiters: Vec<u64>,
     /// With a stage for virtual channels: whether a packet owns a channel, which queue (by port and channel) it
@@ -296,18 +318,53 @@ impl<const V: usize, const PLAIN: bool> RouterState<V, PLAIN> {
 
     #[inline]
     pub(super) fn lane(&self, index: u32, lane: usize) -> &Lane {
-        if PLAIN || self.shape.lanes == 1 {
-            return &self.port(index).lane;
-        }
         &self.extra.lanes[index as usize * self.shape.lanes + lane]
     }
 
     #[inline]
     pub(super) fn lane_mut(&mut self, index: u32, lane: usize) -> &mut Lane {
-        if PLAIN || self.shape.lanes == 1 {
-            return &mut self.port_mut(index).lane;
-        }
         &mut self.extra.lanes[index as usize * self.shape.lanes + lane]
+    }
+
+    #[inline]
+    pub(super) fn sender(&self, index: u32) -> &Sender {
+        &self.extra.senders[index as usize]
+    }
+
+    #[inline]
+    pub(super) fn sender_mut(&mut self, index: u32) -> &mut Sender {
+        &mut self.extra.senders[index as usize]
+    }
+
+    /// Notes when a packet makes room in the output queue that it enters.
+    #[inline]
+    pub(super) fn push_departure(&mut self, index: u32, departure: Departure) {
+        let size = self.shape.departures;
+        let queue = &mut self.ports[index as usize].output_queue;
+        queue.space -= u32::from(departure.flits);
+        let place = usize::from(queue.first + queue.len) & (size - 1);
+        queue.len += 1;
+        self.extra.departures[index as usize * size + place] = departure;
+    }
+
+    /// The next departure of a port that has not been looked at.
+    #[inline]
+    pub(super) fn next_departure(&self, index: u32) -> Option<Departure> {
+        let queue = &self.port(index).output_queue;
+        let place = index as usize * self.shape.departures + usize::from(queue.first);
+        (queue.len > 0).then(|| self.extra.departures[place])
+    }
+
+    /// Makes the room that packets have left which departed before `now`.
+    #[inline]
+    pub(super) fn look_at_departures(&mut self, index: u32, now: Tick) {
+        while let Some(departure) = self.next_departure(index).filter(|departure| departure.tick < now) {
+            let mask = self.shape.departures as u16 - 1;
+            let queue = &mut self.port_mut(index).output_queue;
+            queue.space += u32::from(departure.flits);
+            queue.first = (queue.first + 1) & mask;
+            queue.len -= 1;
+        }
     }
 
     /// Adds a port to those with a queue that sleeps until the output of port `index` changes.
@@ -469,24 +526,16 @@ impl<const V: usize> PortState<V> {
             capacity,
             link,
             output: Output::default(),
-            lane: Lane::new(fabric),
-            starts: 0,
-            sender: Sender {
-                link_free_at: 0,
-                start_at: NEVER,
-                flits_sent: 0,
-                releasing: 0,
-                releasing_lane: 0,
-                last_lane: 0,
+            output_queue: OutputQueue {
+                space: fabric.spec.router.output_queues.flits.unwrap_or(u32::MAX),
+                first: 0,
+                len: 0,
+                room_scheduled: false,
             },
             waiters: 0,
+            link_free_at: 0,
+            flits_sent: 0,
         }
-    }
-}
-
-impl Lane {
-    fn new(fabric: &Fabric) -> Self {
-        Self { head: NONE, tail: NONE, space: fabric.spec.router.output_queues.flits.unwrap_or(u32::MAX) }
     }
 }
 
@@ -498,6 +547,10 @@ impl Extra {
         let inputs = shape.ports * if shape.inputs == 1 { 1 } else { vcs };
         let outputs = ports * if shape.outputs == 1 { 1 } else { vcs };
         let owners = only_if(router.vc_allocation, ports * vcs);
+        let space = router.output_queues.flits.unwrap_or(u32::MAX);
+        let lane = Lane { head: NONE, tail: NONE, space };
+        let sender = Sender { start_at: NEVER, starts: 0, releasing: 0, releasing_lane: 0, last_lane: 0 };
+        let in_order = fabric.rules.departs_in_order;
         let by_age = |arbiter: Arbiter, count: usize| only_if(arbiter == Arbiter::LeastRecentlyServed, count);
         Self {
             rows: vec![Row::default(); only_if(shape.rows > 1, ports * shape.rows)],
@@ -505,7 +558,9 @@ impl Extra {
             awake_rows: vec![0; only_if(shape.rows > 1, ports * shape.words)],
             inputs: vec![Input::default(); only_if(shape.inputs > 1, ports * vcs)],
             outputs: vec![Output::default(); only_if(shape.outputs > 1, ports * vcs)],
-            lanes: vec![Lane::new(fabric); only_if(shape.lanes > 1, ports * shape.lanes)],
+            departures: vec![Departure::default(); only_if(in_order && fabric.rules.bounded, ports * shape.departures)],
+            lanes: vec![lane; only_if(!in_order, ports * shape.lanes)],
+            senders: vec![sender; only_if(!in_order, ports)],
             waiters: vec![0; ports * (shape.words - 1)],
             owned: vec![false; owners],
             last_seeker: vec![0; owners],
