@@ -148,7 +148,7 @@ fn build_region<O: Observer, const V: usize, const PLAIN: bool>(
         observer,
         present: 0,
         allocation_due: false,
-        scratch: Scratch::new(fabric.shape.ports * if fabric.shape.outputs == 1 { 1 } else { V }),
+        scratch: Scratch::new(fabric.shape.ports, fabric.shape.ports * if fabric.shape.outputs == 1 { 1 } else { V }),
         events: Vec::new(),
         router_ids,
         node_ids,

@@ -5,8 +5,9 @@
 //! cross. A packet that cannot cross sleeps at the output it wants until something changes there.
 
 use tailback_engine::{Outbox, Tick};
-use tailback_routing::Header;
+use tailback_routing::{ANYWHERE, Header};
 
+use super::plain::Bid;
 use super::state::At;
 use crate::Observer;
 use crate::event::Event;
@@ -52,11 +53,20 @@ pub(crate) struct Scratch {
     pub(super) channel_seekers: Vec<At>,
     /// Links that credits of this tick let start at once.
     pub(crate) starts_now: Vec<Event>,
+    /// For plain routers: by output, the best bid; by input, what the header of the packet that bids becomes, where that
+    /// is not settled yet.
+    pub(super) bids: Vec<Bid>,
+    pub(super) headers: Vec<Header>,
 }
 
 impl Scratch {
-    pub fn new(outputs_per_router: usize) -> Self {
-        Self { best: vec![NONE; outputs_per_router], ..Self::default() }
+    pub fn new(ports: usize, outputs: usize) -> Self {
+        Self {
+            best: vec![NONE; outputs],
+            bids: vec![Bid::default(); ports],
+            headers: vec![ANYWHERE; ports],
+            ..Self::default()
+        }
     }
 }
 
@@ -69,7 +79,11 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
             while routers != 0 {
                 let router = word as u32 * 64 + routers.trailing_zeros();
                 routers &= routers - 1;
-                self.allocate(router, now, outbox);
+                if PLAIN {
+                    self.allocate_plain(router, now, outbox);
+                } else {
+                    self.allocate(router, now, outbox);
+                }
             }
         }
     }
@@ -214,7 +228,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     /// A channel of a port, among the `vcs` from `vc` on, by which a packet could leave at once: the one with most
     /// room.
     #[inline]
-    fn channel_with_room(&mut self, index: u32, vc: u8, vcs: u8, flits: u16, now: Tick) -> Option<u8> {
+    pub(super) fn channel_with_room(&mut self, index: u32, vc: u8, vcs: u8, flits: u16, now: Tick) -> Option<u8> {
         let mut best: Option<(u16, u8)> = None;
         for vc in vc..vc + vcs {
             if let Some(free) = self.room(index, vc, flits, now)

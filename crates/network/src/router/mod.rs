@@ -5,6 +5,7 @@ mod channels;
 mod input;
 mod lanes;
 mod output;
+mod plain;
 mod sleep;
 mod state;
 

@@ -509,6 +509,49 @@ impl<const V: usize, const PLAIN: bool> RouterState<V, PLAIN> {
     }
 }
 
+/// What plain routers do to a port, with each field in its place.
+impl<const V: usize> PortState<V> {
+    #[inline]
+    pub(super) fn row(&self) -> &Row {
+        &self.row
+    }
+
+    #[inline]
+    pub(super) fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// The crossbar is busy with a packet from `input` to this port until `end`.
+    #[inline]
+    pub(super) fn set_busy(&mut self, end: Tick, input: u16) {
+        (self.output.busy_until, self.output.last) = (end, input);
+    }
+
+    /// Whether any of the first 64 ports has a queue that sleeps until this port's output changes.
+    #[inline]
+    pub(super) fn has_first_waiters(&self) -> bool {
+        self.waiters != 0
+    }
+
+    /// The head of a queue starts to cross until `end`, and the packet behind it, if any, becomes head. Returns whether
+    /// an event must be scheduled for the end, because queues of this port are awake.
+    #[inline]
+    pub(super) fn replace_head(&mut self, vc: u8, behind: u32, behind_flits: u16, end: Tick) -> bool {
+        let queue = &mut self.queues[usize::from(vc)];
+        queue.head = behind;
+        queue.flits = behind_flits;
+        queue.routed = false;
+        if behind == NONE {
+            self.row.nonempty &= !(1 << vc);
+            self.row.awake &= !(1 << vc);
+        }
+        (self.input.busy_until, self.input.last_vc) = (end, vc);
+        let needed = self.row.awake != 0 && !self.input.free_scheduled;
+        self.input.free_scheduled |= needed;
+        needed
+    }
+}
+
 const NO_QUEUE: Queue =
     Queue { head: NONE, tail: NONE, flits: 0, port: 0, vc: 0, vcs: 0, routed: false, owns_vc: false };
 
