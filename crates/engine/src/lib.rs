@@ -23,7 +23,7 @@ mod wheel;
 
 pub use channel::{Channel, ChannelError, ChannelMap};
 pub use executor::{Executor, Rayon, Sequential};
-pub use region::{Envelope, Outbox, Region};
+pub use region::{Mail, Outbox, Region};
 pub use simulation::{Outcome, Simulation};
 pub use snapshot::{Snapshot, SnapshotError, read_value, write_value};
 pub use tailback_random::Stream;

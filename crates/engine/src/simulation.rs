@@ -22,7 +22,7 @@ pub enum Outcome {
 struct Shard<R: Region> {
     index: usize,
     region: R,
-    sending: Outbox<R::Message>,
+    sending: Outbox<R::Mail>,
 }
 
 /// A set of regions that advance together.
@@ -31,7 +31,7 @@ pub struct Simulation<R: Region> {
     channels: ChannelMap,
     shards: Vec<Shard<R>>,
     /// What each region sent in the last window, not yet received.
-    sent: Vec<Outbox<R::Message>>,
+    sent: Vec<Outbox<R::Mail>>,
     now: Tick,
     longest_window: Tick,
 }
@@ -84,8 +84,8 @@ impl<R: Region> Simulation<R> {
     }
 
     /// What region `to` has been sent and has not yet received.
-    pub fn in_transit(&self, to: usize) -> impl Iterator<Item = &crate::Envelope<R::Message>> {
-        self.channels.senders(to).iter().flat_map(move |&from| self.sent[from as usize].for_region(to))
+    pub fn in_transit(&self, to: usize) -> impl Iterator<Item = &R::Mail> {
+        self.channels.senders(to).iter().filter_map(move |&from| self.sent[from as usize].for_region(to))
     }
 
     /// Simulates everything before `end`. After each window `observe` sees the regions and may stop the run.
@@ -123,9 +123,8 @@ impl<R: Region> Simulation<R> {
         let (channels, sent) = (&self.channels, &self.sent);
         executor.for_each(&mut self.shards, |shard| {
             for &from in channels.senders(shard.index) {
-                let messages = sent[from as usize].for_region(shard.index);
-                if !messages.is_empty() {
-                    shard.region.receive(messages);
+                if let Some(mail) = sent[from as usize].for_region(shard.index) {
+                    shard.region.receive(mail);
                 }
             }
             shard.sending.open(until);

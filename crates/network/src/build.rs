@@ -150,6 +150,7 @@ fn build_region<O: Observer, const V: usize, const PLAIN: bool>(
         allocation_due: false,
         scratch: Scratch::new(fabric.shape.ports, fabric.shape.ports * if fabric.shape.outputs == 1 { 1 } else { V }),
         events: Vec::new(),
+        late_events: Vec::new(),
         router_ids,
         node_ids,
         attachments,

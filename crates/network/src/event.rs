@@ -82,6 +82,12 @@ impl Event {
         self.0 >> 60 < EventKind::LinkStart as u64
     }
 
+    /// The same event with another payload.
+    #[inline]
+    pub fn with_payload(self, payload: u32) -> Self {
+        Self(self.0 >> 32 << 32 | u64::from(payload))
+    }
+
     #[inline]
     pub fn router(self) -> u32 {
         (self.0 >> 40) as u32 & (ROUTERS_MAX - 1)

@@ -72,6 +72,8 @@ pub(crate) struct Rules {
     pub offers_all: bool,
     /// Whether some routing decides anew at each attempt.
     pub revises: bool,
+    /// Whether packets are routed when they arrive, not when they are heads.
+    pub routes_on_arrival: bool,
 }
 
 impl Fabric {
@@ -147,6 +149,7 @@ impl Rules {
             takes_turns: !offers_all && one_priority && router.input_arbiter == Arbiter::RoundRobin,
             offers_all,
             revises: routings.iter().any(|routing| routing.revises()),
+            routes_on_arrival: router.virtual_output_queues,
         }
     }
 

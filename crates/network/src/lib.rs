@@ -31,5 +31,5 @@ pub use build::NetworkPlan;
 pub use observer::{MessageDelivery, Observer, Offer, Unobserved};
 pub use packet::Packet;
 pub use partition::Partition;
-pub use region::{Message, NetworkRegion};
+pub use region::{NetworkMail, NetworkRegion};
 pub use spec::*;

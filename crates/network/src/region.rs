@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tailback_engine::{Envelope, NEVER, Outbox, Region, Tick, Wheel};
+use tailback_engine::{Mail, NEVER, Outbox, Region, Tick, Wheel};
 use tailback_random::Stream;
 use tailback_routing::Agent;
 use tailback_topology::{NodeId, RouterId};
@@ -16,29 +16,20 @@ use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
 use crate::router::{RouterState, Scratch};
 
-/// What regions send each other.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Message {
-    /// A packet's first flit arrives at a port.
-    Packet {
-        /// The router, as the receiving region numbers it.
-        router: u32,
-        /// Its port.
-        port: u8,
-        /// The packet.
-        packet: Packet,
-    },
-    /// A port gets credits.
-    Credit {
-        /// The router, as the receiving region numbers it.
-        router: u32,
-        /// Its port.
-        port: u8,
-        /// The virtual channel.
-        vc: u8,
-        /// How many flits.
-        flits: u16,
-    },
+/// What a region sends another. Each comes with the event that it causes there, in the numbers of the receiver.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct NetworkMail {
+    /// Packets whose first flit arrives at a port; when, they say themselves.
+    packets: Vec<(Event, Packet)>,
+    /// Credits.
+    credits: Vec<(Tick, Event)>,
+}
+
+impl Mail for NetworkMail {
+    fn clear(&mut self) {
+        self.packets.clear();
+        self.credits.clear();
+    }
 }
 
 /// Some routers with their nodes.
@@ -75,6 +66,7 @@ pub struct NetworkRegion<O, const V: usize, const PLAIN: bool> {
     pub(crate) allocation_due: bool,
     pub(crate) scratch: Scratch,
     pub(crate) events: Vec<Event>,
+    pub(crate) late_events: Vec<Event>,
 }
 
 impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
@@ -106,12 +98,22 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     }
 
     /// Simulates one tick.
-    fn step(&mut self, now: Tick, outbox: &mut Outbox<Message>) {
+    fn step(&mut self, now: Tick, outbox: &mut Outbox<NetworkMail>) {
         let mut events = std::mem::take(&mut self.events);
-        self.wheel.take(now, &mut events);
-        let (early, late) = events.split_at(events.partition_point(|event| event.is_early()));
-        for &event in early {
-            self.handle_early(event, now);
+        let mut late = std::mem::take(&mut self.late_events);
+        // The effects of events on different ports and nodes commute, but where packets are routed as they arrive. With
+        // debug assertions they are ordered all the same: that finds two that should not be there together.
+        if self.rules.routes_on_arrival || cfg!(debug_assertions) {
+            self.wheel.take(now, &mut events);
+        } else {
+            self.wheel.take_unordered(now, &mut events);
+        }
+        for &event in &events {
+            if event.is_early() {
+                self.handle_early(event, now);
+            } else {
+                late.push(event);
+            }
         }
         if self.allocation_due && self.rules.allocation_tick(now) == now {
             self.allocate_all(now, outbox);
@@ -121,11 +123,11 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
             self.handle_late(event, now, outbox);
         }
         self.scratch.starts_now = starts;
-        for &event in late {
+        for event in late.drain(..) {
             self.handle_late(event, now, outbox);
         }
         self.inject_all(now);
-        self.events = events;
+        (self.events, self.late_events) = (events, late);
         self.present = now + 1;
     }
 
@@ -144,7 +146,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     }
 
     #[inline]
-    fn handle_late(&mut self, event: Event, now: Tick, outbox: &mut Outbox<Message>) {
+    fn handle_late(&mut self, event: Event, now: Tick, outbox: &mut Outbox<NetworkMail>) {
         match event.kind() {
             EventKind::LinkStart => self.start_link(event.router(), event.port(), event.payload(), now, outbox),
             EventKind::NodeCredit => self.receive_node_credit(event.node(), event.payload()),
@@ -157,14 +159,15 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
 
     /// Sends `packet`'s first flit to a port of a router, to arrive at `tick`.
     #[inline]
-    pub(crate) fn send_packet(&mut self, far: Far, tick: Tick, packet: u32, outbox: &mut Outbox<Message>) {
+    pub(crate) fn send_packet(&mut self, far: Far, tick: Tick, packet: u32, outbox: &mut Outbox<NetworkMail>) {
         match far {
             Far::Router { region, router, port } if region == self.index => {
                 self.wheel.schedule(tick, Event::at_port(EventKind::Arrival, router, port, packet));
             }
             Far::Router { region, router, port } => {
                 let packet = self.pool.remove(packet);
-                outbox.send(region, tick, Message::Packet { router, port, packet });
+                let event = Event::at_port(EventKind::Arrival, router, port, 0);
+                outbox.mail(region, tick).packets.push((event, packet));
             }
             far => unreachable!("a packet is sent to {far:?}"),
         }
@@ -172,16 +175,24 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
 
     /// Returns credits for `flits` flits of virtual channel `vc` of a port to whatever feeds it.
     #[inline]
-    pub(crate) fn return_credit(&mut self, index: u32, vc: u8, flits: u16, now: Tick, outbox: &mut Outbox<Message>) {
+    pub(crate) fn return_credit(
+        &mut self,
+        index: u32,
+        vc: u8,
+        flits: u16,
+        now: Tick,
+        outbox: &mut Outbox<NetworkMail>,
+    ) {
         let link = self.routers.port(index).link;
         let tick = now + Tick::from(link.credit_latency);
         match link.far {
-            Far::Router { region, router, port } if region == self.index => {
-                let event = Event::at_port(EventKind::Credit, router, port, credit(vc, flits));
-                self.wheel.schedule(tick, event);
-            }
             Far::Router { region, router, port } => {
-                outbox.send(region, tick, Message::Credit { router, port, vc, flits });
+                let event = Event::at_port(EventKind::Credit, router, port, credit(vc, flits));
+                if region == self.index {
+                    self.wheel.schedule(tick, event);
+                } else {
+                    outbox.mail(region, tick).credits.push((tick, event));
+                }
             }
             Far::Node(node) => {
                 let event = Event::at_node(EventKind::NodeCredit, node, credit(vc, flits));
@@ -193,28 +204,23 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
 }
 
 impl<O: Observer, const V: usize, const PLAIN: bool> Region for NetworkRegion<O, V, PLAIN> {
-    type Message = Message;
+    type Mail = NetworkMail;
 
     fn next_tick(&self) -> Tick {
         self.wheel.next_tick().min(self.next_allocation())
     }
 
-    fn receive(&mut self, messages: &[Envelope<Message>]) {
-        for Envelope { tick, message } in messages {
-            let event = match message {
-                Message::Packet { router, port, packet } => {
-                    let packet = self.pool.insert(packet.clone());
-                    Event::at_port(EventKind::Arrival, *router, *port, packet)
-                }
-                Message::Credit { router, port, vc, flits } => {
-                    Event::at_port(EventKind::Credit, *router, *port, credit(*vc, *flits))
-                }
-            };
-            self.wheel.schedule(*tick, event);
+    fn receive(&mut self, mail: &NetworkMail) {
+        for (event, packet) in &mail.packets {
+            let place = self.pool.insert(packet.clone());
+            self.wheel.schedule(packet.head_at, event.with_payload(place));
+        }
+        for &(tick, event) in &mail.credits {
+            self.wheel.schedule(tick, event);
         }
     }
 
-    fn advance(&mut self, until: Tick, outbox: &mut Outbox<Message>) {
+    fn advance(&mut self, until: Tick, outbox: &mut Outbox<NetworkMail>) {
         loop {
             let now = self.next_tick();
             if now >= until {

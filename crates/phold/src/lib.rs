@@ -11,8 +11,8 @@
 
 use serde::{Deserialize, Serialize};
 use tailback_engine::{
-    Channel, ChannelMap, Envelope, NEVER, Outbox, Region, Simulation, Snapshot, SnapshotError, Stream, Tick, Wheel,
-    read_value, write_value,
+    Channel, ChannelMap, NEVER, Outbox, Region, Simulation, Snapshot, SnapshotError, Stream, Tick, Wheel, read_value,
+    write_value,
 };
 
 /// What to simulate.
@@ -131,7 +131,7 @@ impl PholdRegion {
     }
 
     /// Sends the job that arrived at `now` on.
-    fn handle(&mut self, now: Tick, arrival: Arrival, outbox: &mut Outbox<Arrival>) {
+    fn handle(&mut self, now: Tick, arrival: Arrival, outbox: &mut Outbox<Vec<(Tick, Arrival)>>) {
         let model = &self.model;
         let process = &mut self.state.processes[(arrival.process - self.first) as usize];
         process.checksum = process.checksum.wrapping_mul(0x100_0000_01b3) ^ now ^ u64::from(arrival.sender) << 32;
@@ -145,25 +145,25 @@ impl PholdRegion {
         if region == self.index {
             self.state.wheel.schedule(tick, next);
         } else {
-            outbox.send(region, tick, next);
+            outbox.mail(region, tick).push((tick, next));
         }
     }
 }
 
 impl Region for PholdRegion {
-    type Message = Arrival;
+    type Mail = Vec<(Tick, Arrival)>;
 
     fn next_tick(&self) -> Tick {
         self.state.wheel.next_tick()
     }
 
-    fn receive(&mut self, messages: &[Envelope<Arrival>]) {
-        for envelope in messages {
-            self.state.wheel.schedule(envelope.tick, envelope.message);
+    fn receive(&mut self, mail: &Self::Mail) {
+        for &(tick, arrival) in mail {
+            self.state.wheel.schedule(tick, arrival);
         }
     }
 
-    fn advance(&mut self, until: Tick, outbox: &mut Outbox<Arrival>) {
+    fn advance(&mut self, until: Tick, outbox: &mut Outbox<Vec<(Tick, Arrival)>>) {
         let mut arriving = std::mem::take(&mut self.arriving);
         loop {
             let now = self.state.wheel.next_tick();

@@ -12,7 +12,7 @@ use super::state::At;
 use crate::Observer;
 use crate::event::Event;
 use crate::packet::NONE;
-use crate::region::{Message, NetworkRegion};
+use crate::region::{NetworkMail, NetworkRegion};
 use crate::spec::{AllocationOrder, Arbiter};
 
 /// A packet that could cross at once.
@@ -72,7 +72,7 @@ impl Scratch {
 
 impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
     /// One allocation at each router that has something to allocate.
-    pub(crate) fn allocate_all(&mut self, now: Tick, outbox: &mut Outbox<Message>) {
+    pub(crate) fn allocate_all(&mut self, now: Tick, outbox: &mut Outbox<NetworkMail>) {
         self.allocation_due = false;
         for word in 0..self.routers.busy.len() {
             let mut routers = std::mem::take(&mut self.routers.busy[word]);
@@ -88,7 +88,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
         }
     }
 
-    fn allocate(&mut self, router: u32, now: Tick, outbox: &mut Outbox<Message>) {
+    fn allocate(&mut self, router: u32, now: Tick, outbox: &mut Outbox<NetworkMail>) {
         for _ in 0..self.fabric.spec.router.iterations {
             self.collect(router, now);
             if self.scratch.requests.is_empty() {
@@ -304,7 +304,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     }
 
     /// Lets the winners of a round cross; whoever lost to them sleeps at its output.
-    fn grant_winners(&mut self, now: Tick, outbox: &mut Outbox<Message>) {
+    fn grant_winners(&mut self, now: Tick, outbox: &mut Outbox<NetworkMail>) {
         let contested = self.scratch.asked.len() < self.scratch.requests.len();
         for place in 0..self.scratch.asked.len() {
             let output = self.scratch.asked[place] as usize;

@@ -6,7 +6,7 @@ use tailback_engine::{NEVER, Outbox, Tick};
 use crate::Observer;
 use crate::event::{Event, EventKind};
 use crate::packet::NONE;
-use crate::region::{Message, NetworkRegion};
+use crate::region::{NetworkMail, NetworkRegion};
 use crate::spec::LinkArbiter;
 
 impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
@@ -49,7 +49,14 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     }
 
     /// A link may start the next packet.
-    pub(crate) fn start_link(&mut self, router: u32, port: u8, serial: u32, now: Tick, outbox: &mut Outbox<Message>) {
+    pub(crate) fn start_link(
+        &mut self,
+        router: u32,
+        port: u8,
+        serial: u32,
+        now: Tick,
+        outbox: &mut Outbox<NetworkMail>,
+    ) {
         let index = self.routers.port_index(router, port);
         let sender = self.routers.sender_mut(index);
         if serial != sender.starts {
@@ -98,7 +105,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     }
 
     /// Sends the head of a lane.
-    fn start_from(&mut self, index: u32, lane: usize, now: Tick, outbox: &mut Outbox<Message>) {
+    fn start_from(&mut self, index: u32, lane: usize, now: Tick, outbox: &mut Outbox<NetworkMail>) {
         let packet = self.routers.lane(index, lane).head;
         let record = &self.pool[packet];
         let (next, flits, vc) = (record.next, record.flits, record.vc);

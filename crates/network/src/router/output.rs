@@ -11,12 +11,12 @@ use crate::Observer;
 use crate::event::{Event, EventKind, credited};
 use crate::link::Far;
 use crate::packet::NONE;
-use crate::region::{Message, NetworkRegion};
+use crate::region::{NetworkMail, NetworkRegion};
 
 impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
     /// A packet starts to cross.
     #[inline]
-    pub(super) fn cross(&mut self, request: &Request, now: Tick, outbox: &mut Outbox<Message>) {
+    pub(super) fn cross(&mut self, request: &Request, now: Tick, outbox: &mut Outbox<NetworkMail>) {
         let &Request { at, packet, port, index, vc, header } = request;
         let record = &mut self.pool[packet];
         let flits = record.flits;
@@ -53,7 +53,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     /// The head of a queue starts to cross until `end`: it leaves its buffer, the packet behind it becomes head, and
     /// whoever is awake at the same crossbar connection waits for the crossing to end.
     #[inline]
-    fn leave_queue(&mut self, at: At, behind: u32, flits: u16, end: Tick, now: Tick, outbox: &mut Outbox<Message>) {
+    fn leave_queue(&mut self, at: At, behind: u32, flits: u16, end: Tick, now: Tick, outbox: &mut Outbox<NetworkMail>) {
         self.routers.port_mut(at.index).occupied[usize::from(at.vc)] -= flits;
         self.return_credit(at.index, at.vc, flits, now, outbox);
         self.routers.queue_mut(at).head = behind;
@@ -73,7 +73,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
 
     /// A packet enters the output queue of a port from which packets depart in order.
     #[inline]
-    fn depart(&mut self, index: u32, packet: u32, outbox: &mut Outbox<Message>) {
+    fn depart(&mut self, index: u32, packet: u32, outbox: &mut Outbox<NetworkMail>) {
         let record = &self.pool[packet];
         let (vc, flits, ready) = (record.vc, record.flits, record.head_at);
         let port = self.routers.port(index);
@@ -91,7 +91,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
 
     /// Sends a packet on the link of a port, from `start` on.
     #[inline]
-    pub(super) fn send(&mut self, index: u32, packet: u32, start: Tick, outbox: &mut Outbox<Message>) {
+    pub(super) fn send(&mut self, index: u32, packet: u32, start: Tick, outbox: &mut Outbox<NetworkMail>) {
         let record = &mut self.pool[packet];
         let port = self.routers.port_mut(index);
         let link = port.link;

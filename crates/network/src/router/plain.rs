@@ -13,7 +13,7 @@ use crate::Observer;
 use crate::event::{Event, EventKind};
 use crate::link::Far;
 use crate::packet::NONE;
-use crate::region::{Message, NetworkRegion};
+use crate::region::{NetworkMail, NetworkRegion};
 
 /// The best packet so far that asks for an output: the queue it is in, the channel it would leave by.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +28,7 @@ const WORDS_MAX: usize = 4;
 
 impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
     /// One allocation of a plain router.
-    pub(super) fn allocate_plain(&mut self, router: u32, now: Tick, outbox: &mut Outbox<Message>) {
+    pub(super) fn allocate_plain(&mut self, router: u32, now: Tick, outbox: &mut Outbox<NetworkMail>) {
         let mut asked = [0u64; WORDS_MAX];
         let words = self.shape.words;
         for word in 0..words {
@@ -139,7 +139,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
 
     /// A packet starts to cross, and is sent off.
     #[inline]
-    fn cross_plain(&mut self, router: u32, out: u8, bid: Bid, now: Tick, outbox: &mut Outbox<Message>) {
+    fn cross_plain(&mut self, router: u32, out: u8, bid: Bid, now: Tick, outbox: &mut Outbox<NetworkMail>) {
         let at = self.routers.at(router, bid.port, 0, bid.vc);
         let packet = self.routers.queue(at).head;
         let record = &mut self.pool[packet];
