@@ -96,6 +96,11 @@ impl<B: Mail> Outbox<B> {
         self.slots[to].as_ref().filter(|slot| slot.used).map(|slot| &slot.mail)
     }
 
+    /// The receivers that something was sent to.
+    pub(crate) fn used(&self) -> &[u32] {
+        &self.used
+    }
+
     /// When the first of all mail arrives.
     pub(crate) fn earliest(&self) -> Tick {
         self.earliest

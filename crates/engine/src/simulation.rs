@@ -23,6 +23,8 @@ struct Shard<R: Region> {
     index: usize,
     region: R,
     sending: Outbox<R::Mail>,
+    /// The regions that sent something to this one in the last window, in ascending order.
+    senders: Vec<u32>,
 }
 
 /// A set of regions that advance together.
@@ -45,7 +47,7 @@ impl<R: Region> Simulation<R> {
         let count = regions.len();
         assert_eq!(count, channels.regions(), "one region for each that the channels know");
         let outbox = |index| Outbox::new(count, channels.receivers(index));
-        let shard = |(index, region)| Shard { index, region, sending: outbox(index) };
+        let shard = |(index, region)| Shard { index, region, sending: outbox(index), senders: Vec::new() };
         Self {
             shards: regions.into_iter().enumerate().map(shard).collect(),
             sent: (0..count).map(outbox).collect(),
@@ -120,12 +122,12 @@ impl<R: Region> Simulation<R> {
     }
 
     fn run_window(&mut self, until: Tick, executor: &impl Executor) {
-        let (channels, sent) = (&self.channels, &self.sent);
+        self.announce_senders();
+        let sent = &self.sent;
         executor.for_each(&mut self.shards, |shard| {
-            for &from in channels.senders(shard.index) {
-                if let Some(mail) = sent[from as usize].for_region(shard.index) {
-                    shard.region.receive(mail);
-                }
+            for &from in &shard.senders {
+                let mail = sent[from as usize].for_region(shard.index).expect("its sender was announced");
+                shard.region.receive(mail);
             }
             shard.sending.open(until);
             shard.region.advance(until, &mut shard.sending);
@@ -134,6 +136,20 @@ impl<R: Region> Simulation<R> {
             std::mem::swap(&mut shard.sending, sent);
         }
         self.now = until;
+    }
+}
+
+impl<R: Region> Simulation<R> {
+    /// Tells each region who sent it something, so that nobody has to ask all who could have.
+    fn announce_senders(&mut self) {
+        for shard in &mut self.shards {
+            shard.senders.clear();
+        }
+        for (from, outbox) in self.sent.iter().enumerate() {
+            for &to in outbox.used() {
+                self.shards[to as usize].senders.push(from as u32);
+            }
+        }
     }
 }
 
