@@ -102,20 +102,23 @@ impl<E: Copy + Default + Ord> Wheel<E> {
     ///
     /// # Panics
     /// With debug assertions, when two events of the tick are equal, or events before `tick` were passed over.
-    #[inline]
-    pub fn take(&mut self, tick: Tick, events: &mut Vec<E>) {
-        self.take_unordered(tick, events);
+    pub fn take_ordered(&mut self, tick: Tick, events: &mut Vec<E>) {
+        events.clear();
+        self.take(tick, |event| events.push(event));
         events.sort_unstable();
         debug_assert!(events.windows(2).all(|pair| pair[0] < pair[1]), "two equal events at tick {tick}");
     }
 
-    /// The same without the order, for events whose effects commute.
+    /// Moves time to `tick` and hands out all events of that tick in no particular order: for models that have an order
+    /// of their own for those whose effects do not commute.
     #[inline]
-    pub fn take_unordered(&mut self, tick: Tick, events: &mut Vec<E>) {
+    pub fn take(&mut self, tick: Tick, mut visit: impl FnMut(E)) {
         self.move_to(tick);
-        events.clear();
-        self.near.drain(tick as usize & (self.near.len() - 1), events);
-        self.len -= events.len();
+        let len = &mut self.len;
+        self.near.drain(tick as usize & (self.near.heads.len() - 1), |event| {
+            *len -= 1;
+            visit(event);
+        });
         self.floor = tick + 1;
         self.spread_if_block_changed(tick);
     }
@@ -141,7 +144,7 @@ impl<E: Copy + Default + Ord> Wheel<E> {
     fn spread(&mut self) {
         let block = self.floor >> self.shift;
         let mut spilled = Vec::new();
-        self.far.drain(block as usize % FAR_SLOTS, &mut spilled);
+        self.far.drain(block as usize % FAR_SLOTS, |entry| spilled.push(entry));
         while let Some(&Reverse((tick, event))) = self.beyond.peek() {
             if (tick >> self.shift) - block >= FAR_SLOTS as Tick {
                 break;
@@ -265,14 +268,14 @@ impl<T: Copy + Default> Slots<T> {
         self.used[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// Appends the items of `slot` to `into` and empties the slot.
+    /// Hands out the items of `slot` and empties the slot.
     #[inline]
-    fn drain(&mut self, slot: usize, into: &mut Vec<T>) {
+    fn drain(&mut self, slot: usize, mut visit: impl FnMut(T)) {
         let mut index = std::mem::replace(&mut self.heads[slot], NONE);
         self.used[slot / 64] &= !(1 << (slot % 64));
         while index != NONE {
             let chunk = &mut self.chunks[index as usize];
-            into.extend_from_slice(&chunk.items[..chunk.len as usize]);
+            chunk.items[..chunk.len as usize].iter().copied().for_each(&mut visit);
             let next = std::mem::replace(&mut chunk.next, self.free);
             self.free = index;
             index = next;
@@ -323,7 +326,7 @@ mod tests {
         let mut events = Vec::new();
         while !wheel.is_empty() {
             let tick = wheel.next_tick();
-            wheel.take(tick, &mut events);
+            wheel.take_ordered(tick, &mut events);
             seen.extend(events.iter().map(|&e| (tick, e)));
         }
         assert_eq!(seen, [(3, 'a'), (3, 'b'), (5, 'c'), (200, 'd'), (70_000, 'z'), (9_000_000, 'y')]);
@@ -337,14 +340,15 @@ mod tests {
         let mut wheel = Wheel::new(10);
         wheel.schedule(4, 1u64);
         wheel.schedule(4, 1u64);
-        wheel.take(4, &mut Vec::new());
+        wheel.take_ordered(4, &mut Vec::new());
     }
 
     #[test]
     #[should_panic(expected = "tick 4 is over: the present is 5")]
     fn the_past_is_closed() {
         let mut wheel = Wheel::new(10);
-        wheel.take(4, &mut Vec::<u64>::new());
+        wheel.take(4, |_| {});
+        let wheel: &mut Wheel<u64> = &mut wheel;
         wheel.schedule(4, 1u64);
     }
 
@@ -381,7 +385,7 @@ mod tests {
                     continue;
                 }
                 prop_assert!(list[0].0 >= tick);
-                wheel.take(tick, &mut events);
+                wheel.take_ordered(tick, &mut events);
                 let expected: Vec<u64> = list.iter().filter(|e| e.0 == tick).map(|e| e.1).collect();
                 prop_assert_eq!(&events, &expected);
                 list.retain(|e| e.0 != tick);

@@ -8,7 +8,7 @@ use tailback_routing::Routing;
 use tailback_topology::{Peer, Port, RouterId, Topology};
 use tailback_workload::Workload;
 
-use crate::event::{NODES_MAX, ROUTERS_MAX};
+use crate::event::{NODES_MAX, ROUTERS_MAX, TickEvents};
 use crate::fabric::Fabric;
 use crate::link::{Far, Link};
 use crate::nic::NodeState;
@@ -149,8 +149,7 @@ fn build_region<O: Observer, const V: usize, const PLAIN: bool>(
         present: 0,
         allocation_due: false,
         scratch: Scratch::new(fabric.shape.ports, fabric.shape.ports * if fabric.shape.outputs == 1 { 1 } else { V }),
-        events: Vec::new(),
-        late_events: Vec::new(),
+        events: TickEvents::default(),
         router_ids,
         node_ids,
         attachments,

@@ -58,28 +58,23 @@ impl Event {
         Self(u64::from(kind as u8) << 60 | u64::from(node) << 32 | u64::from(payload))
     }
 
+    /// The number of its kind.
     #[inline]
-    pub fn kind(self) -> EventKind {
-        match (self.0 >> 60) as u8 {
-            0 => EventKind::Arrival,
-            1 => EventKind::Credit,
-            2 => EventKind::InputFree,
-            3 => EventKind::OutputFree,
-            4 => EventKind::RoomFree,
-            5 => EventKind::HeadReady,
-            6 => EventKind::LinkStart,
-            7 => EventKind::NodeCredit,
-            8 => EventKind::Delivery,
-            9 => EventKind::NodeLink,
-            10 => EventKind::Message,
-            other => unreachable!("there is no event of kind {other}"),
-        }
+    fn kind_index(self) -> usize {
+        (self.0 >> 60) as usize
     }
 
-    /// Whether it comes before routers allocate.
-    #[inline]
-    pub fn is_early(self) -> bool {
-        self.0 >> 60 < EventKind::LinkStart as u64
+    /// All of it but what depends on how the network is cut into regions: where it happens, and, for kinds of which
+    /// there can be several at a port in one tick, the payload.
+    fn place(self) -> u64 {
+        let several = [
+            EventKind::Credit,
+            EventKind::InputFree,
+            EventKind::OutputFree,
+            EventKind::HeadReady,
+            EventKind::NodeCredit,
+        ];
+        if several.iter().any(|&kind| kind as usize == self.kind_index()) { self.0 } else { self.0 >> 32 }
     }
 
     /// The same event with another payload.
@@ -109,6 +104,59 @@ impl Event {
     }
 }
 
+const KINDS: usize = EventKind::Message as usize + 1;
+const LATE: u16 = u16::MAX << EventKind::LinkStart as u8;
+
+/// The events of one tick, by kind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TickEvents {
+    /// Set of the kinds there are.
+    kinds: u16,
+    by_kind: [Vec<Event>; KINDS],
+}
+
+impl TickEvents {
+    #[inline]
+    pub fn push(&mut self, event: Event) {
+        let kind = event.kind_index();
+        self.kinds |= 1 << kind;
+        self.by_kind[kind].push(event);
+    }
+
+    /// Whether there are any that come before routers allocate.
+    #[inline]
+    pub fn any_early(&self) -> bool {
+        self.kinds & !LATE != 0
+    }
+
+    /// Whether there are any that come after that.
+    #[inline]
+    pub fn any_late(&self) -> bool {
+        self.kinds & LATE != 0
+    }
+
+    /// Those of a kind.
+    #[inline]
+    pub fn of(&self, kind: EventKind) -> impl Iterator<Item = Event> {
+        self.by_kind[kind as usize].iter().copied()
+    }
+
+    /// Puts those of each kind in order of place.
+    pub fn sort(&mut self) {
+        for events in &mut self.by_kind {
+            events.sort_unstable();
+            debug_assert!(events.windows(2).all(|pair| pair[0].place() != pair[1].place()), "a tie in {events:?}");
+        }
+    }
+
+    pub fn clear(&mut self) {
+        while self.kinds != 0 {
+            self.by_kind[self.kinds.trailing_zeros() as usize].clear();
+            self.kinds &= self.kinds - 1;
+        }
+    }
+}
+
 /// Credits of a virtual channel as a payload.
 #[inline]
 pub(crate) fn credit(vc: u8, flits: u16) -> u32 {
@@ -128,9 +176,9 @@ mod tests {
     #[test]
     fn events_keep_what_they_are_made_of() {
         let event = Event::at_port(EventKind::Credit, 0xf_1234, 0xab, credit(15, 65_535));
-        assert_eq!((event.kind(), event.router(), event.port()), (EventKind::Credit, 0xf_1234, 0xab));
+        assert_eq!((event.kind_index(), event.router(), event.port()), (EventKind::Credit as usize, 0xf_1234, 0xab));
         assert_eq!(credited(event.payload()), (15, 65_535));
         let event = Event::at_node(EventKind::Message, 0xabc_def1, 7);
-        assert_eq!((event.kind(), event.node(), event.payload()), (EventKind::Message, 0xabc_def1, 7));
+        assert_eq!((event.kind_index(), event.node(), event.payload()), (EventKind::Message as usize, 0xabc_def1, 7));
     }
 }

@@ -9,7 +9,7 @@ use tailback_routing::Agent;
 use tailback_topology::{NodeId, RouterId};
 
 use crate::Observer;
-use crate::event::{Event, EventKind, credit};
+use crate::event::{Event, EventKind, TickEvents, credit};
 use crate::fabric::{Fabric, Rules, Shape};
 use crate::link::Far;
 use crate::nic::NodeState;
@@ -65,8 +65,7 @@ pub struct NetworkRegion<O, const V: usize, const PLAIN: bool> {
     /// Whether some router has something to allocate.
     pub(crate) allocation_due: bool,
     pub(crate) scratch: Scratch,
-    pub(crate) events: Vec<Event>,
-    pub(crate) late_events: Vec<Event>,
+    pub(crate) events: TickEvents,
 }
 
 impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
@@ -100,61 +99,80 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     /// Simulates one tick.
     fn step(&mut self, now: Tick, outbox: &mut Outbox<NetworkMail>) {
         let mut events = std::mem::take(&mut self.events);
-        let mut late = std::mem::take(&mut self.late_events);
-        // The effects of events on different ports and nodes commute, but where packets are routed as they arrive. With
-        // debug assertions they are ordered all the same: that finds two that should not be there together.
+        self.wheel.take(now, |event| events.push(event));
+        // The effects of events of one kind commute, as they are on different ports or nodes, but where packets are
+        // routed as they arrive and draw from their router's random stream.
         if self.rules.routes_on_arrival || cfg!(debug_assertions) {
-            self.wheel.take(now, &mut events);
-        } else {
-            self.wheel.take_unordered(now, &mut events);
+            events.sort();
         }
-        for &event in &events {
-            if event.is_early() {
-                self.handle_early(event, now);
-            } else {
-                late.push(event);
-            }
+        if events.any_early() {
+            self.handle_early(&events, now);
         }
         if self.allocation_due && self.rules.allocation_tick(now) == now {
             self.allocate_all(now, outbox);
         }
-        let mut starts = std::mem::take(&mut self.scratch.starts_now);
-        for event in starts.drain(..) {
-            self.handle_late(event, now, outbox);
+        if events.any_late() {
+            self.handle_late(&events, now, outbox);
         }
-        self.scratch.starts_now = starts;
-        for event in late.drain(..) {
-            self.handle_late(event, now, outbox);
+        if !PLAIN && !self.scratch.starts_now.is_empty() {
+            self.start_links_now(now, outbox);
         }
-        self.inject_all(now);
-        (self.events, self.late_events) = (events, late);
+        events.clear();
+        self.events = events;
         self.present = now + 1;
     }
 
+    /// Handles what changes the state that routers allocate by.
     #[inline]
-    fn handle_early(&mut self, event: Event, now: Tick) {
-        let (router, port, payload) = (event.router(), event.port(), event.payload());
-        match event.kind() {
-            EventKind::Arrival => self.arrive(router, port, payload, now),
-            EventKind::Credit => self.receive_credit(router, port, payload, now),
-            EventKind::InputFree => self.input_free(router, port, payload as u8, now),
-            EventKind::OutputFree => self.output_free(router, port, payload as u8, now),
-            EventKind::RoomFree => self.room_free(router, port, now),
-            EventKind::HeadReady => self.head_ready(router, port, payload, now),
-            kind => unreachable!("{kind:?} comes after allocation"),
+    fn handle_early(&mut self, events: &TickEvents, now: Tick) {
+        for event in events.of(EventKind::Arrival) {
+            self.arrive(event.router(), event.port(), event.payload(), now);
+        }
+        for event in events.of(EventKind::Credit) {
+            self.receive_credit(event.router(), event.port(), event.payload(), now);
+        }
+        for event in events.of(EventKind::InputFree) {
+            self.input_free(event.router(), event.port(), event.payload() as u8, now);
+        }
+        for event in events.of(EventKind::OutputFree) {
+            self.output_free(event.router(), event.port(), event.payload() as u8, now);
+        }
+        for event in events.of(EventKind::RoomFree) {
+            self.room_free(event.router(), event.port(), now);
+        }
+        for event in events.of(EventKind::HeadReady) {
+            self.head_ready(event.router(), event.port(), event.payload(), now);
         }
     }
 
+    /// Handles what links and nodes do.
     #[inline]
-    fn handle_late(&mut self, event: Event, now: Tick, outbox: &mut Outbox<NetworkMail>) {
-        match event.kind() {
-            EventKind::LinkStart => self.start_link(event.router(), event.port(), event.payload(), now, outbox),
-            EventKind::NodeCredit => self.receive_node_credit(event.node(), event.payload()),
-            EventKind::Delivery => self.deliver(event.node(), event.payload(), now),
-            EventKind::NodeLink => self.node_link_free(event.node()),
-            EventKind::Message => self.offer_messages(event.node(), now),
-            kind => unreachable!("{kind:?} comes before allocation"),
+    fn handle_late(&mut self, events: &TickEvents, now: Tick, outbox: &mut Outbox<NetworkMail>) {
+        for event in events.of(EventKind::LinkStart) {
+            self.start_link(event.router(), event.port(), event.payload(), now, outbox);
         }
+        for event in events.of(EventKind::NodeCredit) {
+            self.receive_node_credit(event.node(), event.payload());
+        }
+        for event in events.of(EventKind::Delivery) {
+            self.deliver(event.node(), event.payload(), now);
+        }
+        for event in events.of(EventKind::NodeLink) {
+            self.node_link_free(event.node());
+        }
+        for event in events.of(EventKind::Message) {
+            self.offer_messages(event.node(), now);
+        }
+        self.inject_all(now);
+    }
+
+    /// Starts the links that credits of this tick let start at once.
+    fn start_links_now(&mut self, now: Tick, outbox: &mut Outbox<NetworkMail>) {
+        let mut starts = std::mem::take(&mut self.scratch.starts_now);
+        for event in starts.drain(..) {
+            self.start_link(event.router(), event.port(), event.payload(), now, outbox);
+        }
+        self.scratch.starts_now = starts;
     }
 
     /// Sends `packet`'s first flit to a port of a router, to arrive at `tick`.

@@ -170,7 +170,7 @@ impl Region for PholdRegion {
             if now == NEVER || now >= until {
                 break;
             }
-            self.state.wheel.take(now, &mut arriving);
+            self.state.wheel.take_ordered(now, &mut arriving);
             for &arrival in &arriving {
                 self.handle(now, arrival, outbox);
             }
