@@ -55,7 +55,10 @@ impl Chart {
         let nodes = self.topology.nodes_per_router() as Port;
         let first_global = u32::from(nodes) + self.topology.routers_per_group() - 1;
         let gateways = Arc::clone(&self.gateways[group as usize]);
-        Compass { group, place, nodes, first_global: first_global as u16, gateways, chart: Arc::clone(self) }
+        let (first_global, chart) = (first_global as u16, Arc::clone(self));
+        let mut compass = Compass { group, place, nodes, first_global, towards: Box::default(), gateways, chart };
+        compass.towards = (0..self.topology.groups()).map(|group| compass.only_port_towards(group)).collect();
+        compass
     }
 
     /// One destination at each router: enough to know all ways through the network.
@@ -72,6 +75,8 @@ pub(super) struct Compass {
     pub(super) place: u32,
     nodes: Port,
     first_global: u16,
+    /// By group: the port of the next hop there, if there is only one; else the port of a terminal.
+    towards: Box<[Port]>,
     gateways: Arc<Gateways>,
     pub(super) chart: Arc<Chart>,
 }
@@ -120,15 +125,27 @@ impl Compass {
     /// that has. Among equally good links one is drawn.
     #[inline]
     pub(super) fn towards_group(&self, group: u32, random: &mut Stream) -> (Hop, Port) {
+        let port = self.towards[group as usize];
+        match self.kind(port) {
+            Some(hop) => (hop, port),
+            None => self.draw_towards_group(group, random),
+        }
+    }
+
+    fn draw_towards_group(&self, group: u32, random: &mut Stream) -> (Hop, Port) {
+        let links = self.gateways.to(group);
+        let count = |here| links.iter().filter(|link| (link.router == self.place) == here).count() as u32;
+        let here = count(true) > 0;
+        let mut suitable = links.iter().filter(|link| (link.router == self.place) == here);
+        let drawn = random.below(count(here)) as usize;
+        self.by(*suitable.nth(drawn).expect("the draw is below the count"))
+    }
+
+    /// The port of the next hop to another group if there is only one, else that of a terminal.
+    fn only_port_towards(&self, group: u32) -> Port {
         match self.gateways.to(group) {
-            [link] => self.by(*link),
-            links => {
-                let count = |here| links.iter().filter(|link| (link.router == self.place) == here).count() as u32;
-                let here = count(true) > 0;
-                let mut suitable = links.iter().filter(|link| (link.router == self.place) == here);
-                let drawn = random.below(count(here)) as usize;
-                self.by(*suitable.nth(drawn).expect("the draw is below the count"))
-            }
+            [link] => self.by(*link).1,
+            _ => 0,
         }
     }
 
