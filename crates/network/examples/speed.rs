@@ -21,7 +21,7 @@ impl Observer for Count {
     fn packet_delivered(&mut self, p: &Packet, t: Tick) {
         if t >= self.from {
             self.n += 1;
-            self.sum += t - p.created;
+            self.sum += t - p.created();
             self.net += t - p.injected();
             self.hops += p.hops as u64;
             self.flits += p.flits as u64;
@@ -88,7 +88,7 @@ fn main() {
     };
     let t = Instant::now();
     let warm = cycles / 5 * 2;
-    let mut sim = plan.build::<_, 4, true>(|_| Count { from: warm, ..Count::default() });
+    let mut sim = plan.build::<_, Plain>(|_| Count { from: warm, ..Count::default() });
     println!("build {:.2}s", t.elapsed().as_secs_f64());
     let t = Instant::now();
     if threads == 0 {

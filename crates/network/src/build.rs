@@ -10,11 +10,11 @@ use tailback_workload::Workload;
 
 use crate::event::{NODES_MAX, ROUTERS_MAX, TickEvents};
 use crate::fabric::Fabric;
-use crate::link::{Far, Link};
+use crate::link::{FarKind, Link};
 use crate::nic::NodeState;
 use crate::packet::Pool;
 use crate::partition::Partition;
-use crate::router::{RouterState, Scratch};
+use crate::router::{Microarchitecture, Place};
 use crate::spec::NetworkSpec;
 use crate::{NetworkRegion, Observer};
 
@@ -39,23 +39,33 @@ pub struct NetworkPlan {
 const ROUTING: u64 = 1 << 33;
 
 impl NetworkPlan {
-    /// Builds the simulation, with an observer for each region. `V` is for how many virtual channels per port the
-    /// records of ports have room: at least [`NetworkSpec::vcs`], and the less the faster.
+    /// Whether routers of a microarchitecture can do what the plan asks for.
+    #[must_use]
+    pub fn suits<M: Microarchitecture>(&self) -> bool {
+        M::suits(&self.fabric())
+    }
+
+    /// Builds the simulation with routers of microarchitecture `M` and an observer for each region.
     ///
     /// # Panics
     /// When the plan contradicts itself: scenarios are checked before they get here.
-    pub fn build<O: Observer, const V: usize, const PLAIN: bool>(
+    pub fn build<O: Observer, M: Microarchitecture>(
         self,
         mut observer: impl FnMut(u32) -> O,
-    ) -> Simulation<NetworkRegion<O, V, PLAIN>> {
-        assert!(self.spec.vcs() <= V, "the records of ports have room for {V} virtual channels");
-        let partition = self.partition;
+    ) -> Simulation<NetworkRegion<O, M>> {
+        let partition = &self.partition;
         assert_eq!(partition.routers(), self.topology.routers(), "each router has a region");
-        let fabric = Arc::new(Fabric::new(self.spec, self.topology, self.routings, self.workload, self.seed));
-        let places = Places::new(&fabric, &partition);
-        let channels = channels(&fabric, &partition);
+        let fabric = Arc::new(self.fabric());
+        assert!(M::suits(&fabric), "the microarchitecture cannot do what the plan asks for");
+        let places = Places::new(&fabric, partition);
+        let channels = channels(&fabric, partition);
         let regions = (0..partition.regions()).map(|index| build_region(&fabric, &places, index, observer(index)));
         Simulation::new(regions.collect(), channels)
+    }
+
+    fn fabric(&self) -> Fabric {
+        let Self { topology, routings, spec, workload, seed, .. } = self.clone();
+        Fabric::new(spec, topology, routings, workload, seed)
     }
 }
 
@@ -111,24 +121,24 @@ fn channels(fabric: &Fabric, partition: &Partition) -> ChannelMap {
     ChannelMap::new(partition.regions(), channels).expect("regions exist and links have a latency")
 }
 
-fn build_region<O: Observer, const V: usize, const PLAIN: bool>(
+fn build_region<O: Observer, M: Microarchitecture>(
     fabric: &Arc<Fabric>,
     places: &Places,
     index: u32,
     observer: O,
-) -> NetworkRegion<O, V, PLAIN> {
-    let topology = fabric.topology.as_ref();
+) -> NetworkRegion<O, M> {
     let router_ids = places.members[index as usize].clone();
-    let (mut links, mut port_classes) = (Vec::new(), Vec::new());
+    let mut links = Vec::with_capacity(router_ids.len() * fabric.shape.ports);
     let (mut node_ids, mut attachments) = (Vec::new(), Vec::new());
     for (number, &router) in router_ids.iter().enumerate() {
-        for port in 0..fabric.shape.ports {
+        for port in 0..fabric.shape.ports as u32 {
             let link = build_link(fabric, places, router, port);
-            if let (Far::Node(_), Peer::Node(node)) = (link.far, topology.peer(router, port as Port)) {
+            if link.kind == FarKind::Node {
+                let port = port as Port;
+                let Peer::Node(node) = fabric.topology.peer(router, port) else { unreachable!("a node hangs there") };
                 node_ids.push(node);
-                attachments.push((number as u32, port as Port));
+                attachments.push(Place { router: number as u32, port });
             }
-            port_classes.push(link.class);
             links.push(link);
         }
     }
@@ -136,24 +146,19 @@ fn build_region<O: Observer, const V: usize, const PLAIN: bool>(
     let stream = |&router: &RouterId| Stream::new(fabric.seed, router.into(), ROUTING);
     let mut region = NetworkRegion {
         fabric: Arc::clone(fabric),
-        shape: fabric.shape,
-        rules: fabric.rules,
         index,
         wheel: Wheel::new(horizon(fabric)),
         pool: Pool::default(),
-        routers: RouterState::new(fabric, router_ids.len(), &links),
+        routers: M::new(fabric, &links),
         nodes: NodeState::new(fabric, &node_ids),
         agents: agents.collect(),
         streams: router_ids.iter().map(stream).collect(),
         observer,
         present: 0,
-        allocation_due: false,
-        scratch: Scratch::new(fabric.shape.ports, fabric.shape.ports * if fabric.shape.outputs == 1 { 1 } else { V }),
         events: TickEvents::default(),
         router_ids,
         node_ids,
         attachments,
-        port_classes,
     };
     for node in 0..region.node_ids.len() as u32 {
         region.schedule_messages(node);
@@ -161,31 +166,25 @@ fn build_region<O: Observer, const V: usize, const PLAIN: bool>(
     region
 }
 
-fn build_link(fabric: &Fabric, places: &Places, router: RouterId, port: usize) -> Link {
+fn build_link(fabric: &Fabric, places: &Places, router: RouterId, port: u32) -> Link {
     let topology = fabric.topology.as_ref();
-    let open = Link { far: Far::Open, class: 0, flit_ticks: 0, latency: 0, credit_latency: 0 };
-    if port as u32 >= topology.ports(router) {
-        return open;
+    if port >= topology.ports(router) {
+        return Link::OPEN;
     }
     let port = port as Port;
     let class = topology.link_class(router, port);
     let spec = fabric.spec.links[class.index()];
-    let link = Link {
-        class: class.0,
-        flit_ticks: spec.flit_ticks,
-        latency: spec.latency,
-        credit_latency: spec.latency,
-        ..open
-    };
+    let (latency, flit_ticks) = (spec.latency, spec.flit_ticks);
+    let link = Link { class: class.0, flit_ticks, latency, credit_latency: latency, ..Link::OPEN };
     match topology.peer(router, port) {
-        Peer::Nothing => open,
+        Peer::Nothing => Link::OPEN,
         Peer::Node(node) => {
-            let credit_latency = fabric.spec.injection.latency;
-            Link { far: Far::Node(places.nodes[node as usize]), credit_latency, ..link }
+            let (far, credit_latency) = (places.nodes[node as usize], fabric.spec.injection.latency);
+            Link { far, credit_latency, kind: FarKind::Node, ..link }
         }
-        Peer::Router { router, port } => {
-            let (region, router) = places.routers[router as usize];
-            Link { far: Far::Router { region, router, port }, ..link }
+        Peer::Router { router, port: far_port } => {
+            let (far_region, far) = places.routers[router as usize];
+            Link { far_region, far, far_port, kind: FarKind::Router, ..link }
         }
     }
 }

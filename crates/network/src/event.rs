@@ -106,6 +106,7 @@ impl Event {
 
 const KINDS: usize = EventKind::Message as usize + 1;
 const LATE: u16 = u16::MAX << EventKind::LinkStart as u8;
+const OF_NODES: u16 = u16::MAX << EventKind::NodeCredit as u8;
 
 /// The events of one tick, by kind.
 #[derive(Clone, Debug, Default)]
@@ -129,10 +130,10 @@ impl TickEvents {
         self.kinds & !LATE != 0
     }
 
-    /// Whether there are any that come after that.
+    /// Whether there are any that concern nodes.
     #[inline]
-    pub fn any_late(&self) -> bool {
-        self.kinds & LATE != 0
+    pub fn any_of_nodes(&self) -> bool {
+        self.kinds & OF_NODES != 0
     }
 
     /// Those of a kind.

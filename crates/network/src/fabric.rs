@@ -3,26 +3,26 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tailback_engine::Tick;
-use tailback_routing::{ClassChannels, Routing};
+use tailback_routing::Routing;
 use tailback_topology::Topology;
 use tailback_workload::Workload;
 
-use crate::spec::{AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, NetworkSpec, QueuePer, Release};
+use crate::spec::{
+    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, NetworkSpec, QueuePer, Release, RouterSpec,
+};
+use crate::time::Time;
 
 /// A network without its state.
 #[derive(Debug)]
-pub(crate) struct Fabric {
-    pub spec: NetworkSpec,
-    pub topology: Arc<dyn Topology>,
+pub struct Fabric {
+    pub(crate) spec: NetworkSpec,
+    pub(crate) topology: Arc<dyn Topology>,
     /// The routing of each traffic class.
-    pub routings: Vec<Arc<dyn Routing>>,
-    pub workload: Workload,
-    pub seed: u64,
-    pub shape: Shape,
-    pub rules: Rules,
-    /// The virtual channels of each traffic class.
-    pub channels: Vec<ClassChannels>,
+    pub(crate) routings: Vec<Arc<dyn Routing>>,
+    pub(crate) workload: Workload,
+    pub(crate) seed: u64,
+    pub(crate) shape: Shape,
+    pub(crate) rules: Rules,
     /// The traffic class of each virtual channel: by link class, then by virtual channel.
     class_of_vc: Vec<u8>,
 }
@@ -44,32 +44,38 @@ pub(crate) struct Shape {
     pub outputs: usize,
     /// Output queues per port.
     pub lanes: usize,
-    /// Packets that an output queue can hold; 0 where they have no bound or their departures are not kept.
+    /// Packets that an output queue can hold; 0 where it has no bound.
     pub departures: usize,
 }
 
 /// What routers look up at each step, in one place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rules {
-    pub head_delay: Tick,
-    pub crossbar_delay: Tick,
+    pub head_delay: Time,
+    pub crossbar_delay: Time,
     /// Ticks per link cycle, and from one allocation to the next, less one: both are powers of two.
-    link_mask: Tick,
-    allocation_mask: Tick,
+    link_mask: Time,
+    allocation_mask: Time,
+    pub packet_flits_max: u16,
+    pub iterations: u32,
+    pub transit_first: bool,
+    pub input_arbiter: Arbiter,
+    pub output_arbiter: Arbiter,
     /// Whether credits are claimed before packets cross.
     pub claims_first: bool,
     /// Whether ports have one output queue, whose packets have claimed what they need: then the time at which a packet
     /// departs is known when it crosses.
     pub departs_in_order: bool,
-    /// Whether output queues have a bound, and departing packets make room only when they are gone.
+    /// Whether output queues have a bound.
     pub bounded: bool,
+    /// Whether departing packets make room only when they are gone.
     pub releases_late: bool,
     /// Whether packets need a virtual channel of their own before they cross.
     pub vc_allocation: bool,
-    /// Whether each input chooses one packet, and by turns alone: then the first that can cross is the one.
-    pub takes_turns: bool,
-    /// Whether all packets of an input that could cross are offered to their outputs.
-    pub offers_all: bool,
+    /// Whether outputs choose before inputs do.
+    pub outputs_first: bool,
+    /// Whether all traffic classes have the same priority.
+    pub one_priority: bool,
     /// Whether some routing decides anew at each attempt.
     pub revises: bool,
     /// Whether packets are routed when they arrive, not when they are heads.
@@ -77,7 +83,7 @@ pub(crate) struct Rules {
 }
 
 impl Fabric {
-    pub fn new(
+    pub(crate) fn new(
         spec: NetworkSpec,
         topology: Arc<dyn Topology>,
         routings: Vec<Arc<dyn Routing>>,
@@ -88,24 +94,16 @@ impl Fabric {
         let mut class_of_vc = vec![0; spec.links.len() * shape.vcs];
         for link_class in 0..spec.links.len() {
             for (number, class) in spec.classes.iter().enumerate() {
-                let first = usize::from(class.first_vc[link_class]);
-                let vcs = first..first + usize::from(class.vcs[link_class]);
-                class_of_vc[link_class * shape.vcs..][vcs].fill(number as u8);
+                class_of_vc[link_class * shape.vcs..][class.channels(link_class)].fill(number as u8);
             }
         }
-        let channels = spec.classes.iter().map(|class| ClassChannels {
-            first: class.first_vc.clone(),
-            count: class.vcs.clone(),
-            capacity: spec.input_buffers.clone(),
-        });
-        let channels = channels.collect();
         let rules = Rules::of(&spec, &routings, shape.lanes);
-        Self { spec, topology, routings, workload, seed, shape, rules, channels, class_of_vc }
+        Self { spec, topology, routings, workload, seed, shape, rules, class_of_vc }
     }
 
     /// The output queue that a virtual channel of a link class leads through.
     #[inline]
-    pub fn lane(&self, link_class: u8, vc: u8) -> usize {
+    pub(crate) fn lane(&self, link_class: u8, vc: u8) -> usize {
         match self.spec.router.output_queues.per {
             QueuePer::Port => 0,
             QueuePer::Class => self.class_of(link_class, vc).into(),
@@ -115,54 +113,66 @@ impl Fabric {
 
     /// The traffic class that a virtual channel of a link class belongs to.
     #[inline]
-    pub fn class_of(&self, link_class: u8, vc: u8) -> u8 {
+    pub(crate) fn class_of(&self, link_class: u8, vc: u8) -> u8 {
         self.class_of_vc[usize::from(link_class) * self.shape.vcs + usize::from(vc)]
     }
 
     /// Flits of the input buffer of a virtual channel that a link of this class feeds; 0 if it is not in use.
-    pub fn capacity(&self, link_class: u8, vc: usize) -> u16 {
+    pub(crate) fn capacity(&self, link_class: u8, vc: usize) -> u16 {
         let link_class = usize::from(link_class);
-        let in_use = |class: &crate::ClassSpec| {
-            let first = usize::from(class.first_vc[link_class]);
-            (first..first + usize::from(class.vcs[link_class])).contains(&vc)
-        };
+        let in_use = |class: &ClassSpec| class.channels(link_class).contains(&vc);
         if self.spec.classes.iter().any(in_use) { self.spec.input_buffers[link_class] } else { 0 }
+    }
+
+    /// Whether packets of a class decide anew where to go at each attempt.
+    #[inline]
+    pub(crate) fn revises(&self, class: u8) -> bool {
+        self.rules.revises && self.routings[usize::from(class)].revises()
     }
 }
 
 impl Rules {
     fn of(spec: &NetworkSpec, routings: &[Arc<dyn Routing>], lanes: usize) -> Self {
+        let RouterSpec { head_delay, crossbar_delay, allocation_period, iterations, .. } = spec.router;
         let router = &spec.router;
-        let one_priority = spec.classes.iter().all(|class| class.priority == spec.classes[0].priority);
-        let offers_all =
-            router.order == AllocationOrder::OutputFirst || router.crossbar_inputs == CrossbarPorts::PerChannel;
+        let claims_first = router.credits == CreditCheck::Crossbar;
         Self {
-            head_delay: router.head_delay,
-            crossbar_delay: router.crossbar_delay,
-            link_mask: Tick::from(spec.ticks_per_cycle) - 1,
-            allocation_mask: router.allocation_period - 1,
-            claims_first: router.credits == CreditCheck::Crossbar,
-            departs_in_order: router.credits == CreditCheck::Crossbar && lanes == 1,
+            head_delay,
+            crossbar_delay,
+            link_mask: spec.ticks_per_cycle - 1,
+            allocation_mask: allocation_period - 1,
+            packet_flits_max: spec.packet_flits_max,
+            iterations,
+            transit_first: router.transit_first,
+            input_arbiter: router.input_arbiter,
+            output_arbiter: router.output_arbiter,
+            claims_first,
+            departs_in_order: claims_first && lanes == 1,
             bounded: router.output_queues.flits.is_some(),
             releases_late: router.output_queues.release == Release::End,
             vc_allocation: router.vc_allocation,
-            takes_turns: !offers_all && one_priority && router.input_arbiter == Arbiter::RoundRobin,
-            offers_all,
+            outputs_first: router.order == AllocationOrder::OutputFirst,
+            one_priority: spec.classes.iter().all(|class| class.priority == spec.classes[0].priority),
             revises: routings.iter().any(|routing| routing.revises()),
             routes_on_arrival: router.virtual_output_queues,
         }
     }
 
-    /// The first tick at or after `tick` at which links may start.
+    /// The first time at or after `time` at which links may start.
     #[inline]
-    pub fn link_tick(&self, tick: Tick) -> Tick {
-        (tick + self.link_mask) & !self.link_mask
+    pub fn link_time(&self, time: Time) -> Time {
+        (time + self.link_mask) & !self.link_mask
     }
 
-    /// The first tick at or after `tick` at which routers allocate.
+    /// The first time at or after `time` at which routers allocate.
     #[inline]
-    pub fn allocation_tick(&self, tick: Tick) -> Tick {
-        (tick + self.allocation_mask) & !self.allocation_mask
+    pub fn allocation_time(&self, time: Time) -> Time {
+        (time + self.allocation_mask) & !self.allocation_mask
+    }
+
+    /// The arbiter that serves by turns, on both sides.
+    pub fn serves_by_turns(&self) -> bool {
+        (self.input_arbiter, self.output_arbiter) == (Arbiter::RoundRobin, Arbiter::RoundRobin)
     }
 }
 
@@ -180,7 +190,7 @@ impl Shape {
             QueuePer::Channel => vcs,
         };
         let smallest = if spec.acknowledgement_class.is_some() { 1 } else { spec.packet_flits_min };
-        let packets = spec.router.output_queues.flits.map_or(0, |flits| flits / u32::from(smallest));
+        let packets = spec.router.output_queues.flits.map(|flits| (flits / u32::from(smallest)) as usize);
         Self {
             ports,
             words: ports.div_ceil(64),
@@ -189,7 +199,7 @@ impl Shape {
             inputs: connections(spec.router.crossbar_inputs),
             outputs: connections(spec.router.crossbar_outputs),
             lanes,
-            departures: (packets as usize).next_power_of_two(),
+            departures: packets.map_or(0, usize::next_power_of_two),
         }
     }
 }

@@ -14,7 +14,6 @@
 //! **The invariant it keeps:** packets are never lost and buffers never overflow. Each buffer is claimed by
 //! credits before a packet is sent, and a claim that would overdraw it stops the simulation.
 
-mod array;
 mod build;
 mod event;
 mod fabric;
@@ -26,10 +25,13 @@ mod partition;
 mod region;
 mod router;
 mod spec;
+mod time;
 
 pub use build::NetworkPlan;
 pub use observer::{MessageDelivery, Observer, Offer, Unobserved};
 pub use packet::Packet;
 pub use partition::Partition;
 pub use region::{NetworkMail, NetworkRegion};
+pub use router::{General, Microarchitecture, Plain};
 pub use spec::*;
+pub use time::TICKS_MAX;

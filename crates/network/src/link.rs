@@ -2,34 +2,55 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::time::Time;
+
 /// What a port is joined to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Far {
-    /// A node of this region, by its number there.
-    Node(u32),
-    /// A port of a router, both by their numbers in their region.
-    Router { region: u32, router: u32, port: u8 },
+pub(crate) enum FarKind {
+    /// A node of this region.
+    Node,
+    /// A port of a router.
+    Router,
     /// Nothing.
     Open,
 }
 
-/// A port's link, both of its directions. Times are in ticks.
+/// A port's link, both of its directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Link {
-    pub far: Far,
+    /// The region at the other end.
+    pub far_region: u32,
+    /// The router or node there, as its region numbers it.
+    pub far: u32,
     /// From sending to arrival, away from the router.
-    pub latency: u32,
+    pub latency: Time,
     /// From sending to arrival of a credit that the router returns.
-    pub credit_latency: u32,
+    pub credit_latency: Time,
     /// From one flit to the next, away from the router.
     pub flit_ticks: u16,
+    /// The port at the other end, if a router is there.
+    pub far_port: u8,
     /// The link class.
     pub class: u8,
+    /// What is at the other end.
+    pub kind: FarKind,
 }
 
 impl Link {
+    /// The link of a port that is joined to nothing.
+    pub const OPEN: Self = Self {
+        far_region: 0,
+        far: 0,
+        latency: 0,
+        credit_latency: 0,
+        flit_ticks: 0,
+        far_port: 0,
+        class: 0,
+        kind: FarKind::Open,
+    };
+
     #[inline]
     pub fn is_terminal(&self) -> bool {
-        matches!(self.far, Far::Node(_))
+        self.kind == FarKind::Node
     }
 }

@@ -5,21 +5,21 @@ use tailback_engine::Tick;
 use tailback_protocol::PacketKind;
 use tailback_routing::Header;
 
-/// A packet: one record of 64 bytes, however many flits it has.
+use crate::time::Time;
+
+/// A packet: one record of a cache line, however many flits it has.
 ///
 /// Its first flit is where `head_at` says, its last one `tail_lag` ticks behind; the others are spread evenly.
 /// While the packet waits at an input or is on a link these are arrivals at the input, in an output queue
 /// they are arrivals in that queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Packet {
-    /// When its message was created.
-    pub created: Tick,
+    pub(crate) created: Time,
+    pub(crate) injected: Time,
     /// When its first flit arrives, or arrived, where the packet is.
-    pub(crate) head_at: Tick,
-    /// How long it waited at its source.
-    pub(crate) source_wait: u32,
+    pub(crate) head_at: Time,
     /// By how much its last flit is later than its first.
-    pub(crate) tail_lag: u32,
+    pub(crate) tail_lag: Time,
     /// The next packet in the same queue.
     pub(crate) next: u32,
     /// The node that sent it.
@@ -59,15 +59,22 @@ struct Place(Packet);
 const _: () = assert!(size_of::<Place>() == 64);
 
 impl Packet {
+    /// When its message was created.
+    #[must_use]
+    pub fn created(&self) -> Tick {
+        self.created.into()
+    }
+
     /// When its first flit left its source.
     #[must_use]
     pub fn injected(&self) -> Tick {
-        self.created + Tick::from(self.source_wait)
+        self.injected.into()
     }
 
     /// When its last flit arrives, or arrived, where the packet is.
-    pub(crate) fn tail_at(&self) -> Tick {
-        self.head_at + Tick::from(self.tail_lag)
+    #[inline]
+    pub(crate) fn tail_at(&self) -> Time {
+        self.head_at + self.tail_lag
     }
 }
 

@@ -9,20 +9,20 @@ use tailback_routing::Agent;
 use tailback_topology::{NodeId, RouterId};
 
 use crate::Observer;
-use crate::event::{Event, EventKind, TickEvents, credit};
-use crate::fabric::{Fabric, Rules, Shape};
-use crate::link::Far;
+use crate::event::{Event, EventKind, TickEvents, credited};
+use crate::fabric::Fabric;
 use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
-use crate::router::{RouterState, Scratch};
+use crate::router::{Microarchitecture, Place, Surroundings};
+use crate::time::{Time, time};
 
 /// What a region sends another. Each comes with the event that it causes there, in the numbers of the receiver.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct NetworkMail {
     /// Packets whose first flit arrives at a port; when, they say themselves.
-    packets: Vec<(Event, Packet)>,
+    pub(crate) packets: Vec<(Event, Packet)>,
     /// Credits.
-    credits: Vec<(Tick, Event)>,
+    pub(crate) credits: Vec<(Tick, Event)>,
 }
 
 impl Mail for NetworkMail {
@@ -32,28 +32,19 @@ impl Mail for NetworkMail {
     }
 }
 
-/// Some routers with their nodes.
-///
-/// `V` is for how many virtual channels per port there is room. `PLAIN` says that routers have one crossbar connection
-/// per port and direction, one output queue per port, and no virtual output queues: then the many questions
-/// whether there is more than one cost nothing.
-pub struct NetworkRegion<O, const V: usize, const PLAIN: bool> {
+/// Some routers, of microarchitecture `M`, with their nodes.
+pub struct NetworkRegion<O, M> {
     pub(crate) fabric: Arc<Fabric>,
-    /// Parts of the fabric that are looked up all the time.
-    pub(crate) shape: Shape,
-    pub(crate) rules: Rules,
     pub(crate) index: u32,
     /// The routers of this region, by their numbers in the network.
     pub(crate) router_ids: Vec<RouterId>,
     /// The nodes of this region, by their numbers in the network.
     pub(crate) node_ids: Vec<NodeId>,
-    /// By node: the router and port it hangs on.
-    pub(crate) attachments: Vec<(u32, u8)>,
-    /// By port: the link class.
-    pub(crate) port_classes: Vec<u8>,
+    /// By node: the port it hangs on.
+    pub(crate) attachments: Vec<Place>,
     pub(crate) wheel: Wheel<Event>,
     pub(crate) pool: Pool,
-    pub(crate) routers: RouterState<V, PLAIN>,
+    pub(crate) routers: M,
     pub(crate) nodes: NodeState,
     /// By traffic class, then by router.
     pub(crate) agents: Vec<Box<dyn Agent>>,
@@ -61,14 +52,11 @@ pub struct NetworkRegion<O, const V: usize, const PLAIN: bool> {
     pub(crate) streams: Vec<Stream>,
     pub(crate) observer: O,
     /// The first tick that has not been simulated.
-    pub(crate) present: Tick,
-    /// Whether some router has something to allocate.
-    pub(crate) allocation_due: bool,
-    pub(crate) scratch: Scratch,
+    pub(crate) present: Time,
     pub(crate) events: TickEvents,
 }
 
-impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
+impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Who takes notes here.
     pub fn observer(&self) -> &O {
         &self.observer
@@ -82,7 +70,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     /// Packets that have crossed a router, each counted once per router.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {
-        self.routers.packet_hops
+        self.routers.packet_hops()
     }
 
     /// Packets that are in the network or, as control packets, wait to enter it.
@@ -93,64 +81,56 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
 
     #[inline]
     fn next_allocation(&self) -> Tick {
-        if self.allocation_due { self.rules.allocation_tick(self.present) } else { NEVER }
+        if self.routers.allocation_due() { self.fabric.rules.allocation_time(self.present).into() } else { NEVER }
+    }
+
+    /// The routers, and what they act on.
+    #[inline]
+    fn routers<'a>(&'a mut self, outbox: &'a mut Outbox<NetworkMail>) -> (&'a mut M, Surroundings<'a>) {
+        let around = Surroundings {
+            fabric: &self.fabric,
+            region: self.index,
+            wheel: &mut self.wheel,
+            pool: &mut self.pool,
+            agents: &mut self.agents,
+            streams: &mut self.streams,
+            outbox,
+        };
+        (&mut self.routers, around)
     }
 
     /// Simulates one tick.
-    fn step(&mut self, now: Tick, outbox: &mut Outbox<NetworkMail>) {
+    fn step(&mut self, tick: Tick, outbox: &mut Outbox<NetworkMail>) {
+        let now = time(tick);
         let mut events = std::mem::take(&mut self.events);
-        self.wheel.take(now, |event| events.push(event));
+        self.wheel.take(tick, |event| events.push(event));
         // The effects of events of one kind commute, as they are on different ports or nodes, but where packets are
         // routed as they arrive and draw from their router's random stream.
-        if self.rules.routes_on_arrival || cfg!(debug_assertions) {
+        if self.fabric.rules.routes_on_arrival || cfg!(debug_assertions) {
             events.sort();
         }
+        let (routers, mut around) = self.routers(outbox);
         if events.any_early() {
-            self.handle_early(&events, now);
+            take_early(routers, &mut around, &events, now);
         }
-        if self.allocation_due && self.rules.allocation_tick(now) == now {
-            self.allocate_all(now, outbox);
+        if routers.allocation_due() && around.fabric.rules.allocation_time(now) == now {
+            routers.allocate(now, &mut around);
         }
-        if events.any_late() {
-            self.handle_late(&events, now, outbox);
+        for event in events.of(EventKind::LinkStart) {
+            routers.start_link(place(event), event.payload(), now, &mut around);
         }
-        if !PLAIN && !self.scratch.starts_now.is_empty() {
-            self.start_links_now(now, outbox);
+        routers.start_links_now(now, &mut around);
+        if events.any_of_nodes() {
+            self.take_late(&events, now);
         }
         events.clear();
         self.events = events;
         self.present = now + 1;
     }
 
-    /// Handles what changes the state that routers allocate by.
+    /// Handles what nodes do.
     #[inline]
-    fn handle_early(&mut self, events: &TickEvents, now: Tick) {
-        for event in events.of(EventKind::Arrival) {
-            self.arrive(event.router(), event.port(), event.payload(), now);
-        }
-        for event in events.of(EventKind::Credit) {
-            self.receive_credit(event.router(), event.port(), event.payload(), now);
-        }
-        for event in events.of(EventKind::InputFree) {
-            self.input_free(event.router(), event.port(), event.payload() as u8, now);
-        }
-        for event in events.of(EventKind::OutputFree) {
-            self.output_free(event.router(), event.port(), event.payload() as u8, now);
-        }
-        for event in events.of(EventKind::RoomFree) {
-            self.room_free(event.router(), event.port(), now);
-        }
-        for event in events.of(EventKind::HeadReady) {
-            self.head_ready(event.router(), event.port(), event.payload(), now);
-        }
-    }
-
-    /// Handles what links and nodes do.
-    #[inline]
-    fn handle_late(&mut self, events: &TickEvents, now: Tick, outbox: &mut Outbox<NetworkMail>) {
-        for event in events.of(EventKind::LinkStart) {
-            self.start_link(event.router(), event.port(), event.payload(), now, outbox);
-        }
+    fn take_late(&mut self, events: &TickEvents, now: Time) {
         for event in events.of(EventKind::NodeCredit) {
             self.receive_node_credit(event.node(), event.payload());
         }
@@ -165,63 +145,38 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
         }
         self.inject_all(now);
     }
+}
 
-    /// Starts the links that credits of this tick let start at once.
-    fn start_links_now(&mut self, now: Tick, outbox: &mut Outbox<NetworkMail>) {
-        let mut starts = std::mem::take(&mut self.scratch.starts_now);
-        for event in starts.drain(..) {
-            self.start_link(event.router(), event.port(), event.payload(), now, outbox);
-        }
-        self.scratch.starts_now = starts;
+/// Handles what changes the state that routers allocate by.
+#[inline]
+fn take_early<M: Microarchitecture>(routers: &mut M, around: &mut Surroundings<'_>, events: &TickEvents, now: Time) {
+    for event in events.of(EventKind::Arrival) {
+        routers.arrive(place(event), event.payload(), now, around);
     }
-
-    /// Sends `packet`'s first flit to a port of a router, to arrive at `tick`.
-    #[inline]
-    pub(crate) fn send_packet(&mut self, far: Far, tick: Tick, packet: u32, outbox: &mut Outbox<NetworkMail>) {
-        match far {
-            Far::Router { region, router, port } if region == self.index => {
-                self.wheel.schedule(tick, Event::at_port(EventKind::Arrival, router, port, packet));
-            }
-            Far::Router { region, router, port } => {
-                let packet = self.pool.remove(packet);
-                let event = Event::at_port(EventKind::Arrival, router, port, 0);
-                outbox.mail(region, tick).packets.push((event, packet));
-            }
-            far => unreachable!("a packet is sent to {far:?}"),
-        }
+    for event in events.of(EventKind::Credit) {
+        let (vc, flits) = credited(event.payload());
+        routers.receive_credit(place(event), vc, flits, now, around);
     }
-
-    /// Returns credits for `flits` flits of virtual channel `vc` of a port to whatever feeds it.
-    #[inline]
-    pub(crate) fn return_credit(
-        &mut self,
-        index: u32,
-        vc: u8,
-        flits: u16,
-        now: Tick,
-        outbox: &mut Outbox<NetworkMail>,
-    ) {
-        let link = self.routers.port(index).link;
-        let tick = now + Tick::from(link.credit_latency);
-        match link.far {
-            Far::Router { region, router, port } => {
-                let event = Event::at_port(EventKind::Credit, router, port, credit(vc, flits));
-                if region == self.index {
-                    self.wheel.schedule(tick, event);
-                } else {
-                    outbox.mail(region, tick).credits.push((tick, event));
-                }
-            }
-            Far::Node(node) => {
-                let event = Event::at_node(EventKind::NodeCredit, node, credit(vc, flits));
-                self.wheel.schedule(tick, event);
-            }
-            Far::Open => unreachable!("nothing comes in by an open port"),
-        }
+    for event in events.of(EventKind::InputFree) {
+        routers.input_free(place(event), event.payload() as u8, now, around);
+    }
+    for event in events.of(EventKind::OutputFree) {
+        routers.output_free(place(event), event.payload() as u8, now, around);
+    }
+    for event in events.of(EventKind::RoomFree) {
+        routers.room_free(place(event), now, around);
+    }
+    for event in events.of(EventKind::HeadReady) {
+        routers.head_ready(place(event), (event.payload() >> 8) as u8, event.payload() as u8, now, around);
     }
 }
 
-impl<O: Observer, const V: usize, const PLAIN: bool> Region for NetworkRegion<O, V, PLAIN> {
+#[inline]
+fn place(event: Event) -> Place {
+    Place { router: event.router(), port: event.port() }
+}
+
+impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
     type Mail = NetworkMail;
 
     fn next_tick(&self) -> Tick {
@@ -231,7 +186,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> Region for NetworkRegion<O,
     fn receive(&mut self, mail: &NetworkMail) {
         for (event, packet) in &mail.packets {
             let place = self.pool.insert(packet.clone());
-            self.wheel.schedule(packet.head_at, event.with_payload(place));
+            self.wheel.schedule(packet.head_at.into(), event.with_payload(place));
         }
         for &(tick, event) in &mail.credits {
             self.wheel.schedule(tick, event);

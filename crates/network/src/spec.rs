@@ -1,6 +1,6 @@
 //! What a network is made of, in plain numbers: ticks and flits.
 
-use tailback_engine::Tick;
+use serde::{Deserialize, Serialize};
 
 /// The largest number of virtual channels per port.
 pub const VCS_MAX: usize = 16;
@@ -34,10 +34,8 @@ impl NetworkSpec {
     /// Virtual channels in use per port, the most of any link class.
     #[must_use]
     pub fn vcs(&self) -> usize {
-        let in_use = |link_class: usize| {
-            self.classes.iter().map(move |class| usize::from(class.first_vc[link_class] + class.vcs[link_class]))
-        };
-        (0..self.links.len()).flat_map(in_use).max().unwrap_or(1).max(1)
+        let end = |link_class: usize| self.classes.iter().map(move |class| class.channels(link_class).end);
+        (0..self.links.len()).flat_map(end).max().unwrap_or(1).max(1)
     }
 }
 
@@ -62,16 +60,25 @@ pub struct ClassSpec {
     pub vcs: Vec<u8>,
 }
 
+impl ClassSpec {
+    /// Its virtual channels on links of a class, counted through all traffic classes.
+    #[must_use]
+    pub fn channels(&self, link_class: usize) -> std::ops::Range<usize> {
+        let first = usize::from(self.first_vc[link_class]);
+        first..first + usize::from(self.vcs[link_class])
+    }
+}
+
 /// What a router does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouterSpec {
     /// How long a packet is at the head of its queue before it may ask for the crossbar: route computation and the
     /// like.
-    pub head_delay: Tick,
+    pub head_delay: u32,
     /// From the grant to the arrival of the first flit in the output queue; at least 1.
-    pub crossbar_delay: Tick,
+    pub crossbar_delay: u32,
     /// Ticks from one allocation to the next: 1, or a link cycle.
-    pub allocation_period: Tick,
+    pub allocation_period: u32,
     /// How many rounds of requests and grants an allocation has.
     pub iterations: u32,
     /// Which side chooses first.
@@ -107,7 +114,7 @@ pub enum AllocationOrder {
 }
 
 /// How one of several requests is chosen, among those of equal priority.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Arbiter {
     /// The first after the last that was served, in order.
     RoundRobin,

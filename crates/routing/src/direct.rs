@@ -77,7 +77,7 @@ impl Routing for Direct {
 }
 
 impl Agent for Direct {
-    fn route(&mut self, _entry: Lane, header: &Header, _view: &View<'_>, _random: &mut Stream) -> Step {
+    fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
         self.step(*header)
     }
 }

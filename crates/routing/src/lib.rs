@@ -32,7 +32,7 @@ pub use registry::{ROUTINGS, RoutingModel};
 pub use sequence::{Hop, SequenceError, VcSequence};
 use tailback_random::Stream;
 use tailback_topology::{Port, RouterId, Topology};
-pub use view::{ClassChannels, View};
+pub use view::View;
 
 /// How a packet came into a router, or how it leaves: a port and a virtual channel of its traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,5 +107,5 @@ pub trait Routing: Send + Sync + Debug {
 /// An algorithm at one router.
 pub trait Agent: Send {
     /// Where the packet with `header`, which came in by `entry`, shall go next.
-    fn route(&mut self, entry: Lane, header: &Header, view: &View<'_>, random: &mut Stream) -> Step;
+    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step;
 }

@@ -8,16 +8,16 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use serde::{Deserialize, Serialize};
-use tailback_engine::Tick;
 
 use crate::fabric::Fabric;
 use crate::packet::NONE;
 use crate::spec;
+use crate::time::Time;
 
 /// A message that waits, as a whole or with what is left of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Waiting {
-    pub created: Tick,
+    pub created: Time,
     pub destination: u32,
     /// Flits that are not yet in packets.
     pub flits_left: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    pub fn new(created: Tick, destination: u32, flits: u32, serial: u32, traffic: u16) -> Self {
+    pub fn new(created: Time, destination: u32, flits: u32, serial: u32, traffic: u16) -> Self {
         Self { created, destination, flits_left: flits, serial, traffic, index: 0, drawn_vc: None, next: NONE }
     }
 }

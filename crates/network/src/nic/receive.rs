@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use serde::{Deserialize, Serialize};
-use tailback_engine::Tick;
 use tailback_protocol::PacketKind;
 use tailback_routing::Header;
 
@@ -13,6 +12,8 @@ use crate::Observer;
 use crate::observer::MessageDelivery;
 use crate::packet::{NONE, Packet};
 use crate::region::NetworkRegion;
+use crate::router::Microarchitecture;
+use crate::time::Time;
 
 /// What has arrived of messages of several packets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -66,26 +67,20 @@ impl Reassembly {
     }
 }
 
-impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
+impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// The last flit of a packet arrives at its destination.
-    pub(crate) fn deliver(&mut self, node: u32, packet: u32, now: Tick) {
+    pub(crate) fn deliver(&mut self, node: u32, packet: u32, now: Time) {
         let packet = self.pool.remove(packet);
         assert_eq!(packet.destination, self.node_ids[node as usize], "a packet arrived at the wrong node");
         self.nodes.flits_received += u64::from(packet.flits);
-        self.observer.packet_delivered(&packet, now);
+        self.observer.packet_delivered(&packet, now.into());
         if packet.kind != PacketKind::Data {
             return;
         }
         if let Some(flits) = self.nodes.reassembly.add(&packet) {
-            let Packet { created, source, destination, traffic, .. } = packet;
-            self.observer.message_delivered(&MessageDelivery {
-                tick: now,
-                created,
-                source,
-                destination,
-                traffic,
-                flits,
-            });
+            let Packet { source, destination, traffic, .. } = packet;
+            let (tick, created) = (now.into(), packet.created());
+            self.observer.message_delivered(&MessageDelivery { tick, created, source, destination, traffic, flits });
         }
         if let Some(class) = self.fabric.spec.acknowledgement_class {
             self.acknowledge(node, class, &packet, now);
@@ -93,11 +88,11 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     }
 
     /// Puts an acknowledgement of a data packet among the control packets of its destination.
-    fn acknowledge(&mut self, node: u32, class: u8, packet: &Packet, now: Tick) {
+    fn acknowledge(&mut self, node: u32, class: u8, packet: &Packet, now: Time) {
         let acknowledgement = Packet {
             created: now,
+            injected: now,
             head_at: now,
-            source_wait: 0,
             tail_lag: 0,
             next: NONE,
             source: packet.destination,

@@ -1,23 +1,23 @@
 //! Sending: messages are offered, cut into packets, and put on the link to the router.
 
-use tailback_engine::Tick;
 use tailback_protocol::PacketKind;
 use tailback_routing::Header;
 
 use super::lanes::Waiting;
 use crate::event::{Event, EventKind, credited};
-use crate::link::Far;
 use crate::observer::Offer;
 use crate::packet::{NONE, Packet};
 use crate::region::NetworkRegion;
+use crate::router::{Microarchitecture, Place};
 use crate::spec::InjectionVc;
+use crate::time::{TICKS_MAX, Time};
 use crate::{Observer, fabric::Fabric};
 
-impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
+impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Takes the messages that are due at a node.
-    pub(crate) fn offer_messages(&mut self, node: u32, now: Tick) {
+    pub(crate) fn offer_messages(&mut self, node: u32, now: Time) {
         let (first, last) = self.nodes.nodes[node as usize].processes;
-        let cycle = now / Tick::from(self.fabric.spec.ticks_per_cycle);
+        let cycle = u64::from(now / self.fabric.spec.ticks_per_cycle);
         for process in first..last {
             let process = &mut self.nodes.processes[process as usize];
             if process.next_cycle() != Some(cycle) {
@@ -32,10 +32,16 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
         self.make_ready(node);
     }
 
-    fn offer_message(&mut self, node: u32, traffic: u16, destination: u32, flits: u32, now: Tick) {
+    fn offer_message(&mut self, node: u32, traffic: u16, destination: u32, flits: u32, now: Time) {
         let record = &mut self.nodes.nodes[node as usize];
         let lost = self.fabric.spec.nic.queue_limit.is_some_and(|limit| record.waiting >= limit);
-        self.observer.message_offered(&Offer { tick: now, node: self.node_ids[node as usize], traffic, flits, lost });
+        self.observer.message_offered(&Offer {
+            tick: now.into(),
+            node: self.node_ids[node as usize],
+            traffic,
+            flits,
+            lost,
+        });
         if lost {
             return;
         }
@@ -52,7 +58,9 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
         let processes = &self.nodes.processes[first as usize..last as usize];
         if let Some(cycle) = processes.iter().filter_map(tailback_workload::Process::next_cycle).min() {
             let tick = cycle.saturating_mul(self.fabric.spec.ticks_per_cycle.into());
-            self.wheel.schedule(tick, Event::at_node(EventKind::Message, node, 0));
+            if tick <= TICKS_MAX {
+                self.wheel.schedule(tick, Event::at_node(EventKind::Message, node, 0));
+            }
         }
     }
 
@@ -65,7 +73,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     /// The router has room again.
     pub(crate) fn receive_node_credit(&mut self, node: u32, payload: u32) {
         let (vc, flits) = credited(payload);
-        self.nodes.free[node as usize * self.shape.vcs + usize::from(vc)] += flits;
+        self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] += flits;
         self.make_ready(node);
     }
 
@@ -78,7 +86,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     }
 
     /// Lets each node send that may be able to.
-    pub(crate) fn inject_all(&mut self, now: Tick) {
+    pub(crate) fn inject_all(&mut self, now: Time) {
         let mut ready = std::mem::take(&mut self.nodes.ready);
         for node in ready.drain(..) {
             self.nodes.nodes[node as usize].ready = false;
@@ -87,8 +95,8 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
         self.nodes.ready = ready;
     }
 
-    fn inject(&mut self, node: u32, now: Tick) {
-        if self.rules.link_tick(now) != now || self.nodes.nodes[node as usize].link_free_at > now {
+    fn inject(&mut self, node: u32, now: Time) {
+        if self.fabric.rules.link_time(now) != now || self.nodes.nodes[node as usize].link_free_at > now {
             self.wait_for_link(node, now);
             return;
         }
@@ -99,17 +107,17 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
 
     /// Schedules the next attempt for when the link is free, if anything waits. What cannot be sent for lack of credits
     /// is tried again when they come.
-    fn wait_for_link(&mut self, node: u32, now: Tick) {
+    fn wait_for_link(&mut self, node: u32, now: Time) {
         let record = &mut self.nodes.nodes[node as usize];
         if !record.link_scheduled && (record.waiting > 0 || record.control_head != NONE) {
             record.link_scheduled = true;
-            let tick = self.rules.link_tick(record.link_free_at.max(now + 1));
-            self.wheel.schedule(tick, Event::at_node(EventKind::NodeLink, node, 0));
+            let tick = self.fabric.rules.link_time(record.link_free_at.max(now + 1));
+            self.wheel.schedule(tick.into(), Event::at_node(EventKind::NodeLink, node, 0));
         }
     }
 
     /// Sends a control packet, if one waits and there is room for it.
-    fn inject_control(&mut self, node: u32, now: Tick) -> bool {
+    fn inject_control(&mut self, node: u32, now: Time) -> bool {
         let packet = self.nodes.nodes[node as usize].control_head;
         if packet == NONE {
             return false;
@@ -122,7 +130,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     }
 
     /// Sends a packet of a waiting message, if there is room for one.
-    fn inject_data(&mut self, node: u32, now: Tick) -> bool {
+    fn inject_data(&mut self, node: u32, now: Time) -> bool {
         let lanes = self.nodes.sources.lanes_per_node();
         let last = usize::from(self.nodes.nodes[node as usize].last_lane);
         for step in 1..=lanes {
@@ -171,16 +179,16 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
 
     #[inline]
     fn has_room(&self, node: u32, vc: u8, flits: u16) -> bool {
-        self.nodes.free[node as usize * self.shape.vcs + usize::from(vc)] >= flits
+        self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] >= flits
     }
 
     /// Makes the next packet of a lane.
-    fn cut_packet(&mut self, node: u32, lane: usize, flits: u16, now: Tick) -> u32 {
+    fn cut_packet(&mut self, node: u32, lane: usize, flits: u16, now: Time) -> u32 {
         let message = self.nodes.sources.front(node, lane).expect("a message waits");
         let packet = Packet {
             created: message.created,
+            injected: now,
             head_at: now,
-            source_wait: (now - message.created).min(u32::MAX.into()) as u32,
             tail_lag: 0,
             next: NONE,
             source: self.node_ids[node as usize],
@@ -205,21 +213,20 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
     }
 
     /// Puts a packet on the link to the router.
-    fn launch(&mut self, node: u32, packet: u32, vc: u8, now: Tick) {
+    fn launch(&mut self, node: u32, packet: u32, vc: u8, now: Time) {
         let spec = &self.fabric.spec;
         let record = &mut self.pool[packet];
         let flits = record.flits;
         let tail_lag = u32::from(flits - 1) * u32::from(spec.injection.flit_ticks);
-        (record.vc, record.head_at, record.tail_lag) = (vc, now + Tick::from(spec.injection.latency), tail_lag);
-        record.source_wait = (now - record.created).min(u32::MAX.into()) as u32;
+        (record.vc, record.injected) = (vc, now);
+        (record.head_at, record.tail_lag) = (now + spec.injection.latency, tail_lag);
         let arrival = record.head_at;
-        let busy = Tick::from(flits) * Tick::from(spec.injection.flit_ticks);
-        self.nodes.nodes[node as usize].link_free_at = now + busy.max(spec.ticks_per_cycle.into());
-        self.nodes.free[node as usize * self.shape.vcs + usize::from(vc)] -= flits;
+        let busy = Time::from(flits) * Time::from(spec.injection.flit_ticks);
+        self.nodes.nodes[node as usize].link_free_at = now + busy.max(spec.ticks_per_cycle);
+        self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] -= flits;
         self.nodes.flits_sent += u64::from(flits);
-        let (router, port) = self.attachments[node as usize];
-        debug_assert_eq!(self.routers.port(self.routers.port_index(router, port)).link.far, Far::Node(node));
-        self.wheel.schedule(arrival, Event::at_port(EventKind::Arrival, router, port, packet));
+        let Place { router, port } = self.attachments[node as usize];
+        self.wheel.schedule(arrival.into(), Event::at_port(EventKind::Arrival, router, port, packet));
     }
 }
 

@@ -1,7 +1,6 @@
 //! The changing state of the nodes of a region.
 
 use serde::{Deserialize, Serialize};
-use tailback_engine::Tick;
 use tailback_random::Stream;
 use tailback_workload::Process;
 
@@ -10,12 +9,13 @@ use super::receive::Reassembly;
 use crate::fabric::Fabric;
 use crate::packet::NONE;
 use crate::spec::InjectionVc;
+use crate::time::Time;
 
 /// A node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Node {
     /// When the link has taken the last flit of the packet before.
-    pub link_free_at: Tick,
+    pub link_free_at: Time,
     /// Whether an event tells when the link is free.
     pub link_scheduled: bool,
     /// Whether the node is in the list of those that may be able to send.

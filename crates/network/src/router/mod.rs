@@ -1,13 +1,159 @@
 //! Routers: what happens at their inputs, in their crossbars and at their outputs.
+//!
+//! There is one description of a router, [`crate::RouterSpec`], and several microarchitectures that simulate it, each as
+//! one state for all routers of a region. [`General`] does everything the description can say. [`Plain`]
+//! does what most networks ask for, and is written for speed; where both can do a job they do the same.
 
-mod allocate;
-mod channels;
-mod input;
-mod lanes;
-mod output;
+mod general;
 mod plain;
-mod sleep;
-mod state;
 
-pub(crate) use allocate::Scratch;
-pub(crate) use state::RouterState;
+pub use general::General;
+pub use plain::Plain;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tailback_engine::{Outbox, Tick, Wheel};
+use tailback_random::Stream;
+use tailback_routing::{Agent, Lane, Step, View};
+
+use crate::event::{Event, EventKind, credit};
+use crate::fabric::Fabric;
+use crate::link::{FarKind, Link};
+use crate::packet::Pool;
+use crate::region::NetworkMail;
+use crate::time::Time;
+
+/// All routers of a region, of one microarchitecture.
+///
+/// Everything that happens to a router comes in by one of these methods, and everything that it causes goes out by the
+/// [`Surroundings`].
+pub trait Microarchitecture: sealed::Routers {}
+
+impl<M: sealed::Routers> Microarchitecture for M {}
+
+pub(crate) mod sealed {
+    use super::{DeserializeOwned, Fabric, Link, Place, Serialize, Surroundings, Time};
+
+    /// What a microarchitecture does. Only this crate can add one.
+    pub trait Routers: Send + Sized + Serialize + DeserializeOwned {
+        /// Whether it can do what the description says.
+        fn suits(fabric: &Fabric) -> bool;
+
+        /// Empty routers whose ports have the given links, router by router.
+        fn new(fabric: &Fabric, links: &[Link]) -> Self;
+
+        /// The first flit of a packet arrives at a port.
+        fn arrive(&mut self, place: Place, packet: u32, now: Time, around: &mut Surroundings<'_>);
+
+        /// Credits arrive at a port.
+        fn receive_credit(&mut self, place: Place, vc: u8, flits: u16, now: Time, around: &mut Surroundings<'_>);
+
+        /// The crossbar is done with a packet that came in by a port.
+        fn input_free(&mut self, place: Place, vc: u8, now: Time, around: &mut Surroundings<'_>);
+
+        /// The crossbar is done with a packet that leaves by a port.
+        fn output_free(&mut self, place: Place, vc: u8, now: Time, around: &mut Surroundings<'_>);
+
+        /// A departing packet has made room in the output queue of a port.
+        fn room_free(&mut self, place: Place, now: Time, around: &mut Surroundings<'_>);
+
+        /// The head of a queue of a port may ask for the crossbar.
+        fn head_ready(&mut self, place: Place, row: u8, vc: u8, now: Time, around: &mut Surroundings<'_>);
+
+        /// A link may start a packet; `serial` is the number of this announcement.
+        fn start_link(&mut self, place: Place, serial: u32, now: Time, around: &mut Surroundings<'_>);
+
+        /// Starts the links that credits of this tick let start at once.
+        fn start_links_now(&mut self, now: Time, around: &mut Surroundings<'_>);
+
+        /// Whether some router has something to allocate.
+        fn allocation_due(&self) -> bool;
+
+        /// One allocation at each router that has something to allocate.
+        fn allocate(&mut self, now: Time, around: &mut Surroundings<'_>);
+
+        /// Packets that have crossed a router so far, each counted once per router.
+        fn packet_hops(&self) -> u64;
+
+        /// When a packet last crossed a router.
+        fn last_hop(&self) -> Time;
+    }
+}
+
+/// A port of a router of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The router, as the region numbers it.
+    pub(crate) router: u32,
+    /// The port.
+    pub(crate) port: u8,
+}
+
+/// What routers act on, beside themselves.
+pub struct Surroundings<'a> {
+    pub(crate) fabric: &'a Fabric,
+    /// The number of the region.
+    pub(crate) region: u32,
+    pub(crate) wheel: &'a mut Wheel<Event>,
+    pub(crate) pool: &'a mut Pool,
+    /// By traffic class, then by router.
+    pub(crate) agents: &'a mut [Box<dyn Agent>],
+    /// The random streams of the routers.
+    pub(crate) streams: &'a mut [Stream],
+    pub(crate) outbox: &'a mut Outbox<NetworkMail>,
+}
+
+impl Surroundings<'_> {
+    #[inline]
+    pub fn schedule(&mut self, time: Time, event: Event) {
+        self.wheel.schedule(Tick::from(time), event);
+    }
+
+    /// Asks the routing agent of a router where the packet shall go that came in by `entry`.
+    #[inline]
+    pub fn route(&mut self, router: u32, packet: u32, entry: Lane, view: &dyn View) -> Step {
+        let packet = &self.pool[packet];
+        let agent = usize::from(packet.class) * self.streams.len() + router as usize;
+        self.agents[agent].route(entry, &packet.header, view, &mut self.streams[router as usize])
+    }
+
+    /// Sends a packet's first flit by a link to a router, to arrive when the packet says.
+    #[inline]
+    pub fn send_packet(&mut self, link: &Link, packet: u32) {
+        let arrival = Tick::from(self.pool[packet].head_at);
+        if link.far_region == self.region {
+            let event = Event::at_port(EventKind::Arrival, link.far, link.far_port, packet);
+            self.wheel.schedule(arrival, event);
+        } else {
+            let event = Event::at_port(EventKind::Arrival, link.far, link.far_port, 0);
+            let packet = self.pool.remove(packet);
+            self.outbox.mail(link.far_region, arrival).packets.push((event, packet));
+        }
+    }
+
+    /// Sends a packet's first flit by a link to a node, whose last flit arrives when the packet says.
+    #[inline]
+    pub fn send_to_node(&mut self, link: &Link, packet: u32) {
+        let arrival = self.pool[packet].tail_at();
+        self.schedule(arrival, Event::at_node(EventKind::Delivery, link.far, packet));
+    }
+
+    /// Returns credits for `flits` flits of a virtual channel to whatever feeds a port by its link.
+    #[inline]
+    pub fn return_credit(&mut self, link: &Link, vc: u8, flits: u16, now: Time) {
+        let tick = Tick::from(now + link.credit_latency);
+        match link.kind {
+            FarKind::Router => {
+                let event = Event::at_port(EventKind::Credit, link.far, link.far_port, credit(vc, flits));
+                if link.far_region == self.region {
+                    self.wheel.schedule(tick, event);
+                } else {
+                    self.outbox.mail(link.far_region, tick).credits.push((tick, event));
+                }
+            }
+            FarKind::Node => {
+                self.wheel.schedule(tick, Event::at_node(EventKind::NodeCredit, link.far, credit(vc, flits)));
+            }
+            FarKind::Open => unreachable!("nothing comes in by an open port"),
+        }
+    }
+}

@@ -85,7 +85,7 @@ struct MinimalAgent {
 
 impl Agent for MinimalAgent {
     #[inline]
-    fn route(&mut self, entry: Lane, header: &Header, _view: &View<'_>, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         self.compass.minimal_step(entry, *header, random)
     }
 }

@@ -54,7 +54,7 @@ struct Rule {
 }
 
 impl Rule {
-    fn queue(self, view: &View<'_>, step: Step) -> u32 {
+    fn queue(self, view: &dyn View, step: Step) -> u32 {
         if self.whole_port { view.port_occupancy(step.port) } else { view.occupancy(step.port, step.vc) }
     }
 }
@@ -107,7 +107,7 @@ struct UgalAgent {
 
 impl UgalAgent {
     /// The header with which a packet leaves its source router.
-    fn decide(&self, entry: Lane, header: Header, view: &View<'_>, random: &mut Stream) -> Header {
+    fn decide(&self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Header {
         let straight = Header { leg: STRAIGHT, ..header };
         let (group, place, _) = Dragonfly::locate(header.destination());
         if (group, place) == (self.compass.group, self.compass.place) {
@@ -124,7 +124,7 @@ impl UgalAgent {
 }
 
 impl Agent for UgalAgent {
-    fn route(&mut self, entry: Lane, header: &Header, view: &View<'_>, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         let header = if header.leg == 0 { self.decide(entry, *header, view, random) } else { *header };
         self.detours.follow(&self.compass, entry, header, random)
     }

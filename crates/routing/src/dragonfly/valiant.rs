@@ -297,7 +297,7 @@ struct ValiantAgent {
 }
 
 impl Agent for ValiantAgent {
-    fn route(&mut self, entry: Lane, header: &Header, _view: &View<'_>, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         let mut header = *header;
         if header.leg == START {
             let via = self.detours.draw(&self.compass, &header, random);

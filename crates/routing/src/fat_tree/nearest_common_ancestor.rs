@@ -171,7 +171,7 @@ impl NcaAgent {
 }
 
 impl Agent for NcaAgent {
-    fn route(&mut self, _entry: Lane, header: &Header, _view: &View<'_>, random: &mut Stream) -> Step {
+    fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         let ports = self.ports(header.destination());
         let count = ports.len() as u32;
         let index = match self.routing.up {

@@ -3,9 +3,8 @@
 //! A packet owns a virtual channel of its output from the tick in which it wins it until its last flit has
 //! crossed. Each seeker asks for one of the channels that will do, each channel chooses one of its seekers.
 
+use super::General;
 use super::state::At;
-use crate::Observer;
-use crate::region::NetworkRegion;
 
 /// A queue whose head asks for a channel of a port.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +14,7 @@ struct Seeker {
     vc: u8,
 }
 
-impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> {
+impl General {
     /// Gives free channels to the queues that seek one.
     pub(super) fn allocate_channels(&mut self) {
         let mut asking = Vec::with_capacity(self.scratch.channel_seekers.len());
@@ -24,7 +23,7 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
             match self.choose_channel(at) {
                 Some(seeker) => asking.push((self.turn(&seeker), seeker)),
                 None => {
-                    let port = self.routers.queue(at).port;
+                    let port = self.state.queue(at).port;
                     self.sleep_until_change(at, port);
                 }
             }
@@ -38,35 +37,35 @@ impl<O: Observer, const V: usize, const PLAIN: bool> NetworkRegion<O, V, PLAIN> 
 
     /// The free channel that it is the queue's turn to ask for, among those that will do.
     fn choose_channel(&mut self, at: At) -> Option<Seeker> {
-        let queue = *self.routers.queue(at);
-        let index = self.routers.port_index(at.router, queue.port);
-        let last = *self.routers.last_channel_mut(at);
-        let free = (queue.vc..queue.vc + queue.vcs).filter(|&vc| !*self.routers.owned_mut(index, vc));
-        let vc = free.min_by_key(|&vc| (channel_number::<V>(index, vc) <= last, vc))?;
+        let queue = *self.state.queue(at);
+        let index = self.state.port_index(at.router, queue.port);
+        let last = *self.state.last_channel_mut(at);
+        let free = (queue.vc..queue.vc + queue.vcs).filter(|&vc| !*self.state.owned_mut(index, vc));
+        let vc = free.min_by_key(|&vc| (channel_number(index, vc) <= last, vc))?;
         Some(Seeker { at, index, vc })
     }
 
     /// How far a seeker is from the one that its channel chose last, going round.
     fn turn(&mut self, seeker: &Seeker) -> u16 {
-        let own = seeker_number::<V>(seeker.at);
-        let last = *self.routers.last_seeker_mut(seeker.index, seeker.vc);
-        if own > last { own - last } else { own + (self.shape.ports * V) as u16 - last }
+        let own = seeker_number(seeker.at);
+        let last = *self.state.last_seeker_mut(seeker.index, seeker.vc);
+        if own > last { own - last } else { own + (self.state.shape.ports as u16) * 16 - last }
     }
 
     fn own(&mut self, seeker: &Seeker) {
         let Seeker { at, index, vc } = *seeker;
-        *self.routers.owned_mut(index, vc) = true;
-        *self.routers.last_channel_mut(at) = channel_number::<V>(index, vc);
-        *self.routers.last_seeker_mut(index, vc) = seeker_number::<V>(at);
-        let queue = self.routers.queue_mut(at);
+        *self.state.owned_mut(index, vc) = true;
+        *self.state.last_channel_mut(at) = channel_number(index, vc);
+        *self.state.last_seeker_mut(index, vc) = seeker_number(at);
+        let queue = self.state.queue_mut(at);
         (queue.vc, queue.vcs, queue.owns_vc) = (vc, 1, true);
     }
 }
 
-fn channel_number<const V: usize>(index: u32, vc: u8) -> u32 {
-    index * V as u32 + u32::from(vc)
+fn channel_number(index: u32, vc: u8) -> u32 {
+    index * 16 + u32::from(vc)
 }
 
-fn seeker_number<const V: usize>(at: At) -> u16 {
-    u16::from(at.port) * V as u16 + u16::from(at.vc)
+fn seeker_number(at: At) -> u16 {
+    u16::from(at.port) * 16 + u16::from(at.vc)
 }

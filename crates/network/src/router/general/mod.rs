@@ -1,0 +1,115 @@
+//! General routers: everything that [`crate::RouterSpec`] can say.
+//!
+//! For packets that come in, a port has virtual channels. Each is one queue, or one per output (then a *row* is
+//! the queues towards one output). For packets that go out it has the crossbar's output connections, one or more
+//! output queues (*lanes*), and the link. Allocators may work in several rounds, by several arbiters, and from either
+//! side; there may be a stage for virtual channels before the crossbar.
+
+mod allocate;
+mod channels;
+mod input;
+mod lanes;
+mod output;
+mod sleep;
+mod state;
+
+use serde::{Deserialize, Serialize};
+
+use self::allocate::Scratch;
+use self::state::State;
+use super::sealed::Routers;
+use super::{Place, Surroundings};
+use crate::fabric::Fabric;
+use crate::link::Link;
+use crate::time::Time;
+
+/// All routers of a region.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct General {
+    state: State,
+    packet_hops: u64,
+    last_hop: Time,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+impl Routers for General {
+    fn suits(_fabric: &Fabric) -> bool {
+        true
+    }
+
+    fn new(fabric: &Fabric, links: &[Link]) -> Self {
+        Self { state: State::new(fabric, links), packet_hops: 0, last_hop: 0, scratch: Scratch::default() }
+    }
+
+    fn arrive(&mut self, place: Place, packet: u32, now: Time, around: &mut Surroundings<'_>) {
+        self.take_in(place, packet, now, around);
+    }
+
+    fn receive_credit(&mut self, place: Place, vc: u8, flits: u16, now: Time, around: &mut Surroundings<'_>) {
+        self.add_credit(place, vc, flits, now, around);
+    }
+
+    fn input_free(&mut self, place: Place, vc: u8, now: Time, around: &mut Surroundings<'_>) {
+        let at = self.state.at(place, 0, vc);
+        self.state.input_mut(at).free_scheduled = false;
+        if self.state.awake_row(at.index, 0).is_some() {
+            self.rouse(at, now, around);
+        }
+    }
+
+    fn output_free(&mut self, place: Place, vc: u8, now: Time, around: &mut Surroundings<'_>) {
+        let index = self.state.port_index(place.router, place.port);
+        let output = self.state.output_mut(index, vc);
+        output.free_scheduled = false;
+        let vc = output.vc;
+        if self.state.rules.vc_allocation {
+            *self.state.owned_mut(index, vc) = false;
+        }
+        self.notify(place, now, around);
+    }
+
+    fn room_free(&mut self, place: Place, now: Time, around: &mut Surroundings<'_>) {
+        self.notify(place, now, around);
+    }
+
+    fn head_ready(&mut self, place: Place, row: u8, vc: u8, now: Time, around: &mut Surroundings<'_>) {
+        let at = self.state.at(place, row, vc);
+        self.state.set_awake(at);
+        self.rouse(at, now, around);
+    }
+
+    fn start_link(&mut self, place: Place, serial: u32, now: Time, around: &mut Surroundings<'_>) {
+        self.start(place, serial, now, around);
+    }
+
+    fn start_links_now(&mut self, now: Time, around: &mut Surroundings<'_>) {
+        while let Some((place, serial)) = self.scratch.starts_now.pop() {
+            self.start(place, serial, now, around);
+        }
+    }
+
+    fn allocation_due(&self) -> bool {
+        self.state.allocation_due
+    }
+
+    fn allocate(&mut self, now: Time, around: &mut Surroundings<'_>) {
+        self.state.allocation_due = false;
+        for word in 0..self.state.busy.len() {
+            let mut routers = std::mem::take(&mut self.state.busy[word]);
+            while routers != 0 {
+                let router = word as u32 * 64 + routers.trailing_zeros();
+                routers &= routers - 1;
+                self.allocate_at(router, now, around);
+            }
+        }
+    }
+
+    fn packet_hops(&self) -> u64 {
+        self.packet_hops
+    }
+
+    fn last_hop(&self) -> Time {
+        self.last_hop
+    }
+}
