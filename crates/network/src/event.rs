@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 /// have allocated their crossbars, what links and nodes start. Nothing in this order depends on how the network is
 /// cut into regions, but for payloads, and no two events of a tick agree in all else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Event(u64);
+pub struct Event(u64);
 
 /// The kinds of events, in the order in which they are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum EventKind {
+pub enum EventKind {
     /// The first flit of packet `payload` arrives at a port.
     Arrival = 0,
     /// A port gets credits: payload is virtual channel and flits.
@@ -37,6 +37,22 @@ pub(crate) enum EventKind {
     NodeLink = 9,
     /// A node has a message to send.
     Message = 10,
+}
+
+impl EventKind {
+    const ALL: [Self; KINDS] = [
+        Self::Arrival,
+        Self::Credit,
+        Self::InputFree,
+        Self::OutputFree,
+        Self::RoomFree,
+        Self::HeadReady,
+        Self::LinkStart,
+        Self::NodeCredit,
+        Self::Delivery,
+        Self::NodeLink,
+        Self::Message,
+    ];
 }
 
 /// How many routers, and how many nodes, a region can have.
@@ -64,17 +80,18 @@ impl Event {
         (self.0 >> 60) as usize
     }
 
+    /// Its kind.
+    pub fn kind(self) -> EventKind {
+        EventKind::ALL[self.kind_index()]
+    }
+
     /// All of it but what depends on how the network is cut into regions: where it happens, and, for kinds of which
     /// there can be several at a port in one tick, the payload.
     fn place(self) -> u64 {
-        let several = [
-            EventKind::Credit,
-            EventKind::InputFree,
-            EventKind::OutputFree,
-            EventKind::HeadReady,
-            EventKind::NodeCredit,
-        ];
-        if several.iter().any(|&kind| kind as usize == self.kind_index()) { self.0 } else { self.0 >> 32 }
+        match self.kind() {
+            EventKind::Arrival | EventKind::Delivery => self.0 >> 32,
+            _ => self.0,
+        }
     }
 
     /// The same event with another payload.

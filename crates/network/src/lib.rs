@@ -14,7 +14,9 @@
 //! **The invariant it keeps:** packets are never lost and buffers never overflow. Each buffer is claimed by
 //! credits before a packet is sent, and a claim that would overdraw it stops the simulation.
 
+mod audit;
 mod build;
+mod deadlock;
 mod event;
 mod fabric;
 mod link;
@@ -27,7 +29,9 @@ mod router;
 mod spec;
 mod time;
 
+pub use audit::{Discrepancy, Holdings, audit, last_hop};
 pub use build::NetworkPlan;
+pub use deadlock::{Deadlock, find_deadlock};
 pub use observer::{MessageDelivery, Observer, Offer, Unobserved};
 pub use packet::Packet;
 pub use partition::Partition;

@@ -6,7 +6,7 @@ use crate::time::Time;
 
 /// What a port is joined to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum FarKind {
+pub enum FarKind {
     /// A node of this region.
     Node,
     /// A port of a router.
@@ -17,7 +17,7 @@ pub(crate) enum FarKind {
 
 /// A port's link, both of its directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Link {
+pub struct Link {
     /// The region at the other end.
     pub far_region: u32,
     /// The router or node there, as its region numbers it.

@@ -1,5 +1,6 @@
 //! What a network tells about itself.
 
+use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 
 use crate::Packet;
@@ -52,7 +53,7 @@ pub struct MessageDelivery {
 }
 
 /// Takes no notes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Unobserved;
 
 impl Observer for Unobserved {}

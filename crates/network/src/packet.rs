@@ -84,7 +84,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// The packets of a region. Places are reused last in, first out; which place a packet gets has no influence on
 /// anything.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Pool {
+pub struct Pool {
     packets: Vec<Place>,
     free: Vec<u32>,
 }
@@ -104,6 +104,12 @@ impl Pool {
     pub fn remove(&mut self, place: u32) -> Packet {
         self.free.push(place);
         self.packets[place as usize].0.clone()
+    }
+
+    /// The packets of a list, from `head` on.
+    pub fn list(&self, head: u32) -> impl Iterator<Item = u32> {
+        let existing = |place: u32| (place != NONE).then_some(place);
+        std::iter::successors(existing(head), move |&place| existing(self[place].next))
     }
 
     /// How many packets there are.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tailback_engine::{Mail, NEVER, Outbox, Region, Tick, Wheel};
+use tailback_engine::{Mail, NEVER, Outbox, Region, Snapshot, SnapshotError, Tick, Wheel, read_value, write_value};
 use tailback_random::Stream;
 use tailback_routing::Agent;
-use tailback_topology::{NodeId, RouterId};
+use tailback_topology::{LinkClass, NodeId, Port, RouterId};
 
 use crate::Observer;
 use crate::event::{Event, EventKind, TickEvents, credited};
@@ -77,6 +78,17 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     #[must_use]
     pub fn packets(&self) -> usize {
         self.pool.len()
+    }
+
+    /// Shows each link of the region: its router and port, its class, and the flits it has been given so far, modulo 2³².
+    pub fn visit_links(&self, mut visit: impl FnMut(RouterId, Port, LinkClass, u32)) {
+        for (number, &router) in self.router_ids.iter().enumerate() {
+            for port in 0..self.fabric.topology.ports(router) {
+                let place = Place { router: number as u32, port: port as Port };
+                let class = self.fabric.topology.link_class(router, place.port);
+                visit(router, place.port, class, self.routers.flits_sent(place));
+            }
+        }
     }
 
     #[inline]
@@ -201,5 +213,30 @@ impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
             }
             self.step(now, outbox);
         }
+    }
+}
+
+impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot for NetworkRegion<O, M> {
+    fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
+        write_value(&(&self.wheel, &self.pool, &self.routers, &self.nodes), bytes)?;
+        write_value(&(&self.streams, &self.observer, self.present), bytes)?;
+        self.agents.iter().for_each(|agent| agent.save(bytes));
+        Ok(())
+    }
+
+    fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {
+        let (routers, nodes) = (self.streams.len(), self.nodes.nodes.len());
+        (self.wheel, self.pool, self.routers, self.nodes) = read_value(bytes)?;
+        (self.streams, self.observer, self.present) = read_value(bytes)?;
+        let expect = |what, found: usize, expected: usize| {
+            let (found, expected) = (found as u64, expected as u64);
+            if found == expected { Ok(()) } else { Err(SnapshotError::Mismatch { what, found, expected }) }
+        };
+        expect("routers in a region", self.streams.len(), routers)?;
+        expect("nodes in a region", self.nodes.nodes.len(), nodes)?;
+        for agent in &mut self.agents {
+            agent.load(bytes).ok_or_else(|| SnapshotError::Damaged("an agent's memory is not there".to_owned()))?;
+        }
+        Ok(())
     }
 }

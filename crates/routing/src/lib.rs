@@ -108,4 +108,12 @@ pub trait Routing: Send + Sync + Debug {
 pub trait Agent: Send {
     /// Where the packet with `header`, which came in by `entry`, shall go next.
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step;
+
+    /// Appends what it remembers to `bytes`, if it remembers anything.
+    fn save(&self, _bytes: &mut Vec<u8>) {}
+
+    /// Takes from the front of `bytes` what [`Agent::save`] has written. `None` if it is not there.
+    fn load(&mut self, _bytes: &mut &[u8]) -> Option<()> {
+        Some(())
+    }
 }

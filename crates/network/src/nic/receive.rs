@@ -60,11 +60,6 @@ impl Reassembly {
         }
         self.0.remove(&key).map(|arrived| arrived.flits)
     }
-
-    /// How many messages have arrived in part.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
 }
 
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
@@ -72,11 +67,11 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     pub(crate) fn deliver(&mut self, node: u32, packet: u32, now: Time) {
         let packet = self.pool.remove(packet);
         assert_eq!(packet.destination, self.node_ids[node as usize], "a packet arrived at the wrong node");
-        self.nodes.flits_received += u64::from(packet.flits);
         self.observer.packet_delivered(&packet, now.into());
         if packet.kind != PacketKind::Data {
             return;
         }
+        self.nodes.flits_received += u64::from(packet.flits);
         if let Some(flits) = self.nodes.reassembly.add(&packet) {
             let Packet { source, destination, traffic, .. } = packet;
             let (tick, created) = (now.into(), packet.created());

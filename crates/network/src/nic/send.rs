@@ -46,6 +46,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             return;
         }
         record.waiting += 1;
+        self.nodes.flits_offered += u64::from(flits);
         let serial = record.next_message;
         record.next_message = serial.wrapping_add(1);
         let lane = source_lane(&self.fabric, self.nodes.sources.lanes_per_node(), destination);
@@ -224,7 +225,6 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let busy = Time::from(flits) * Time::from(spec.injection.flit_ticks);
         self.nodes.nodes[node as usize].link_free_at = now + busy.max(spec.ticks_per_cycle);
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] -= flits;
-        self.nodes.flits_sent += u64::from(flits);
         let Place { router, port } = self.attachments[node as usize];
         self.wheel.schedule(arrival.into(), Event::at_port(EventKind::Arrival, router, port, packet));
     }

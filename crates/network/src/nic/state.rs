@@ -47,8 +47,8 @@ pub(crate) struct NodeState {
     pub streams: Vec<Stream>,
     /// Nodes that may be able to send in this tick.
     pub ready: Vec<u32>,
-    /// Flits that entered the network, and flits that left it, control packets included.
-    pub flits_sent: u64,
+    /// Data flits that were offered and not lost, and data flits that have arrived.
+    pub flits_offered: u64,
     pub flits_received: u64,
 }
 
@@ -85,7 +85,7 @@ impl NodeState {
             reassembly: Reassembly::default(),
             streams: if random { node_ids.iter().map(stream).collect() } else { Vec::new() },
             ready: Vec::new(),
-            flits_sent: 0,
+            flits_offered: 0,
             flits_received: 0,
         }
     }

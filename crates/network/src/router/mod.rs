@@ -31,7 +31,7 @@ pub trait Microarchitecture: sealed::Routers {}
 impl<M: sealed::Routers> Microarchitecture for M {}
 
 pub(crate) mod sealed {
-    use super::{DeserializeOwned, Fabric, Link, Place, Serialize, Surroundings, Time};
+    use super::{DeserializeOwned, Fabric, Held, Link, Place, Pool, Serialize, Surroundings, Time};
 
     /// What a microarchitecture does. Only this crate can add one.
     pub trait Routers: Send + Sized + Serialize + DeserializeOwned {
@@ -76,6 +76,15 @@ pub(crate) mod sealed {
 
         /// When a packet last crossed a router.
         fn last_hop(&self) -> Time;
+
+        /// Shows all packets that routers hold.
+        fn visit_packets(&self, pool: &Pool, visit: &mut dyn FnMut(Held));
+
+        /// Free flits in the buffer of a virtual channel at the other end of a port's link.
+        fn free(&self, place: Place, vc: u8) -> u16;
+
+        /// Flits that a port's link has been given so far, modulo 2³².
+        fn flits_sent(&self, place: Place) -> u32;
     }
 }
 
@@ -86,6 +95,33 @@ pub struct Place {
     pub(crate) router: u32,
     /// The port.
     pub(crate) port: u8,
+}
+
+/// A packet that a router holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// It is in the input buffer of virtual channel `vc` of `place`.
+    Input {
+        /// The port.
+        place: Place,
+        /// The virtual channel.
+        vc: u8,
+        /// The packet.
+        packet: u32,
+        /// Where it wants to go, if it is a head and settled: the port, the first channel that will do, how many.
+        wish: Option<(u8, u8, u8)>,
+    },
+    /// It is in the output queue of `place`, has claimed what it needs, and will leave by channel `vc`.
+    Output {
+        /// The port.
+        place: Place,
+        /// The virtual channel.
+        vc: u8,
+        /// The packet.
+        packet: u32,
+        /// Whether it has claimed its room at the other end.
+        claimed: bool,
+    },
 }
 
 /// What routers act on, beside themselves.

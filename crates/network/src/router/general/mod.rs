@@ -18,9 +18,10 @@ use serde::{Deserialize, Serialize};
 use self::allocate::Scratch;
 use self::state::State;
 use super::sealed::Routers;
-use super::{Place, Surroundings};
+use super::{Held, Place, Surroundings};
 use crate::fabric::Fabric;
 use crate::link::Link;
+use crate::packet::Pool;
 use crate::time::Time;
 
 /// All routers of a region.
@@ -111,5 +112,33 @@ impl Routers for General {
 
     fn last_hop(&self) -> Time {
         self.last_hop
+    }
+
+    fn visit_packets(&self, pool: &Pool, visit: &mut dyn FnMut(Held)) {
+        for index in 0..self.state.links.len() as u32 {
+            let place = self.state.place(index);
+            for at in self.state.queues_of(place) {
+                let queue = self.state.queue(at);
+                let wish = queue.routed.then_some((queue.port, queue.vc, queue.vcs));
+                let wishes = std::iter::once(wish).chain(std::iter::repeat(None));
+                for (packet, wish) in pool.list(queue.head).zip(wishes) {
+                    visit(Held::Input { place, vc: at.vc, packet, wish });
+                }
+            }
+            for lane in 0..self.state.shape.lanes {
+                for packet in pool.list(self.state.lane(index, lane).head) {
+                    let claimed = self.state.rules.claims_first;
+                    visit(Held::Output { place, vc: pool[packet].vc, packet, claimed });
+                }
+            }
+        }
+    }
+
+    fn free(&self, place: Place, vc: u8) -> u16 {
+        self.state.free(self.state.port_index(place.router, place.port), vc)
+    }
+
+    fn flits_sent(&self, place: Place) -> u32 {
+        self.state.sender(self.state.port_index(place.router, place.port)).flits_sent
     }
 }

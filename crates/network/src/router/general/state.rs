@@ -181,6 +181,18 @@ impl State {
         router * self.shape.ports as u32 + u32::from(port)
     }
 
+    /// The port with a number.
+    pub fn place(&self, index: u32) -> Place {
+        let ports = self.shape.ports as u32;
+        Place { router: index / ports, port: (index % ports) as u8 }
+    }
+
+    /// All queues of a port.
+    pub fn queues_of(&self, place: Place) -> impl Iterator<Item = At> {
+        let rows = 0..self.shape.rows;
+        rows.flat_map(move |row| (0..self.shape.vcs).map(move |vc| self.at(place, row as u8, vc as u8)))
+    }
+
     /// A queue of a port.
     pub fn at(&self, place: Place, row: u8, vc: u8) -> At {
         let Place { router, port } = place;

@@ -15,11 +15,11 @@ use tailback_routing::{Lane, View};
 
 use self::ports::{Departures, InPort, OutPort, Wish};
 use super::sealed::Routers;
-use super::{Place, Surroundings};
+use super::{Held, Place, Surroundings};
 use crate::event::{Event, EventKind};
 use crate::fabric::{Fabric, Rules};
 use crate::link::Link;
-use crate::packet::NONE;
+use crate::packet::{NONE, Pool};
 use crate::spec::ClassSpec;
 use crate::time::Time;
 
@@ -56,6 +56,10 @@ impl Plain {
     #[inline]
     fn index(&self, place: Place) -> usize {
         place.router as usize * self.ports as usize + usize::from(place.port)
+    }
+
+    fn place(&self, index: usize) -> Place {
+        Place { router: index as u32 / self.ports, port: (index as u32 % self.ports) as u8 }
     }
 
     /// The allocator shall look at a port.
@@ -331,6 +335,28 @@ impl Routers for Plain {
 
     fn last_hop(&self) -> Time {
         self.last_hop
+    }
+
+    fn visit_packets(&self, pool: &Pool, visit: &mut dyn FnMut(Held)) {
+        for (index, port) in self.incoming.iter().enumerate() {
+            let place = self.place(index);
+            for vc in 0..VCS as u8 {
+                let wish = port.wish(vc);
+                let wish = wish.is_settled().then_some((wish.port, wish.vc, wish.vcs));
+                let wishes = std::iter::once(wish).chain(std::iter::repeat(None));
+                for (packet, wish) in pool.list(port.head(vc)).zip(wishes) {
+                    visit(Held::Input { place, vc, packet, wish });
+                }
+            }
+        }
+    }
+
+    fn free(&self, place: Place, vc: u8) -> u16 {
+        self.outgoing[self.index(place)].free[usize::from(vc)]
+    }
+
+    fn flits_sent(&self, place: Place) -> u32 {
+        self.outgoing[self.index(place)].flits_sent
     }
 }
 

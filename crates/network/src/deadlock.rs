@@ -1,0 +1,106 @@
+//! Who waits for whom, when nothing moves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use tailback_engine::Simulation;
+use tailback_topology::{Peer, Port, RouterId, Topology};
+
+use crate::router::{Held, Microarchitecture};
+use crate::{NetworkRegion, Observer};
+
+/// Packets that wait for each other in a circle: the head of each buffer waits for room in the next, the last one's for
+/// room in the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock(Vec<Buffer>);
+
+/// The input buffer of a virtual channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Buffer {
+    router: RouterId,
+    port: Port,
+    vc: u8,
+}
+
+impl Deadlock {
+    /// How many buffers are on the circle.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none, which cannot be.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A line for each buffer on the circle.
+    #[must_use]
+    pub fn describe(&self, topology: &dyn Topology) -> Vec<String> {
+        let line = |buffer: &Buffer| {
+            let from = match topology.peer(buffer.router, buffer.port) {
+                Peer::Router { router, .. } => format!("from {}", topology.router_name(router)),
+                Peer::Node(node) => format!("from node {node}"),
+                Peer::Nothing => "from nowhere".to_owned(),
+            };
+            format!("{}, port {} {from}, VC {}", topology.router_name(buffer.router), buffer.port, buffer.vc)
+        };
+        self.0.iter().map(line).collect()
+    }
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "packets in {} buffers wait for each other in a circle", self.0.len())
+    }
+}
+
+/// Looks for packets that wait for each other in a circle.
+pub fn find_deadlock<O: Observer, M: Microarchitecture>(
+    simulation: &Simulation<NetworkRegion<O, M>>,
+) -> Option<Deadlock> {
+    let mut waits: BTreeMap<Buffer, BTreeSet<Buffer>> = BTreeMap::new();
+    for region in simulation.regions() {
+        let topology = region.fabric.topology.as_ref();
+        region.routers.visit_packets(&region.pool, &mut |held| {
+            let Held::Input { place, vc, packet, wish: Some((to, first, count)) } = held else { return };
+            let router = region.router_ids[place.router as usize];
+            let Peer::Router { router: far, port: far_port } = topology.peer(router, to) else { return };
+            let to = crate::router::Place { router: place.router, port: to };
+            let flits = region.pool[packet].flits;
+            // Any one of the channels that will do would be enough.
+            if (first..first + count).all(|vc| region.routers.free(to, vc) < flits) {
+                let here = Buffer { router, port: place.port, vc };
+                let there = (first..first + count).map(|vc| Buffer { router: far, port: far_port, vc });
+                waits.entry(here).or_default().extend(there);
+            }
+        });
+    }
+    circle(&waits).map(Deadlock)
+}
+
+/// A circle in a graph, if there is one: nodes that nothing comes after are taken away until only circles, and what leads
+/// to them, are left; then any way runs into one.
+fn circle(waits: &BTreeMap<Buffer, BTreeSet<Buffer>>) -> Option<Vec<Buffer>> {
+    let mut left = waits.clone();
+    loop {
+        let moving = |next: &Buffer| !left.contains_key(next);
+        let free: Vec<Buffer> = left.iter().filter(|(_, next)| next.iter().any(moving)).map(|(b, _)| *b).collect();
+        if free.is_empty() {
+            break;
+        }
+        free.iter().for_each(|buffer| {
+            left.remove(buffer);
+        });
+    }
+    let mut way: Vec<Buffer> = vec![*left.keys().next()?];
+    loop {
+        let last = way.last().expect("a way has its start");
+        let next = *left[last].iter().next().expect("who waits, waits for someone");
+        if let Some(start) = way.iter().position(|&buffer| buffer == next) {
+            return Some(way.split_off(start));
+        }
+        way.push(next);
+    }
+}
