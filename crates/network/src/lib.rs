@@ -28,6 +28,7 @@ mod region;
 mod router;
 mod spec;
 mod time;
+mod zero_load;
 
 pub use audit::{Discrepancy, Holdings, audit, last_hop};
 pub use build::NetworkPlan;
@@ -39,3 +40,4 @@ pub use region::{NetworkMail, NetworkRegion};
 pub use router::{General, Microarchitecture, Plain};
 pub use spec::*;
 pub use time::TICKS_MAX;
+pub use zero_load::ZeroLoad;

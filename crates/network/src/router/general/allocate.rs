@@ -98,6 +98,9 @@ impl General {
         let mut next_row = self.state.awake_row(port.index, 0);
         while let Some(row) = next_row {
             for at in self.in_turn(At { row, ..port }) {
+                if self.state.shape.inputs > 1 && self.state.input(at).busy_until > now {
+                    continue; // an event tells when its connection is free
+                }
                 if !offers_all && best.is_some() && self.takes_turns() {
                     // Whoever comes later has a later turn.
                     still_awake = true;
@@ -241,7 +244,7 @@ impl General {
     fn grant_winners(&mut self, now: Time, around: &mut Surroundings<'_>) {
         for place in 0..self.scratch.asked.len() {
             let output = self.scratch.asked[place];
-            if let Some(winner) = self.winner(output) {
+            if let Some(winner) = self.winner(output).filter(|winner| self.still_fits(winner, now, around)) {
                 self.cross(&winner, now, around);
             }
             self.scratch.best[output] = NONE;
@@ -258,20 +261,27 @@ impl General {
         self.scratch.requests.clear();
     }
 
-    /// How an input orders its packets: the smallest first.
+    /// Whether the output queue of a winner has room for it after those before it: the channels of a port can have
+    /// connections to the crossbar of their own and yet share a queue.
+    fn still_fits(&self, winner: &Request, now: Time, around: &Surroundings<'_>) -> bool {
+        self.room(winner.index, winner.vc, around.pool[winner.packet].flits, now, around).is_some()
+    }
+
+    /// How an input orders its packets: the smallest first. No two are equal.
     fn input_key(&self, request: &Request, around: &Surroundings<'_>) -> u64 {
         let (at, vcs) = (request.at, self.state.shape.vcs);
+        let place = |row: u8, vc: u8| usize::from(row) * vcs + usize::from(vc);
+        let own = place(at.row, at.vc);
         let turn = match self.state.rules.input_arbiter {
             Arbiter::RoundRobin => {
-                let place = |row: u8, vc: u8| usize::from(row) * vcs + usize::from(vc);
                 let input = self.state.input(at);
-                let (own, last) = (place(at.row, at.vc), place(input.last_row, input.last_vc));
+                let last = place(input.last_row, input.last_vc);
                 (if own > last { own - last } else { own + self.state.shape.rows * vcs - last }) as u64
             }
             Arbiter::LeastRecentlyServed => self.state.queue_served(at).into(),
             Arbiter::Oldest => around.pool[request.packet].created(),
         };
-        u64::from(u8::MAX - priority(request, around)) << 56 | turn
+        u64::from(u8::MAX - priority(request, around)) << 56 | turn << 16 | own as u64
     }
 
     /// How an output orders the packets that want it: the smallest first.
@@ -283,7 +293,9 @@ impl General {
                 let inputs = self.state.inputs_per_router() as u16;
                 u64::from(if input > last { input - last } else { input + inputs - last })
             }
-            Arbiter::LeastRecentlyServed => self.state.input_served(request.index, request.vc, input).into(),
+            Arbiter::LeastRecentlyServed => {
+                u64::from(self.state.input_served(request.index, request.vc, input)) << 12 | u64::from(input)
+            }
             Arbiter::Oldest => around.pool[request.packet].created() << 12 | u64::from(input),
         };
         let enters = self.state.rules.transit_first && self.state.link(request.at.index).is_terminal();

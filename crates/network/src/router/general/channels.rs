@@ -10,6 +10,7 @@ use super::state::At;
 #[derive(Clone, Copy, Debug)]
 struct Seeker {
     at: At,
+    port: u8,
     index: u32,
     vc: u8,
 }
@@ -41,31 +42,28 @@ impl General {
         let index = self.state.port_index(at.router, queue.port);
         let last = *self.state.last_channel_mut(at);
         let free = (queue.vc..queue.vc + queue.vcs).filter(|&vc| !*self.state.owned_mut(index, vc));
-        let vc = free.min_by_key(|&vc| (channel_number(index, vc) <= last, vc))?;
-        Some(Seeker { at, index, vc })
+        let vc = free.min_by_key(|&vc| (channel_number(queue.port, vc) <= last, vc))?;
+        Some(Seeker { at, port: queue.port, index, vc })
     }
 
     /// How far a seeker is from the one that its channel chose last, going round.
-    fn turn(&mut self, seeker: &Seeker) -> u16 {
-        let own = seeker_number(seeker.at);
+    fn turn(&mut self, seeker: &Seeker) -> u32 {
+        let own = self.state.queue_number(seeker.at);
         let last = *self.state.last_seeker_mut(seeker.index, seeker.vc);
-        if own > last { own - last } else { own + (self.state.shape.ports as u16) * 16 - last }
+        if own > last { own - last } else { own + self.state.queues_per_router() - last }
     }
 
     fn own(&mut self, seeker: &Seeker) {
-        let Seeker { at, index, vc } = *seeker;
+        let Seeker { at, port, index, vc } = *seeker;
         *self.state.owned_mut(index, vc) = true;
-        *self.state.last_channel_mut(at) = channel_number(index, vc);
-        *self.state.last_seeker_mut(index, vc) = seeker_number(at);
+        *self.state.last_channel_mut(at) = channel_number(port, vc);
+        *self.state.last_seeker_mut(index, vc) = self.state.queue_number(at);
         let queue = self.state.queue_mut(at);
         (queue.vc, queue.vcs, queue.owns_vc) = (vc, 1, true);
     }
 }
 
-fn channel_number(index: u32, vc: u8) -> u32 {
-    index * 16 + u32::from(vc)
-}
-
-fn seeker_number(at: At) -> u16 {
-    u16::from(at.port) * 16 + u16::from(at.vc)
+/// The number of a channel among those of its router.
+fn channel_number(port: u8, vc: u8) -> u16 {
+    u16::from(port) * 16 + u16::from(vc)
 }

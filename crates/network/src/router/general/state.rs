@@ -123,8 +123,8 @@ pub(super) struct State {
     /// With a stage for virtual channels: whether a packet owns a channel, which queue (by port and channel) it
     /// chose last, and, by queue, the channel that was owned last.
     owned: Vec<bool>,
-    last_seeker: Vec<u16>,
-    last_channel: Vec<u32>,
+    last_seeker: Vec<u32>,
+    last_channel: Vec<u16>,
     /// Where the least recently served goes first: when each queue was served, and each input by each output.
     queue_served: Vec<Time>,
     input_served: Vec<Time>,
@@ -222,6 +222,16 @@ impl State {
 
     fn queue_index(&self, at: At) -> usize {
         (at.index as usize * self.shape.rows + usize::from(at.row)) * self.shape.vcs + usize::from(at.vc)
+    }
+
+    /// The number of a queue among those of its router.
+    pub fn queue_number(&self, at: At) -> u32 {
+        self.queue_index(at) as u32 - at.router * self.queues_per_router()
+    }
+
+    /// Queues of a router.
+    pub fn queues_per_router(&self) -> u32 {
+        (self.shape.ports * self.shape.rows * self.shape.vcs) as u32
     }
 
     /// Flits in the input buffer of a virtual channel of a port.
@@ -366,13 +376,13 @@ impl State {
         &mut self.owned[index as usize * self.shape.vcs + usize::from(vc)]
     }
 
-    /// The queue, by port and channel, that a channel of a port chose last.
-    pub fn last_seeker_mut(&mut self, index: u32, vc: u8) -> &mut u16 {
+    /// The queue that a channel of a port chose last, by its number in its router.
+    pub fn last_seeker_mut(&mut self, index: u32, vc: u8) -> &mut u32 {
         &mut self.last_seeker[index as usize * self.shape.vcs + usize::from(vc)]
     }
 
-    /// The channel, by port and channel, that a queue owned last.
-    pub fn last_channel_mut(&mut self, at: At) -> &mut u32 {
+    /// The channel that a queue owned last, by its number in its router.
+    pub fn last_channel_mut(&mut self, at: At) -> &mut u16 {
         let queue = self.queue_index(at);
         &mut self.last_channel[queue]
     }

@@ -1,0 +1,50 @@
+//! Nothing is lost, whatever the network: credits and flits add up at each window boundary, and when sources fall
+//! silent everything arrives.
+
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+use tailback_engine::{NEVER, Sequential, Simulation};
+use tailback_network::{General, Microarchitecture, NetworkPlan, NetworkRegion, Plain, audit};
+
+use crate::notes::Tally;
+use crate::sample::{plain_samples, samples};
+
+/// Cycles after which sources fall silent, and after which all must have arrived.
+const SILENT_FROM: u64 = 300;
+const QUIET_AT: u64 = 400_000;
+
+fn conserves<M: Microarchitecture>(plan: NetworkPlan) -> Result<(), TestCaseError> {
+    let acknowledged = plan.spec.acknowledgement_class.is_some();
+    let ticks = u64::from(plan.spec.ticks_per_cycle);
+    let mut simulation: Simulation<NetworkRegion<Tally, M>> = plan.build(|_| Tally::default());
+    simulation = simulation.with_longest_window(37);
+    let mut found = Ok(());
+    simulation.run_until(QUIET_AT * ticks, &Sequential, |simulation| {
+        found = audit(simulation).map(|_| ());
+        if found.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    prop_assert!(found.is_ok(), "{}", found.unwrap_err());
+    let holdings = audit(&simulation).expect("it has just added up");
+    let tally = Tally::of(&simulation);
+    prop_assert_eq!(simulation.next_tick(), NEVER, "something still goes on");
+    prop_assert_eq!(holdings.waiting_flits + holdings.flits_under_way + holdings.control_packets, 0, "{:?}", holdings);
+    prop_assert_eq!(tally.messages, tally.offered);
+    prop_assert!(tally.packets >= tally.messages);
+    prop_assert_eq!(tally.acknowledgements, if acknowledged { tally.packets } else { 0 });
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn everything_arrives(sample in samples()) {
+        conserves::<General>(sample.plan(SILENT_FROM))?;
+    }
+
+    #[test]
+    fn everything_arrives_through_plain_routers(sample in plain_samples()) {
+        let plan = sample.plan(SILENT_FROM);
+        prop_assert!(plan.suits::<Plain>());
+        conserves::<Plain>(plan)?;
+    }
+}

@@ -1,0 +1,104 @@
+//! Packets that wait for each other in a circle are found, and the circle is named.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tailback_engine::{Sequential, Simulation};
+use tailback_network::{General, NetworkPlan, NetworkRegion, Plain, Unobserved, audit, find_deadlock, last_hop};
+use tailback_random::Stream;
+use tailback_routing::{Agent, ChannelKind, Header, Lane, Routing, Step, View, deadlock};
+use tailback_topology::{Dragonfly, RouterId, Topology};
+
+use crate::sample;
+
+/// Round a group of routers in one direction on one virtual channel: what every textbook warns of.
+#[derive(Debug)]
+struct Ring(Arc<Dragonfly>);
+
+impl Ring {
+    fn step(&self, router: RouterId, header: Header) -> Step {
+        let (_, destination, port) = Dragonfly::locate(header.destination());
+        let (_, place) = self.0.place(router);
+        let port = if place == destination {
+            port
+        } else {
+            self.0.local_port(place, (place + 1) % self.0.routers_per_group())
+        };
+        Step::by(Lane { port, vc: 0 }, header)
+    }
+}
+
+impl Routing for Ring {
+    fn topology(&self) -> Arc<dyn Topology> {
+        Arc::clone(&self.0) as _
+    }
+
+    fn virtual_channels(&self) -> Vec<u8> {
+        vec![1, 1, 1]
+    }
+
+    fn agent(&self, router: RouterId) -> Box<dyn Agent> {
+        Box::new(RingAgent(router, Self(Arc::clone(&self.0))))
+    }
+
+    fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
+        let local = ChannelKind { class: self.0.channel_class(0, self.0.local_port(0, 1)), vc: 0 };
+        vec![(local, local)]
+    }
+
+    fn possible(&self, router: RouterId, _entry: Lane, header: Header, steps: &mut Vec<Step>) {
+        if header.is_anywhere() {
+            let nodes = (0..self.0.nodes()).step_by(self.0.nodes_per_router() as usize);
+            steps.extend(nodes.map(|node| self.step(router, header.towards(self.0.locator(node)))));
+        } else {
+            steps.push(self.step(router, header));
+        }
+    }
+
+    fn describe(&self) -> String {
+        "round the ring".to_owned()
+    }
+}
+
+struct RingAgent(RouterId, Ring);
+
+impl Agent for RingAgent {
+    fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
+        self.1.step(self.0, *header)
+    }
+}
+
+fn plan() -> NetworkPlan {
+    let topology = Arc::new(Dragonfly::new(2, 5, 1, 1, tailback_topology::Arrangement::Palmtree).expect("it exists"));
+    let sample = sample::fixed(("dragonfly", &[("p", &[2]), ("a", &[5]), ("h", &[1]), ("g", &[1])]));
+    let plan = sample.plan(u64::MAX);
+    NetworkPlan { routings: vec![Arc::new(Ring(topology))], ..plan }
+}
+
+fn finds_the_ring<M: tailback_network::Microarchitecture>() {
+    let mut simulation: Simulation<NetworkRegion<Unobserved, M>> = plan().build(|_| Unobserved);
+    assert_eq!(find_deadlock(&simulation), None, "an empty network stands still for lack of packets");
+    simulation.run_until(100_000, &Sequential, |_| ControlFlow::Continue(()));
+    assert!(last_hop(&simulation) < 50_000, "packets move");
+    assert!(audit(&simulation).expect("what stands still adds up").packets_under_way > 0);
+    let deadlock = find_deadlock(&simulation).expect("the ring is closed");
+    assert_eq!(deadlock.to_string(), "packets in 5 buffers wait for each other in a circle");
+    let lines = deadlock.describe(plan().topology.as_ref());
+    assert_eq!(lines.len(), 5);
+    for router in 0..5 {
+        let name = plan().topology.router_name(router);
+        assert!(lines.iter().any(|line| line.starts_with(&name)), "{name} is missing in {lines:?}");
+    }
+}
+
+#[test]
+fn a_ring_without_a_dateline_is_named() {
+    finds_the_ring::<General>();
+    finds_the_ring::<Plain>();
+}
+
+#[test]
+fn and_the_proof_has_refused_it() {
+    let refusal = deadlock::prove(plan().routings[0].as_ref()).expect_err("there is a cycle");
+    assert!(matches!(refusal, deadlock::Refusal::Cycle(channels) if channels.len() == 5));
+}

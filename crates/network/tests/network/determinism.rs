@@ -1,0 +1,80 @@
+//! Results do not depend on the partition, the executor, the order in which events of a kind are handled, or a stop and
+//! restart in between; and the two microarchitectures agree.
+
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+use tailback_engine::{Rayon, Sequential, Simulation, Snapshot};
+use tailback_network::{General, Microarchitecture, NetworkPlan, NetworkRegion, Partition, Plain};
+
+use crate::notes::Tally;
+use crate::sample::{plain_samples, samples};
+
+const SILENT_FROM: u64 = 250;
+const END_CYCLE: u64 = 400;
+
+fn end_tick(plan: &NetworkPlan) -> u64 {
+    END_CYCLE * u64::from(plan.spec.ticks_per_cycle)
+}
+
+fn build<M: Microarchitecture>(plan: &NetworkPlan, partition: Partition) -> Simulation<NetworkRegion<Tally, M>> {
+    NetworkPlan { partition, ..plan.clone() }.build(|_| Tally::default())
+}
+
+fn run<M: Microarchitecture>(plan: &NetworkPlan, partition: Partition) -> Tally {
+    let mut simulation = build::<M>(plan, partition);
+    simulation.run_until(end_tick(plan), &Sequential, |_| ControlFlow::Continue(()));
+    Tally::of(&simulation)
+}
+
+fn partitions(plan: &NetworkPlan, random: &[u32]) -> Vec<Partition> {
+    let topology = plan.topology.as_ref();
+    let random: Vec<u32> = (0..topology.routers() as usize).map(|router| random[router % random.len()]).collect();
+    vec![
+        Partition::by_domain(topology, u32::MAX),
+        Partition::by_domain(topology, 2),
+        Partition::by_router(topology),
+        Partition::custom(&random),
+    ]
+}
+
+/// The same on three threads, stopped in window `stop`, written down, and read into a new simulation of the same plan.
+fn run_in_two_parts<M: Microarchitecture>(plan: &NetworkPlan, partition: &Partition, mut stop: u32) -> Tally {
+    let mut first = build::<M>(plan, partition.clone()).with_longest_window(50);
+    let threads = Rayon::new(3).expect("threads start");
+    first.run_until(end_tick(plan), &threads, |_| {
+        stop = stop.saturating_sub(1);
+        if stop > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    let mut bytes = Vec::new();
+    first.save(&mut bytes).expect("a simulation can be written");
+    let mut second = build::<M>(plan, partition.clone());
+    second.load(&mut bytes.as_slice()).expect("and read");
+    second.run_until(end_tick(plan), &Sequential, |_| ControlFlow::Continue(()));
+    Tally::of(&second)
+}
+
+fn is_determined<M: Microarchitecture>(plan: &NetworkPlan, random: &[u32], stop: u32) -> Result<Tally, TestCaseError> {
+    let expected = run::<M>(plan, Partition::single(plan.topology.as_ref()));
+    for partition in partitions(plan, random) {
+        prop_assert_eq!(&run::<M>(plan, partition.clone()), &expected, "{:?}", partition);
+        prop_assert_eq!(&run_in_two_parts::<M>(plan, &partition, stop), &expected, "restarted, {:?}", partition);
+    }
+    Ok(expected)
+}
+
+proptest! {
+    #[test]
+    fn general_routers(sample in samples(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12) {
+        is_determined::<General>(&sample.plan(SILENT_FROM), &random, stop)?;
+    }
+
+    #[test]
+    fn plain_routers_do_what_general_ones_do(
+        sample in plain_samples(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12,
+    ) {
+        let plan = sample.plan(SILENT_FROM);
+        let plain = is_determined::<Plain>(&plan, &random, stop)?;
+        prop_assert_eq!(plain, run::<General>(&plan, Partition::single(plan.topology.as_ref())));
+    }
+}

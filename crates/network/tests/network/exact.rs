@@ -1,0 +1,63 @@
+//! A packet that is alone takes exactly as long as the formula says.
+
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+use tailback_engine::{Sequential, Simulation};
+use tailback_network::{General, Microarchitecture, NetworkPlan, NetworkRegion, Plain, ZeroLoad};
+use tailback_topology::LinkClass;
+use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
+
+use crate::notes::Log;
+use crate::sample::{Sample, samples};
+
+/// The plan of a network in which one node sends one message, in cycle 0.
+fn one_message(sample: &Sample, source: u32, destination: u32, flits: u32) -> NetworkPlan {
+    let any = sample.topology();
+    let nodes = any.graph().nodes();
+    let only = |node: u32| NodeSet::of(&[u64::from(node % nodes)], nodes).expect("the node exists");
+    let pattern = Pattern::uniform(only(destination), true).expect("one is enough");
+    let phases = vec![
+        Phase { from_cycle: 0, pattern: pattern.clone(), load: f64::from(flits) },
+        Phase { from_cycle: 1, pattern, load: 0.0 },
+    ];
+    let size = MessageSize::Fixed(flits);
+    let traffic = Traffic::new("one".to_owned(), only(source), size, Arrival::Bernoulli, phases);
+    sample.plan_with(&any, traffic)
+}
+
+/// Runs until nothing happens any more; returns the latency in ticks of the last packet, and the links it took.
+fn run<M: Microarchitecture>(plan: NetworkPlan) -> (u64, Vec<LinkClass>) {
+    let mut simulation: Simulation<NetworkRegion<Log, M>> = plan.build(|_| Log::default());
+    simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
+    let region = simulation.regions().next().expect("there is one region");
+    let (tick, packet) = region.observer().0.iter().rfind(|(_, packet)| packet.last).expect("the message arrives");
+    let total = region.observer().0.iter().map(|(_, packet)| u32::from(packet.flits)).sum::<u32>();
+    let mut path = Vec::new();
+    region.visit_links(|_, _, class, flits| {
+        if class != LinkClass::TERMINAL {
+            path.extend(std::iter::repeat_n(class, (flits / total) as usize));
+        }
+    });
+    (tick - packet.created(), path)
+}
+
+proptest! {
+    /// On every topology and path, with every router: by formula.
+    #[test]
+    fn alone_is_by_formula(
+        sample in samples(), source in any::<u16>(), destination in any::<u16>(), flits in 1u16..9,
+    ) {
+        let sample = Sample { acknowledge: false, ..sample };
+        let flits = flits.min(sample.packet_flits);
+        let plan = one_message(&sample, source.into(), destination.into(), flits.into());
+        let spec = plan.spec.clone();
+        if plan.suits::<Plain>() {
+            let (latency, path) = run::<Plain>(plan.clone());
+            prop_assert_eq!(latency, ZeroLoad::new(&spec, &path, flits).total(), "plain, path {:?}", path);
+        }
+        let (latency, path) = run::<General>(plan);
+        let formula = ZeroLoad::new(&spec, &path, flits);
+        prop_assert_eq!(latency, formula.total(), "path {:?}: {:?}", path, formula);
+    }
+}

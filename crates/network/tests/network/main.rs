@@ -1,0 +1,9 @@
+//! Tests of whole networks, with random topologies, routers and traffics.
+
+mod conservation;
+mod deadlock;
+mod determinism;
+mod exact;
+mod notes;
+mod order;
+mod sample;

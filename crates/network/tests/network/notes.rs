@@ -1,0 +1,80 @@
+//! Observers for tests.
+
+use serde::{Deserialize, Serialize};
+use tailback_engine::{Simulation, Tick};
+use tailback_network::{MessageDelivery, Microarchitecture, NetworkRegion, Observer, Offer, Packet};
+
+/// Counts everything, and sums up a fingerprint of each report in a way that does not depend on their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub offered: u64,
+    pub lost: u64,
+    pub packets: u64,
+    pub messages: u64,
+    pub acknowledgements: u64,
+    pub latency_ticks: u64,
+    pub fingerprint: u64,
+}
+
+impl Tally {
+    fn note(&mut self, fields: &[u64]) {
+        // FNV-1a over the words: enough to tell runs apart.
+        let hash = fields.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, &field| {
+            (hash ^ field).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
+        });
+        self.fingerprint = self.fingerprint.wrapping_add(hash);
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.lost += other.lost;
+        self.packets += other.packets;
+        self.messages += other.messages;
+        self.acknowledgements += other.acknowledgements;
+        self.latency_ticks += other.latency_ticks;
+        self.fingerprint = self.fingerprint.wrapping_add(other.fingerprint);
+    }
+
+    /// The sum over all regions.
+    pub fn of<M: Microarchitecture>(simulation: &Simulation<NetworkRegion<Self, M>>) -> Self {
+        let mut sum = Self::default();
+        simulation.regions().for_each(|region| sum.add(region.observer()));
+        sum
+    }
+}
+
+impl Observer for Tally {
+    fn message_offered(&mut self, offer: &Offer) {
+        self.offered += u64::from(!offer.lost);
+        self.lost += u64::from(offer.lost);
+        self.note(&[1, offer.tick, offer.node.into(), offer.traffic.into(), offer.flits.into(), offer.lost.into()]);
+    }
+
+    fn packet_delivered(&mut self, packet: &Packet, tick: Tick) {
+        match packet.kind {
+            tailback_protocol::PacketKind::Data => self.packets += 1,
+            tailback_protocol::PacketKind::Acknowledgement => self.acknowledgements += 1,
+        }
+        let identity = [packet.source, packet.destination, packet.message, packet.index.into(), packet.hops.into()];
+        let mut fields = identity.map(u64::from).to_vec();
+        fields.extend([2, tick, packet.created(), packet.injected()]);
+        self.note(&fields);
+    }
+
+    fn message_delivered(&mut self, delivery: &MessageDelivery) {
+        let MessageDelivery { tick, created, source, destination, traffic, flits } = *delivery;
+        self.messages += 1;
+        self.latency_ticks += tick - created;
+        self.note(&[3, tick, created, source.into(), destination.into(), traffic.into(), flits.into()]);
+    }
+}
+
+/// Keeps all packets in order of arrival.
+#[derive(Clone, Debug, Default)]
+pub struct Log(pub Vec<(Tick, Packet)>);
+
+impl Observer for Log {
+    fn packet_delivered(&mut self, packet: &Packet, tick: Tick) {
+        self.0.push((tick, packet.clone()));
+    }
+}

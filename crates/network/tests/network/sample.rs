@@ -1,0 +1,387 @@
+//! Random networks, small enough to run in a moment.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use tailback_network::{
+    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, InjectionVc, LinkArbiter, LinkSpec, NetworkPlan,
+    NetworkSpec, NicSpec, OutputQueueSpec, Partition, QueuePer, Release, RouterSpec, SourceQueues,
+};
+use tailback_parameters::{Kind, Parameter, Value, Values};
+use tailback_routing::{ROUTINGS, Routing};
+use tailback_topology::{AnyTopology, TOPOLOGIES, Topology};
+use tailback_workload::{Arrival, Groups, MessageSize, NodeSet, Pattern, Phase, Traffic, Workload};
+
+/// A network as text, that failing cases can be read.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    pub topology: (&'static str, &'static [(&'static str, &'static [u64])]),
+    pub arrangement: &'static str,
+    pub routing: (&'static str, &'static [(&'static str, &'static str)]),
+    pub ticks_per_cycle: u32,
+    /// Cycles, of injection, ejection, and all other links by class.
+    pub latencies: Vec<u32>,
+    pub packet_flits: u16,
+    /// Room of input buffers in packets.
+    pub buffer_packets: Vec<u16>,
+    pub router: RouterSpec,
+    pub nic: NicSpec,
+    pub whole_packets: bool,
+    pub acknowledge: bool,
+    pub load: f64,
+    pub size: MessageSize,
+    pub arrival: Arrival,
+    pub pattern: usize,
+    pub seed: u64,
+}
+
+type Topo = (&'static str, &'static [(&'static str, &'static [u64])]);
+type Route = (&'static str, &'static [(&'static str, &'static str)]);
+
+const DRAGONFLIES: &[Topo] = &[
+    ("dragonfly", &[("p", &[2]), ("a", &[4]), ("h", &[2]), ("g", &[9])]),
+    ("dragonfly", &[("p", &[2]), ("a", &[3]), ("h", &[2]), ("g", &[4])]),
+    ("dragonfly", &[("p", &[1]), ("a", &[2]), ("h", &[1]), ("g", &[3])]),
+    ("dragonfly", &[("p", &[2]), ("a", &[4]), ("h", &[1]), ("g", &[2])]),
+];
+const TREES: &[Topo] = &[
+    ("k-ary-n-tree", &[("k", &[2]), ("n", &[3])]),
+    ("two-level-tree", &[("nodes_per_leaf", &[4]), ("leaves", &[4]), ("spines", &[2]), ("parallel", &[2])]),
+    ("fat-tree", &[("children", &[3, 2]), ("parents", &[2]), ("parallel", &[1])]),
+];
+const SWITCHES: &[Topo] = &[("single-switch", &[("nodes", &[2])]), ("single-switch", &[("nodes", &[9])])];
+
+const DRAGONFLY_ROUTES: &[Route] = &[
+    ("minimal", &[]),
+    ("minimal", &[("vcs", "l0 g0 l1")]),
+    ("valiant", &[("target", "group")]),
+    ("valiant", &[("target", "router"), ("intermediates", "anywhere")]),
+    ("valiant", &[("target", "router"), ("intermediates", "like-destination")]),
+    ("ugal-l", &[("target", "router")]),
+    ("ugal-l", &[("target", "group"), ("occupancy", "port")]),
+];
+const TREE_ROUTES: &[Route] = &[
+    ("nearest-common-ancestor", &[("up", "random"), ("vcs", "2")]),
+    ("nearest-common-ancestor", &[("up", "destination"), ("vcs", "1")]),
+];
+const SWITCH_ROUTES: &[Route] = &[("direct", &[("vcs", "1")]), ("direct", &[("vcs", "3")])];
+
+fn graphs() -> impl Strategy<Value = (Topo, Route)> {
+    prop_oneof![
+        4 => (select(DRAGONFLIES), select(DRAGONFLY_ROUTES)),
+        2 => (select(TREES), select(TREE_ROUTES)),
+        1 => (select(SWITCHES), select(SWITCH_ROUTES)),
+    ]
+}
+
+fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = RouterSpec> {
+    let arbiter = || select(vec![Arbiter::RoundRobin, Arbiter::LeastRecentlyServed, Arbiter::Oldest]);
+    let queues = (
+        prop_oneof![Just(None), (1u32..4).prop_map(move |packets| Some(packets * u32::from(packet_flits)))],
+        select(vec![QueuePer::Port, QueuePer::Class, QueuePer::Channel]),
+        select(vec![Release::Start, Release::End]),
+        select(vec![LinkArbiter::Oldest, LinkArbiter::RoundRobin]),
+    );
+    let queues =
+        queues.prop_map(|(flits, per, release, link_arbiter)| OutputQueueSpec { flits, per, release, link_arbiter });
+    let connections = || select(vec![CrossbarPorts::PerPort, CrossbarPorts::PerPort, CrossbarPorts::PerChannel]);
+    let shape = (
+        connections(),
+        connections(),
+        any::<bool>(),
+        any::<bool>(),
+        select(vec![CreditCheck::Crossbar, CreditCheck::Link]),
+        any::<bool>(),
+    );
+    let allocator = (
+        1u32..4,
+        select(vec![AllocationOrder::InputFirst, AllocationOrder::OutputFirst]),
+        arbiter(),
+        arbiter(),
+        select(vec![1, ticks_per_cycle]),
+    );
+    (0u32..4, 1u32..8, allocator, shape, queues).prop_map(
+        |(head_delay, crossbar_delay, allocator, shape, output_queues)| {
+            let (iterations, order, input_arbiter, output_arbiter, allocation_period) = allocator;
+            let (crossbar_inputs, crossbar_outputs, vc_allocation, queues_per_output, credits, transit_first) = shape;
+            // Where packets wait for credits in a queue with those of other channels, channels wait for each other.
+            let per = if credits == CreditCheck::Link { QueuePer::Channel } else { output_queues.per };
+            let output_queues = OutputQueueSpec { per, ..output_queues };
+            RouterSpec {
+                head_delay,
+                crossbar_delay,
+                allocation_period,
+                iterations: if vc_allocation { 1 } else { iterations },
+                order,
+                input_arbiter,
+                output_arbiter,
+                transit_first,
+                vc_allocation,
+                crossbar_inputs,
+                crossbar_outputs,
+                virtual_output_queues: queues_per_output && crossbar_inputs == CrossbarPorts::PerPort,
+                output_queues,
+                credits,
+            }
+        },
+    )
+}
+
+/// Routers that the plain microarchitecture can simulate.
+fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = RouterSpec> {
+    routers(ticks_per_cycle, packet_flits).prop_map(|router| RouterSpec {
+        head_delay: 0,
+        iterations: 1,
+        order: AllocationOrder::InputFirst,
+        input_arbiter: Arbiter::RoundRobin,
+        output_arbiter: Arbiter::RoundRobin,
+        vc_allocation: false,
+        crossbar_inputs: CrossbarPorts::PerPort,
+        crossbar_outputs: CrossbarPorts::PerPort,
+        virtual_output_queues: false,
+        output_queues: OutputQueueSpec { per: QueuePer::Port, ..router.output_queues },
+        credits: CreditCheck::Crossbar,
+        ..router
+    })
+}
+
+fn nics() -> impl Strategy<Value = NicSpec> {
+    let queues = select(vec![SourceQueues::Fifo, SourceQueues::PerDestination]);
+    let choice = select(vec![InjectionVc::RoundRobin, InjectionVc::Random, InjectionVc::ByDestination]);
+    (queues, choice, prop_oneof![3 => Just(None), 1 => (1u32..6).prop_map(Some)])
+        .prop_map(|(queues, vc_choice, queue_limit)| NicSpec { queues, vc_choice, queue_limit })
+}
+
+fn sizes(packet_flits: u16) -> impl Strategy<Value = MessageSize> {
+    let packet = u32::from(packet_flits);
+    prop_oneof![
+        Just(MessageSize::Fixed(packet)),
+        Just(MessageSize::Fixed(5 * packet + 1)),
+        Just(MessageSize::Uniform { min: 1, max: 3 * packet }),
+        Just(MessageSize::weighted(&[1, 7 * packet], &[0.7, 0.3])),
+    ]
+}
+
+fn samples_with<R: Strategy<Value = RouterSpec>>(
+    routers: impl Fn(u32, u16) -> R + Clone,
+) -> impl Strategy<Value = Sample> {
+    (select(vec![1u32, 2, 4]), 1u16..9).prop_flat_map(move |(ticks_per_cycle, packet_flits)| {
+        let links = (
+            prop::collection::vec(1u32..30, 8),
+            prop::collection::vec(1u16..6, 8),
+            any::<bool>(),
+            any::<bool>(),
+            select(vec!["palmtree", "absolute"]),
+        );
+        let arrival = select(vec![
+            Arrival::Bernoulli,
+            Arrival::Bursts { messages_mean: 4.0, same_destination: true },
+            Arrival::Bursts { messages_mean: 1.5, same_destination: false },
+        ]);
+        let traffic = (0.02f64..1.0, sizes(packet_flits), arrival, 0usize..5, any::<u64>());
+        (graphs(), links, routers(ticks_per_cycle, packet_flits), nics(), traffic).prop_map(
+            move |((topology, routing), links, router, nic, (load, size, arrival, pattern, seed))| {
+                let (latencies, buffer_packets, whole_packets, acknowledge, arrangement) = links;
+                Sample {
+                    topology,
+                    arrangement,
+                    routing,
+                    ticks_per_cycle,
+                    latencies,
+                    packet_flits,
+                    buffer_packets,
+                    router,
+                    nic,
+                    whole_packets,
+                    acknowledge,
+                    load,
+                    size,
+                    arrival,
+                    pattern,
+                    seed,
+                }
+            },
+        )
+    })
+}
+
+/// All kinds of networks.
+pub fn samples() -> impl Strategy<Value = Sample> {
+    samples_with(routers)
+}
+
+/// Networks of plain routers.
+pub fn plain_samples() -> impl Strategy<Value = Sample> {
+    samples_with(plain_routers).prop_map(|sample| Sample { acknowledge: false, ..sample }).prop_filter(
+        "plain routers have four channels",
+        |sample| {
+            let channels = sample.routing(&sample.topology()).virtual_channels();
+            channels.iter().all(|&vcs| vcs <= 4)
+        },
+    )
+}
+
+impl Sample {
+    pub fn topology(&self) -> AnyTopology {
+        let (name, given) = self.topology;
+        let model = TOPOLOGIES.iter().find(|model| model.name == name).expect("a sample names a topology");
+        let values = values(model.parameters, |parameter| match parameter.kind {
+            Kind::Choice(_) => Some(Value::Text(self.arrangement.to_owned())),
+            kind => given.iter().find(|(name, _)| *name == parameter.name).map(|(_, numbers)| match kind {
+                Kind::Integers { .. } => Value::Integers(numbers.to_vec()),
+                _ => Value::Integer(numbers[0]),
+            }),
+        });
+        (model.build)(&values).expect("a sample's topology exists")
+    }
+
+    pub fn routing(&self, topology: &AnyTopology) -> Arc<dyn Routing> {
+        let (name, given) = self.routing;
+        let model = ROUTINGS.iter().find(|model| model.name == name).expect("a sample names a routing");
+        let values = values(model.parameters, |parameter| {
+            given.iter().find(|(name, _)| *name == parameter.name).map(|(_, text)| read(parameter.kind, text))
+        });
+        (model.build)(topology, &values).expect("a sample's routing fits its topology")
+    }
+
+    fn spec(&self, topology: &dyn Topology, needed: &[u8]) -> NetworkSpec {
+        let cycle = self.ticks_per_cycle;
+        let (link_classes, needed) = (topology.link_classes().len(), needed.to_vec());
+        let link = |class: usize| LinkSpec { latency: self.latencies[class + 1] * cycle, flit_ticks: cycle as u16 };
+        let mut classes = vec![ClassSpec { priority: 0, first_vc: vec![0; link_classes], vcs: needed.clone() }];
+        if self.acknowledge {
+            classes.push(ClassSpec { priority: 1, first_vc: needed.clone(), vcs: needed });
+        }
+        let smallest = match &self.size {
+            MessageSize::Fixed(size) => match size % u32::from(self.packet_flits) {
+                0 => self.packet_flits,
+                rest => rest as u16,
+            },
+            _ => 1,
+        };
+        NetworkSpec {
+            ticks_per_cycle: cycle,
+            links: (0..link_classes).map(link).collect(),
+            injection: LinkSpec {
+                latency: self.latencies[0] * cycle,
+                flit_ticks: if self.whole_packets { 0 } else { cycle as u16 },
+            },
+            input_buffers: (0..link_classes).map(|class| self.buffer_packets[class] * self.packet_flits).collect(),
+            acknowledgement_class: self.acknowledge.then_some(1),
+            classes,
+            packet_flits_max: self.packet_flits,
+            packet_flits_min: smallest,
+            router: self.router.clone(),
+            nic: self.nic,
+        }
+    }
+
+    /// Where messages go, and who sends them.
+    fn pattern(&self, topology: &dyn Topology) -> (NodeSet, Pattern) {
+        let nodes = topology.nodes();
+        let all = || NodeSet::all(nodes);
+        let group = nodes / topology.domains();
+        let pattern = match self.pattern {
+            0 => Pattern::uniform(all(), false).expect("there are two nodes"),
+            1 => Pattern::uniform(all(), true).expect("oneself is enough"),
+            2 => Pattern::shift(nodes, 1).expect("there are two nodes"),
+            3 if nodes % topology.domains() == 0 && topology.domains() > 1 => {
+                let groups = Groups { count: topology.domains(), nodes_each: group };
+                Pattern::adversarial(groups, 1).expect("there are two groups")
+            }
+            _ => Pattern::uniform(NodeSet::of(&[0], nodes).expect("node 0 exists"), true).expect("one is enough"),
+        };
+        (all(), pattern)
+    }
+
+    /// The plan of the network, in which sources fall silent in cycle `silent_from`.
+    pub fn plan(&self, silent_from: u64) -> NetworkPlan {
+        let any = self.topology();
+        let topology = any.graph();
+        let (sources, pattern) = self.pattern(topology.as_ref());
+        let phases = vec![
+            Phase { from_cycle: 0, pattern: pattern.clone(), load: self.load },
+            Phase { from_cycle: silent_from, pattern, load: 0.0 },
+        ];
+        let traffic = Traffic::new("traffic".to_owned(), sources, self.size.clone(), self.arrival, phases);
+        self.plan_with(&any, traffic)
+    }
+
+    pub fn plan_with(&self, any: &AnyTopology, traffic: Traffic) -> NetworkPlan {
+        let topology = any.graph();
+        let routing = self.routing(any);
+        let spec = self.spec(topology.as_ref(), &routing.virtual_channels());
+        let routings = vec![routing; spec.classes.len()];
+        let partition = Partition::single(topology.as_ref());
+        NetworkPlan {
+            topology,
+            routings,
+            spec,
+            workload: Workload { traffics: vec![traffic] },
+            seed: self.seed,
+            partition,
+        }
+    }
+}
+
+/// The values of all parameters: those that are given, and defaults.
+fn values(parameters: &[Parameter], given: impl Fn(&Parameter) -> Option<Value>) -> Values {
+    let mut values = Values::default();
+    for parameter in parameters {
+        let default = || read(parameter.kind, parameter.default.expect("a sample gives what has no default"));
+        values.set(parameter.name, given(parameter).unwrap_or_else(default));
+    }
+    values
+}
+
+fn read(kind: Kind, text: &str) -> Value {
+    match kind {
+        Kind::Integer { .. } => Value::Integer(text.parse().expect("a whole number")),
+        Kind::Number { .. } => Value::Number(text.parse().expect("a number")),
+        Kind::Flag => Value::Flag(text == "true"),
+        _ => Value::Text(text.trim_matches('"').to_owned()),
+    }
+}
+
+/// A plain network with a heavy uniform load and the smallest buffers.
+pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])) -> Sample {
+    Sample {
+        topology,
+        arrangement: "palmtree",
+        routing: ("minimal", &[]),
+        ticks_per_cycle: 2,
+        latencies: vec![1, 1, 4, 9],
+        packet_flits: 4,
+        buffer_packets: vec![1, 1, 1],
+        router: RouterSpec {
+            head_delay: 0,
+            crossbar_delay: 2,
+            allocation_period: 1,
+            iterations: 1,
+            order: AllocationOrder::InputFirst,
+            input_arbiter: Arbiter::RoundRobin,
+            output_arbiter: Arbiter::RoundRobin,
+            transit_first: false,
+            vc_allocation: false,
+            crossbar_inputs: CrossbarPorts::PerPort,
+            crossbar_outputs: CrossbarPorts::PerPort,
+            virtual_output_queues: false,
+            output_queues: OutputQueueSpec {
+                flits: Some(4),
+                per: QueuePer::Port,
+                release: Release::Start,
+                link_arbiter: LinkArbiter::Oldest,
+            },
+            credits: CreditCheck::Crossbar,
+        },
+        nic: NicSpec { queues: SourceQueues::Fifo, vc_choice: InjectionVc::RoundRobin, queue_limit: None },
+        whole_packets: false,
+        acknowledge: false,
+        load: 1.0,
+        size: MessageSize::Fixed(4),
+        arrival: Arrival::Bernoulli,
+        pattern: 0,
+        seed: 1,
+    }
+}
