@@ -15,8 +15,8 @@ use crate::nic::NodeState;
 use crate::packet::Pool;
 use crate::partition::Partition;
 use crate::router::{Microarchitecture, Place};
-use crate::spec::NetworkSpec;
 use crate::{NetworkRegion, Observer};
+use tailback_hardware::NetworkSpec;
 
 /// What a network is built from.
 #[derive(Clone, Debug)]

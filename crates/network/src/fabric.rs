@@ -7,10 +7,10 @@ use tailback_routing::Routing;
 use tailback_topology::Topology;
 use tailback_workload::Workload;
 
-use crate::spec::{
+use crate::time::Time;
+use tailback_hardware::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, NetworkSpec, QueuePer, Release, RouterSpec,
 };
-use crate::time::Time;
 
 /// A network without its state.
 #[derive(Debug)]

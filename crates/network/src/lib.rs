@@ -26,9 +26,7 @@ mod packet;
 mod partition;
 mod region;
 mod router;
-mod spec;
 mod time;
-mod zero_load;
 
 pub use audit::{Discrepancy, Holdings, audit, last_hop};
 pub use build::NetworkPlan;
@@ -38,6 +36,4 @@ pub use packet::Packet;
 pub use partition::Partition;
 pub use region::{NetworkMail, NetworkRegion};
 pub use router::{General, Microarchitecture, Plain};
-pub use spec::*;
-pub use time::TICKS_MAX;
-pub use zero_load::ZeroLoad;
+pub use tailback_hardware::*;

@@ -5,8 +5,7 @@ use tailback_engine::Tick;
 /// A tick, in half the space: simulations end before it runs out.
 pub(crate) type Time = u32;
 
-/// The longest that a network can be simulated, in ticks.
-pub const TICKS_MAX: Tick = (u32::MAX - (1 << 24)) as Tick;
+const _: () = assert!(tailback_hardware::TICKS_MAX < Time::MAX as Tick);
 
 /// What `tick` is as a [`Time`].
 ///

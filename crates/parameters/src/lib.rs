@@ -56,6 +56,24 @@ pub enum Kind {
         /// The largest allowed.
         max: u64,
     },
+    /// A list of numbers.
+    Numbers {
+        /// The smallest allowed.
+        min: f64,
+        /// The largest allowed.
+        max: f64,
+    },
+    /// A whole number, or a word that stands for none.
+    IntegerOr {
+        /// The smallest allowed.
+        min: u64,
+        /// The largest allowed.
+        max: u64,
+        /// The word.
+        word: &'static str,
+    },
+    /// A set of nodes.
+    Nodes,
 }
 
 /// One of the words that a [`Kind::Choice`] takes.
@@ -82,6 +100,12 @@ pub enum Value {
     Ticks(u64),
     /// Of [`Kind::Integers`].
     Integers(Vec<u64>),
+    /// Of [`Kind::Numbers`].
+    Numbers(Vec<f64>),
+    /// Of [`Kind::IntegerOr`]; `None` for the word.
+    IntegerOr(Option<u64>),
+    /// Of [`Kind::Nodes`], in ascending order, each once.
+    Nodes(Vec<u32>),
 }
 
 /// The values of all parameters of a model.
@@ -155,6 +179,33 @@ impl Values {
                 values.iter().map(|&v| u32::try_from(v).expect("the declared range fits 32 bits")).collect()
             }
             other => panic!("parameter {name} is {other:?}, not a list of integers"),
+        }
+    }
+
+    /// The value of a list of numbers.
+    #[must_use]
+    pub fn numbers(&self, name: &str) -> &[f64] {
+        match self.get(name) {
+            Value::Numbers(values) => values,
+            other => panic!("parameter {name} is {other:?}, not a list of numbers"),
+        }
+    }
+
+    /// The value of a parameter that is a whole number or a word; `None` for the word.
+    #[must_use]
+    pub fn integer_or(&self, name: &str) -> Option<u64> {
+        match self.get(name) {
+            Value::IntegerOr(value) => *value,
+            other => panic!("parameter {name} is {other:?}, not an integer or a word"),
+        }
+    }
+
+    /// The value of a set of nodes.
+    #[must_use]
+    pub fn nodes(&self, name: &str) -> &[u32] {
+        match self.get(name) {
+            Value::Nodes(nodes) => nodes,
+            other => panic!("parameter {name} is {other:?}, not a set of nodes"),
         }
     }
 

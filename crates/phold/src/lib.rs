@@ -61,12 +61,30 @@ impl Phold {
         Simulation::new(regions, channels)
     }
 
+    /// How many jobs have arrived so far: the events of this model.
+    #[must_use]
+    pub fn arrivals(simulation: &Simulation<PholdRegion>) -> u64 {
+        simulation.regions().map(|region| region.state.arrivals).sum()
+    }
+
+    /// How many jobs there are: all are on their way to a process, inside a region or between two.
+    #[must_use]
+    pub fn population(simulation: &Simulation<PholdRegion>) -> usize {
+        let regions = simulation.regions().enumerate();
+        regions
+            .map(|(index, region)| {
+                let between: usize = simulation.in_transit(index).map(Vec::len).sum();
+                region.state.wheel.len() + between
+            })
+            .sum()
+    }
+
     /// How many jobs have arrived so far, and a checksum over where and when.
     #[must_use]
     pub fn digest(simulation: &Simulation<PholdRegion>) -> (u64, u64) {
-        let arrivals = simulation.regions().map(|region| region.state.arrivals).sum();
         let checksum = simulation.regions().flat_map(|region| &region.state.processes);
-        (arrivals, checksum.fold(0, |sum, process| sum.wrapping_mul(31).wrapping_add(process.checksum)))
+        let checksum = checksum.fold(0, |sum: u64, process| sum.wrapping_mul(31).wrapping_add(process.checksum));
+        (Self::arrivals(simulation), checksum)
     }
 
     fn first_process(&self, region: u32, regions: u32) -> u32 {

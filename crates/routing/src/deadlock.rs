@@ -5,9 +5,8 @@
 //! the kinds cannot depend on each other in a circle, nothing can, however large the network. Otherwise every
 //! way of every packet is followed, and either there is no cycle after all, or it is found and named.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
-use std::hash::Hash;
 
 use tailback_topology::{Peer, Port, RouterId, Topology};
 
@@ -73,7 +72,7 @@ pub fn prove_exactly(routing: &dyn Routing) -> Option<Result<Proof, Refusal>> {
 
 /// All moves between kinds of channels that packets really make, by following all ways. `None` if the network is
 /// too large.
-pub fn moves_made(routing: &dyn Routing) -> Option<HashSet<(ChannelKind, ChannelKind)>> {
+pub fn moves_made(routing: &dyn Routing) -> Option<BTreeSet<(ChannelKind, ChannelKind)>> {
     let topology = routing.topology();
     let kind = |channel: &Channel| channel.kind(topology.as_ref());
     let search = Search::new(routing).run()?;
@@ -141,23 +140,27 @@ impl ChannelKind {
     }
 }
 
+/// The states of packets that have been met. There can be millions, and each is asked for at each step.
+#[allow(clippy::disallowed_types, reason = "it is asked whether it has a state, never gone through")]
+type Seen = std::collections::HashSet<(RouterId, Lane, Header)>;
+
 /// Follows all ways of all packets.
 struct Search<'a> {
     routing: &'a dyn Routing,
     topology: std::sync::Arc<dyn Topology>,
-    seen: HashSet<(RouterId, Lane, Header)>,
+    seen: Seen,
     waiting: Vec<(Channel, RouterId, Lane, Header)>,
-    edges: HashMap<Channel, HashSet<Channel>>,
+    edges: BTreeMap<Channel, BTreeSet<Channel>>,
 }
 
 struct Dependencies {
-    edges: HashMap<Channel, HashSet<Channel>>,
+    edges: BTreeMap<Channel, BTreeSet<Channel>>,
 }
 
 impl<'a> Search<'a> {
     fn new(routing: &'a dyn Routing) -> Self {
         let topology = routing.topology();
-        Self { routing, topology, seen: HashSet::new(), waiting: Vec::new(), edges: HashMap::new() }
+        Self { routing, topology, seen: Seen::default(), waiting: Vec::new(), edges: BTreeMap::new() }
     }
 
     fn run(mut self) -> Option<Dependencies> {
@@ -211,16 +214,15 @@ impl Dependencies {
 }
 
 /// The nodes of a graph in an order that all its edges follow, or a shortest cycle through some node on one.
-fn order<T: Copy + Eq + Hash + Ord>(edges: &[(T, T)]) -> Result<Vec<T>, Vec<T>> {
-    let mut successors: HashMap<T, Vec<T>> = HashMap::new();
-    let mut predecessors: HashMap<T, usize> = HashMap::new();
+fn order<T: Copy + Ord>(edges: &[(T, T)]) -> Result<Vec<T>, Vec<T>> {
+    let mut successors: BTreeMap<T, Vec<T>> = BTreeMap::new();
+    let mut predecessors: BTreeMap<T, usize> = BTreeMap::new();
     for &(from, to) in edges {
         successors.entry(from).or_default().push(to);
         predecessors.entry(from).or_default();
         *predecessors.entry(to).or_default() += 1;
     }
-    let mut nodes: Vec<T> = predecessors.keys().copied().collect();
-    nodes.sort_unstable();
+    let nodes: Vec<T> = predecessors.keys().copied().collect();
     let mut ready: VecDeque<T> = nodes.iter().copied().filter(|node| predecessors[node] == 0).collect();
     let mut order = Vec::new();
     while let Some(node) = ready.pop_front() {
@@ -237,14 +239,14 @@ fn order<T: Copy + Eq + Hash + Ord>(edges: &[(T, T)]) -> Result<Vec<T>, Vec<T>> 
         return Ok(order);
     }
     // What is left has a cycle, or hangs behind one.
-    let left: HashSet<T> = nodes.iter().copied().filter(|node| predecessors[node] > 0).collect();
+    let left: BTreeSet<T> = nodes.iter().copied().filter(|node| predecessors[node] > 0).collect();
     let starts = nodes.iter().filter(|node| left.contains(node));
     let cycle = starts.filter_map(|&start| shortest_cycle(start, &successors)).next();
     Err(cycle.expect("a graph without an order has a cycle"))
 }
 
-fn shortest_cycle<T: Copy + Eq + Hash>(start: T, successors: &HashMap<T, Vec<T>>) -> Option<Vec<T>> {
-    let mut came_from: HashMap<T, T> = HashMap::new();
+fn shortest_cycle<T: Copy + Ord>(start: T, successors: &BTreeMap<T, Vec<T>>) -> Option<Vec<T>> {
+    let mut came_from: BTreeMap<T, T> = BTreeMap::new();
     let mut queue = VecDeque::from([start]);
     while let Some(node) = queue.pop_front() {
         for &next in successors.get(&node).into_iter().flatten() {
@@ -332,7 +334,7 @@ mod tests {
                 let context = format!("{} on {}", routing.describe(), topology.graph().describe());
                 assert!(matches!(prove(routing.as_ref()), Ok(Proof::ByKind(_))), "{context}");
                 assert!(prove_exactly(routing.as_ref()).unwrap().is_ok(), "{context}");
-                let named: HashSet<_> = routing.moves().into_iter().collect();
+                let named: BTreeSet<_> = routing.moves().into_iter().collect();
                 let made = moves_made(routing.as_ref()).unwrap();
                 assert!(made.is_subset(&named), "{context} makes {:?}", made.difference(&named));
             }

@@ -27,6 +27,14 @@ impl AnyTopology {
             Self::SingleSwitch(topology) => Arc::clone(topology) as _,
         }
     }
+
+    /// How many groups of nodes there are, and how many consecutive nodes each has, where nodes fall into groups.
+    #[must_use]
+    pub fn node_groups(&self) -> Option<(u32, u32)> {
+        let Self::Dragonfly(topology) = self else { return None };
+        let groups = topology.domains();
+        (groups > 1).then(|| (groups, topology.nodes() / groups))
+    }
 }
 
 /// A kind of topology with its parameters.

@@ -13,6 +13,7 @@ mod arrival;
 mod nodes;
 mod pattern;
 mod process;
+mod registry;
 mod size;
 mod traffic;
 
@@ -20,5 +21,6 @@ pub use arrival::Arrival;
 pub use nodes::{NodeSet, NodeSetError, draw_distinct};
 pub use pattern::{Groups, Pattern, PatternError};
 pub use process::{Process, Request};
+pub use registry::{ARRIVALS, ArrivalModel, MESSAGE_FLITS_MAX, PATTERNS, PatternModel, SIZES, Setting, SizeModel};
 pub use size::MessageSize;
 pub use traffic::{Phase, Traffic, Workload};

@@ -141,6 +141,17 @@ impl Pattern {
         Self::Mix { patterns, choice: Weighted::new(weights) }
     }
 
+    /// Whether some of the messages of `source` have nobody to go to but `source`.
+    #[must_use]
+    pub fn leaves_alone(&self, source: u32) -> bool {
+        match self {
+            Self::Uniform { among, .. } => among.members() == [source],
+            Self::Adversarial { .. } => false,
+            Self::Permutation(destinations) => destinations[source as usize] == source,
+            Self::Mix { patterns, .. } => patterns.iter().any(|pattern| pattern.leaves_alone(source)),
+        }
+    }
+
     /// The destination of a message from `source`.
     #[inline]
     pub fn destination(&self, source: u32, stream: &mut Stream) -> u32 {

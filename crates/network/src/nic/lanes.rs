@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fabric::Fabric;
 use crate::packet::NONE;
-use crate::spec;
+
 use crate::time::Time;
 
 /// A message that waits, as a whole or with what is left of it.
@@ -101,12 +101,12 @@ enum Order {
 impl SourceQueues {
     pub fn new(fabric: &Fabric, nodes: usize) -> Self {
         let lanes_per_node = match fabric.spec.nic.vc_choice {
-            spec::InjectionVc::ByDestination => usize::from(fabric.spec.classes[0].vcs[0]),
+            tailback_hardware::InjectionVc::ByDestination => usize::from(fabric.spec.classes[0].vcs[0]),
             _ => 1,
         };
         let order = match fabric.spec.nic.queues {
-            spec::SourceQueues::Fifo => Order::Fifo,
-            spec::SourceQueues::PerDestination => Order::PerDestination,
+            tailback_hardware::SourceQueues::Fifo => Order::Fifo,
+            tailback_hardware::SourceQueues::PerDestination => Order::PerDestination,
         };
         Self {
             order,

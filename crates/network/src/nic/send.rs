@@ -9,9 +9,11 @@ use crate::observer::Offer;
 use crate::packet::{NONE, Packet};
 use crate::region::NetworkRegion;
 use crate::router::{Microarchitecture, Place};
-use crate::spec::InjectionVc;
-use crate::time::{TICKS_MAX, Time};
+use tailback_hardware::TICKS_MAX;
+
+use crate::time::Time;
 use crate::{Observer, fabric::Fabric};
+use tailback_hardware::InjectionVc;
 
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Takes the messages that are due at a node.

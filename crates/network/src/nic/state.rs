@@ -8,8 +8,8 @@ use super::lanes::SourceQueues;
 use super::receive::Reassembly;
 use crate::fabric::Fabric;
 use crate::packet::NONE;
-use crate::spec::InjectionVc;
 use crate::time::Time;
+use tailback_hardware::InjectionVc;
 
 /// A node.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -10,8 +10,8 @@ use super::General;
 use super::state::At;
 use crate::packet::NONE;
 use crate::router::{Place, Surroundings};
-use crate::spec::Arbiter;
 use crate::time::Time;
+use tailback_hardware::Arbiter;
 
 /// A packet that could cross at once.
 #[derive(Clone, Copy, Debug)]

@@ -7,8 +7,8 @@ use super::state::{At, State};
 use crate::event::{Event, EventKind};
 use crate::packet::NONE;
 use crate::router::{Place, Surroundings};
-use crate::spec::ClassSpec;
 use crate::time::Time;
+use tailback_hardware::ClassSpec;
 
 impl General {
     /// The first flit of a packet arrives at a port.

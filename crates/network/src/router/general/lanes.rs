@@ -6,8 +6,8 @@ use super::General;
 use crate::event::{Event, EventKind};
 use crate::packet::NONE;
 use crate::router::{Place, Surroundings};
-use crate::spec::LinkArbiter;
 use crate::time::Time;
+use tailback_hardware::LinkArbiter;
 
 impl General {
     /// Schedules the next start of a link for `time`, or as soon after it as the link can.

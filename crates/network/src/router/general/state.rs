@@ -7,8 +7,8 @@ use crate::fabric::{Fabric, Rules, Shape};
 use crate::link::Link;
 use crate::packet::NONE;
 use crate::router::Place;
-use crate::spec::Arbiter;
 use crate::time::Time;
+use tailback_hardware::Arbiter;
 
 /// A queue of packets at an input.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -20,8 +20,8 @@ use crate::event::{Event, EventKind};
 use crate::fabric::{Fabric, Rules};
 use crate::link::Link;
 use crate::packet::{NONE, Pool};
-use crate::spec::ClassSpec;
 use crate::time::Time;
+use tailback_hardware::ClassSpec;
 
 /// Virtual channels per port.
 const VCS: usize = 4;

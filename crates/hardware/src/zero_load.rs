@@ -2,7 +2,7 @@
 
 use tailback_topology::LinkClass;
 
-use crate::spec::NetworkSpec;
+use crate::NetworkSpec;
 
 /// What the latency of a packet is made of when nothing is in its way. Everything in ticks.
 ///

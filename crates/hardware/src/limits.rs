@@ -1,0 +1,109 @@
+//! The rules that a usable network keeps beyond the range of each single number.
+
+use crate::{CreditCheck, CrossbarPorts, NetworkSpec, QueuePer, VCS_MAX};
+
+/// The longest that a network can be simulated, in ticks.
+pub const TICKS_MAX: u64 = (u32::MAX - (1 << 24)) as u64;
+
+/// A rule that is broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The section that the parameter to look at is in, as in `links.local`.
+    pub section: String,
+    /// That parameter.
+    pub parameter: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+impl Problem {
+    fn of_router(parameter: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { section: "router".to_owned(), parameter, message: message.into(), help: help.into() }
+    }
+}
+
+/// All rules that a network breaks. `link_classes` are the names of its kinds of links; `revises` says whether its
+/// routing decides anew at each attempt of a packet to leave.
+#[must_use]
+pub fn check(spec: &NetworkSpec, link_classes: &[&str], revises: bool) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    check_buffers(spec, link_classes, &mut problems);
+    check_channels(spec, link_classes, &mut problems);
+    check_router(spec, revises, &mut problems);
+    problems
+}
+
+/// Under virtual cut-through a packet moves on when the next buffer has room for all of it.
+fn check_buffers(spec: &NetworkSpec, link_classes: &[&str], problems: &mut Vec<Problem>) {
+    let packet = spec.packet_flits_max;
+    for (class, &flits) in spec.input_buffers.iter().enumerate() {
+        if flits < packet {
+            let name = if class == 0 { "injection" } else { link_classes[class] };
+            problems.push(Problem {
+                section: format!("links.{name}"),
+                parameter: "buffer",
+                message: format!("a buffer of {flits} flits has no room for a packet of {packet}"),
+                help: format!(
+                    "under virtual cut-through a whole packet must fit: give it {packet} flits or more, or make \
+                     packets smaller (nic.packet_flits)"
+                ),
+            });
+        }
+    }
+    if let Some(flits) = spec.router.output_queues.flits.filter(|&flits| flits < packet.into()) {
+        problems.push(Problem::of_router(
+            "output_queue",
+            format!("an output queue of {flits} flits has no room for a packet of {packet}"),
+            format!("give it {packet} flits or more, or make packets smaller (nic.packet_flits)"),
+        ));
+    }
+}
+
+fn check_channels(spec: &NetworkSpec, link_classes: &[&str], problems: &mut Vec<Problem>) {
+    for (class, name) in link_classes.iter().enumerate() {
+        let needed = spec.classes.iter().map(|c| c.channels(class).end).max().unwrap_or(0);
+        if needed > VCS_MAX {
+            problems.push(Problem {
+                section: format!("links.{}", if class == 0 { "injection" } else { name }),
+                parameter: "vcs",
+                message: format!("{name} links would need {needed} virtual channels, the limit is {VCS_MAX}"),
+                help: format!(
+                    "routing needs that many for {} traffic classes: choose one that needs fewer",
+                    spec.classes.len()
+                ),
+            });
+        }
+    }
+}
+
+fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) {
+    let router = &spec.router;
+    let mut broken = |parameter, message: &str, help: &str| {
+        problems.push(Problem::of_router(parameter, message, help));
+    };
+    if !spec.ticks_per_cycle.is_power_of_two() {
+        let speedup = spec.ticks_per_cycle;
+        broken("speedup", &format!("a speedup of {speedup} is not a power of two"), "use 1, 2, 4, 8 or 16");
+    }
+    if router.crossbar_delay == 0 {
+        broken("crossbar_delay", "a packet cannot cross in no time", "give it at least one step of the crossbar");
+    }
+    if router.vc_allocation && router.iterations > 1 {
+        broken("iterations", "with vc_allocation an allocation has one round", "set iterations = 1");
+    }
+    let private_inputs = router.crossbar_inputs == CrossbarPorts::PerChannel;
+    if router.virtual_output_queues && private_inputs {
+        let help = "set crossbar_inputs = \"per-port\", or virtual_output_queues = false";
+        broken("crossbar_inputs", "virtual output queues share the connection of their port", help);
+    }
+    if router.virtual_output_queues && revises {
+        let help = "use a routing that decides once, or set virtual_output_queues = false";
+        broken("virtual_output_queues", "this routing changes its mind after packets are sorted by output", help);
+    }
+    if router.credits == CreditCheck::Link && router.output_queues.per != QueuePer::Channel {
+        let help = "set output_queue_per = \"channel\", or credits = \"crossbar\"";
+        broken("credits", "packets that wait for credits in a shared output queue block other channels", help);
+    }
+}

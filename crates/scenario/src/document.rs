@@ -1,0 +1,79 @@
+//! A scenario file with overrides laid over it.
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Source};
+use crate::overrides;
+use crate::resolve::{Scenario, resolve};
+use crate::sweep::{Sweep, read_sweep};
+use crate::tree::{Item, Table};
+
+/// The text of a scenario, as a tree, and what was wrong with the text itself.
+#[derive(Clone, Debug)]
+pub struct Document {
+    pub(crate) sources: Vec<Source>,
+    pub(crate) root: Table,
+    mistakes: Vec<Diagnostic>,
+    /// Whether the file itself is no TOML: then only that is worth saying.
+    malformed: bool,
+}
+
+impl Document {
+    /// Reads the text of a scenario file that people know as `name`.
+    #[must_use]
+    pub fn read(name: &str, text: &str) -> Self {
+        let (root, mistakes) = Table::parse(text, 0);
+        let sources = vec![Source { name: name.to_owned(), text: text.to_owned() }];
+        Self { sources, root, malformed: !mistakes.is_empty(), mistakes }
+    }
+
+    /// Lays an override such as `measure.cycles=4000` over it.
+    #[must_use]
+    pub fn with(mut self, assignment: &str) -> Self {
+        let source = self.sources.len();
+        let name = format!("--set {assignment}");
+        self.sources.push(Source { name, text: assignment.to_owned() });
+        if let Err(mistake) = overrides::apply(&mut self.root, assignment, source) {
+            self.mistakes.push(mistake);
+        }
+        self
+    }
+
+    /// The title, if there is one that can be read.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        match &self.root.get("title")?.node.item {
+            Item::Text(title) => Some(title),
+            _ => None,
+        }
+    }
+
+    /// Reads everything and builds all models.
+    ///
+    /// # Errors
+    /// All mistakes at once.
+    pub fn resolve(&self) -> Result<Scenario, Diagnostics> {
+        self.report(resolve(self))
+    }
+
+    /// Reads the section about sweeps. Without one there is a single point.
+    ///
+    /// # Errors
+    /// All mistakes in that section.
+    pub fn sweep(&self) -> Result<Sweep, Diagnostics> {
+        self.report(read_sweep(self))
+    }
+
+    fn report<T>(&self, (found, mut list): (Option<T>, Vec<Diagnostic>)) -> Result<T, Diagnostics> {
+        if self.malformed {
+            list.clear();
+        }
+        list.extend(self.mistakes.iter().cloned());
+        match found {
+            Some(found) if list.is_empty() => Ok(found),
+            _ => {
+                let mut diagnostics = Diagnostics { sources: self.sources.clone(), list };
+                diagnostics.sort();
+                Err(diagnostics)
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Experiment files.
+//!
+//! A [`Document`] is the text of a scenario file with overrides laid over it. [`Document::resolve`] reads it by the
+//! declarations of the models that it names, and gives a [`Scenario`] in which nothing is left open: all defaults
+//! filled in, all times in ticks, all models built, and the proof that packets cannot wait for each other in a circle.
+//! A document with mistakes gives [`Diagnostics`] instead, all of them at once, each with the place it is about.
+//!
+//! **What this crate must never know:** how a scenario is run, where files are, what results look like.
+//!
+//! **The invariant it keeps:** what a run can depend on is in the resolved text, and the digest is taken of
+//! nothing else. The resolved text is itself a scenario file, and resolves to itself.
+
+mod choice;
+mod decimal;
+mod diagnostic;
+mod digest;
+mod document;
+mod nearest;
+mod network;
+mod nodes;
+mod overrides;
+mod parameters;
+mod print;
+mod quantity;
+mod reader;
+mod resolve;
+mod sections;
+mod sweep;
+mod traffic;
+mod tree;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Source, Span};
+pub use document::Document;
+pub use resolve::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
+pub use sections::{SECTIONS, SectionModel};
+pub use sweep::{Axis, Point, Sweep, Variant};

@@ -1,0 +1,169 @@
+//! Routers, links and network interfaces.
+
+use tailback_hardware::{ClassSpec, LinkSpec, NetworkSpec, NicSpec, RouterSpec, check, parameters};
+use tailback_parameters::{Parameter, Values};
+use tailback_protocol::Protocol;
+use tailback_routing::Routing;
+
+use crate::diagnostic::{Diagnostic, Span};
+use crate::parameters::{Context, read_parameters};
+use crate::reader::{Reading, TableReader};
+use crate::tree::{Item, Table};
+
+/// What `[router]`, `[links]` and `[nic]` say.
+pub(crate) struct Hardware {
+    router: RouterSpec,
+    pub nic: NicSpec,
+    pub packet_flits: u16,
+    injection: LinkSpec,
+    /// Virtual channels of injection per traffic class; as many as routing needs if nothing is said.
+    injection_vcs: Option<u8>,
+    /// By link class.
+    links: Vec<LinkSpec>,
+    buffers: Vec<u16>,
+}
+
+/// Reads a section whose keys are `parameters`, and puts what it resolves to into `resolved`.
+pub(crate) fn read_section(
+    parent: &mut TableReader<'_>,
+    key: &'static str,
+    parameters: &'static [Parameter],
+    context: &Context<'_>,
+    reading: &mut Reading,
+) -> Option<Values> {
+    let mut section = parent.section(key, reading);
+    let values = read_parameters(&mut section, parameters, context, reading);
+    let resolved = section.finish(reading);
+    parent.resolved.put(key, Item::Table(resolved));
+    values
+}
+
+/// Reads the three sections. `link_classes` are those of the topology, terminals first.
+pub(crate) fn read_hardware(
+    root: &mut TableReader<'_>,
+    link_classes: &[&'static str],
+    context: &Context<'_>,
+    reading: &mut Reading,
+) -> Option<Hardware> {
+    let mut section = root.section("links", reading);
+    let injection = read_link(&mut section, "injection", parameters::INJECTION, context, reading);
+    let ejection = read_link(&mut section, "ejection", parameters::EJECTION, context, reading);
+    let mut between: Vec<Option<(LinkSpec, Values)>> = Vec::new();
+    for class in &link_classes[1..] {
+        between.push(read_link(&mut section, class, parameters::of_links(class), context, reading));
+    }
+    let resolved = section.finish(reading);
+    root.resolved.put("links", Item::Table(resolved));
+    let router = read_section(root, "router", parameters::ROUTER, context, reading);
+    let nic = read_section(root, "nic", parameters::NIC, context, reading);
+    let (injection, injection_values) = injection?;
+    let (ejection, _) = ejection?;
+    let between: Vec<(LinkSpec, Values)> = between.into_iter().collect::<Option<_>>()?;
+    let (router, nic) = (router?, nic?);
+    let buffer = |values: &Values| values.integer("buffer") as u16;
+    Some(Hardware {
+        router: parameters::router(&router),
+        nic: parameters::nic(&nic),
+        packet_flits: nic.integer("packet_flits") as u16,
+        injection: LinkSpec {
+            flit_ticks: if injection_values.flag("whole_packets") { 0 } else { injection.flit_ticks },
+            ..injection
+        },
+        injection_vcs: injection_values.integer_or("vcs").map(|vcs| vcs as u8),
+        links: [ejection].into_iter().chain(between.iter().map(|(link, _)| *link)).collect(),
+        buffers: [buffer(&injection_values)].into_iter().chain(between.iter().map(|(_, v)| buffer(v))).collect(),
+    })
+}
+
+fn read_link(
+    section: &mut TableReader<'_>,
+    key: &'static str,
+    parameters: &'static [Parameter],
+    context: &Context<'_>,
+    reading: &mut Reading,
+) -> Option<(LinkSpec, Values)> {
+    let place = section.table.get(key).map_or(section.span, |entry| entry.node.span);
+    let values = read_section(section, key, parameters, context, reading)?;
+    let ticks_per_cycle = context.scale.ticks_per_cycle;
+    let latency = values.ticks("latency");
+    if latency == 0 || !latency.is_multiple_of(ticks_per_cycle.into()) || latency > 1 << 24 {
+        let path = section.path_of(key);
+        let message = format!("`{path}.latency` is not a whole number of link cycles from 1 on");
+        reading.blame(Diagnostic::at(place, message).help("links are clocked: give whole cycles, at least 1"));
+        return None;
+    }
+    Some((parameters::link(&values, ticks_per_cycle), values))
+}
+
+impl Hardware {
+    /// The whole of it, with the virtual channels that `routing` needs for each traffic class of `protocol`.
+    pub fn spec(
+        &self,
+        protocol: &dyn Protocol,
+        routing: &dyn Routing,
+        packet_flits_min: u16,
+        ticks_per_cycle: u32,
+    ) -> NetworkSpec {
+        let mut channels = routing.virtual_channels();
+        channels[0] = self.injection_vcs.unwrap_or(channels[0]).max(channels[0]);
+        let class = |(number, class): (usize, &tailback_protocol::TrafficClass)| ClassSpec {
+            priority: class.priority,
+            first_vc: channels.iter().map(|&vcs| vcs * number as u8).collect(),
+            vcs: channels.clone(),
+        };
+        NetworkSpec {
+            ticks_per_cycle,
+            links: self.links.clone(),
+            injection: self.injection,
+            input_buffers: self.buffers.clone(),
+            classes: protocol.classes().iter().enumerate().map(class).collect(),
+            acknowledgement_class: protocol.acknowledgement_class(),
+            packet_flits_max: self.packet_flits,
+            packet_flits_min,
+            router: self.router.clone(),
+            nic: self.nic,
+        }
+    }
+
+    /// Complains if routing needs more channels of injection than there are.
+    pub fn check_injection(&self, routing: &dyn Routing, root: &Table, reading: &mut Reading) {
+        let needed = routing.virtual_channels()[0];
+        if let Some(vcs) = self.injection_vcs.filter(|&vcs| vcs < needed) {
+            let message = format!("routing needs {needed} virtual channels of injection, there are {vcs}");
+            reading.blame(Diagnostic {
+                span: place_of(root, "links.injection", "vcs"),
+                ..Diagnostic::new(message).help(format!("set links.injection.vcs = {needed}"))
+            });
+        }
+    }
+}
+
+/// Complains about all rules that a network breaks.
+pub(crate) fn check_spec(
+    spec: &NetworkSpec,
+    link_classes: &[&str],
+    revises: bool,
+    root: &Table,
+    reading: &mut Reading,
+) {
+    for problem in check(spec, link_classes, revises) {
+        let span = place_of(root, &problem.section, problem.parameter);
+        let message = format!("{}.{}: {}", problem.section, problem.parameter, problem.message);
+        reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(problem.help) });
+    }
+}
+
+/// Where a value stands, or the innermost section of its path that is there.
+pub(crate) fn place_of(root: &Table, section: &str, parameter: &str) -> Option<Span> {
+    let mut table = root;
+    let mut place = None;
+    for key in section.split('.').chain([parameter]) {
+        let Some(entry) = table.get(key) else { break };
+        place = Some(entry.node.span);
+        match &entry.node.item {
+            Item::Table(inner) => table = inner,
+            _ => break,
+        }
+    }
+    place
+}

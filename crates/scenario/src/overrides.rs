@@ -1,0 +1,155 @@
+//! `path=value`, laid over a tree.
+//!
+//! A path leads from key to key by dots. In a list it names an element by number or by `name`; a path that does neither
+//! goes on in all elements. Where one model of several is chosen, the path may leave out the name of the one that is
+//! chosen already, and choosing another one drops what was set for the first.
+
+use crate::choice::tags_of;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::tree::{Entry, Item, Node, Table};
+
+/// Lays `assignment` over `root`; `source` is the index of its text.
+pub(crate) fn apply(root: &mut Table, assignment: &str, source: usize) -> Result<(), Diagnostic> {
+    let whole = Span { source, start: 0, end: assignment.len() };
+    let Some((path, value)) = assignment.split_once('=') else {
+        return Err(Diagnostic::at(whole, "an override is a path and a value").help("write `path=value`"));
+    };
+    let mut keys = Vec::new();
+    let mut start = 0;
+    for key in path.split('.') {
+        let span = Span { source, start, end: start + key.len() };
+        start = span.end + 1;
+        keys.push((key.trim(), span));
+    }
+    if let Some(&(_, span)) = keys.iter().find(|(key, _)| key.is_empty()) {
+        return Err(Diagnostic::at(span, "a key is missing in the path").help("write `path=value`, as in `seed=2`"));
+    }
+    let offset = path.len() + 1;
+    let span = Span { source, start: offset, end: assignment.len() };
+    let text = || Node { item: Item::Text(value.trim().to_owned()), span };
+    let node = Node::parse(value.trim(), source, offset + value.len() - value.trim_start().len()).unwrap_or_else(text);
+    set_in_table(root, &keys, &node)
+}
+
+type Keys<'a> = [(&'a str, Span)];
+
+fn set_in_table(table: &mut Table, keys: &Keys<'_>, node: &Node) -> Result<(), Diagnostic> {
+    let ((key, span), rest) = (keys[0], &keys[1..]);
+    if rest.is_empty() {
+        table.put_entry(Entry { key: key.to_owned(), key_span: span, node: node.clone() });
+        return Ok(());
+    }
+    if table.get(key).is_none() {
+        let node = Node { item: Item::Table(Table::default()), span };
+        table.put_entry(Entry { key: key.to_owned(), key_span: span, node });
+    }
+    let entry = table.get_mut(key).expect("it was put there");
+    match tags_of(key) {
+        Some(tags) => set_in_choice(entry, &tags, rest, node),
+        None => set_in(&mut entry.node, rest, node),
+    }
+}
+
+/// Sets a value in what may be any of several models.
+fn set_in_choice(entry: &mut Entry, tags: &[&str], keys: &Keys<'_>, node: &Node) -> Result<(), Diagnostic> {
+    let (first, span) = keys[0];
+    if let Item::Text(tag) = &entry.node.item {
+        let tag =
+            Entry { key: tag.clone(), key_span: entry.node.span, node: Node::free(Item::Table(Table::default())) };
+        entry.node.item = Item::Table(Table(vec![tag]));
+    }
+    let Item::Table(choice) = &mut entry.node.item else {
+        entry.node = Node { item: Item::Table(Table::default()), span };
+        return set_in(&mut entry.node, keys, node);
+    };
+    if tags.contains(&first) {
+        choice.0.retain(|entry| entry.key == first);
+    } else if let [chosen] = choice.0.as_mut_slice() {
+        return set_in(&mut chosen.node, keys, node);
+    }
+    set_in(&mut entry.node, keys, node)
+}
+
+fn set_in(into: &mut Node, keys: &Keys<'_>, node: &Node) -> Result<(), Diagnostic> {
+    match &mut into.item {
+        Item::Table(table) => set_in_table(table, keys, node),
+        Item::List(list) => set_in_list(list, keys, node),
+        found => {
+            let (key, span) = keys[0];
+            let message = format!("there is nothing called `{key}` in {}", found.describe());
+            Err(Diagnostic::at(span, message).help("shorten the path"))
+        }
+    }
+}
+
+fn set_in_list(list: &mut [Node], keys: &Keys<'_>, node: &Node) -> Result<(), Diagnostic> {
+    let ((key, span), rest) = (keys[0], &keys[1..]);
+    let count = list.len();
+    if let Ok(index) = key.parse::<usize>() {
+        let Some(element) = list.get_mut(index) else {
+            let help = format!("there are {count}, counted from 0");
+            return Err(Diagnostic::at(span, format!("there is no element {index}")).help(help));
+        };
+        return set_element(element, rest, node);
+    }
+    let is_named = |element: &Node| match &element.item {
+        Item::Table(table) => {
+            matches!(table.get("name").map(|entry| &entry.node.item), Some(Item::Text(name)) if name == key)
+        }
+        _ => false,
+    };
+    if let Some(element) = list.iter_mut().find(|element| is_named(element)) {
+        return set_element(element, rest, node);
+    }
+    list.iter_mut().try_for_each(|element| set_in(element, keys, node))
+}
+
+fn set_element(element: &mut Node, keys: &Keys<'_>, node: &Node) -> Result<(), Diagnostic> {
+    if keys.is_empty() {
+        *element = node.clone();
+        return Ok(());
+    }
+    set_in(element, keys, node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::print;
+
+    fn after(text: &str, assignments: &[&str]) -> String {
+        let (mut root, mistakes) = Table::parse(text, 0);
+        assert!(mistakes.is_empty());
+        for assignment in assignments {
+            apply(&mut root, assignment, 1).unwrap();
+        }
+        print(&root)
+    }
+
+    #[test]
+    fn values_are_set_where_paths_lead() {
+        let text =
+            "routing = \"minimal\"\n[[traffic]]\nname = \"a\"\nload = 0.1\n[[traffic]]\nname = \"b\"\nload = 0.2\n";
+        let a = after(text, &["traffic.load=0.5", "traffic.b.load=0.7", "traffic.0.size=24"]);
+        assert!(a.contains("name = \"a\"\nload = 0.5\nsize = 24") && a.contains("name = \"b\"\nload = 0.7"), "{a}");
+        let b = after(text, &["routing.valiant.target=group"]);
+        assert!(b.contains("[routing.valiant]\ntarget = \"group\""), "{b}");
+        let c = after(text, &["routing.vcs=l0 g0 l1"]);
+        assert!(c.contains("[routing.minimal]\nvcs = \"l0 g0 l1\""), "{c}");
+        let d = after("", &["links.local.latency=50 ns", "seed=3"]);
+        assert!(d.contains("[links.local]\nlatency = \"50 ns\"") && d.contains("seed = 3"), "{d}");
+    }
+
+    #[test]
+    fn paths_that_lead_nowhere_are_refused() {
+        let (mut root, _) = Table::parse("seed = 1\n[[traffic]]\nload = 0.1\n", 0);
+        for (assignment, reason) in [
+            ("seed", "an override is a path and a value"),
+            ("measure..cycles=1", "a key is missing in the path"),
+            ("seed.low=1", "there is nothing called `low` in the number 1"),
+            ("traffic.4.load=1", "there is no element 4"),
+        ] {
+            assert_eq!(apply(&mut root, assignment, 1).unwrap_err().message, reason);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Reading a table key by key, and noticing what nobody asked for.
+
+use crate::diagnostic::{Diagnostic, Span};
+use crate::nearest::nearest;
+use crate::tree::{Entry, Item, Node, Table};
+
+/// What all parts of the reading share: the mistakes found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Reading {
+    pub fn blame(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// A value that is not of the kind that is needed.
+    pub fn mismatch(&mut self, node: &Node, path: &str, wanted: &str) {
+        let found = node.item.describe();
+        self.blame(Diagnostic::at(node.span, format!("`{path}` is {wanted}, not {found}")));
+    }
+
+    /// A word that is none of those that are known.
+    pub fn unknown_word(&mut self, span: Span, what: &str, word: &str, known: &[&str]) {
+        let help = match nearest(word, known.iter().copied()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("there is {}", list(known)),
+        };
+        self.blame(Diagnostic::at(span, format!("unknown {what} \"{word}\"")).help(help));
+    }
+}
+
+/// `a`, `b` and `c`, quoted.
+pub(crate) fn list(words: &[&str]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => quoted.join(""),
+    }
+}
+
+/// A table that is being read.
+pub(crate) struct TableReader<'a> {
+    pub table: &'a Table,
+    /// Where the table stands.
+    pub span: Span,
+    /// How a person would name it.
+    pub path: String,
+    known: Vec<&'static str>,
+    /// What has been read, with defaults filled in.
+    pub resolved: Table,
+}
+
+static NO_TABLE: Table = Table(Vec::new());
+
+impl<'a> TableReader<'a> {
+    pub fn new(table: &'a Table, span: Span, path: impl Into<String>) -> Self {
+        Self { table, span, path: path.into(), known: Vec::new(), resolved: Table::default() }
+    }
+
+    /// A table that is not there.
+    pub fn absent(span: Span, path: impl Into<String>) -> Self {
+        Self::new(&NO_TABLE, span, path)
+    }
+
+    /// A table at a key, empty if it is not there.
+    pub fn section(&mut self, key: &'static str, reading: &mut Reading) -> Self {
+        let path = self.path_of(key);
+        match self.take(key) {
+            Some(entry) => Self::of(&entry.node, path, reading),
+            None => Self::absent(self.span, path),
+        }
+    }
+
+    /// A table that a node should be.
+    pub fn of(node: &'a Node, path: String, reading: &mut Reading) -> Self {
+        if let Item::Table(table) = &node.item {
+            return Self::new(table, node.span, path);
+        }
+        reading.mismatch(node, &path, "a table");
+        Self::absent(node.span, path)
+    }
+
+    pub fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// The entry at a key, which is known from now on.
+    pub fn take(&mut self, key: &'static str) -> Option<&'a Entry> {
+        self.known.push(key);
+        self.table.get(key)
+    }
+
+    /// The text at a key.
+    pub fn text(&mut self, key: &'static str, reading: &mut Reading) -> Option<(&'a str, Span)> {
+        let entry = self.take(key)?;
+        match &entry.node.item {
+            Item::Text(text) => Some((text, entry.node.span)),
+            _ => {
+                reading.mismatch(&entry.node, &self.path_of(key), "a text");
+                None
+            }
+        }
+    }
+
+    /// Complains about all keys that nobody has asked for.
+    pub fn finish(self, reading: &mut Reading) -> Table {
+        for entry in &self.table.0 {
+            if self.known.contains(&entry.key.as_str()) {
+                continue;
+            }
+            let place = if self.path.is_empty() { String::new() } else { format!(" in [{}]", self.path) };
+            let help = match nearest(&entry.key, self.known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if self.known.is_empty() => "there is nothing to set here".to_owned(),
+                None => format!("the keys are {}", self.known.join(", ")),
+            };
+            let message = format!("unknown key `{}`{place}", entry.key);
+            reading.blame(Diagnostic::at(entry.key_span, message).help(help));
+        }
+        self.resolved
+    }
+}

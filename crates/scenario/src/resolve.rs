@@ -1,0 +1,423 @@
+//! From a document to a scenario in which nothing is left open.
+
+use std::sync::Arc;
+
+use tailback_hardware::{NetworkSpec, TICKS_MAX};
+use tailback_parameters::Values;
+use tailback_protocol::Protocol;
+use tailback_routing::deadlock::{Proof, prove};
+use tailback_routing::{ROUTINGS, Routing};
+use tailback_topology::{AnyTopology, TOPOLOGIES};
+use tailback_workload::{Groups, Workload};
+
+use crate::choice::{Choice, Model, PROTOCOLS, peek_speedup, read_choice};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::digest::digest;
+use crate::document::Document;
+use crate::network::{Hardware, check_spec, place_of, read_hardware, read_section};
+use crate::nodes::{NodeBook, compact, read_nodes};
+use crate::parameters::Context;
+use crate::print::print;
+use crate::quantity::{TimeScale, parse_cycle};
+use crate::reader::{Reading, TableReader};
+use crate::sections::{EXECUTION, MEASURE};
+use crate::traffic::{read_traffics, smallest_packet};
+use crate::tree::{Item, Node, Table};
+
+/// A scenario in which nothing is left open.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What people call it.
+    pub title: String,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// Link cycles.
+    pub clock: Clock,
+    /// The graph.
+    pub topology: Chosen<AnyTopology>,
+    /// The routing of all traffic classes.
+    pub routing: Chosen<Arc<dyn Routing>>,
+    /// Congestion control.
+    pub protocol: Chosen<Arc<dyn Protocol>>,
+    /// Routers, links and network interfaces.
+    pub network: NetworkSpec,
+    /// Who sends what.
+    pub workload: Workload,
+    /// When to measure.
+    pub measure: Measure,
+    /// How to run it. Nothing in it can change results.
+    pub execution: Execution,
+    /// Why packets cannot wait for each other in a circle.
+    pub proof: Proof,
+    /// The scenario as a file in which everything is said.
+    pub text: String,
+    /// SHA-256 of the part of that text that can change results.
+    pub digest: String,
+}
+
+/// A model that was chosen by name.
+#[derive(Clone, Debug)]
+pub struct Chosen<T> {
+    /// Its name.
+    pub name: &'static str,
+    /// What it was built to.
+    pub built: T,
+}
+
+/// Link cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// The length of one in femtoseconds, if it is known.
+    pub cycle_fs: Option<u64>,
+    /// Steps of the crossbar in one.
+    pub ticks_per_cycle: u32,
+}
+
+/// When to measure, in link cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// Cycles before anything is measured.
+    pub warmup: u64,
+    /// Cycles that are measured.
+    pub cycles: u64,
+    /// Cycles from one point of the time series to the next, if there is to be one.
+    pub series: Option<u64>,
+}
+
+/// How to run a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// Threads; `None` for as many as there are, 0 for the sequential executor.
+    pub threads: Option<u32>,
+    /// How routers are dealt out to regions.
+    pub partition: PartitionChoice,
+    /// Bytes that the run may take, if that is not left to whoever runs it.
+    pub memory_bytes: Option<u64>,
+    /// Ticks that packets may stand still everywhere before the run is given up.
+    pub deadlock_after: u64,
+}
+
+/// How routers are dealt out to regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartitionChoice {
+    /// By the natural pieces of the topology, in at most so many regions.
+    Domains {
+        /// The most regions.
+        regions_max: u32,
+    },
+    /// A region for each router.
+    Routers,
+    /// One region.
+    Single,
+}
+
+/// Reads a document. What is given is complete if there are no mistakes.
+pub(crate) fn resolve(document: &Document) -> (Option<Scenario>, Vec<Diagnostic>) {
+    let mut reading = Reading::default();
+    let end = document.sources[0].text.len();
+    let span = Span { source: 0, start: 0, end: end.min(1) };
+    let mut root = TableReader::new(&document.root, span, "");
+    let scenario = Resolver { reading: &mut reading }.resolve(&mut root);
+    let _ = root.take("sweep");
+    root.finish(&mut reading);
+    let (_, sweep) = crate::sweep::read_sweep(document);
+    reading.diagnostics.extend(sweep);
+    (scenario, reading.diagnostics)
+}
+
+struct Resolver<'r> {
+    reading: &'r mut Reading,
+}
+
+impl Resolver<'_> {
+    fn resolve(&mut self, root: &mut TableReader<'_>) -> Option<Scenario> {
+        let title = root.text("title", self.reading).map_or_else(String::new, |(title, _)| title.to_owned());
+        root.resolved.put("title", Item::Text(title.clone()));
+        let seed = self.seed(root);
+        let clock = self.clock(root);
+        let scale = TimeScale { cycle_fs: clock.cycle_fs, ticks_per_cycle: clock.ticks_per_cycle };
+        let plain = Context { scale, nodes: None };
+        let topology = self.topology(root, &plain);
+        let link_classes = self.link_classes(root, topology.as_ref());
+        let hardware = read_hardware(root, &link_classes, &plain, self.reading);
+        let protocol = self.protocol(root, &plain);
+        let routing = self.routing(root, topology.as_ref(), &plain);
+        let measure = self.measure(root, &plain);
+        let execution = self.execution(root, &plain);
+        let book = self.nodes(root, topology.as_ref(), seed.unwrap_or(1));
+        let context = Context { scale, nodes: Some(&book) };
+        let packet_flits = hardware.as_ref().map_or(8, |hardware| hardware.packet_flits);
+        let traffics = read_traffics(root, packet_flits, &context, &book, self.reading);
+        let topology = topology?;
+        let (hardware, protocol, routing, traffics) = (hardware?, protocol?, routing?, traffics?);
+        let smallest = smallest_packet(traffics.iter().map(|traffic| traffic.size.clone()), packet_flits);
+        let network = self.network(root.table, &hardware, &protocol, &routing, smallest, clock.ticks_per_cycle);
+        let proof = self.prove(root, routing.built.as_ref())?;
+        let (text, digest) = texts(&root.resolved);
+        Some(Scenario {
+            title,
+            seed: seed?,
+            clock,
+            topology,
+            routing,
+            protocol,
+            network,
+            workload: Workload { traffics },
+            measure: measure?,
+            execution: execution?,
+            proof,
+            text,
+            digest,
+        })
+    }
+
+    fn seed(&mut self, root: &mut TableReader<'_>) -> Option<u64> {
+        let seed = match root.take("seed").map(|entry| &entry.node) {
+            None => Some(1),
+            Some(Node { item: Item::Integer(seed), .. }) if (0..=i128::from(i64::MAX)).contains(seed) => {
+                Some(*seed as u64)
+            }
+            Some(node) => {
+                self.reading.mismatch(node, "seed", "a whole number that is not negative");
+                None
+            }
+        };
+        root.resolved.put("seed", Item::Integer(seed.unwrap_or(1).into()));
+        seed
+    }
+
+    fn clock(&mut self, root: &mut TableReader<'_>) -> Clock {
+        let mut section = root.section("clock", self.reading);
+        let mut cycle_fs = None;
+        if let Some((text, span)) = section.text("cycle", self.reading) {
+            match parse_cycle(text) {
+                Ok(fs) => cycle_fs = Some(fs),
+                Err((message, help)) => self.reading.blame(Diagnostic::at(span, message).help(help)),
+            }
+            section.resolved.put("cycle", Item::Text(text.to_owned()));
+        }
+        let resolved = section.finish(self.reading);
+        if !resolved.0.is_empty() {
+            root.resolved.put("clock", Item::Table(resolved));
+        }
+        Clock { cycle_fs, ticks_per_cycle: peek_speedup(root.table) }
+    }
+
+    /// The node of a section that must be there.
+    fn required<'a>(&mut self, root: &mut TableReader<'a>, key: &'static str, example: &str) -> Option<&'a Node> {
+        let entry = root.take(key);
+        if entry.is_none() {
+            let missing = Diagnostic::at(root.span, format!("`{key}` is missing"));
+            self.reading.blame(missing.help(format!("add {example}")));
+        }
+        entry.map(|entry| &entry.node)
+    }
+
+    fn topology(&mut self, root: &mut TableReader<'_>, context: &Context<'_>) -> Option<Chosen<AnyTopology>> {
+        let example = "a section such as `[topology.dragonfly]` with p, a, h and g";
+        let node = self.required(root, "topology", example)?;
+        let (choice, resolved) = read_choice(node, "topology", "topology", TOPOLOGIES, context, self.reading)?;
+        root.resolved.put("topology", resolved);
+        let built = (choice.model.build)(&choice.values);
+        self.chosen(&choice, built, "topology")
+    }
+
+    fn chosen<M: Model, T>(
+        &mut self,
+        choice: &Choice<M>,
+        built: Result<T, tailback_parameters::BuildError>,
+        path: &str,
+    ) -> Option<Chosen<T>> {
+        match built {
+            Ok(built) => Some(Chosen { name: choice.model.name(), built }),
+            Err(error) => {
+                choice.blame(error, path, self.reading);
+                None
+            }
+        }
+    }
+
+    /// The kinds of links of the topology, or of the model that it names if it cannot be built.
+    fn link_classes(&self, root: &TableReader<'_>, topology: Option<&Chosen<AnyTopology>>) -> Vec<&'static str> {
+        if let Some(topology) = topology {
+            return topology.built.graph().link_classes().to_vec();
+        }
+        let tag = root.table.get("topology").and_then(|entry| match &entry.node.item {
+            Item::Text(tag) => Some(tag.as_str()),
+            Item::Table(table) => table.0.first().map(|entry| entry.key.as_str()),
+            _ => None,
+        });
+        let model = TOPOLOGIES.iter().find(|model| Some(model.name) == tag);
+        let all = || TOPOLOGIES.iter().flat_map(|model| model.link_classes).copied().collect();
+        let mut classes: Vec<_> = model.map_or_else(all, |model| model.link_classes.to_vec());
+        classes.insert(0, "terminal");
+        classes.dedup();
+        classes
+    }
+
+    fn protocol(&mut self, root: &mut TableReader<'_>, context: &Context<'_>) -> Option<Chosen<Arc<dyn Protocol>>> {
+        let baseline = Node { item: Item::Text("baseline".to_owned()), span: root.span };
+        let node = root.take("protocol").map_or(&baseline, |entry| &entry.node);
+        let (choice, resolved) = read_choice(node, "protocol", "protocol", PROTOCOLS, context, self.reading)?;
+        root.resolved.put("protocol", resolved);
+        let built = (choice.model.build)(&choice.values);
+        self.chosen(&choice, built, "protocol")
+    }
+
+    fn routing(
+        &mut self,
+        root: &mut TableReader<'_>,
+        topology: Option<&Chosen<AnyTopology>>,
+        context: &Context<'_>,
+    ) -> Option<Chosen<Arc<dyn Routing>>> {
+        let node = self.required(root, "routing", "a line such as `routing = \"minimal\"`")?;
+        let (choice, resolved) = read_choice(node, "routing", "routing", ROUTINGS, context, self.reading)?;
+        root.resolved.put("routing", resolved);
+        let built = (choice.model.build)(&topology?.built, &choice.values);
+        self.chosen(&choice, built, "routing")
+    }
+
+    fn measure(&mut self, root: &mut TableReader<'_>, context: &Context<'_>) -> Option<Measure> {
+        let values = read_section(root, "measure", MEASURE, context, self.reading)?;
+        let ticks_per_cycle = context.scale.ticks_per_cycle;
+        let measure = Measure {
+            warmup: self.whole_cycles(root.table, "warmup", &values, ticks_per_cycle)?,
+            cycles: self.whole_cycles(root.table, "cycles", &values, ticks_per_cycle)?,
+            series: values.integer_or("series"),
+        };
+        let limit = TICKS_MAX / u64::from(ticks_per_cycle);
+        let problem = if measure.cycles == 0 {
+            Some(("nothing is measured in 0 cycles".to_owned(), "measure at least one cycle".to_owned()))
+        } else if measure.warmup.saturating_add(measure.cycles) > limit {
+            Some((format!("a run cannot be longer than {limit} cycles"), "shorten warmup or cycles".to_owned()))
+        } else {
+            None
+        };
+        if let Some((message, help)) = problem {
+            let span = place_of(root.table, "measure", "cycles");
+            self.reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(help) });
+            return None;
+        }
+        Some(measure)
+    }
+
+    fn whole_cycles(&mut self, root: &Table, key: &str, values: &Values, ticks_per_cycle: u32) -> Option<u64> {
+        let (ticks, per_cycle) = (values.ticks(key), u64::from(ticks_per_cycle));
+        if ticks.is_multiple_of(per_cycle) {
+            return Some(ticks / per_cycle);
+        }
+        let span = place_of(root, "measure", key);
+        let message = format!("`measure.{key}` is not a whole number of link cycles");
+        self.reading.blame(Diagnostic { span, ..Diagnostic::new(message).help("round it") });
+        None
+    }
+
+    fn execution(&mut self, root: &mut TableReader<'_>, context: &Context<'_>) -> Option<Execution> {
+        let values = read_section(root, "execution", EXECUTION, context, self.reading)?;
+        let regions_max = values.integer_or("regions").map_or(u32::MAX, |regions| regions as u32);
+        Some(Execution {
+            threads: values.integer_or("threads").map(|threads| threads as u32),
+            partition: match values.text("partition") {
+                "router" => PartitionChoice::Routers,
+                "single" => PartitionChoice::Single,
+                _ => PartitionChoice::Domains { regions_max },
+            },
+            memory_bytes: values.integer_or("memory_gib").map(|gib| gib << 30),
+            deadlock_after: values.ticks("deadlock_after"),
+        })
+    }
+
+    /// The nodes of the network and the sets of them in `[nodes]`, each of which may use those before it.
+    fn nodes(&mut self, root: &mut TableReader<'_>, topology: Option<&Chosen<AnyTopology>>, seed: u64) -> NodeBook {
+        let groups = topology.and_then(|topology| topology.built.node_groups());
+        let mut book = NodeBook {
+            count: topology.map_or(0, |topology| topology.built.graph().nodes()),
+            groups: groups.map(|(count, nodes_each)| Groups { count, nodes_each }),
+            seed,
+            named: std::collections::BTreeMap::new(),
+        };
+        let Some(entry) = root.take("nodes") else { return book };
+        let Item::Table(table) = &entry.node.item else {
+            self.reading.mismatch(&entry.node, "nodes", "a table of named sets of nodes");
+            return book;
+        };
+        let mut resolved = Table::default();
+        for entry in &table.0 {
+            let path = format!("nodes.{}", entry.key);
+            if let Some(members) = read_nodes(&entry.node, &path, &book, self.reading) {
+                resolved.put(&entry.key, compact(&members, book.count));
+                book.named.insert(entry.key.clone(), members);
+            }
+        }
+        root.resolved.put("nodes", Item::Table(resolved));
+        book
+    }
+
+    fn network(
+        &mut self,
+        root: &Table,
+        hardware: &Hardware,
+        protocol: &Chosen<Arc<dyn Protocol>>,
+        routing: &Chosen<Arc<dyn Routing>>,
+        packet_flits_min: u16,
+        ticks_per_cycle: u32,
+    ) -> NetworkSpec {
+        let routing = routing.built.as_ref();
+        hardware.check_injection(routing, root, self.reading);
+        let spec = hardware.spec(protocol.built.as_ref(), routing, packet_flits_min, ticks_per_cycle);
+        let topology = routing.topology();
+        check_spec(&spec, topology.link_classes(), routing.revises(), root, self.reading);
+        spec
+    }
+
+    /// Packets must not be able to wait for each other in a circle.
+    fn prove(&mut self, root: &TableReader<'_>, routing: &dyn Routing) -> Option<Proof> {
+        match prove(routing) {
+            Ok(proof) => Some(proof),
+            Err(refusal) => {
+                let span = root.table.get("routing").map(|entry| entry.node.span);
+                let details = refusal.describe(routing.topology().as_ref());
+                let help = "give packets more virtual channels, in an order that only ascends (routing.….vcs)";
+                let diagnostic = Diagnostic { span, details, ..Diagnostic::new(refusal.to_string()) };
+                self.reading.blame(diagnostic.help(help));
+                None
+            }
+        }
+    }
+}
+
+/// The order of sections in the resolved text.
+const ORDER: [&str; 13] = [
+    "title",
+    "seed",
+    "clock",
+    "topology",
+    "links",
+    "router",
+    "nic",
+    "routing",
+    "protocol",
+    "nodes",
+    "traffic",
+    "measure",
+    "execution",
+];
+
+/// What cannot change results.
+const WITHOUT_EFFECT: [&str; 3] = ["title", "execution", "nodes"];
+
+/// The resolved text, and the digest of what can change results.
+fn texts(resolved: &Table) -> (String, String) {
+    let part = |keys: &mut dyn Iterator<Item = &str>| {
+        let mut table = Table::default();
+        for key in keys {
+            if let Some(entry) = resolved.get(key) {
+                table.put(key, entry.node.item.clone());
+            }
+        }
+        print(&table)
+    };
+    let whole = part(&mut ORDER.into_iter());
+    let model = part(&mut ORDER.into_iter().filter(|key| !WITHOUT_EFFECT.contains(key)));
+    (whole, digest(&model))
+}

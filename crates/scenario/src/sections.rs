@@ -1,0 +1,112 @@
+//! The sections whose keys are plain parameters.
+
+use tailback_parameters::{Choice, Kind, Parameter};
+
+use crate::traffic;
+
+/// A section of a scenario file, for people.
+#[derive(Clone, Copy, Debug)]
+pub struct SectionModel {
+    /// Its name.
+    pub name: &'static str,
+    /// One sentence for people.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+}
+
+pub(crate) const MEASURE: &[Parameter] = &[
+    Parameter {
+        name: "warmup",
+        kind: Kind::Time,
+        default: Some("5000"),
+        help: "how long the network runs before anything is measured, in whole cycles",
+    },
+    Parameter {
+        name: "cycles",
+        kind: Kind::Time,
+        default: Some("10000"),
+        help: "how long it is measured, in whole cycles",
+    },
+    Parameter {
+        name: "series",
+        kind: Kind::IntegerOr { min: 1, max: 1 << 32, word: "off" },
+        default: Some("\"off\""),
+        help: "cycles from one point of the time series to the next",
+    },
+];
+
+pub(crate) const EXECUTION: &[Parameter] = &[
+    Parameter {
+        name: "threads",
+        kind: Kind::IntegerOr { min: 0, max: 1024, word: "all" },
+        default: Some("\"all\""),
+        help: "threads to simulate on; 0 for the sequential executor",
+    },
+    Parameter {
+        name: "partition",
+        kind: Kind::Choice(&[
+            Choice { word: "domain", help: "a region for each natural piece of the topology, such as a group" },
+            Choice { word: "router", help: "a region for each router" },
+            Choice { word: "single", help: "one region" },
+        ]),
+        default: Some("\"domain\""),
+        help: "how routers are dealt out to regions",
+    },
+    Parameter {
+        name: "regions",
+        kind: Kind::IntegerOr { min: 1, max: 1 << 20, word: "any" },
+        default: Some("\"any\""),
+        help: "the most regions there may be when they are made of domains",
+    },
+    Parameter {
+        name: "memory_gib",
+        kind: Kind::IntegerOr { min: 1, max: 1 << 16, word: "available" },
+        default: Some("\"available\""),
+        help: "GiB that a run may take, by the estimate that is made before it starts",
+    },
+    Parameter {
+        name: "deadlock_after",
+        kind: Kind::Time,
+        default: Some("100000"),
+        help: "how long packets may stand still everywhere before the run is given up",
+    },
+];
+
+/// The sections whose keys are plain parameters, in the order of the resolved text.
+pub const SECTIONS: &[SectionModel] = &[
+    SectionModel {
+        name: "links.injection",
+        summary: "links from nodes to their routers",
+        parameters: tailback_hardware::parameters::INJECTION,
+    },
+    SectionModel {
+        name: "links.ejection",
+        summary: "links from routers to their nodes",
+        parameters: tailback_hardware::parameters::EJECTION,
+    },
+    SectionModel {
+        name: "links.local",
+        summary: "links between the routers of a group",
+        parameters: tailback_hardware::parameters::LOCAL,
+    },
+    SectionModel {
+        name: "links.global",
+        summary: "links between groups",
+        parameters: tailback_hardware::parameters::GLOBAL,
+    },
+    SectionModel {
+        name: "links.level1, links.level2, …",
+        summary: "links of a tree, from the bottom up",
+        parameters: tailback_hardware::parameters::OTHER,
+    },
+    SectionModel { name: "router", summary: "what routers do", parameters: tailback_hardware::parameters::ROUTER },
+    SectionModel { name: "nic", summary: "what network interfaces do", parameters: tailback_hardware::parameters::NIC },
+    SectionModel { name: "[traffic]", summary: "who sends how much", parameters: traffic::TRAFFIC },
+    SectionModel { name: "measure", summary: "when to measure", parameters: MEASURE },
+    SectionModel {
+        name: "execution",
+        summary: "how to run it; nothing here can change results",
+        parameters: EXECUTION,
+    },
+];

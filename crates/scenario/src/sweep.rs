@@ -1,0 +1,290 @@
+//! Many runs of one scenario: values laid over it, one after the other.
+
+use crate::decimal::Decimal;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::document::Document;
+use crate::print::inline;
+use crate::reader::{Reading, TableReader};
+use crate::tree::{Entry, Item, Node, Table};
+
+/// What is varied.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sweep {
+    /// The seeds, as many runs per point.
+    pub seeds: Vec<u64>,
+    /// What is varied value by value.
+    pub axes: Vec<Axis>,
+    /// What is varied as a whole: each is a curve, or several.
+    pub variants: Vec<Variant>,
+    /// Whether a curve ends at its first saturated point.
+    pub stop_when_saturated: bool,
+}
+
+/// A path and the values it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The path.
+    pub path: String,
+    /// The values, as in a file.
+    pub values: Vec<String>,
+}
+
+/// Several overrides under one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Its name.
+    pub name: String,
+    /// The overrides, as in `path=value`.
+    pub assignments: Vec<String>,
+}
+
+/// A point of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The name of its variant; empty without variants.
+    pub variant: String,
+    /// The variant's overrides.
+    pub assignments: Vec<String>,
+    /// The values of the axes.
+    pub settings: Vec<(String, String)>,
+}
+
+/// More points than anybody waits for.
+const POINTS_MAX: usize = 100_000;
+const SEEDS_MAX: i128 = 10_000;
+
+impl Sweep {
+    /// All points: variant by variant, the last axis fastest.
+    #[must_use]
+    pub fn points(&self) -> Vec<Point> {
+        let none = [Variant { name: String::new(), assignments: Vec::new() }];
+        let variants = if self.variants.is_empty() { &none[..] } else { &self.variants };
+        let mut points = Vec::new();
+        for variant in variants {
+            let mut settings: Vec<Vec<(String, String)>> = vec![Vec::new()];
+            for axis in &self.axes {
+                let with = |before: &Vec<(String, String)>, value: &String| {
+                    let mut settings = before.clone();
+                    settings.push((axis.path.clone(), value.clone()));
+                    settings
+                };
+                settings = settings.iter().flat_map(|s| axis.values.iter().map(move |v| with(s, v))).collect();
+            }
+            points.extend(settings.into_iter().map(|settings| Point {
+                variant: variant.name.clone(),
+                assignments: variant.assignments.clone(),
+                settings,
+            }));
+        }
+        points
+    }
+
+    /// The axis of offered load, if there is one: along it a curve may end when it is saturated.
+    #[must_use]
+    pub fn load_axis(&self) -> Option<usize> {
+        self.axes.iter().position(|axis| axis.path.rsplit('.').next() == Some("load"))
+    }
+}
+
+impl Axis {
+    /// Reads an axis such as `traffic.load=0.1..0.9/0.1` or `routing=minimal,valiant`.
+    ///
+    /// # Errors
+    /// A sentence about what is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let Some((path, values)) = text.split_once('=') else {
+            return Err(format!("`{text}` is not of the form path=a..b/step or path=x,y,z"));
+        };
+        let values = match range(values) {
+            Some(range) => range?,
+            None => values.split(',').map(|value| value.trim().to_owned()).collect(),
+        };
+        if values.iter().any(String::is_empty) {
+            return Err(format!("`{text}` has an empty value"));
+        }
+        Ok(Self { path: path.trim().to_owned(), values })
+    }
+}
+
+/// The numbers of `a..b/step`, both ends included. `None` if the text is no range.
+fn range(text: &str) -> Option<Result<Vec<String>, String>> {
+    let (from, rest) = text.split_once("..")?;
+    let (until, step) = rest.split_once('/').unwrap_or((rest, "1"));
+    let [Some(from), Some(until), Some(step)] = [from, until, step].map(|number| Decimal::parse(number.trim())) else {
+        return Some(Err(format!("`{text}` is not a range of numbers a..b/step")));
+    };
+    let places = from.places.max(until.places).max(step.places);
+    let [first, last, step] = [from, until, step].map(|number| number.units_at(places));
+    if step == 0 || last < first {
+        return Some(Err(format!("`{text}` does not lead upwards")));
+    }
+    if (last - first) / step >= POINTS_MAX as i128 {
+        return Some(Err(format!("`{text}` has more than {POINTS_MAX} values")));
+    }
+    let numbers = (0..=(last - first) / step).map(|index| Decimal { units: first + index * step, places }.to_string());
+    Some(Ok(numbers.collect()))
+}
+
+/// Reads `[sweep]`.
+pub(crate) fn read_sweep(document: &Document) -> (Option<Sweep>, Vec<Diagnostic>) {
+    let mut reading = Reading::default();
+    let sweep = match document.root.get("sweep") {
+        Some(entry) => read(&entry.node, &mut reading),
+        None => Sweep { seeds: Vec::new(), stop_when_saturated: true, ..Sweep::default() },
+    };
+    let points = sweep.axes.iter().map(|axis| axis.values.len()).product::<usize>() * sweep.variants.len().max(1);
+    if points > POINTS_MAX {
+        let span = document.root.get("sweep").map(|entry| entry.node.span);
+        let message = format!("the sweep has {points} points, the limit is {POINTS_MAX}");
+        reading.blame(Diagnostic { span, ..Diagnostic::new(message) });
+    }
+    (Some(sweep), reading.diagnostics)
+}
+
+fn read(node: &Node, reading: &mut Reading) -> Sweep {
+    let mut table = TableReader::of(node, "sweep".to_owned(), reading);
+    let seeds = table.take("seeds").map_or_else(Vec::new, |entry| read_seeds(&entry.node, reading));
+    let mut axes = Vec::new();
+    if let Some(entry) = table.take("over") {
+        read_axes(&entry.node, "", &mut axes, reading);
+    }
+    let variants = table.take("variant").map_or_else(Vec::new, |entry| read_variants(&entry.node, reading));
+    let stop_when_saturated = match table.take("stop_when_saturated").map(|entry| &entry.node) {
+        None => true,
+        Some(Node { item: Item::Flag(flag), .. }) => *flag,
+        Some(node) => {
+            reading.mismatch(node, "sweep.stop_when_saturated", "true or false");
+            true
+        }
+    };
+    table.finish(reading);
+    Sweep { seeds, axes, variants, stop_when_saturated }
+}
+
+/// A number of seeds, or the seeds.
+fn read_seeds(node: &Node, reading: &mut Reading) -> Vec<u64> {
+    let seed = |node: &Node| match node.item {
+        Item::Integer(seed) if (0..=i128::from(i64::MAX)).contains(&seed) => Some(seed as u64),
+        _ => None,
+    };
+    let seeds = match &node.item {
+        Item::Integer(count) if (1..=SEEDS_MAX).contains(count) => Some((1..=*count as u64).collect()),
+        Item::List(list) if !list.is_empty() => list.iter().map(seed).collect(),
+        _ => None,
+    };
+    seeds.unwrap_or_else(|| {
+        reading.mismatch(node, "sweep.seeds", "a number of seeds from 1 on, or a list of seeds");
+        Vec::new()
+    })
+}
+
+/// Keys may be whole paths in quotes, or tables in tables.
+fn read_axes(node: &Node, path: &str, axes: &mut Vec<Axis>, reading: &mut Reading) {
+    let Item::Table(table) = &node.item else {
+        let values = match &node.item {
+            Item::List(list) if !list.is_empty() => Ok(list.iter().map(|node| inline(&node.item)).collect()),
+            Item::Text(text) => match range(text) {
+                Some(range) => range,
+                None => Err(format!("`{text}` is neither a list nor a range a..b/step")),
+            },
+            _ => Err(format!("`sweep.over.{path}` is a list of values or a range \"a..b/step\"")),
+        };
+        match values {
+            Ok(values) => axes.push(Axis { path: path.to_owned(), values }),
+            Err(message) => reading.blame(Diagnostic::at(node.span, message)),
+        }
+        return;
+    };
+    for entry in &table.0 {
+        let inner = if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
+        read_axes(&entry.node, &inner, axes, reading);
+    }
+}
+
+fn read_variants(node: &Node, reading: &mut Reading) -> Vec<Variant> {
+    let Item::List(list) = &node.item else {
+        reading.mismatch(node, "sweep.variant", "a list of tables, `[[sweep.variant]]`");
+        return Vec::new();
+    };
+    let mut variants: Vec<Variant> = Vec::new();
+    for node in list {
+        let mut table = TableReader::of(node, "sweep.variant".to_owned(), reading);
+        let name = table.text("name", reading);
+        let mut assignments = Vec::new();
+        if let Some(entry) = table.take("set") {
+            read_assignments(&entry.node, "", &mut assignments, reading);
+        }
+        let span = table.span;
+        table.finish(reading);
+        match name {
+            Some((name, span)) if variants.iter().any(|variant| variant.name == name) => {
+                reading.blame(Diagnostic::at(span, format!("two variants are called \"{name}\"")));
+            }
+            Some((name, _)) => variants.push(Variant { name: name.to_owned(), assignments }),
+            None => reading.blame(missing_name(span)),
+        }
+    }
+    variants
+}
+
+fn missing_name(span: Span) -> Diagnostic {
+    Diagnostic::at(span, "a variant has no name").help("add `name = \"…\"`: curves are told apart by it")
+}
+
+fn read_assignments(node: &Node, path: &str, assignments: &mut Vec<String>, reading: &mut Reading) {
+    let Item::Table(Table(entries)) = &node.item else {
+        reading.mismatch(node, "sweep.variant.set", "a table of paths and values");
+        return;
+    };
+    for Entry { key, node, .. } in entries {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match &node.item {
+            Item::Table(table) if !table.0.is_empty() => read_assignments(node, &path, assignments, reading),
+            item => assignments.push(format!("{path}={}", inline(item))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_exact_and_include_both_ends() {
+        let values = |text: &str| Axis::parse(text).unwrap().values;
+        assert_eq!(values("traffic.load=0.1..0.4/0.1"), ["0.1", "0.2", "0.3", "0.4"]);
+        assert_eq!(values("seed=1..3"), ["1", "2", "3"]);
+        assert_eq!(values("a=0..1/0.4"), ["0.0", "0.4", "0.8"]);
+        assert_eq!(values("routing=minimal, valiant"), ["minimal", "valiant"]);
+        for bad in ["load", "load=", "load=1,,2", "load=2..1", "load=0..1/0", "load=a..b", "load=0..1/0.0000001"] {
+            assert!(Axis::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn points_are_all_combinations() {
+        let text = r#"
+            [sweep]
+            seeds = 3
+            [sweep.over]
+            "traffic.load" = "0.1..0.2/0.1"
+            router.iterations = [1, 2]
+            [[sweep.variant]]
+            name = "MIN"
+            set = { routing = "minimal" }
+            [[sweep.variant]]
+            name = "VAL"
+            set = { routing.valiant.target = "group", "nic.packet_flits" = 4 }
+        "#;
+        let sweep = Document::read("x", text).sweep().unwrap();
+        assert_eq!((sweep.seeds.as_slice(), sweep.load_axis()), (&[1, 2, 3][..], Some(0)));
+        let points = sweep.points();
+        assert_eq!(points.len(), 8);
+        assert_eq!(points[1].settings, [("traffic.load", "0.1"), ("router.iterations", "2")].map(owned));
+        assert_eq!(points[4].assignments, ["routing.valiant.target=\"group\"", "nic.packet_flits=4"]);
+    }
+
+    fn owned((path, value): (&str, &str)) -> (String, String) {
+        (path.to_owned(), value.to_owned())
+    }
+}

@@ -1,0 +1,332 @@
+//! Who sends what to whom.
+
+use tailback_parameters::{Kind, Parameter};
+use tailback_workload::{ARRIVALS, Arrival, MessageSize, NodeSet, PATTERNS, Pattern, Phase, SIZES, Setting, Traffic};
+
+use crate::choice::{MIX, read_choice, tagged, tags_of};
+use crate::diagnostic::Diagnostic;
+use crate::nodes::NodeBook;
+use crate::parameters::{Context, read_parameters};
+use crate::reader::{Reading, TableReader};
+use crate::tree::{Entry, Item, Node, Table};
+
+/// The parameters of a traffic, beside its pattern, size and arrival process.
+pub(crate) const TRAFFIC: &[Parameter] = &[
+    Parameter { name: "from", kind: Kind::Nodes, default: Some("\"all\""), help: "the nodes that send" },
+    LOAD,
+    Parameter { name: "start", kind: Kind::Time, default: Some("0"), help: "when it begins" },
+];
+
+const LOAD: Parameter = Parameter {
+    name: "load",
+    kind: Kind::Number { min: 0.0, max: 1.0 },
+    default: None,
+    help: "flits per source and link cycle",
+};
+
+/// The parameters of a phase.
+pub(crate) const PHASE: &[Parameter] =
+    &[Parameter { name: "from", kind: Kind::Time, default: None, help: "when the phase begins" }, LOAD];
+
+/// Where messages go if nothing is said.
+pub(crate) const PATTERN_DEFAULT: &str = "uniform";
+
+/// The most traffics of a scenario.
+const TRAFFICS_MAX: usize = 1024;
+
+/// Reads all traffics.
+pub(crate) fn read_traffics(
+    root: &mut TableReader<'_>,
+    packet_flits: u16,
+    context: &Context<'_>,
+    book: &NodeBook,
+    reading: &mut Reading,
+) -> Option<Vec<Traffic>> {
+    let span = root.span;
+    let Some(entry) = root.take("traffic") else {
+        reading.blame(
+            Diagnostic::at(span, "nobody sends anything: `[[traffic]]` is missing")
+                .help("add a section such as `[[traffic]]` with `load = 0.3`"),
+        );
+        return None;
+    };
+    let single = std::slice::from_ref(&entry.node);
+    let list = match &entry.node.item {
+        Item::List(list) => list.as_slice(),
+        Item::Table(_) => single,
+        _ => {
+            reading.mismatch(&entry.node, "traffic", "a list of tables, `[[traffic]]`");
+            return None;
+        }
+    };
+    if list.len() > TRAFFICS_MAX || list.is_empty() {
+        let message = format!("there are {} traffics, the limits are 1 and {TRAFFICS_MAX}", list.len());
+        reading.blame(Diagnostic::at(entry.node.span, message));
+        return None;
+    }
+    let mut traffics: Vec<Option<Traffic>> = Vec::new();
+    let mut resolved = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for (index, node) in list.iter().enumerate() {
+        let mut table = TableReader::of(node, "traffic".to_owned(), reading);
+        let name = read_name(&mut table, index, list.len(), &mut names, reading);
+        table.path = format!("traffic.{name}");
+        traffics.push(TrafficReader { context, book, packet_flits, name }.read(&mut table, reading));
+        resolved.push(Node::free(Item::Table(table.finish(reading))));
+    }
+    root.resolved.put("traffic", Item::List(resolved));
+    traffics.into_iter().collect()
+}
+
+fn read_name(
+    table: &mut TableReader<'_>,
+    index: usize,
+    count: usize,
+    names: &mut Vec<String>,
+    reading: &mut Reading,
+) -> String {
+    let otherwise = if count == 1 { "traffic".to_owned() } else { format!("traffic{index}") };
+    let given = table.text("name", reading);
+    let name = given.map_or(otherwise, |(name, _)| name.to_owned());
+    let span = given.map_or(table.span, |(_, span)| span);
+    let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || !name.chars().all(plain) {
+        let message = format!("\"{name}\" cannot name a traffic");
+        reading.blame(Diagnostic::at(span, message).help("use letters, digits, `-` and `_`"));
+    }
+    if names.contains(&name) {
+        let message = format!("two traffics are called \"{name}\"");
+        reading.blame(Diagnostic::at(span, message).help("results are told apart by name"));
+    }
+    names.push(name.clone());
+    table.resolved.put("name", Item::Text(name.clone()));
+    name
+}
+
+/// Reads one traffic.
+struct TrafficReader<'a> {
+    context: &'a Context<'a>,
+    book: &'a NodeBook,
+    packet_flits: u16,
+    name: String,
+}
+
+impl TrafficReader<'_> {
+    fn read(self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Traffic> {
+        let values = read_parameters(table, TRAFFIC, self.context, reading);
+        let pattern = self.pattern(table, None, reading);
+        let size = self.size(table, reading);
+        let arrival = self.arrival(table, reading);
+        let first = match (&values, &pattern) {
+            (Some(values), Some(pattern)) => Some(Phase {
+                from_cycle: self.cycle(values.ticks("start")),
+                pattern: pattern.clone(),
+                load: values.number("load"),
+            }),
+            _ => None,
+        };
+        let phases = self.phases(table, first, reading);
+        let (values, size, arrival, phases) = (values?, size?, arrival?, phases?);
+        let members: Vec<u64> = values.nodes("from").iter().map(|&node| node.into()).collect();
+        let sources = NodeSet::of(&members, self.book.count).expect("sets of nodes are checked when they are read");
+        self.check_sources(table, &sources, &phases, reading)?;
+        Some(Traffic::new(self.name, sources, size, arrival, phases))
+    }
+
+    fn cycle(&self, ticks: u64) -> u64 {
+        ticks / u64::from(self.context.scale.ticks_per_cycle)
+    }
+
+    /// Nobody may be left with only itself to send to.
+    fn check_sources(
+        &self,
+        table: &TableReader<'_>,
+        sources: &NodeSet,
+        phases: &[Phase],
+        reading: &mut Reading,
+    ) -> Option<()> {
+        let lonely = |phase: &Phase| sources.members().iter().find(|&&node| phase.pattern.leaves_alone(node)).copied();
+        let node = phases.iter().filter(|phase| phase.load > 0.0).find_map(lonely);
+        let Some(node) = node else { return Some(()) };
+        let place = ["pattern", "from"].iter().find_map(|key| table.table.get(key)).map(|entry| entry.node.span);
+        let message = format!("node {node} of traffic \"{}\" would send to itself", self.name);
+        let help = format!("take it out of the sources, as in `from = {{ outside = [{node}] }}`");
+        reading.blame(Diagnostic::at(place.unwrap_or(table.span), message).help(help));
+        None
+    }
+
+    fn phases(&self, table: &mut TableReader<'_>, first: Option<Phase>, reading: &mut Reading) -> Option<Vec<Phase>> {
+        let mut phases: Vec<Option<Phase>> = vec![first];
+        let mut resolved = Vec::new();
+        if let Some(entry) = table.take("phases") {
+            let Item::List(list) = &entry.node.item else {
+                reading.mismatch(&entry.node, &table.path_of("phases"), "a list of tables");
+                return None;
+            };
+            for (index, node) in list.iter().enumerate() {
+                let path = table.path_of(&format!("phases.{index}"));
+                let mut inner = TableReader::of(node, path, reading);
+                let before = phases.last().and_then(Option::as_ref);
+                let phase = self.phase(&mut inner, before, reading);
+                self.check_ascent(before, phase.as_ref(), node, reading);
+                phases.push(phase);
+                resolved.push(Node::free(Item::Table(inner.finish(reading))));
+            }
+        }
+        table.resolved.put("phases", Item::List(resolved));
+        phases.into_iter().collect()
+    }
+
+    fn check_ascent(&self, before: Option<&Phase>, phase: Option<&Phase>, node: &Node, reading: &mut Reading) {
+        if let (Some(before), Some(phase)) = (before, phase)
+            && phase.from_cycle <= before.from_cycle
+        {
+            let (start, earlier) = (phase.from_cycle, before.from_cycle);
+            let message = format!("this phase begins in cycle {start}, the one before it in cycle {earlier}");
+            reading.blame(Diagnostic::at(node.span, message).help("give phases in order of time"));
+        }
+    }
+
+    /// A phase; what it does not say stays as it was before.
+    fn phase(&self, table: &mut TableReader<'_>, before: Option<&Phase>, reading: &mut Reading) -> Option<Phase> {
+        let mut with_load = table.table.clone();
+        if let (None, Some(before)) = (with_load.get(LOAD.name), before) {
+            with_load.put(LOAD.name, Item::Number(before.load));
+        }
+        let mut values_table = TableReader::new(&with_load, table.span, table.path.clone());
+        let values = read_parameters(&mut values_table, PHASE, self.context, reading);
+        table.resolved = values_table.resolved;
+        let (_, _) = (table.take("from"), table.take("load"));
+        let pattern = self.pattern(table, before.map(|phase| &phase.pattern), reading);
+        let values = values?;
+        let from_cycle = self.cycle(values.ticks("from"));
+        Some(Phase { from_cycle, pattern: pattern?, load: values.number("load") })
+    }
+
+    /// The pattern of a table, or `otherwise` if it names none.
+    fn pattern(
+        &self,
+        table: &mut TableReader<'_>,
+        otherwise: Option<&Pattern>,
+        reading: &mut Reading,
+    ) -> Option<Pattern> {
+        let path = table.path_of("pattern");
+        let uniform = Node { item: Item::Text(PATTERN_DEFAULT.to_owned()), span: table.span };
+        let node = match (table.take("pattern"), otherwise) {
+            (Some(entry), _) => &entry.node,
+            (None, Some(pattern)) => return Some(pattern.clone()),
+            (None, None) => &uniform,
+        };
+        let (pattern, resolved) = self.read_pattern(node, &path, reading)?;
+        table.resolved.put("pattern", resolved);
+        Some(pattern)
+    }
+
+    fn read_pattern(&self, node: &Node, path: &str, reading: &mut Reading) -> Option<(Pattern, Item)> {
+        if let Item::Table(table) = &node.item
+            && let [Entry { key, node, .. }] = table.0.as_slice()
+            && key == MIX
+        {
+            return self.mix(node, &format!("{path}.{MIX}"), reading);
+        }
+        let tags = tags_of("pattern").expect("patterns are models");
+        if let Some(named) = tagged(node, path, &tags, &mut Reading::default())
+            && !tags.contains(&named.tag)
+        {
+            reading.unknown_word(named.tag_span, "pattern", named.tag, &tags);
+            return None;
+        }
+        let (choice, resolved) = read_choice(node, path, "pattern", PATTERNS, self.context, reading)?;
+        if self.book.count == 0 {
+            return None;
+        }
+        let setting = Setting { nodes: self.book.count, groups: self.book.groups, seed: self.book.seed };
+        match (choice.model.build)(&choice.values, &setting) {
+            Ok(pattern) => Some((pattern, resolved)),
+            Err(error) => {
+                choice.blame(error, path, reading);
+                None
+            }
+        }
+    }
+
+    /// By chance one of several patterns: a list of tables with a share and a pattern each.
+    fn mix(&self, node: &Node, path: &str, reading: &mut Reading) -> Option<(Pattern, Item)> {
+        const SHARE: &[Parameter] = &[Parameter {
+            name: "share",
+            kind: Kind::Number { min: 0.0, max: 1e9 },
+            default: None,
+            help: "how much of all messages goes by this pattern, in any unit",
+        }];
+        let Item::List(list) = &node.item else {
+            reading.mismatch(node, path, "a list of tables with `share` and `pattern`");
+            return None;
+        };
+        let mut parts: Vec<Option<(Pattern, f64)>> = Vec::new();
+        let mut resolved = Vec::new();
+        for (index, node) in list.iter().enumerate() {
+            let mut table = TableReader::of(node, format!("{path}.{index}"), reading);
+            let share = read_parameters(&mut table, SHARE, self.context, reading);
+            let pattern = self.pattern(&mut table, None, reading);
+            parts.push(share.zip(pattern).map(|(share, pattern)| (pattern, share.number("share"))));
+            resolved.push(Node::free(Item::Table(table.finish(reading))));
+        }
+        let (patterns, shares): (Vec<_>, Vec<_>) = parts.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        if shares.iter().sum::<f64>() <= 0.0 {
+            let help = "give at least one pattern a positive share";
+            reading.blame(Diagnostic::at(node.span, "no pattern of this mixture has a share").help(help));
+            return None;
+        }
+        let mut table = Table::default();
+        table.put(MIX, Item::List(resolved));
+        Some((Pattern::mix(patterns, &shares), Item::Table(table)))
+    }
+
+    /// A size; a plain number is a fixed one, and without any it is that of a packet.
+    fn size(&self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<MessageSize> {
+        let path = table.path_of("size");
+        let node = match table.take("size") {
+            Some(entry) => entry.node.clone(),
+            None => Node { item: Item::Integer(self.packet_flits.into()), span: table.span },
+        };
+        let node = if matches!(node.item, Item::Integer(_) | Item::Number(_)) { fixed(node) } else { node };
+        let (choice, resolved) = read_choice(&node, &path, "size", SIZES, self.context, reading)?;
+        table.resolved.put("size", resolved);
+        (choice.model.build)(&choice.values).map_err(|error| choice.blame(error, &path, reading)).ok()
+    }
+
+    fn arrival(&self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Arrival> {
+        let path = table.path_of("arrival");
+        let bernoulli = Node { item: Item::Text("bernoulli".to_owned()), span: table.span };
+        let node = table.take("arrival").map_or(&bernoulli, |entry| &entry.node);
+        let (choice, resolved) = read_choice(node, &path, "arrival process", ARRIVALS, self.context, reading)?;
+        table.resolved.put("arrival", resolved);
+        Some((choice.model.build)(&choice.values))
+    }
+}
+
+/// `{ fixed = { flits = … } }` around a number.
+fn fixed(number: Node) -> Node {
+    let span = number.span;
+    let around = |key: &str, node: Node| Node {
+        item: Item::Table(Table(vec![Entry { key: key.to_owned(), key_span: span, node }])),
+        span,
+    };
+    around("fixed", around("flits", number))
+}
+
+/// Flits of the smallest data packet that sizes can cause, when messages are cut into packets.
+pub(crate) fn smallest_packet(sizes: impl Iterator<Item = MessageSize>, packet_flits: u16) -> u16 {
+    let packet = u32::from(packet_flits);
+    let last = |size: u32| match size % packet {
+        0 => packet,
+        rest => rest,
+    };
+    let smallest = |size: MessageSize| match size {
+        MessageSize::Fixed(size) => last(size),
+        MessageSize::Uniform { min, max } if max <= packet => min,
+        MessageSize::Uniform { .. } => 1,
+        MessageSize::Weighted { sizes, .. } => sizes.into_iter().map(last).min().unwrap_or(packet),
+    };
+    sizes.map(smallest).min().unwrap_or(packet) as u16
+}

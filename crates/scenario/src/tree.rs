@@ -1,0 +1,143 @@
+//! A document as a tree in which everything knows its place.
+
+use toml::de::{DeTable, DeValue};
+
+use crate::diagnostic::{Diagnostic, Span};
+
+/// A value and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    pub item: Item,
+    pub span: Span,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Item {
+    Text(String),
+    Integer(i128),
+    Number(f64),
+    Flag(bool),
+    List(Vec<Node>),
+    Table(Table),
+    /// Something that no scenario needs; kept as its name.
+    Other(&'static str),
+}
+
+/// A table, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table(pub Vec<Entry>);
+
+/// A key with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub key: String,
+    pub key_span: Span,
+    pub node: Node,
+}
+
+impl Item {
+    /// What it is, for people.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Text(text) => format!("the text \"{text}\""),
+            Self::Integer(number) => format!("the number {number}"),
+            Self::Number(number) => format!("the number {number}"),
+            Self::Flag(flag) => format!("`{flag}`"),
+            Self::List(_) => "a list".to_owned(),
+            Self::Table(_) => "a table".to_owned(),
+            Self::Other(name) => (*name).to_owned(),
+        }
+    }
+}
+
+impl Node {
+    /// A value that stands nowhere: a default, or something resolved.
+    pub fn free(item: Item) -> Self {
+        Self { item, span: Span::default() }
+    }
+
+    /// Reads a value from text that starts at `offset` of its source. `None` if it is none.
+    pub fn parse(text: &str, source: usize, offset: usize) -> Option<Self> {
+        let value = DeValue::parse(text).ok()?;
+        let span = value.span();
+        Some(Place { source, offset }.node(value.get_ref(), span))
+    }
+}
+
+impl Table {
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        self.0.iter().find(|entry| entry.key == key)
+    }
+
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
+        self.0.iter_mut().find(|entry| entry.key == key)
+    }
+
+    /// Adds or replaces a value that stands nowhere.
+    pub fn put(&mut self, key: &str, item: Item) {
+        self.put_entry(Entry { key: key.to_owned(), key_span: Span::default(), node: Node::free(item) });
+    }
+
+    pub fn put_entry(&mut self, entry: Entry) {
+        match self.get_mut(&entry.key) {
+            Some(old) => *old = entry,
+            None => self.0.push(entry),
+        }
+    }
+
+    /// Reads a document, as far as it can be read.
+    pub fn parse(text: &str, source: usize) -> (Self, Vec<Diagnostic>) {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let place = Place { source, offset: 0 };
+        let diagnostic = |error: toml::de::Error| {
+            let message = error.message().trim_end().replace('\n', ", ");
+            let span = error.span().map(|span| place.span(span));
+            Diagnostic { message, span, ..Diagnostic::default() }
+        };
+        (place.table(table.get_ref()), errors.into_iter().map(diagnostic).collect())
+    }
+}
+
+/// Where a piece of TOML stands in its source.
+#[derive(Clone, Copy)]
+struct Place {
+    source: usize,
+    offset: usize,
+}
+
+impl Place {
+    fn span(self, range: std::ops::Range<usize>) -> Span {
+        Span { source: self.source, start: range.start + self.offset, end: range.end + self.offset }
+    }
+
+    fn table(self, table: &DeTable<'_>) -> Table {
+        let entry = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| Entry {
+            key: AsRef::<str>::as_ref(key.get_ref()).to_owned(),
+            key_span: self.span(key.span()),
+            node: self.node(value.get_ref(), value.span()),
+        };
+        Table(table.iter().map(|(key, value)| entry((key, value))).collect())
+    }
+
+    fn node(self, value: &DeValue<'_>, range: std::ops::Range<usize>) -> Node {
+        let item = match value {
+            DeValue::String(text) => Item::Text(text.to_string()),
+            DeValue::Integer(integer) => match i128::from_str_radix(integer.as_str(), integer.radix()) {
+                Ok(number) => Item::Integer(number),
+                Err(_) => Item::Other("a number that is too large"),
+            },
+            DeValue::Float(float) => match float.as_str().parse() {
+                Ok(number) => Item::Number(number),
+                Err(_) => Item::Other("a number that cannot be read"),
+            },
+            DeValue::Boolean(flag) => Item::Flag(*flag),
+            DeValue::Datetime(_) => Item::Other("a date"),
+            DeValue::Array(list) => {
+                Item::List(list.iter().map(|value| self.node(value.get_ref(), value.span())).collect())
+            }
+            DeValue::Table(table) => Item::Table(self.table(table)),
+        };
+        Node { item, span: self.span(range) }
+    }
+}

@@ -1,0 +1,146 @@
+//! What is said about bad files.
+
+use tailback_scenario::Document;
+
+const SMALL: &str = r#"
+routing = "minimal"
+[topology.dragonfly]
+p = 2
+a = 4
+h = 2
+g = 9
+[[traffic]]
+load = 0.3
+"#;
+
+fn mistakes(text: &str, overrides: &[&str]) -> String {
+    let document = overrides.iter().fold(Document::read("test.toml", text), |document, set| document.with(set));
+    match document.resolve() {
+        Ok(scenario) => panic!("{overrides:?} was accepted as\n{}", scenario.text),
+        Err(diagnostics) => diagnostics.to_string(),
+    }
+}
+
+#[test]
+fn all_mistakes_are_found_at_once_each_in_its_place() {
+    let text = r#"titel = "x"
+routing = "minmal"
+[topology.dragonfly]
+p = 2
+a = 4
+h = 2
+g = 10
+[router]
+treshold = 3
+iterations = 0
+speedup = 3
+[links.local]
+buffer = 4
+latency = "50 ns"
+[[traffic]]
+load = 1.5
+pattern = "hotspot"
+[[traffic]]
+load = "high"
+from = "0..100"
+[measure]
+cycles = 0
+"#;
+    let expected = r#"test.toml:1:1: unknown key `titel`
+  help: did you mean `title`?
+test.toml:2:11: unknown routing "minmal"
+  help: did you mean "minimal"?
+test.toml:7:5: 10 groups cannot be joined: a group has a·h = 8 global links and reaches at most 9 groups
+  help: use g = 9 or fewer, or more links (a, h)
+test.toml:9:1: unknown key `treshold` in [router]
+  help: the keys are speedup, head_delay, crossbar_delay, allocation, iterations, order, input_arbiter, output_arbiter, transit_first, vc_allocation, crossbar_inputs, crossbar_outputs, virtual_output_queues, output_queue, output_queue_per, output_queue_release, link_arbiter, credits
+test.toml:10:14: `router.iterations` = 0 is outside 1 to 16
+  help: the nearest allowed value is 1
+test.toml:14:11: 50 ns cannot be counted in cycles of unknown length
+  help: give the length of a link cycle, as in `clock.cycle = "1 ns"`, or write the time in cycles
+test.toml:16:8: `traffic.traffic0.load` = 1.5 is outside 0 to 1
+  help: the nearest allowed value is 1
+test.toml:17:11: unknown pattern "hotspot"
+  help: did you mean "hot-spot"?
+test.toml:19:8: `traffic.traffic1.load` is a number, not the text "high"
+test.toml:22:10: nothing is measured in 0 cycles
+  help: measure at least one cycle"#;
+    assert_eq!(mistakes(text, &[]), expected);
+}
+
+#[test]
+fn each_kind_of_mistake_has_its_words() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["router.speedup=3"], "a speedup of 3 is not a power of two"),
+        (&["links.local.buffer=4"], "a buffer of 4 flits has no room for a packet of 8"),
+        (&["router.output_queue=4"], "an output queue of 4 flits has no room"),
+        (&["router.credits=link"], "block other channels"),
+        (&["router.vc_allocation=true", "router.iterations=2"], "with vc_allocation an allocation has one round"),
+        (&["links.global.latency=2.5"], "not a whole number of link cycles"),
+        (&["links.global.latency=0"], "not a whole number of link cycles"),
+        (&["router.head_delay=0.3"], "is a time"),
+        (&["traffic.load=1.5"], "`traffic.traffic.load` = 1.5 is outside 0 to 1"),
+        (&["traffic.load=high"], "`traffic.traffic.load` is a number, not the text \"high\""),
+        (&["traffic.pattern=hot-spot"], "`traffic.traffic.pattern.hot-spot.to` is missing"),
+        (&["traffic.pattern=bit-complement"], "not a power of two"),
+        (&["traffic.pattern.adversarial.offset=9"], "9 is a multiple of 9"),
+        (&["traffic.pattern.hot-spot.to=[0]"], "node 0 of traffic \"traffic\" would send to itself"),
+        (&["traffic.from=[72]"], "node 72 does not exist"),
+        (&["traffic.from=0..99999999999"], "node 72 does not exist"),
+        (&["traffic.from=[1, 1]"], "node 1 is listed twice"),
+        (&["traffic.from={ random = 73 }"], "73 nodes are asked for"),
+        (&["traffic.from=hot"], "unknown set of nodes \"hot\""),
+        (&["traffic.size=0"], "`traffic.traffic.size.fixed.flits` = 0 is outside"),
+        (&["traffic.size.uniform={ min = 9, max = 3 }"], "below the smallest"),
+        (&["traffic.arrival=poisson"], "unknown arrival process \"poisson\""),
+        (&["traffic.phases=[{ from = 0, load = 0.2 }]"], "this phase begins in cycle 0"),
+        (&["topology.dragonfly.p=256"], "a router would need 261 ports"),
+        (&["topology=mesh"], "unknown topology \"mesh\""),
+        (&["routing=nearest-common-ancestor"], "routes in a fat-tree, not in a dragonfly"),
+        (&["routing.minimal.vcs=l0 g0"], "no channel left"),
+        (&["routing.minimal.vcs=l0 g0 l0"], "wait for each other in a circle"),
+        (&["links.injection.vcs=17"], "outside 1 to 16"),
+        (&["protocol.baseline.acknowledge=1"], "true or false"),
+        (&["measure.cycles=5000000000"], "a run cannot be longer than"),
+        (&["seed=-1"], "`seed` is a whole number that is not negative"),
+        (&["clock.cycle=0 ns"], "a cycle cannot take 0 ns"),
+        (&["sweep.over.seed=3..1"], "does not lead upwards"),
+        (&["execution.thread=2"], "unknown key `thread` in [execution]"),
+        (&["nonsense"], "an override is a path and a value"),
+    ];
+    for (overrides, reason) in cases {
+        let said = mistakes(SMALL, overrides);
+        assert!(said.contains(reason), "{overrides:?} gave\n{said}");
+    }
+}
+
+#[test]
+fn a_cycle_is_named_channel_by_channel() {
+    let said = mistakes(SMALL, &["routing.minimal.vcs=l0 g0 l0"]);
+    assert!(said.lines().count() >= 4 && said.contains("VC 0"), "{said}");
+}
+
+#[test]
+fn files_that_are_no_toml_are_refused_with_their_own_words_only() {
+    for text in ["[topology", "a = = 1", "x = \"", "\u{0}"] {
+        let said = mistakes(text, &[]);
+        assert!(said.starts_with("test.toml:1:") && !said.contains("missing"), "{said}");
+    }
+    assert!(mistakes("", &[]).contains("`topology` is missing"));
+}
+
+#[test]
+fn any_text_is_either_read_or_refused() {
+    use proptest::prelude::*;
+    let lines: Vec<&str> = SMALL.lines().collect();
+    let mutation = (0..lines.len(), 0..lines.len(), any::<proptest::sample::Index>(), "[ -~\n]{0,6}");
+    proptest!(|((cut, twice, at, noise) in mutation)| {
+        let mut changed = lines.clone();
+        changed.insert(twice, lines[twice]);
+        changed.remove(cut);
+        let mut text = changed.join("\n");
+        text.insert_str(at.index(text.len() + 1), &noise);
+        // Neither is wrong; a panic is.
+        let _ = Document::read("test.toml", &text).resolve();
+    });
+}

@@ -1,0 +1,131 @@
+//! What good files resolve to.
+
+use tailback_hardware::LinkSpec;
+use tailback_scenario::{Document, Scenario};
+use tailback_workload::MessageSize;
+
+const SMALL: &str = r#"
+routing = "minimal"
+[topology.dragonfly]
+p = 2
+a = 4
+h = 2
+g = 9
+[[traffic]]
+load = 0.3
+"#;
+
+pub fn resolve(text: &str, overrides: &[&str]) -> Scenario {
+    let document = overrides.iter().fold(Document::read("test.toml", text), |document, set| document.with(set));
+    document.resolve().unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
+}
+
+#[test]
+fn the_resolved_text_resolves_to_itself() {
+    let everything = r#"
+        title = "Everything \"at once\""
+        seed = 7
+        [clock]
+        cycle = "1.25 ns"
+        [topology.dragonfly]
+        p = 2
+        a = 4
+        h = 2
+        g = 5
+        arrangement = "absolute"
+        [links]
+        injection = { latency = "2.5 ns", vcs = 4 }
+        local.latency = "50 ns"
+        global = { latency = 80, cycles_per_flit = 2 }
+        [router]
+        head_delay = "625 ps"
+        output_queue = "unlimited"
+        [routing.valiant]
+        target = "group"
+        [protocol.baseline]
+        acknowledge = true
+        [nodes]
+        hot = { random = 3, seed = 5 }
+        cold = { outside = "hot" }
+        some = { any = ["hot", "0..4"] }
+        [[traffic]]
+        name = "storm"
+        from = { random = 10, outside = "hot" }
+        load = 0.9
+        pattern.hot-spot.to = "hot"
+        start = "1 us"
+        [[traffic]]
+        name = "background"
+        from = "cold"
+        load = 0.25
+        size.weighted = { flits = [4, 64], shares = [0.9, 0.1] }
+        arrival.bursts.messages = 3
+        pattern.mix = [
+            { share = 3, pattern = "uniform" },
+            { share = 1, pattern = { adversarial = { offset = 2 } } },
+        ]
+        phases = [{ from = 1000, load = 0.0 }, { from = 2000, load = 0.5, pattern.shift.by = 3 }]
+        [measure]
+        series = 100
+        [execution]
+        threads = 2
+    "#;
+    for text in [everything, SMALL] {
+        let first = resolve(text, &[]);
+        let second = resolve(&first.text, &[]);
+        assert_eq!(first.text, second.text);
+        assert_eq!(first.digest, second.digest);
+        assert_eq!(first.network, second.network);
+        assert_eq!(first.workload, second.workload);
+    }
+}
+
+#[test]
+fn defaults_are_those_of_the_first_network() {
+    let scenario = resolve(SMALL, &[]);
+    let link = |cycles: u32| LinkSpec { latency: 2 * cycles, flit_ticks: 2 };
+    assert_eq!(scenario.network.links, [link(1), link(10), link(100)]);
+    assert_eq!((scenario.network.input_buffers, scenario.network.packet_flits_max), (vec![256, 32, 256], 8));
+    assert_eq!(scenario.workload.traffics[0].size, MessageSize::Fixed(8));
+}
+
+#[test]
+fn only_what_can_change_results_changes_the_digest() {
+    let digest = |overrides: &[&str]| resolve(SMALL, overrides).digest;
+    let plain = digest(&[]);
+    let indifferent =
+        ["title=other", "execution.threads=2", "execution.partition=router", "traffic.load=0.30", "seed=1"];
+    for same in indifferent {
+        assert_eq!(digest(&[same]), plain, "{same}");
+    }
+    let different = ["seed=2", "traffic.load=0.31", "measure.cycles=1", "router.iterations=2", "routing=valiant"];
+    for other in different {
+        assert_ne!(digest(&[other]), plain, "{other}");
+    }
+}
+
+#[test]
+fn overrides_reach_everything() {
+    let scenario = resolve(
+        SMALL,
+        &["routing.valiant.target=group", "topology.p=1", "traffic.size=24", "clock.cycle=2 ns", "measure.cycles=1 us"],
+    );
+    assert_eq!((scenario.routing.name, scenario.topology.built.graph().nodes()), ("valiant", 36));
+    assert_eq!((scenario.measure.cycles, scenario.network.packet_flits_min), (500, 8));
+}
+
+#[test]
+fn drawn_sets_depend_on_seed_and_name_alone() {
+    let sets = |overrides: &[&str]| {
+        let scenario = resolve(SMALL, overrides);
+        scenario.workload.traffics[0].sources.members().to_vec()
+    };
+    let drawn = sets(&["traffic.from={ random = 5 }"]);
+    assert_eq!(drawn.len(), 5);
+    assert_eq!(drawn, sets(&["traffic.from={ random = 5 }", "nodes.other={ random = 7 }"]));
+    assert_ne!(drawn, sets(&["traffic.from={ random = 5 }", "seed=2"]));
+    assert_eq!(
+        sets(&["traffic.from={ random = 5, seed = 9 }"]),
+        sets(&["seed=4", "traffic.from={ random = 5, seed = 9 }"])
+    );
+}

@@ -1,0 +1,4 @@
+//! Scenario files, good and bad.
+
+mod bad;
+mod good;

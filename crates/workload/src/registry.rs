@@ -1,0 +1,257 @@
+//! The patterns, sizes and arrival processes that scenario files can name.
+
+use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
+use tailback_random::Stream;
+
+use crate::{Arrival, Groups, MessageSize, NodeSet, Pattern};
+
+/// What a pattern is built into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// How they fall into groups, if they do.
+    pub groups: Option<Groups>,
+    /// The seed of the scenario.
+    pub seed: u64,
+}
+
+/// A pattern with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternModel {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// One sentence for people.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Builds it.
+    pub build: fn(&Values, &Setting) -> Result<Pattern, BuildError>,
+}
+
+/// A distribution of message sizes with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct SizeModel {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// One sentence for people.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Builds it.
+    pub build: fn(&Values) -> Result<MessageSize, BuildError>,
+}
+
+/// An arrival process with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct ArrivalModel {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// One sentence for people.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Builds it.
+    pub build: fn(&Values) -> Arrival,
+}
+
+/// The largest message, in flits.
+pub const MESSAGE_FLITS_MAX: u64 = 1 << 20;
+
+const fn nodes(name: &'static str, default: Option<&'static str>, help: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Nodes, default, help }
+}
+
+const fn flits(name: &'static str, help: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Integer { min: 1, max: MESSAGE_FLITS_MAX }, default: None, help }
+}
+
+/// The purpose of the random streams that draw permutations.
+const PERMUTATION: u64 = 1 << 34;
+
+/// All patterns but mixtures of them.
+pub const PATTERNS: &[PatternModel] = &[
+    PatternModel {
+        name: "uniform",
+        summary: "each message to a random node",
+        parameters: &[
+            nodes("among", Some("\"all\""), "the nodes to draw from"),
+            Parameter {
+                name: "with_self",
+                kind: Kind::Flag,
+                default: Some("false"),
+                help: "whether a source may draw itself, as some simulators do",
+            },
+        ],
+        build: |values, setting| uniform(values, "among", values.flag("with_self"), setting),
+    },
+    PatternModel {
+        name: "hot-spot",
+        summary: "each message to a random one of some nodes: n sources and m of these make a hot-spot n:m",
+        parameters: &[nodes("to", None, "the nodes that all sources send to")],
+        build: |values, setting| uniform(values, "to", false, setting),
+    },
+    PatternModel {
+        name: "adversarial",
+        summary: "ADV+i: each message to a random node of the group i further on",
+        parameters: &[Parameter {
+            name: "offset",
+            kind: Kind::Integer { min: 1, max: 1 << 16 },
+            default: Some("1"),
+            help: "how many groups further on, counted round",
+        }],
+        build: |values, setting| {
+            let Some(groups) = setting.groups else {
+                return Err(BuildError::new("this topology has no groups of nodes")
+                    .help("use a dragonfly, or the pattern `shift`"));
+            };
+            let offset = values.integer("offset");
+            Pattern::adversarial(groups, offset).map_err(|error| BuildError::at("offset", error.to_string()))
+        },
+    },
+    PatternModel {
+        name: "shift",
+        summary: "each node sends to the one some places further on",
+        parameters: &[Parameter {
+            name: "by",
+            kind: Kind::Integer { min: 1, max: u32::MAX as u64 },
+            default: None,
+            help: "how many nodes further on, counted round",
+        }],
+        build: |values, setting| {
+            Pattern::shift(setting.nodes, values.integer("by")).map_err(|error| BuildError::at("by", error.to_string()))
+        },
+    },
+    PatternModel {
+        name: "bit-complement",
+        summary: "each node sends to the one whose number has all bits turned over",
+        parameters: &[],
+        build: |_, setting| Pattern::bit_complement(setting.nodes).map_err(|error| BuildError::new(error.to_string())),
+    },
+    PatternModel {
+        name: "permutation",
+        summary: "each node sends to one random other, each of which receives from one",
+        parameters: &[Parameter {
+            name: "seed",
+            kind: Kind::IntegerOr { min: 0, max: i64::MAX as u64, word: "scenario" },
+            default: Some("\"scenario\""),
+            help: "the seed of the permutation; that of the scenario by default",
+        }],
+        build: |values, setting| {
+            let seed = values.integer_or("seed").unwrap_or(setting.seed);
+            Pattern::random_permutation(setting.nodes, &mut Stream::new(seed, 0, PERMUTATION))
+                .map_err(|error| BuildError::new(error.to_string()))
+        },
+    },
+];
+
+fn uniform(
+    values: &Values,
+    parameter: &'static str,
+    with_self: bool,
+    setting: &Setting,
+) -> Result<Pattern, BuildError> {
+    let members: Vec<u64> = values.nodes(parameter).iter().map(|&node| node.into()).collect();
+    let among = NodeSet::of(&members, setting.nodes).map_err(|e| BuildError::at(parameter, e.to_string()))?;
+    // One destination is enough for everybody else: whether it is a source as well is for the traffic to see.
+    let alone = among.len() == 1;
+    Pattern::uniform(among, with_self || alone).map_err(|error| BuildError::at(parameter, error.to_string()))
+}
+
+/// All distributions of message sizes.
+pub const SIZES: &[SizeModel] = &[
+    SizeModel {
+        name: "fixed",
+        summary: "all messages alike",
+        parameters: &[flits("flits", "the size of a message")],
+        build: |values| Ok(MessageSize::Fixed(values.integer("flits"))),
+    },
+    SizeModel {
+        name: "uniform",
+        summary: "every size between two, each alike",
+        parameters: &[flits("min", "the smallest message, in flits"), flits("max", "the largest message, in flits")],
+        build: |values| {
+            let [min, max] = ["min", "max"].map(|name| values.integer(name));
+            if min > max {
+                return Err(BuildError::at("max", format!("the largest size, {max}, is below the smallest, {min}"))
+                    .help("exchange them"));
+            }
+            Ok(MessageSize::Uniform { min, max })
+        },
+    },
+    SizeModel {
+        name: "weighted",
+        summary: "one of some sizes",
+        parameters: &[
+            Parameter {
+                name: "flits",
+                kind: Kind::Integers { min: 1, max: MESSAGE_FLITS_MAX },
+                default: None,
+                help: "the sizes",
+            },
+            Parameter {
+                name: "shares",
+                kind: Kind::Numbers { min: 0.0, max: 1e9 },
+                default: None,
+                help: "how often each comes, in any unit",
+            },
+            Parameter {
+                name: "shares_of",
+                kind: Kind::Choice(&[
+                    Choice { word: "messages", help: "a size of share 0.5 makes up half of all messages" },
+                    Choice { word: "flits", help: "a size of share 0.5 makes up half of all flits" },
+                ]),
+                default: Some("\"messages\""),
+                help: "what the shares are shares of",
+            },
+        ],
+        build: weighted,
+    },
+];
+
+fn weighted(values: &Values) -> Result<MessageSize, BuildError> {
+    let (sizes, shares) = (values.integers("flits"), values.numbers("shares"));
+    if sizes.len() != shares.len() {
+        let message = format!("there are {} sizes and {} shares", sizes.len(), shares.len());
+        return Err(BuildError::at("shares", message).help("give each size its share"));
+    }
+    if shares.iter().sum::<f64>() <= 0.0 {
+        return Err(BuildError::at("shares", "no size has a share").help("give at least one size a positive share"));
+    }
+    Ok(match values.text("shares_of") {
+        "flits" => MessageSize::weighted_by_flits(&sizes, shares),
+        _ => MessageSize::weighted(&sizes, shares),
+    })
+}
+
+/// All arrival processes.
+pub const ARRIVALS: &[ArrivalModel] = &[
+    ArrivalModel {
+        name: "bernoulli",
+        summary: "in each cycle a message with the same chance",
+        parameters: &[],
+        build: |_| Arrival::Bernoulli,
+    },
+    ArrivalModel {
+        name: "bursts",
+        summary: "a source sends messages back to back for a while, then rests for a while; both times are geometric",
+        parameters: &[
+            Parameter {
+                name: "messages",
+                kind: Kind::Number { min: 1.0, max: 1e6 },
+                default: None,
+                help: "the mean number of messages in a burst",
+            },
+            Parameter {
+                name: "same_destination",
+                kind: Kind::Flag,
+                default: Some("true"),
+                help: "whether all messages of a burst go to the same node",
+            },
+        ],
+        build: |values| Arrival::Bursts {
+            messages_mean: values.number("messages"),
+            same_destination: values.flag("same_destination"),
+        },
+    },
+];

@@ -1,0 +1,82 @@
+//! The rules about who may depend on whom: change them here, on purpose, or not at all.
+//!
+//! They restate section 2 of the design. Names are those of crates without `tailback-`.
+
+/// A crate, the layer it is in, and the crates of this workspace that it may be built from.
+pub struct Row {
+    pub name: &'static str,
+    pub layer: u8,
+    pub may_use: &'static [&'static str],
+}
+
+const fn row(name: &'static str, layer: u8, may_use: &'static [&'static str]) -> Row {
+    Row { name, layer, may_use }
+}
+
+/// All crates. A crate may be planned and not exist yet; one that exists must be here.
+pub const CRATES: &[Row] = &[
+    // The seams, and what they are written in.
+    row("random", 0, &[]),
+    row("parameters", 0, &[]),
+    row("engine", 0, &["random"]),
+    row("topology", 0, &["parameters"]),
+    row("protocol", 0, &["parameters"]),
+    // Models, what feeds them and what they leave behind.
+    row("phold", 1, &["engine"]),
+    row("hardware", 1, &["parameters", "topology"]),
+    row("routing", 1, &["parameters", "random", "topology"]),
+    row("workload", 1, &["parameters", "random"]),
+    row("network", 1, &["engine", "hardware", "protocol", "random", "routing", "topology", "workload"]),
+    row("report", 1, &[]),
+    row("scenario", 1, &["hardware", "parameters", "protocol", "random", "routing", "topology", "workload"]),
+    // The facade.
+    row(
+        "sim",
+        2,
+        &[
+            "engine",
+            "hardware",
+            "network",
+            "parameters",
+            "protocol",
+            "random",
+            "report",
+            "routing",
+            "scenario",
+            "topology",
+            "workload",
+        ],
+    ),
+    // What people and programs talk to.
+    row("api", 3, &[]),
+    row("service", 3, &["api", "report", "scenario", "sim"]),
+    row("cli", 4, &["api", "report", "scenario", "service", "sim"]),
+];
+
+/// Any crate under `crates/protocols`: it knows the seam and nothing else, so it needs no row of its own.
+pub const PROTOCOL_FAMILY: Row = row("a family of protocols", 1, &["parameters", "protocol"]);
+
+/// What a crate must never know, not even through others: the last column of the design's table.
+pub const NEVER: &[(&str, &[&str])] = &[
+    ("engine", &["hardware", "network", "phold", "protocol", "routing", "topology", "workload"]),
+    ("topology", &["engine", "hardware", "network", "protocol", "routing"]),
+    ("protocol", &["engine", "hardware", "network", "routing", "topology"]),
+    ("phold", &["hardware", "network", "protocol", "routing", "topology", "workload"]),
+    ("hardware", &["engine", "network", "protocol", "routing", "workload"]),
+    ("routing", &["engine", "hardware", "network", "protocol", "workload"]),
+    ("workload", &["engine", "network", "routing", "topology"]),
+    ("network", &["report", "scenario", "sim"]),
+    ("report", &["engine", "network", "scenario", "sim"]),
+    ("scenario", &["engine", "network", "report", "sim"]),
+    ("sim", &["api", "cli", "service"]),
+    ("api", &["engine", "network", "scenario", "sim"]),
+];
+
+/// Crates of other people that only some of ours may be built from, directly or not.
+pub const FENCED: &[(&[&str], &[&str])] = &[
+    (&["tokio", "tonic", "prost", "axum", "hyper", "tower", "rusqlite"], &["api", "service", "cli"]),
+    (&["clap", "indicatif", "miette"], &["cli"]),
+];
+
+/// Crates of other people that only some of ours may name: whoever stands on those gets them as well.
+pub const NAMED_ONLY_BY: &[(&str, &[&str])] = &[("rayon", &["engine"]), ("rand_pcg", &["random"])];

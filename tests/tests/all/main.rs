@@ -1,0 +1,6 @@
+//! Tests that span crates, all in one binary.
+
+mod clippy_files;
+mod dependency_rules;
+mod unsafe_code;
+mod workspace;
