@@ -15,6 +15,7 @@ mod decimal;
 mod diagnostic;
 mod digest;
 mod document;
+mod models;
 mod nearest;
 mod network;
 mod nodes;
@@ -31,6 +32,8 @@ mod tree;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Source, Span};
 pub use document::Document;
+pub use models::{ModelSummary, models};
 pub use resolve::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 pub use sections::{SECTIONS, SectionModel};
 pub use sweep::{Axis, Point, Sweep, Variant};
+pub use tailback_parameters::{Choice, Kind, Parameter};

@@ -146,7 +146,7 @@ impl<'a> Unread<'a> {
     }
 
     /// Whether a number is in its range; complains if not.
-    fn fits<T: PartialOrd + std::fmt::Display>(
+    fn fits<T: PartialOrd + Copy + std::fmt::Display>(
         &self,
         node: &Node,
         value: T,

@@ -1,0 +1,156 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Simulates congestion in lossless interconnection networks.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tailback",
+    version,
+    about,
+    arg_required_else_help = true,
+    after_help = "Results go to standard output, progress and diagnostics to standard error.\n\
+                  Exit codes: 0 done, 1 failed, 2 bad input (nothing has been written), 130 interrupted.",
+    max_term_width = 110
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate a scenario and report what was measured
+    Run(RunArguments),
+    /// Simulate a scenario many times with different values, and tabulate the results
+    Sweep(SweepArguments),
+    /// Check a scenario without running it: the resolved file, its digest, and what it would take
+    Check(CheckArguments),
+    /// Explain a scenario: wiring, virtual channels, and each component of latency
+    Explain(ExplainArguments),
+    /// List what exists: topologies, routings, protocols, traffic, with all parameters
+    Models(ModelsArguments),
+    /// Draw figures from the results of runs and sweeps
+    Plot(PlotArguments),
+}
+
+/// A scenario, and what is laid over it.
+#[derive(Args, Debug)]
+pub struct ScenarioArguments {
+    /// The scenario file (TOML)
+    pub file: PathBuf,
+    /// Set a value of the scenario, as in `measure.cycles=4000` or `traffic.load=0.3`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
+    /// The seed of all random streams
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Threads to simulate on; 0 for the sequential executor. They change no result
+    #[arg(long, value_name = "N")]
+    pub threads: Option<u32>,
+    /// Write report.json, the resolved scenario and time series into this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How to print the report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Say nothing on the way
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct SweepArguments {
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
+    /// Vary a value: `traffic.load=0.1..0.9/0.1` or `routing=minimal,valiant`; may be repeated, the last varies fastest
+    #[arg(long = "over", value_name = "PATH=VALUES")]
+    pub over: Vec<String>,
+    /// How many seeds each point is run with; without it, what the scenario says, or one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub seeds: Option<u64>,
+    /// How many runs to simulate at the same time; as many as there are cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+    /// Where results go and are found again; `results/<name of the file>` by default
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Go on with a curve when it is saturated
+    #[arg(long)]
+    pub no_stop: bool,
+    /// How to print the table
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Say nothing on the way
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct CheckArguments {
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Args, Debug)]
+pub struct ExplainArguments {
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Args, Debug)]
+pub struct ModelsArguments {
+    /// Show only models with this name, or of this kind
+    pub name: Option<String>,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Args, Debug)]
+pub struct PlotArguments {
+    /// Directories with the results of runs or sweeps
+    #[arg(required = true, value_name = "DIR")]
+    pub directories: Vec<PathBuf>,
+    /// Where figures go; into the first directory by default
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The kind of picture
+    #[arg(long, value_enum, default_value_t = Picture::Svg)]
+    pub picture: Picture,
+    /// Cut latencies off at this many cycles
+    #[arg(long, value_name = "CYCLES")]
+    pub latency_max: Option<f64>,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// Kinds of pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Picture {
+    /// Scalable
+    Svg,
+    /// Pixels
+    Png,
+}

@@ -1,0 +1,67 @@
+//! `tailback check`: the resolved scenario, its digest, and what it would take.
+
+use serde::Serialize;
+
+use crate::arguments::{CheckArguments, Format};
+use crate::complaint::Complaint;
+use crate::input;
+
+/// What `check --format json` prints.
+#[derive(Serialize)]
+struct Checked<'a> {
+    scenario_digest: &'a str,
+    nodes: u32,
+    routers: u32,
+    links: u64,
+    regions: u32,
+    lookahead_cycles: Option<f64>,
+    microarchitecture: &'static str,
+    memory_bytes: u64,
+    sweep_points: usize,
+    deadlock_freedom: String,
+    resolved: &'a str,
+}
+
+/// Runs the command.
+pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
+    let document = input::document(&arguments.scenario)?;
+    let scenario = document.resolve()?;
+    let sweep = document.sweep()?;
+    let plan = input::plan(&scenario, 1)?;
+    let per_cycle = f64::from(scenario.clock.ticks_per_cycle);
+    let graph = scenario.topology.built.graph();
+    let checked = Checked {
+        scenario_digest: &scenario.digest,
+        nodes: plan.nodes,
+        routers: plan.routers,
+        links: plan.links,
+        regions: plan.regions,
+        lookahead_cycles: plan.lookahead_ticks.map(|ticks| ticks as f64 / per_cycle),
+        microarchitecture: if plan.plain_routers { "plain" } else { "general" },
+        memory_bytes: plan.memory_bytes,
+        sweep_points: sweep.points().len() * sweep.seeds.len().max(1),
+        deadlock_freedom: scenario.proof.describe(graph.as_ref()),
+        resolved: &scenario.text,
+    };
+    match arguments.format {
+        Format::Json => println!("{}", serde_json::to_string_pretty(&checked).expect("plain data")),
+        Format::Text => print_text(&checked),
+    }
+    Ok(())
+}
+
+fn print_text(checked: &Checked<'_>) {
+    println!("{}", checked.resolved);
+    println!("# digest      {}", checked.scenario_digest);
+    println!("# network     {} nodes, {} routers, {} links", checked.nodes, checked.routers, checked.links);
+    match checked.lookahead_cycles {
+        Some(cycles) => println!("# regions     {}, each on its own for {cycles} cycles at a time", checked.regions),
+        None => println!("# regions     {}", checked.regions),
+    }
+    println!("# routers     {} microarchitecture", checked.microarchitecture);
+    println!("# memory      about {} MiB", checked.memory_bytes >> 20);
+    println!("# deadlock    free: {}", checked.deadlock_freedom);
+    if checked.sweep_points > 1 {
+        println!("# sweep       {} runs", checked.sweep_points);
+    }
+}

@@ -1,0 +1,107 @@
+//! `tailback models`: what exists, with all parameters.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use tailback_scenario::{Kind, ModelSummary, Parameter, models};
+
+use crate::arguments::{Format, ModelsArguments};
+use crate::complaint::Complaint;
+
+/// A model as `models --format json` prints it.
+#[derive(Serialize)]
+struct Shown {
+    kind: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    parameters: Vec<ShownParameter>,
+}
+
+#[derive(Serialize)]
+struct ShownParameter {
+    name: &'static str,
+    values: String,
+    default: Option<&'static str>,
+    help: &'static str,
+    choices: Vec<ShownChoice>,
+}
+
+#[derive(Serialize)]
+struct ShownChoice {
+    value: &'static str,
+    help: &'static str,
+}
+
+/// Runs the command.
+pub fn run(arguments: &ModelsArguments) -> Result<(), Complaint> {
+    let wanted = |shown: &Shown| arguments.name.as_ref().is_none_or(|name| shown.name == name || shown.kind == name);
+    let shown: Vec<Shown> = models().map(show).filter(wanted).collect();
+    if shown.is_empty() {
+        let name = arguments.name.as_deref().unwrap_or_default();
+        let help = "`tailback models` lists them all".to_owned();
+        return Err(Complaint::BadInput(format!("there is no model or kind of models called `{name}`"), Some(help)));
+    }
+    match arguments.format {
+        Format::Json => println!("{}", serde_json::to_string_pretty(&shown).expect("plain data")),
+        Format::Text => print!("{}", text(&shown)),
+    }
+    Ok(())
+}
+
+fn show(model: ModelSummary) -> Shown {
+    let parameters = model.parameters.iter().map(show_parameter).collect();
+    Shown { kind: model.kind, name: model.name, summary: model.summary, parameters }
+}
+
+fn show_parameter(parameter: &Parameter) -> ShownParameter {
+    let choices = match parameter.kind {
+        Kind::Choice(choices) => choices.iter().map(|c| ShownChoice { value: c.word, help: c.help }).collect(),
+        _ => Vec::new(),
+    };
+    let Parameter { name, default, help, .. } = *parameter;
+    ShownParameter { name, values: values(parameter.kind), default, help, choices }
+}
+
+/// What values a parameter takes, for people.
+fn values(kind: Kind) -> String {
+    match kind {
+        Kind::Integer { min, max } => format!("whole number, {min} to {max}"),
+        Kind::Number { min, max } => format!("number, {min} to {max}"),
+        Kind::Flag => "true or false".to_owned(),
+        Kind::Choice(_) => "one of:".to_owned(),
+        Kind::Text => "text".to_owned(),
+        Kind::Time => "time, in cycles or with a unit".to_owned(),
+        Kind::Integers { min, max } => format!("list of whole numbers, {min} to {max}"),
+        Kind::Numbers { min, max } => format!("list of numbers, {min} to {max}"),
+        Kind::IntegerOr { min, max, word } => format!("whole number, {min} to {max}, or \"{word}\""),
+        Kind::Nodes => "set of nodes".to_owned(),
+    }
+}
+
+fn text(shown: &[Shown]) -> String {
+    let mut text = String::new();
+    let mut kind = "";
+    for model in shown {
+        if model.kind != kind {
+            kind = model.kind;
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{gap}{}", kind.to_uppercase());
+        }
+        let _ = writeln!(text, "\n  {}   {}", model.name, model.summary);
+        for parameter in &model.parameters {
+            let default =
+                parameter.default.map_or_else(|| "required".to_owned(), |default| format!("default {default}"));
+            let _ = writeln!(
+                text,
+                "      {:<22} {} ({}; {default})",
+                parameter.name,
+                parameter.help,
+                parameter.values.trim_end_matches(':')
+            );
+            for choice in &parameter.choices {
+                let _ = writeln!(text, "        {:<20} = {}", choice.value, choice.help);
+            }
+        }
+    }
+    text
+}

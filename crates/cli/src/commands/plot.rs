@@ -1,0 +1,141 @@
+//! `tailback plot`: figures from the results of runs and sweeps.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use tailback_report::{Curve, Figure, Table};
+
+use crate::arguments::{Picture, PlotArguments};
+use crate::commands::sweep::read_manifest;
+use crate::complaint::Complaint;
+use crate::results::Directory;
+
+/// What has been found in the directories.
+#[derive(Default)]
+struct Found {
+    title: Option<String>,
+    latency: Vec<Curve>,
+    accepted: Vec<Curve>,
+    series: Vec<(String, Vec<Curve>)>,
+}
+
+/// What is drawn of time series: the column, the name of the file, and what the axis says.
+const SERIES: [(&str, &str, &str); 3] = [
+    ("accepted_load", "accepted-over-time", "accepted load (flits/source/cycle)"),
+    ("latency_message_mean", "latency-over-time", "mean message latency (cycles)"),
+    ("offered_load", "offered-over-time", "offered load (flits/source/cycle)"),
+];
+
+/// Runs the command.
+pub fn run(arguments: &PlotArguments) -> Result<(), Complaint> {
+    let mut found = Found::default();
+    let several = arguments.directories.len() > 1;
+    for directory in &arguments.directories {
+        let prefix = several.then(|| name_of(directory));
+        let any = read_sweep(directory, prefix.as_deref(), &mut found)?
+            | read_series(directory, prefix.as_deref(), &mut found)?;
+        if !any {
+            return Err(Complaint::BadInput(
+                format!("{} holds neither a sweep nor a time series", directory.display()),
+                Some("make one with `tailback sweep`, or with `tailback run --set measure.series=100 --out …`".into()),
+            ));
+        }
+    }
+    let out = Directory::at(arguments.out.as_deref().unwrap_or(&arguments.directories[0]))?;
+    for (name, figure) in figures(found, arguments) {
+        let path = draw(&out, &name, &figure, arguments.picture)?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+fn name_of(directory: &Path) -> String {
+    directory.file_name().map_or_else(|| directory.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn read_table(path: &Path) -> Result<Option<Table>, Complaint> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let damaged = |error: &dyn std::fmt::Display| Complaint::bad_input(format!("{}: {error}", path.display()));
+    let file = File::open(path).map_err(|error| damaged(&error))?;
+    Table::read_csv(file).map(Some).map_err(|error| damaged(&error))
+}
+
+/// The curves of a sweep over offered load. Tells whether there is one.
+fn read_sweep(directory: &Path, prefix: Option<&str>, found: &mut Found) -> Result<bool, Complaint> {
+    let (Some(manifest), Some(table)) = (read_manifest(directory)?, read_table(&directory.join("sweep.csv"))?) else {
+        return Ok(false);
+    };
+    let mut by: Vec<&str> =
+        table.columns.iter().map(|column| column.name.as_str()).filter(|&n| n == "variant").collect();
+    let others = manifest.axes.iter().filter(|axis| Some(*axis) != manifest.load_axis.as_ref());
+    by.extend(others.map(String::as_str));
+    let curves = |column: &str| {
+        let curves = Curve::from_table(&table, "offered_load", column, &by);
+        let damaged = |error| Complaint::bad_input(format!("{}: {error}", directory.join("sweep.csv").display()));
+        curves.map(|curves| named(curves, &manifest.title, prefix)).map_err(damaged)
+    };
+    found.latency.extend(curves("latency_message_mean")?);
+    found.accepted.extend(curves("accepted_load")?);
+    found.title.get_or_insert(manifest.title.clone());
+    Ok(true)
+}
+
+/// Curves with names that tell them from those of other directories; a single one needs none.
+fn named(mut curves: Vec<Curve>, title: &str, prefix: Option<&str>) -> Vec<Curve> {
+    let single = curves.len() == 1;
+    for curve in &mut curves {
+        curve.name = match prefix {
+            Some(prefix) if single => prefix.to_owned(),
+            Some(prefix) => format!("{prefix}: {}", curve.name),
+            None if single && (curve.name.is_empty() || !curve.name.contains('=')) => title.to_owned(),
+            None => std::mem::take(&mut curve.name),
+        };
+    }
+    curves
+}
+
+/// The time series of a run. Tells whether there is one.
+fn read_series(directory: &Path, prefix: Option<&str>, found: &mut Found) -> Result<bool, Complaint> {
+    let path = directory.join("series.csv");
+    let Some(table) = read_table(&path)? else { return Ok(false) };
+    for (column, _, _) in SERIES {
+        let curves = Curve::from_table(&table, "cycle", column, &["traffic"])
+            .map_err(|error| Complaint::bad_input(format!("{}: {error}", path.display())))?;
+        let curves = curves.into_iter().map(|curve| match prefix {
+            Some(prefix) => Curve { name: format!("{prefix}: {}", curve.name), ..curve },
+            None => curve,
+        });
+        match found.series.iter_mut().find(|(known, _)| known == column) {
+            Some((_, known)) => known.extend(curves),
+            None => found.series.push((column.to_owned(), curves.collect())),
+        }
+    }
+    Ok(true)
+}
+
+fn figures(found: Found, arguments: &PlotArguments) -> Vec<(String, Figure)> {
+    let title = found.title.unwrap_or_default();
+    let mut figures = Vec::new();
+    if !found.latency.is_empty() {
+        let mut latency = Figure::latency(title.as_str(), "cycles", found.latency);
+        latency.y_max = arguments.latency_max.or(latency.y_max);
+        figures.push(("latency".to_owned(), latency));
+        figures.push(("accepted".to_owned(), Figure::throughput(title, found.accepted)));
+    }
+    for (column, curves) in found.series {
+        let (_, name, label) = SERIES.into_iter().find(|(known, _, _)| *known == column).expect("it is one of these");
+        figures.push((name.to_owned(), Figure::time_series("", label, curves)));
+    }
+    figures
+}
+
+fn draw(out: &Directory, name: &str, figure: &Figure, picture: Picture) -> Result<PathBuf, Complaint> {
+    let (name, bytes) = match picture {
+        Picture::Svg => (format!("{name}.svg"), figure.to_svg().into_bytes()),
+        Picture::Png => (format!("{name}.png"), figure.to_png(2.0)),
+    };
+    out.write(&name, &bytes)?;
+    Ok(out.path(&name))
+}

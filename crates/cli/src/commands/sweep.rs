@@ -1,0 +1,101 @@
+//! `tailback sweep`: one scenario many times, and a table.
+
+mod curves;
+mod store;
+mod work;
+
+use tailback_report::{Table, sweep_table};
+use tailback_scenario::{Axis, Document, Sweep};
+
+use crate::arguments::{Format, SweepArguments};
+use crate::complaint::Complaint;
+use crate::{host, input, interrupt};
+pub use store::read_manifest;
+
+use curves::Curves;
+use store::Store;
+
+/// Runs the command.
+pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
+    let document = input::document(&arguments.scenario)?;
+    let base = document.resolve()?;
+    let sweep = complete(document.sweep()?, arguments)?;
+    let tasks = work::tasks(&document, &sweep)?;
+    let largest = tasks.iter().map(|task| &task.scenario).max_by_key(|scenario| scenario.network.links.len());
+    let jobs = arguments.jobs.map_or_else(host::cores, |jobs| jobs as usize).clamp(1, tasks.len().max(1));
+    if let Some(scenario) = largest {
+        input::plan(scenario, jobs as u64)?;
+    }
+    let out = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| ["results".to_owned(), input::stem(&arguments.scenario.file)].iter().collect());
+    let store = Store::open(&out, &base, &sweep)?;
+    interrupt::listen();
+    let mut curves = Curves::new(&sweep);
+    let interrupted = work::run_all(&tasks, &mut curves, &store, jobs, arguments.quiet)?;
+    let table = sweep_table(&curves.points());
+    store.write_table(&table)?;
+    match arguments.format {
+        Format::Json => println!("{}", table.to_json()),
+        Format::Text => print!("{}", main_columns(&table, &sweep).to_text()),
+    }
+    if !arguments.quiet {
+        eprintln!("results are in {}; draw them with `tailback plot {}`", out.display(), out.display());
+    }
+    if interrupted {
+        let message = "interrupted; what is finished is kept, and the same command goes on from there";
+        return Err(Complaint::Interrupted(message.to_owned()));
+    }
+    Ok(())
+}
+
+/// What the command line says goes before what the file says.
+fn complete(mut sweep: Sweep, arguments: &SweepArguments) -> Result<Sweep, Complaint> {
+    for text in &arguments.over {
+        let axis = Axis::parse(text).map_err(Complaint::bad_input)?;
+        match sweep.axes.iter_mut().find(|known| known.path == axis.path) {
+            Some(known) => *known = axis,
+            None => sweep.axes.push(axis),
+        }
+    }
+    if let Some(seeds) = arguments.seeds {
+        sweep.seeds = (1..=seeds).collect();
+    }
+    sweep.stop_when_saturated &= !arguments.no_stop;
+    if sweep.axes.is_empty() && sweep.variants.is_empty() && sweep.seeds.len() < 2 {
+        return Err(Complaint::BadInput(
+            "there is nothing to vary".to_owned(),
+            Some("say what, as in `--over traffic.load=0.1..0.9/0.1`, or add [sweep] to the file".to_owned()),
+        ));
+    }
+    Ok(sweep)
+}
+
+/// The columns that fit on a screen.
+fn main_columns(table: &Table, sweep: &Sweep) -> Table {
+    let fixed = [
+        "seeds",
+        "offered_load",
+        "accepted_load",
+        "latency_message_mean",
+        "latency_message_mean_ci95",
+        "latency_message_p99",
+        "hops_mean",
+        "saturated",
+    ];
+    let variant = (!sweep.variants.is_empty()).then_some("variant");
+    let axes = sweep.axes.iter().map(|axis| axis.path.as_str());
+    let wanted: Vec<&str> = variant.into_iter().chain(axes).chain(fixed).collect();
+    let places: Vec<usize> = wanted.iter().filter_map(|name| table.column(name).ok()).collect();
+    let mut selected = Table::new(places.iter().map(|&place| table.columns[place].clone()).collect());
+    for row in &table.rows {
+        selected.push(places.iter().map(|&place| row[place].clone()).collect());
+    }
+    selected
+}
+
+/// The document of a point.
+fn overlaid(document: &Document, assignments: impl Iterator<Item = String>) -> Document {
+    assignments.fold(document.clone(), |document, assignment| document.with(&assignment))
+}

@@ -1,0 +1,43 @@
+//! From the command line to a scenario that can be run.
+
+use std::path::Path;
+
+use tailback_scenario::{Document, Scenario};
+use tailback_sim::Plan;
+
+use crate::arguments::ScenarioArguments;
+use crate::complaint::Complaint;
+use crate::host;
+
+/// Reads the file, and lays over it what was said beside it.
+pub fn document(arguments: &ScenarioArguments) -> Result<Document, Complaint> {
+    let name = arguments.file.display().to_string();
+    let bytes =
+        std::fs::read(&arguments.file).map_err(|error| Complaint::bad_input(format!("cannot read {name}: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Complaint::bad_input(format!("{name} is not a text: it is no UTF-8 from byte {at} on"))
+    })?;
+    Ok(arguments.set.iter().fold(Document::read(&name, &text), |document, set| document.with(set)))
+}
+
+/// A plan that fits into memory.
+pub fn plan(scenario: &Scenario, runs_at_once: u64) -> Result<Plan, Complaint> {
+    let plan = Plan::new(scenario);
+    let limit = scenario.execution.memory_bytes.or_else(host::available_bytes).unwrap_or(u64::MAX);
+    let needed = plan.memory_bytes.saturating_mul(runs_at_once);
+    if needed <= limit {
+        return Ok(plan);
+    }
+    let [needed, limit] = [needed, limit].map(|bytes| bytes as f64 / f64::from(1 << 30));
+    let several = if runs_at_once > 1 { format!("{runs_at_once} runs at once") } else { "the run".to_owned() };
+    Err(Complaint::BadInput(
+        format!("{several} would take about {needed:.1} GiB of memory, there are {limit:.1} GiB"),
+        Some("make the network smaller, or raise execution.memory_gib if you know better".to_owned()),
+    ))
+}
+
+/// The name of a file without folder and ending.
+pub fn stem(file: &Path) -> String {
+    file.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}

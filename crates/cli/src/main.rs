@@ -1,0 +1,39 @@
+//! The command line of tailback.
+//!
+//! Each command is a module of `commands`: it reads a scenario, asks the crates below for what it needs, and renders it.
+//! Results go to standard output, everything else to standard error.
+//!
+//! **What this crate must never know:** how anything is simulated or computed.
+//!
+//! **The invariant it keeps:** bad input ends with exit code 2 and all diagnostics, and nothing has been written.
+
+mod arguments;
+mod commands;
+mod complaint;
+mod host;
+mod input;
+mod interrupt;
+mod progress;
+mod results;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.command {
+        Command::Run(arguments) => commands::run::run(arguments),
+        Command::Sweep(arguments) => commands::sweep::run(arguments),
+        Command::Check(arguments) => commands::check::run(arguments),
+        Command::Explain(arguments) => commands::explain::run(arguments),
+        Command::Models(arguments) => commands::models::run(arguments),
+        Command::Plot(arguments) => commands::plot::run(arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(complaint) => complaint.tell(),
+    }
+}

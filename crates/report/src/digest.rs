@@ -1,0 +1,149 @@
+//! The fingerprint of a result.
+//!
+//! Everything that goes in is written in one canonical form first: numbers as eight bytes (sixteen for sums), least
+//! significant first, texts and lists with their length before them. Of a histogram only the buckets that hold
+//! something count, of a timeline only the points up to the last that does, so the fingerprint tells what was
+//! recorded and not how it was put together.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::{Histogram, Intervals, Point, Record, Timeline, TrafficRecord};
+
+/// Takes in what belongs to a result, and tells its SHA-256.
+///
+/// The order in which things are given matters.
+#[derive(Clone, Debug)]
+pub struct Digest(Sha256);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Digest {
+    /// A digest of nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        // A change of the canonical form changes this line, so that digests of two forms never agree.
+        Self(Sha256::new()).text("tailback result 1")
+    }
+
+    /// Takes in a text.
+    #[must_use]
+    pub fn text(mut self, text: &str) -> Self {
+        self.put(text.len() as u64);
+        self.0.update(text.as_bytes());
+        self
+    }
+
+    /// Takes in a number.
+    #[must_use]
+    pub fn number(mut self, number: u64) -> Self {
+        self.put(number);
+        self
+    }
+
+    /// Takes in everything that was recorded.
+    #[must_use]
+    pub fn record(mut self, record: &Record) -> Self {
+        let window = record.plan().window;
+        self.put_all(&[window.from, window.until, record.traffics().len() as u64]);
+        record.traffics().iter().for_each(|traffic| self.put_traffic(traffic));
+        self.put(record.plan().counters.len() as u64);
+        record.counters().fold(self, |digest, (name, count)| digest.text(name).number(count))
+    }
+
+    /// The digest of everything taken in, as 64 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn hex(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn put(&mut self, number: u64) {
+        self.0.update(number.to_le_bytes());
+    }
+
+    fn put_all(&mut self, numbers: &[u64]) {
+        numbers.iter().for_each(|&number| self.put(number));
+    }
+
+    fn put_traffic(&mut self, traffic: &TrafficRecord) {
+        let (offered, delivered) = (traffic.offered, traffic.delivered);
+        self.put_all(&[offered.messages, offered.flits, offered.lost_messages, offered.lost_flits]);
+        self.put_all(&[delivered.messages, delivered.message_flits, delivered.packets, delivered.flits]);
+        self.put_histogram(&traffic.message_latency);
+        self.put_histogram(&traffic.network_latency);
+        self.put_histogram(&traffic.hops);
+        self.put_timeline(&traffic.batches);
+        self.put(traffic.series.is_some().into());
+        if let Some(series) = &traffic.series {
+            self.put_timeline(series);
+        }
+    }
+
+    fn put_histogram(&mut self, histogram: &Histogram) {
+        self.put(histogram.count());
+        self.0.update(histogram.sum().to_le_bytes());
+        self.put_all(&[histogram.min().unwrap_or(0), histogram.max().unwrap_or(0)]);
+        self.put(histogram.buckets().count() as u64);
+        for bucket in histogram.buckets() {
+            self.put_all(&[bucket.low, bucket.count]);
+        }
+    }
+
+    fn put_timeline(&mut self, timeline: &Timeline) {
+        let intervals: Intervals = timeline.intervals();
+        self.put_all(&[intervals.origin(), intervals.width(), intervals.count_max().into()]);
+        let used = timeline.points().iter().rposition(|point| *point != Point::default()).map_or(0, |last| last + 1);
+        self.put(used as u64);
+        for point in &timeline.points()[..used] {
+            self.put_all(&[point.offered_flits, point.delivered_flits]);
+            self.put_all(&[point.delivered_messages, point.message_latency_ticks]);
+            self.put_all(&[point.delivered_packets, point.network_latency_ticks]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RecordPlan, Window};
+
+    fn record(latency: u64) -> Record {
+        let mut plan = RecordPlan::new(1, Window { from: 0, until: 100 });
+        plan.series = Some(Intervals::new(0, 10, 10));
+        plan.counters.push("dropped".to_owned());
+        let mut record = Record::new(plan);
+        record.offered(0, 5, 4, false);
+        record.packet_delivered(0, 50, 30, 3, 4);
+        record.message_delivered(0, 50, latency, 4);
+        record.count(0, 60, 2);
+        record
+    }
+
+    #[test]
+    fn the_canonical_form_stays_as_it_is() {
+        assert_eq!(Digest::new().hex(), "3bb08fdcfde8496806898af92b9a5d418ecea2023002d363650f79f7161ac52d");
+        assert_eq!(
+            Digest::new().number(1).record(&record(45)).hex(),
+            "49ed0158bd1092736112a54310197fa236d3709f73bc4a07bc90c35a6f95bb5f"
+        );
+    }
+
+    #[test]
+    fn every_difference_shows() {
+        let mut other = record(45);
+        other.count(0, 61, 1);
+        let mut digests = vec![
+            Digest::new().record(&record(45)).hex(),
+            Digest::new().record(&record(46)).hex(),
+            Digest::new().record(&other).hex(),
+            Digest::new().number(1).record(&record(45)).hex(),
+            Digest::new().text("1").record(&record(45)).hex(),
+        ];
+        digests.sort();
+        digests.dedup();
+        assert_eq!(digests.len(), 5);
+    }
+}

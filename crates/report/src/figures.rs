@@ -1,0 +1,143 @@
+//! The figures of one traffic, or of all of them together.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Histogram, Point, TrafficRecord, Window, batch_means};
+
+/// Accepting less than this share of what was offered counts as saturation.
+pub const SATURATION_THRESHOLD: f64 = 0.95;
+
+/// Loads, latencies, hops and counts. What nothing was delivered for is absent (`null` in JSON), never NaN.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// Flits of messages created in the measured cycles, lost ones included, per source and cycle.
+    ///
+    /// Of the network as a whole: per node, whether it is a source or not.
+    pub offered_load: f64,
+    /// Flits of packets delivered in the measured cycles, per source (not destination) and cycle, so that it compares
+    /// with `offered_load`. Of the network as a whole: per node.
+    pub accepted_load: f64,
+    /// Whether less than [`SATURATION_THRESHOLD`] of the offered load was accepted, or messages were lost.
+    pub saturated: bool,
+    /// Latencies in link cycles.
+    pub latency: Latencies,
+    /// Latencies in nanoseconds, if it is known how long a cycle is.
+    pub latency_ns: Option<Latencies>,
+    /// Hops of packets.
+    pub hops: Hops,
+    /// Messages created and delivered in the measured cycles.
+    pub messages: Amounts,
+    /// Flits created and delivered in the measured cycles.
+    pub flits: Amounts,
+    /// Packets delivered in the measured cycles.
+    pub packets_delivered: u64,
+}
+
+/// Latencies by what is timed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// Of messages: from creation to the arrival of the last flit.
+    pub message: Distribution,
+    /// Of packets: from the first flit's leaving the source queue to the arrival of the last flit.
+    pub network: Distribution,
+}
+
+/// A distribution in a few figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// The mean.
+    pub mean: Option<f64>,
+    /// Half the width of the mean's 95 % confidence interval, by batch means.
+    pub ci95: Option<f64>,
+    /// The smallest.
+    pub min: Option<f64>,
+    /// The median; like all percentiles to 0.4 %.
+    pub p50: Option<f64>,
+    /// The 95th percentile.
+    pub p95: Option<f64>,
+    /// The 99th percentile.
+    pub p99: Option<f64>,
+    /// The 99.9th percentile.
+    pub p999: Option<f64>,
+    /// The largest.
+    pub max: Option<f64>,
+    /// How many there are.
+    pub samples: u64,
+}
+
+/// Hops of packets.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hops {
+    /// The mean.
+    pub mean: Option<f64>,
+    /// The most.
+    pub max: Option<u64>,
+}
+
+/// How much was offered, delivered and lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amounts {
+    /// What sources had to send.
+    pub offered: u64,
+    /// What arrived.
+    pub delivered: u64,
+    /// What was lost at its source because too much was waiting.
+    pub lost: u64,
+}
+
+/// How ticks are turned into cycles and nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Clock {
+    pub(crate) ticks_per_cycle: u64,
+    pub(crate) cycle_ns: Option<f64>,
+}
+
+impl Figures {
+    /// The figures of a record, of which loads are per one of `nodes` and cycle.
+    pub(crate) fn new(record: &TrafficRecord, window: Window, nodes: u64, cycles: u64, clock: Clock) -> Self {
+        let (offered, delivered) = (record.offered, record.delivered);
+        let load = |flits: u64| flits as f64 / (nodes.max(1) as f64 * cycles.max(1) as f64);
+        let (offered_load, accepted_load) = (load(offered.flits), load(delivered.flits));
+        let cycle = clock.ticks_per_cycle as f64;
+        Self {
+            offered_load,
+            accepted_load,
+            saturated: accepted_load < SATURATION_THRESHOLD * offered_load || offered.lost_messages > 0,
+            latency: Latencies::new(record, window, |ticks| ticks / cycle),
+            latency_ns: clock.cycle_ns.map(|ns| Latencies::new(record, window, |ticks| ticks / cycle * ns)),
+            hops: Hops { mean: record.hops.mean(), max: record.hops.max() },
+            messages: Amounts { offered: offered.messages, delivered: delivered.messages, lost: offered.lost_messages },
+            flits: Amounts { offered: offered.flits, delivered: delivered.flits, lost: offered.lost_flits },
+            packets_delivered: delivered.packets,
+        }
+    }
+}
+
+impl Latencies {
+    fn new(record: &TrafficRecord, window: Window, convert: impl Fn(f64) -> f64) -> Self {
+        let half_width =
+            |measure: fn(&Point) -> (u64, u64)| batch_means(&record.batches, window, measure)?.half_width_95;
+        Self {
+            message: Distribution::new(&record.message_latency, half_width(Point::message_latency), &convert),
+            network: Distribution::new(&record.network_latency, half_width(Point::network_latency), &convert),
+        }
+    }
+}
+
+impl Distribution {
+    /// The figures of a histogram, converted from ticks.
+    fn new(histogram: &Histogram, half_width: Option<f64>, convert: impl Fn(f64) -> f64) -> Self {
+        let whole = |ticks: Option<u64>| ticks.map(|ticks| convert(ticks as f64));
+        Self {
+            mean: histogram.mean().map(&convert),
+            ci95: half_width.map(&convert),
+            min: whole(histogram.min()),
+            p50: whole(histogram.quantile(0.5)),
+            p95: whole(histogram.quantile(0.95)),
+            p99: whole(histogram.quantile(0.99)),
+            p999: whole(histogram.quantile(0.999)),
+            max: whole(histogram.max()),
+            samples: histogram.count(),
+        }
+    }
+}

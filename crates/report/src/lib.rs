@@ -1,0 +1,39 @@
+//! Figures of simulation runs: how they are kept, merged, judged, written and drawn.
+//!
+//! While a run goes on, each of its parts writes a [`Record`]: counters, [`Histogram`]s and [`Timeline`]s. At the end
+//! the records are merged, and from the whole come a [`Digest`], a [`Report`], [`Table`]s and [`Figure`]s.
+//!
+//! **What this crate must never know:** how figures were obtained. There is no network in here, and no file, clock,
+//! socket or environment: what is written goes to a [`std::io::Write`] of the caller's, what is read comes from a
+//! [`std::io::Read`].
+//!
+//! **The invariant it keeps:** everything recorded is an integer, so records merged in any order are the same bits.
+//! Floating-point numbers appear only when figures are taken from a merged record, and are computed in a fixed order:
+//! equal records give equal reports.
+
+mod digest;
+mod figures;
+mod histogram;
+mod named;
+mod plot;
+mod record;
+mod report;
+mod series;
+mod statistics;
+mod summary;
+mod sweep;
+mod table;
+mod timeline;
+
+pub use digest::Digest;
+pub use figures::{Amounts, Distribution, Figures, Hops, Latencies, SATURATION_THRESHOLD};
+pub use histogram::{Bucket, Histogram};
+pub use named::Named;
+pub use plot::{Curve, Figure, Style};
+pub use record::{Delivered, Offered, Record, RecordPlan, TrafficRecord, Window};
+pub use report::{Cycles, LinkUse, Measured, Performance, Report, TrafficFigures, TrafficInput};
+pub use series::series_table;
+pub use statistics::{BATCHES, Estimate, WarmUpHint, batch_means, student_t_975, warm_up_hint};
+pub use sweep::{SweepPoint, sweep_table};
+pub use table::{Cell, Column, Kind, Table, TableError};
+pub use timeline::{Intervals, Point, Timeline};

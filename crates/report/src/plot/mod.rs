@@ -1,0 +1,129 @@
+//! Figures: curves over axes, as SVG or PNG.
+//!
+//! What a figure shows is plain data; how it is drawn is known to `draw` alone, and only that knows the library.
+
+mod curves;
+mod draw;
+
+/// What a figure shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figure {
+    /// What it is about.
+    pub title: String,
+    /// What runs to the right, with its unit.
+    pub x_label: String,
+    /// What runs upwards, with its unit.
+    pub y_label: String,
+    /// The curves, in the order of the legend.
+    pub curves: Vec<Curve>,
+    /// Where the axis to the right ends, if not at the data.
+    pub x_max: Option<f64>,
+    /// Where the axis upwards ends, if not at the data; what is higher is cut off.
+    pub y_max: Option<f64>,
+    /// How curves are drawn.
+    pub style: Style,
+}
+
+/// A curve.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points, from left to right.
+    pub points: Vec<(f64, f64)>,
+    /// Half the heights of the error bars of its points.
+    pub half_widths: Option<Vec<f64>>,
+}
+
+/// How curves are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// A line with a marker at each point: for few points.
+    #[default]
+    Markers,
+    /// As [`Style::Markers`], with a thin line where both axes agree.
+    MarkersAndDiagonal,
+    /// A line only: for many points.
+    Line,
+}
+
+/// Beyond this multiple of the latency at the lowest load, curves of latency are cut off.
+const LATENCY_MAX: f64 = 6.0;
+
+impl Figure {
+    /// Latency over offered load. Curves that leave for saturation are cut off at about six times the lowest latency.
+    #[must_use]
+    pub fn latency(title: impl Into<String>, unit: &str, curves: Vec<Curve>) -> Self {
+        let values = || curves.iter().flat_map(|curve| &curve.points).map(|point| point.1);
+        let limit = LATENCY_MAX * values().fold(f64::INFINITY, f64::min);
+        let y_max = values().any(|latency| latency > limit).then(|| round_up(limit));
+        Self {
+            title: title.into(),
+            x_label: "offered load (flits/node/cycle)".to_owned(),
+            y_label: format!("mean message latency ({unit})"),
+            curves,
+            y_max,
+            ..Self::default()
+        }
+    }
+
+    /// Accepted over offered load.
+    #[must_use]
+    pub fn throughput(title: impl Into<String>, curves: Vec<Curve>) -> Self {
+        Self {
+            title: title.into(),
+            x_label: "offered load (flits/node/cycle)".to_owned(),
+            y_label: "accepted load (flits/node/cycle)".to_owned(),
+            curves,
+            style: Style::MarkersAndDiagonal,
+            ..Self::default()
+        }
+    }
+
+    /// Something over time.
+    #[must_use]
+    pub fn time_series(title: impl Into<String>, y_label: impl Into<String>, curves: Vec<Curve>) -> Self {
+        Self {
+            title: title.into(),
+            x_label: "time (cycles)".to_owned(),
+            y_label: y_label.into(),
+            curves,
+            style: Style::Line,
+            ..Self::default()
+        }
+    }
+}
+
+/// The next number upwards that looks good at the end of an axis.
+fn round_up(value: f64) -> f64 {
+    let step = tick_step(value);
+    (value / step).ceil() * step
+}
+
+/// The distance of ticks from 0 to `max`: 1, 2 or 5 times a power of ten, such that there are four to ten.
+fn tick_step(max: f64) -> f64 {
+    let exponent = format!("{:e}", max / 10.0);
+    let exponent: i32 = exponent.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
+    let power = libm::pow(10.0, exponent.into());
+    [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|step| max / step <= 10.0).unwrap_or(max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_end_at_round_numbers() {
+        for (value, end) in [(912.0, 1000.0), (130.0, 140.0), (1.0, 1.0), (0.33, 0.35), (20.0, 20.0), (5400.0, 6000.0)]
+        {
+            assert!((round_up(value) / end - 1.0).abs() < 1e-9, "{value}: {}, not {end}", round_up(value));
+        }
+    }
+
+    #[test]
+    fn latencies_are_cut_off_only_when_they_run_away() {
+        let curve = |last| Curve { points: vec![(0.1, 100.0), (0.5, last)], ..Curve::default() };
+        assert_eq!(Figure::latency("", "cycles", vec![curve(550.0)]).y_max, None);
+        assert_eq!(Figure::latency("", "cycles", vec![curve(9000.0)]).y_max, Some(600.0));
+    }
+}

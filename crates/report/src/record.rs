@@ -1,0 +1,314 @@
+//! What a run writes down while it goes on.
+//!
+//! A [`Record`] has one part per traffic and a list of named counters. Each region of a simulation keeps its own; they
+//! are merged at the end, in any order, with the same result. The methods that take notes are called for every packet.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Histogram, Intervals, Timeline};
+
+/// The ticks that are measured: from one to before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// The first tick.
+    pub from: u64,
+    /// The tick after the last.
+    pub until: u64,
+}
+
+impl Window {
+    /// Whether `tick` is measured.
+    #[inline]
+    #[must_use]
+    pub fn contains(self, tick: u64) -> bool {
+        // One comparison: what lies before wraps around to far behind.
+        tick.wrapping_sub(self.from) < self.ticks()
+    }
+
+    /// How many ticks there are.
+    #[inline]
+    #[must_use]
+    pub fn ticks(self) -> u64 {
+        self.until.saturating_sub(self.from)
+    }
+}
+
+/// What is to be written down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordPlan {
+    /// How many traffics there are.
+    pub traffics: usize,
+    /// The ticks in which totals and histograms are taken.
+    pub window: Window,
+    /// The intervals for confidence intervals and for judging the warm-up; see [`Intervals::around`].
+    pub batches: Intervals,
+    /// The intervals of the time series, if one is wanted.
+    pub series: Option<Intervals>,
+    /// The names of further counters.
+    pub counters: Vec<String>,
+}
+
+impl RecordPlan {
+    /// How many intervals [`RecordPlan::new`] cuts the window into.
+    const BATCH_INTERVALS: u32 = 100;
+    /// How many intervals of the warm-up it keeps at most, the last ones.
+    const WARM_UP_INTERVALS_MAX: u32 = 1000;
+
+    /// A plan with neither time series nor further counters, and intervals that suit the statistics.
+    #[must_use]
+    pub fn new(traffics: usize, window: Window) -> Self {
+        let batches = Intervals::around(window.from, window.until, Self::BATCH_INTERVALS, Self::WARM_UP_INTERVALS_MAX);
+        Self { traffics, window, batches, series: None, counters: Vec::new() }
+    }
+}
+
+/// What sources had to send during the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offered {
+    /// Messages that were created, with the lost ones.
+    pub messages: u64,
+    /// Their flits.
+    pub flits: u64,
+    /// Messages that were lost at the source because too many were waiting.
+    pub lost_messages: u64,
+    /// Their flits.
+    pub lost_flits: u64,
+}
+
+/// What arrived during the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivered {
+    /// Messages that became complete.
+    pub messages: u64,
+    /// Their flits.
+    pub message_flits: u64,
+    /// Packets.
+    pub packets: u64,
+    /// Their flits.
+    pub flits: u64,
+}
+
+/// What is written down about one traffic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrafficRecord {
+    /// What its sources had to send.
+    pub offered: Offered,
+    /// What arrived.
+    pub delivered: Delivered,
+    /// The latencies of messages, in ticks.
+    pub message_latency: Histogram,
+    /// The latencies of packets from leaving the source, in ticks.
+    pub network_latency: Histogram,
+    /// The hops of packets.
+    pub hops: Histogram,
+    /// The run in intervals that suit the statistics, warm-up included.
+    pub batches: Timeline,
+    /// The run in intervals that the user wants, warm-up included.
+    pub series: Option<Timeline>,
+}
+
+impl TrafficRecord {
+    fn new(plan: &RecordPlan) -> Self {
+        Self {
+            offered: Offered::default(),
+            delivered: Delivered::default(),
+            message_latency: Histogram::new(),
+            network_latency: Histogram::new(),
+            hops: Histogram::new(),
+            batches: Timeline::new(plan.batches),
+            series: plan.series.map(Timeline::new),
+        }
+    }
+
+    /// The sum of the hops of all packets.
+    #[must_use]
+    pub fn hops_total(&self) -> u128 {
+        self.hops.sum()
+    }
+
+    /// Adds everything of `other`.
+    ///
+    /// # Panics
+    /// When it was written to another plan.
+    pub fn merge(&mut self, other: &Self) {
+        self.offered.messages += other.offered.messages;
+        self.offered.flits += other.offered.flits;
+        self.offered.lost_messages += other.offered.lost_messages;
+        self.offered.lost_flits += other.offered.lost_flits;
+        self.delivered.messages += other.delivered.messages;
+        self.delivered.message_flits += other.delivered.message_flits;
+        self.delivered.packets += other.delivered.packets;
+        self.delivered.flits += other.delivered.flits;
+        self.message_latency.merge(&other.message_latency);
+        self.network_latency.merge(&other.network_latency);
+        self.hops.merge(&other.hops);
+        self.batches.merge(&other.batches);
+        match (&mut self.series, &other.series) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            (None, None) => {}
+            _ => panic!("records that are merged have the same plan"),
+        }
+    }
+
+    /// Notes the same on all timelines.
+    #[inline]
+    fn note(&mut self, tick: u64, note: impl Fn(&mut crate::Point)) {
+        if let Some(point) = self.batches.at(tick) {
+            note(point);
+        }
+        if let Some(point) = self.series.as_mut().and_then(|series| series.at(tick)) {
+            note(point);
+        }
+    }
+}
+
+/// What a run, or a part of it, has written down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    plan: RecordPlan,
+    traffics: Vec<TrafficRecord>,
+    /// The values of the counters that the plan names.
+    counters: Vec<u64>,
+}
+
+impl Record {
+    /// An empty record.
+    #[must_use]
+    pub fn new(plan: RecordPlan) -> Self {
+        let traffics = (0..plan.traffics).map(|_| TrafficRecord::new(&plan)).collect();
+        Self { traffics, counters: vec![0; plan.counters.len()], plan }
+    }
+
+    /// A source of `traffic` had a message of `flits` to send at `tick`; it was perhaps lost.
+    #[inline]
+    pub fn offered(&mut self, traffic: usize, tick: u64, flits: u32, lost: bool) {
+        let measured = self.plan.window.contains(tick);
+        let (record, flits) = (&mut self.traffics[traffic], u64::from(flits));
+        if measured {
+            record.offered.messages += 1;
+            record.offered.flits += flits;
+            record.offered.lost_messages += u64::from(lost);
+            record.offered.lost_flits += if lost { flits } else { 0 };
+        }
+        record.note(tick, |point| point.offered_flits += flits);
+    }
+
+    /// The last flit of a packet of `traffic` arrived at `tick`, `network_latency` ticks after the first had left its
+    /// source.
+    #[inline]
+    pub fn packet_delivered(&mut self, traffic: usize, tick: u64, network_latency: u64, hops: u32, flits: u32) {
+        let measured = self.plan.window.contains(tick);
+        let (record, flits) = (&mut self.traffics[traffic], u64::from(flits));
+        if measured {
+            record.delivered.packets += 1;
+            record.delivered.flits += flits;
+            record.network_latency.record(network_latency);
+            record.hops.record(hops.into());
+        }
+        record.note(tick, |point| {
+            point.delivered_flits += flits;
+            point.delivered_packets += 1;
+            point.network_latency_ticks += network_latency;
+        });
+    }
+
+    /// The last flit of a message of `traffic` arrived at `tick`, `latency` ticks after the message was created.
+    #[inline]
+    pub fn message_delivered(&mut self, traffic: usize, tick: u64, latency: u64, flits: u32) {
+        let measured = self.plan.window.contains(tick);
+        let record = &mut self.traffics[traffic];
+        if measured {
+            record.delivered.messages += 1;
+            record.delivered.message_flits += u64::from(flits);
+            record.message_latency.record(latency);
+        }
+        record.note(tick, |point| {
+            point.delivered_messages += 1;
+            point.message_latency_ticks += latency;
+        });
+    }
+
+    /// Adds `amount` to the counter with the place `counter` in the plan, if `tick` is measured.
+    #[inline]
+    pub fn count(&mut self, counter: usize, tick: u64, amount: u64) {
+        if self.plan.window.contains(tick) {
+            self.counters[counter] += amount;
+        }
+    }
+
+    /// Adds everything of `other`.
+    ///
+    /// # Panics
+    /// When it was written to another plan.
+    pub fn merge(&mut self, other: &Self) {
+        assert_eq!(self.plan, other.plan, "records that are merged have the same plan");
+        for (mine, theirs) in self.traffics.iter_mut().zip(&other.traffics) {
+            mine.merge(theirs);
+        }
+        for (mine, theirs) in self.counters.iter_mut().zip(&other.counters) {
+            *mine += theirs;
+        }
+    }
+
+    /// What was to be written down.
+    #[must_use]
+    pub fn plan(&self) -> &RecordPlan {
+        &self.plan
+    }
+
+    /// What was written down by traffic.
+    #[must_use]
+    pub fn traffics(&self) -> &[TrafficRecord] {
+        &self.traffics
+    }
+
+    /// The further counters with their names.
+    pub fn counters(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.plan.counters.iter().map(String::as_str).zip(self.counters.iter().copied())
+    }
+
+    /// All traffics taken together.
+    #[must_use]
+    pub fn total(&self) -> TrafficRecord {
+        let mut total = TrafficRecord::new(&self.plan);
+        self.traffics.iter().for_each(|traffic| total.merge(traffic));
+        total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> Record {
+        let mut plan = RecordPlan::new(2, Window { from: 100, until: 200 });
+        plan.counters.push("dropped".to_owned());
+        Record::new(plan)
+    }
+
+    #[test]
+    fn totals_are_those_of_the_window_and_timelines_have_the_warm_up_too() {
+        let mut record = record();
+        for tick in [0, 99, 100, 199, 200] {
+            record.offered(0, tick, 4, tick == 199);
+            record.packet_delivered(1, tick, 20, 3, 2);
+            record.message_delivered(1, tick, 30, 4);
+            record.count(0, tick, 5);
+        }
+        let [first, second] = record.traffics() else { panic!("there are two") };
+        assert_eq!(first.offered, Offered { messages: 2, flits: 8, lost_messages: 1, lost_flits: 4 });
+        assert_eq!(first.delivered, Delivered::default());
+        assert_eq!(second.delivered, Delivered { messages: 2, message_flits: 8, packets: 2, flits: 4 });
+        assert_eq!((second.hops_total(), second.network_latency.sum(), second.message_latency.sum()), (6, 40, 60));
+        // The batches end with the window.
+        assert_eq!(first.batches.points().iter().map(|point| point.offered_flits).sum::<u64>(), 16);
+        assert_eq!(record.counters().collect::<Vec<_>>(), [("dropped", 10)]);
+        assert_eq!((record.total().offered, record.total().delivered), (first.offered, second.delivered));
+    }
+
+    #[test]
+    #[should_panic(expected = "the same plan")]
+    fn records_of_different_plans_do_not_mix() {
+        record().merge(&Record::new(RecordPlan::new(2, Window { from: 100, until: 200 })));
+    }
+}

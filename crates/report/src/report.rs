@@ -1,0 +1,249 @@
+//! What is told about a run when it is over: plain data, as in `report.json`.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use crate::figures::Clock;
+use crate::{Figures, Named, Record, warm_up_hint};
+
+/// The result of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// What was simulated.
+    pub title: String,
+    /// The version of the program.
+    pub version: String,
+    /// The fingerprint of the part of the scenario that can change results.
+    pub scenario_digest: String,
+    /// The fingerprint of everything recorded.
+    pub result_digest: String,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// How many nodes the network has.
+    pub nodes: u64,
+    /// How long a link cycle is, if that is known.
+    pub cycle_ns: Option<f64>,
+    /// The figures of all traffics together; loads are per node of the network.
+    #[serde(flatten)]
+    pub total: Figures,
+    /// The figures of each traffic; loads are per source of that traffic.
+    pub traffics: Named<TrafficFigures>,
+    /// How long the simulated time was.
+    pub cycles: Cycles,
+    /// How busy the links were.
+    pub links: Vec<LinkUse>,
+    /// Further counters.
+    pub counters: Named<u64>,
+    /// What a reader should know, in whole sentences without a full stop.
+    pub notes: Vec<String>,
+    /// What the simulation itself took; the only part that differs between two runs of the same.
+    pub performance: Performance,
+}
+
+/// The figures of one traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrafficFigures {
+    /// How many nodes send.
+    pub sources: u64,
+    /// The load that sources were told to offer, if it is one number.
+    pub offered_load_nominal: Option<f64>,
+    /// What came of it.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// Simulated time in link cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cycles {
+    /// Before measuring.
+    pub warmup: u64,
+    /// Measured.
+    pub measured: u64,
+}
+
+/// How busy the links of one class were, as shares of the measured cycles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkUse {
+    /// The class.
+    pub class: String,
+    /// Their mean.
+    pub mean: f64,
+    /// The busiest one.
+    pub max: f64,
+}
+
+/// What the simulation itself took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Performance {
+    /// Seconds from start to end.
+    pub wall_s: f64,
+    /// Seconds of all threads together.
+    pub cpu_s: f64,
+    /// Hops of packets that were simulated, warm-up included.
+    pub packet_hops: u64,
+    /// The same per second of CPU time.
+    pub packet_hops_per_cpu_s: Option<f64>,
+    /// The most memory that was in use, if it is known.
+    pub peak_rss_bytes: Option<u64>,
+    /// How many threads were used.
+    pub threads: u32,
+}
+
+impl Performance {
+    /// What a simulation took.
+    #[must_use]
+    pub fn new(wall_s: f64, cpu_s: f64, packet_hops: u64, peak_rss_bytes: Option<u64>, threads: u32) -> Self {
+        let packet_hops_per_cpu_s = (cpu_s > 0.0).then(|| packet_hops as f64 / cpu_s);
+        Self { wall_s, cpu_s, packet_hops, packet_hops_per_cpu_s, peak_rss_bytes, threads }
+    }
+}
+
+/// Everything that a report is made of.
+#[derive(Clone, Debug)]
+pub struct Measured<'a> {
+    /// What was simulated.
+    pub title: String,
+    /// The version of the program.
+    pub version: String,
+    /// The fingerprint of the scenario.
+    pub scenario_digest: String,
+    /// The fingerprint of the result; see [`Digest`](crate::Digest).
+    pub result_digest: String,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// How many nodes the network has.
+    pub nodes: u64,
+    /// How many ticks a link cycle has.
+    pub ticks_per_cycle: u64,
+    /// How long a link cycle is, if that is known.
+    pub cycle_ns: Option<f64>,
+    /// How long the simulated time was. What was measured may be less than the record's window when the run was ended
+    /// early.
+    pub cycles: Cycles,
+    /// The traffics, in the order of the record.
+    pub traffics: Vec<TrafficInput>,
+    /// What was recorded, merged.
+    pub record: &'a Record,
+    /// How busy the links were.
+    pub links: Vec<LinkUse>,
+    /// What is to be noted first.
+    pub notes: Vec<String>,
+    /// What the simulation itself took.
+    pub performance: Performance,
+}
+
+/// What the record does not tell about a traffic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrafficInput {
+    /// Its name.
+    pub name: String,
+    /// How many nodes send.
+    pub sources: u64,
+    /// The load that sources were told to offer, if it is one number.
+    pub offered_load_nominal: Option<f64>,
+}
+
+impl Report {
+    /// Takes all figures from what was measured, and notes what looks wrong.
+    ///
+    /// # Panics
+    /// When the traffics are not those of the record.
+    #[must_use]
+    pub fn new(measured: Measured<'_>) -> Self {
+        let Measured { title, version, scenario_digest, result_digest, seed, nodes, cycle_ns, .. } = measured;
+        let Measured { cycles, record, links, notes, performance, .. } = measured;
+        assert_eq!(measured.traffics.len(), record.traffics().len(), "each traffic of the record is described");
+        let window = record.plan().window;
+        let clock = Clock { ticks_per_cycle: measured.ticks_per_cycle, cycle_ns };
+        let figures = |record, nodes| Figures::new(record, window, nodes, cycles.measured, clock);
+        let traffic = |(input, record): (TrafficInput, _)| {
+            let TrafficInput { name, sources, offered_load_nominal } = input;
+            (name, TrafficFigures { sources, offered_load_nominal, figures: figures(record, sources) })
+        };
+        let mut report = Self {
+            title,
+            version,
+            scenario_digest,
+            result_digest,
+            seed,
+            nodes,
+            cycle_ns,
+            total: figures(&record.total(), nodes),
+            traffics: measured.traffics.into_iter().zip(record.traffics()).map(traffic).collect(),
+            cycles,
+            links,
+            counters: record.counters().map(|(name, count)| (name.to_owned(), count)).collect(),
+            notes,
+            performance,
+        };
+        report.note_saturation();
+        report.note_warm_up(record, clock);
+        report
+    }
+
+    fn note_saturation(&mut self) {
+        let total = &self.total;
+        if total.messages.delivered == 0 && total.messages.offered > 0 {
+            self.notes.push("no message was delivered in the measured cycles".to_owned());
+        }
+        if total.saturated {
+            self.notes.push(format!("the network {}", saturation(total, "node")));
+        }
+        // A single traffic would only repeat it.
+        if self.traffics.len() > 1 {
+            for (name, traffic) in self.traffics.0.iter().filter(|(_, traffic)| traffic.figures.saturated) {
+                self.notes.push(format!("traffic `{name}` {}", saturation(&traffic.figures, "source")));
+            }
+        }
+    }
+
+    /// In saturation latencies grow without end, and no warm-up would be long enough.
+    fn note_warm_up(&mut self, record: &Record, clock: Clock) {
+        let hint = warm_up_hint(&record.total().batches, record.plan().window);
+        if let Some(hint) = hint.filter(|hint| hint.looks_short && !self.total.saturated) {
+            self.notes.push(format!(
+                "the warm-up of {} cycles looks short: from cycle {} on, the mean message latency is {:.1} % {}",
+                self.cycles.warmup,
+                hint.steady_from / clock.ticks_per_cycle,
+                hint.change.abs() * 100.0,
+                if hint.change > 0.0 { "higher" } else { "lower" },
+            ));
+        }
+    }
+
+    /// Writes it as JSON, indented.
+    ///
+    /// # Errors
+    /// When `writer` refuses.
+    pub fn write_json(&self, mut writer: impl io::Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut writer, self)?;
+        writer.write_all(b"\n")
+    }
+
+    /// Reads what [`Report::write_json`] wrote, into an equal report.
+    ///
+    /// # Errors
+    /// When it is something else, with line and column; when `reader` fails.
+    pub fn read_json(reader: impl io::Read) -> io::Result<Self> {
+        Ok(serde_json::from_reader(reader)?)
+    }
+
+    /// The same as [`Report::write_json`], as a text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut bytes = Vec::new();
+        self.write_json(&mut bytes).expect("a list of bytes takes everything, and a report has only keys of text");
+        String::from_utf8(bytes).expect("JSON is text")
+    }
+}
+
+/// Why figures count as saturated.
+fn saturation(figures: &Figures, per: &str) -> String {
+    let Figures { offered_load, accepted_load, messages, .. } = figures;
+    let lost = match messages.lost {
+        0 => String::new(),
+        lost => format!(", and {lost} of {} messages were lost at their sources", messages.offered),
+    };
+    format!("looks saturated: it accepted {accepted_load:.4} of {offered_load:.4} flits per {per} and cycle{lost}")
+}

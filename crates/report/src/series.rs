@@ -1,0 +1,97 @@
+//! Time series as a table.
+
+use crate::table::{Column, Kind};
+use crate::{Point, Record, Table, Timeline, TrafficInput};
+
+/// The time series of a record, with a row for each traffic and interval that started before `until_tick`, the end of
+/// the run; none if no series was recorded.
+///
+/// Loads are per source of the traffic and cycle, latencies in link cycles; latencies are empty where nothing was
+/// delivered. Rows are sorted by traffic, then by time.
+///
+/// # Panics
+/// When the traffics are not those of the record.
+#[must_use]
+pub fn series_table(
+    record: &Record,
+    traffics: &[TrafficInput],
+    ticks_per_cycle: u64,
+    until_tick: u64,
+) -> Option<Table> {
+    assert_eq!(traffics.len(), record.traffics().len(), "each traffic of the record is described");
+    record.plan().series?;
+    let numbers = ["offered_load", "accepted_load", "latency_message_mean", "latency_network_mean"];
+    let integers = ["offered_flits", "delivered_flits", "delivered_packets", "delivered_messages"];
+    let mut columns = vec![Column::new("cycle", Kind::Integer), Column::text("traffic")];
+    columns.extend(numbers.map(|name| Column::new(name, Kind::Number)));
+    columns.extend(integers.map(|name| Column::new(name, Kind::Integer)));
+    let mut table = Table::new(columns);
+    for (input, traffic) in traffics.iter().zip(record.traffics()) {
+        if let Some(series) = &traffic.series {
+            add_traffic(&mut table, input, series, ticks_per_cycle, until_tick);
+        }
+    }
+    Some(table)
+}
+
+fn add_traffic(table: &mut Table, input: &TrafficInput, series: &Timeline, ticks_per_cycle: u64, until_tick: u64) {
+    let intervals = series.intervals();
+    for index in 0..intervals.count_max() as usize {
+        let start = intervals.start(index);
+        if start >= until_tick {
+            break;
+        }
+        let point = series.points().get(index).copied().unwrap_or_default();
+        // The last interval is shorter when the run ends inside it.
+        let ticks = intervals.width().min(until_tick - start);
+        let source_cycles = input.sources.max(1) as f64 * (ticks as f64 / ticks_per_cycle as f64);
+        let latency =
+            |(sum, count): (u64, u64)| (count > 0).then(|| sum as f64 / count as f64 / ticks_per_cycle as f64);
+        let Point { offered_flits, delivered_flits, delivered_packets, delivered_messages, .. } = point;
+        table.push(vec![
+            (start / ticks_per_cycle).into(),
+            input.name.as_str().into(),
+            (offered_flits as f64 / source_cycles).into(),
+            (delivered_flits as f64 / source_cycles).into(),
+            latency(point.message_latency()).into(),
+            latency(point.network_latency()).into(),
+            offered_flits.into(),
+            delivered_flits.into(),
+            delivered_packets.into(),
+            delivered_messages.into(),
+        ]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Intervals, RecordPlan, Window};
+
+    #[test]
+    fn silent_intervals_have_rows_and_the_last_one_may_be_shorter() {
+        let mut plan = RecordPlan::new(1, Window { from: 20, until: 50 });
+        plan.series = Some(Intervals::new(0, 20, 100));
+        let mut record = Record::new(plan);
+        record.offered(0, 3, 8, false);
+        record.packet_delivered(0, 45, 6, 2, 8);
+        record.message_delivered(0, 45, 42, 8);
+        let traffic = TrafficInput { name: "all".to_owned(), sources: 2, offered_load_nominal: None };
+        let table = series_table(&record, &[traffic], 2, 50).unwrap();
+        let mut csv = Vec::new();
+        table.write_csv(&mut csv).unwrap();
+        let expected = "\
+cycle,traffic,offered_load,accepted_load,latency_message_mean,latency_network_mean,offered_flits,delivered_flits,delivered_packets,delivered_messages
+0,all,0.4,0.0,,,8,0,0,0
+10,all,0.0,0.0,,,0,0,0,0
+20,all,0.0,0.8,21.0,3.0,0,8,1,1
+";
+        assert_eq!(String::from_utf8(csv).unwrap(), expected);
+    }
+
+    #[test]
+    fn without_a_series_there_is_no_table() {
+        let record = Record::new(RecordPlan::new(0, Window { from: 0, until: 1 }));
+        assert_eq!(series_table(&record, &[], 1, 1), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! The report as text for a terminal.
+
+use std::fmt::{self, Write as _};
+
+use crate::table::significant;
+use crate::table::{Cell, Column, Kind, Table};
+use crate::{Amounts, Distribution, Figures, Report};
+
+impl Report {
+    /// A summary in about twenty aligned lines, without colours.
+    #[must_use]
+    pub fn summary_text(&self) -> String {
+        let mut text = String::new();
+        self.write_summary(&mut text).expect("a text takes everything");
+        text
+    }
+
+    fn write_summary(&self, text: &mut String) -> fmt::Result {
+        let Figures { offered_load, accepted_load, hops, messages, .. } = &self.total;
+        writeln!(text, "{}", self.title)?;
+        let cycles = self.cycles;
+        writeln!(
+            text,
+            "  {} nodes, seed {}, {} cycles measured after {} of warm-up\n",
+            self.nodes, self.seed, cycles.measured, cycles.warmup
+        )?;
+        let saturated = if self.total.saturated { "  SATURATED" } else { "" };
+        writeln!(
+            text,
+            "  load      offered {offered_load:.4}, accepted {accepted_load:.4} flits/node/cycle{saturated}"
+        )?;
+        let Amounts { offered, delivered, lost } = messages;
+        writeln!(text, "  messages  {offered} offered, {delivered} delivered, {lost} lost")?;
+        if let (Some(mean), Some(max)) = (hops.mean, hops.max) {
+            writeln!(text, "  hops      {mean:.3} on average, {max} at most")?;
+        }
+        indent(text, &self.latency_table().to_text())?;
+        if self.traffics.len() > 1 {
+            indent(text, &self.traffic_table().to_text())?;
+        }
+        if !self.links.is_empty() {
+            indent(text, &self.link_table().to_text())?;
+        }
+        if !self.counters.is_empty() {
+            indent(text, &self.counter_table().to_text())?;
+        }
+        self.write_performance(text)?;
+        self.notes.iter().try_for_each(|note| writeln!(text, "  note: {note}"))
+    }
+
+    fn latency_table(&self) -> Table {
+        let figures = ["mean", "±95 %", "min", "p50", "p95", "p99", "p99.9", "max"];
+        let mut columns = vec![Column::text("latency"), Column::text("in")];
+        columns.extend(figures.map(|name| Column::new(name, Kind::Number)));
+        let mut table = Table::new(columns);
+        let units = [("cycles", Some(&self.total.latency)), ("ns", self.total.latency_ns.as_ref())];
+        for (unit, latencies) in units {
+            let Some(latencies) = latencies else { continue };
+            for (what, of) in [("message", &latencies.message), ("network", &latencies.network)] {
+                let Distribution { mean, ci95, min, p50, p95, p99, p999, max, .. } = *of;
+                let mut row = vec![what.into(), unit.into()];
+                row.extend([mean, ci95, min, p50, p95, p99, p999, max].map(Cell::from));
+                table.push(row);
+            }
+        }
+        table
+    }
+
+    fn traffic_table(&self) -> Table {
+        let figures = ["offered", "accepted", "hops", "network", "message", "±95 %", "p99"];
+        let mut columns = vec![Column::text("traffic"), Column::new("sources", Kind::Integer)];
+        columns.extend(figures.map(|name| Column::new(name, Kind::Number)));
+        columns.push(Column::new("lost", Kind::Integer));
+        let mut table = Table::new(columns);
+        for (name, traffic) in self.traffics.iter() {
+            let Figures { offered_load, accepted_load, hops, latency, messages, .. } = &traffic.figures;
+            let (message, network) = (&latency.message, &latency.network);
+            let mut row = vec![name.into(), traffic.sources.into(), (*offered_load).into(), (*accepted_load).into()];
+            row.extend([hops.mean, network.mean, message.mean, message.ci95, message.p99].map(Cell::from));
+            row.push(messages.lost.into());
+            table.push(row);
+        }
+        table
+    }
+
+    fn link_table(&self) -> Table {
+        let figures = ["mean use %", "max use %"].map(|name| Column::new(name, Kind::Number));
+        let columns = std::iter::once(Column::text("links")).chain(figures).collect();
+        let mut table = Table::new(columns);
+        for link in &self.links {
+            table.push(vec![link.class.as_str().into(), (100.0 * link.mean).into(), (100.0 * link.max).into()]);
+        }
+        table
+    }
+
+    fn counter_table(&self) -> Table {
+        let mut table = Table::new(vec![Column::text("counter"), Column::new("count", Kind::Integer)]);
+        for (name, &count) in self.counters.iter() {
+            table.push(vec![name.into(), count.into()]);
+        }
+        table
+    }
+
+    fn write_performance(&self, text: &mut String) -> fmt::Result {
+        let performance = &self.performance;
+        write!(
+            text,
+            "\n  took {} s ({} s of CPU, {} threads)",
+            significant(performance.wall_s, 3),
+            significant(performance.cpu_s, 3),
+            performance.threads
+        )?;
+        if let Some(rate) = performance.packet_hops_per_cpu_s {
+            write!(text, ", {} million packet-hops per CPU second", significant(rate / 1e6, 3))?;
+        }
+        if let Some(bytes) = performance.peak_rss_bytes {
+            write!(text, ", {} MiB at most", significant(bytes as f64 / f64::from(1 << 20), 3))?;
+        }
+        writeln!(text, "\n  result {}", self.result_digest)
+    }
+}
+
+/// Appends a blank line and an indented table.
+fn indent(text: &mut String, table: &str) -> fmt::Result {
+    writeln!(text)?;
+    table.lines().try_for_each(|line| writeln!(text, "  {line}"))
+}

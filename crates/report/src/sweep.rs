@@ -1,0 +1,133 @@
+//! The table of a sweep: one row for each point, with means over seeds.
+
+use crate::table::{Cell, Column, Kind};
+use crate::{Estimate, Figures, Report, Table};
+
+/// One point of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepPoint {
+    /// What was set to what.
+    pub settings: Vec<(String, String)>,
+    /// The name of what is compared at equal settings; may be empty.
+    pub variant: String,
+    /// The results, one for each seed.
+    pub reports: Vec<Report>,
+}
+
+/// A figure that is taken from every report.
+struct Metric {
+    name: &'static str,
+    value: fn(&Figures) -> Option<f64>,
+    /// Half the width of the confidence interval from a single report, where it has one.
+    ci95: fn(&Figures) -> Option<f64>,
+}
+
+impl Metric {
+    const fn new(name: &'static str, value: fn(&Figures) -> Option<f64>) -> Self {
+        Self { name, value, ci95: |_| None }
+    }
+
+    const fn with_ci95(self, ci95: fn(&Figures) -> Option<f64>) -> Self {
+        Self { ci95, ..self }
+    }
+}
+
+const METRICS: &[Metric] = &[
+    Metric::new("offered_load", |f| Some(f.offered_load)),
+    Metric::new("accepted_load", |f| Some(f.accepted_load)),
+    Metric::new("latency_message_mean", |f| f.latency.message.mean).with_ci95(|f| f.latency.message.ci95),
+    Metric::new("latency_message_p50", |f| f.latency.message.p50),
+    Metric::new("latency_message_p99", |f| f.latency.message.p99),
+    Metric::new("latency_message_max", |f| f.latency.message.max),
+    Metric::new("latency_network_mean", |f| f.latency.network.mean).with_ci95(|f| f.latency.network.ci95),
+    Metric::new("latency_network_p50", |f| f.latency.network.p50),
+    Metric::new("latency_network_p99", |f| f.latency.network.p99),
+    Metric::new("latency_network_max", |f| f.latency.network.max),
+    Metric::new("hops_mean", |f| f.hops.mean),
+    Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
+    Metric::new("saturated", |f| Some(f64::from(u8::from(f.saturated)))),
+];
+
+/// The table of a sweep.
+///
+/// It has a column for each setting (those of all points, in the order of their first appearance), `variant`, `seeds`,
+/// `cycle_ns`, and for each metric its mean over the seeds and in `<metric>_ci95` half the width of the 95 % confidence
+/// interval by Student's t. With a single seed the means of latencies have the interval of that run, by batch means.
+/// `saturated` is the share of the seeds. If there are several traffics, their metrics follow as `<traffic>.<metric>`.
+/// Latencies are in link cycles.
+#[must_use]
+pub fn sweep_table(points: &[SweepPoint]) -> Table {
+    let settings = distinct(points.iter().flat_map(|point| point.settings.iter().map(|(key, _)| key.as_str())));
+    let reports = || points.iter().flat_map(|point| &point.reports);
+    let mut traffics = distinct(reports().flat_map(|report| report.traffics.iter().map(|(name, _)| name)));
+    if traffics.len() == 1 {
+        traffics.clear();
+    }
+    let mut table = Table::new(columns(&settings, &traffics));
+    for point in points {
+        table.push(row(point, &settings, &traffics));
+    }
+    (0..settings.len()).for_each(|column| table.infer_kind(column));
+    table
+}
+
+/// Each name once, in the order of first appearance.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut known = Vec::new();
+    for name in names {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    known
+}
+
+fn columns(settings: &[&str], traffics: &[&str]) -> Vec<Column> {
+    let mut columns: Vec<_> = settings.iter().map(|name| Column::text(*name)).collect();
+    columns.push(Column::text("variant"));
+    columns.push(Column::new("seeds", Kind::Integer));
+    columns.push(Column::new("cycle_ns", Kind::Number));
+    let prefixes = std::iter::once(String::new()).chain(traffics.iter().map(|name| format!("{name}.")));
+    for prefix in prefixes {
+        for Metric { name, .. } in METRICS {
+            columns.push(Column::new(format!("{prefix}{name}"), Kind::Number));
+            columns.push(Column::new(format!("{prefix}{name}_ci95"), Kind::Number));
+        }
+    }
+    columns
+}
+
+fn row(point: &SweepPoint, settings: &[&str], traffics: &[&str]) -> Vec<Cell> {
+    let setting = |name: &&str| {
+        let found = point.settings.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.as_str()).into()
+    };
+    let mut row: Vec<Cell> = settings.iter().map(setting).collect();
+    row.push(point.variant.as_str().into());
+    row.push((point.reports.len() as u64).into());
+    row.push(point.reports.first().and_then(|report| report.cycle_ns).into());
+    let total: Vec<_> = point.reports.iter().map(|report| &report.total).collect();
+    add_metrics(&mut row, &total);
+    for name in traffics {
+        let of_traffic = |report| Report::traffic(report, name);
+        add_metrics(&mut row, &point.reports.iter().filter_map(of_traffic).collect::<Vec<_>>());
+    }
+    row
+}
+
+impl Report {
+    fn traffic(&self, name: &str) -> Option<&Figures> {
+        self.traffics.get(name).map(|traffic| &traffic.figures)
+    }
+}
+
+/// Appends the means of all metrics over the seeds, and their confidence intervals.
+fn add_metrics(row: &mut Vec<Cell>, seeds: &[&Figures]) {
+    for metric in METRICS {
+        let samples: Vec<f64> = seeds.iter().filter_map(|figures| (metric.value)(figures)).collect();
+        let estimate = Estimate::from_samples(&samples);
+        let single = if let [figures] = seeds { (metric.ci95)(figures) } else { None };
+        row.push(estimate.map(|estimate| estimate.mean).into());
+        row.push(estimate.and_then(|estimate| estimate.half_width_95).or(single).into());
+    }
+}

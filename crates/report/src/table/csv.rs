@@ -1,0 +1,95 @@
+//! Tables as comma-separated values, with a line of names first.
+
+use std::io;
+
+use super::{Cell, Column, Table, TableError};
+
+impl Table {
+    /// Writes the table as CSV. Numbers are written such that they are read back as the same.
+    ///
+    /// # Errors
+    /// When `writer` refuses.
+    pub fn write_csv(&self, writer: impl io::Write) -> Result<(), TableError> {
+        let mut writer = csv::Writer::from_writer(writer);
+        writer.write_record(self.columns.iter().map(|column| &column.name)).map_err(from_csv)?;
+        for row in &self.rows {
+            writer.write_record(row.iter().map(field)).map_err(from_csv)?;
+        }
+        Ok(writer.flush()?)
+    }
+
+    /// Reads a table from CSV. The first line has the names; the kind of a column follows from what is in it: whole
+    /// numbers, numbers, or else text. A column without any content counts as text.
+    ///
+    /// # Errors
+    /// When it is no CSV, a line has more or fewer fields than the first, or two columns have the same name; when
+    /// `reader` fails.
+    pub fn read_csv(reader: impl io::Read) -> Result<Self, TableError> {
+        let mut reader = csv::Reader::from_reader(reader);
+        let names = reader.headers().map_err(from_csv)?.clone();
+        let mut table = Self::new(names.iter().map(Column::text).collect());
+        let twice =
+            names.iter().enumerate().find(|(place, name)| names.iter().take(*place).any(|known| known == *name));
+        if let Some((_, name)) = twice {
+            return Err(TableError::Line { line: 1, reason: format!("two columns are named `{name}`") });
+        }
+        for record in reader.records() {
+            table.rows.push(record.map_err(from_csv)?.iter().map(Cell::from).collect());
+        }
+        (0..table.columns.len()).for_each(|column| table.infer_kind(column));
+        Ok(table)
+    }
+}
+
+/// A cell as a field. Numbers keep a decimal point, so that a column of them is not taken for whole numbers.
+fn field(cell: &Cell) -> String {
+    match cell {
+        Cell::Empty => String::new(),
+        Cell::Text(text) => text.clone(),
+        Cell::Integer(number) => number.to_string(),
+        Cell::Number(number) => format!("{number:?}"),
+    }
+}
+
+fn from_csv(error: csv::Error) -> TableError {
+    let line = error.position().map_or(1, csv::Position::line);
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => TableError::Io(error),
+        csv::ErrorKind::Utf8 { .. } => TableError::Line { line, reason: "it is not UTF-8".to_owned() },
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            TableError::Line { line, reason: format!("it has {len} fields, the first line has {expected_len}") }
+        }
+        other => TableError::Line { line, reason: format!("it is no CSV: {other:?}") },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, example};
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let mut bytes = Vec::new();
+        example().write_csv(&mut bytes).unwrap();
+        let expected = "name,count,mean,nothing\n\"first, \"\"quoted\"\"\",3,0.1,\n,,,\ngrößer,12000,2500.0,\n";
+        assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+        assert_eq!(Table::read_csv(expected.as_bytes()).unwrap(), example());
+    }
+
+    #[test]
+    fn kinds_follow_from_the_content() {
+        let table = Table::read_csv("a,b,c,d\n1,1,nan,\n-2,1e3,2,\n,0.5,3,\n".as_bytes()).unwrap();
+        let kinds: Vec<_> = table.columns.iter().map(|column| column.kind).collect();
+        assert_eq!(kinds, [Kind::Integer, Kind::Number, Kind::Text, Kind::Text]);
+        assert_eq!(table.rows[2], [Cell::Empty, Cell::Number(0.5), "3".into(), Cell::Empty]);
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = |bytes: &[u8]| Table::read_csv(bytes).unwrap_err().to_string();
+        assert_eq!(error(b"a,b\n1,2\n3\n"), "line 3: it has 1 fields, the first line has 2");
+        assert_eq!(error(b"a,b\n1,\xff\n"), "line 2: it is not UTF-8");
+        assert_eq!(error(b"a,b,a\n"), "line 1: two columns are named `a`");
+    }
+}

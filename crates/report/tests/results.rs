@@ -1,0 +1,244 @@
+//! From what is written down during a run to what is told about it.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use tailback_report::{
+    Curve, Cycles, Digest, Figure, Intervals, LinkUse, Measured, Performance, Record, RecordPlan, Report, SweepPoint,
+    TrafficInput, Window, sweep_table,
+};
+
+/// Two ticks per cycle, 1000 cycles of warm-up, 2000 measured.
+fn plan() -> RecordPlan {
+    let mut plan = RecordPlan::new(2, Window { from: 2000, until: 6000 });
+    plan.series = Some(Intervals::new(0, 200, 30));
+    plan.counters = vec!["acks".to_owned(), "drops".to_owned()];
+    plan
+}
+
+/// Something that happens, to `traffic` at `tick`.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    traffic: usize,
+    tick: u64,
+    kind: u8,
+    amount: u32,
+}
+
+fn note(record: &mut Record, event: Event) {
+    let Event { traffic, tick, kind, amount } = event;
+    match kind {
+        0 => record.offered(traffic, tick, amount % 64, amount.is_multiple_of(5)),
+        1 => record.packet_delivered(traffic, tick, amount.into(), amount % 7, amount % 16),
+        2 => record.message_delivered(traffic, tick, amount.into(), amount % 64),
+        _ => record.count(traffic, tick, amount.into()),
+    }
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = (0usize..2, 0u64..7000, 0u8..4, 0u32..100_000);
+    let event = event.prop_map(|(traffic, tick, kind, amount)| Event { traffic, tick, kind, amount });
+    proptest::collection::vec(event, 0..400)
+}
+
+proptest! {
+    #[test]
+    fn it_does_not_matter_who_writes_what_down(events in events(), parts in 1usize..6, backwards in any::<bool>()) {
+        let mut whole = Record::new(plan());
+        events.iter().for_each(|&event| note(&mut whole, event));
+        let mut records = vec![Record::new(plan()); parts];
+        for (index, &event) in events.iter().enumerate() {
+            note(&mut records[index * 7 % parts], event);
+        }
+        if backwards {
+            records.reverse();
+        }
+        // As through a checkpoint.
+        let bytes = postcard::to_allocvec(&records).unwrap();
+        let records: Vec<Record> = postcard::from_bytes(&bytes).unwrap();
+        let merged = records.into_iter().reduce(|mut merged, record| { merged.merge(&record); merged }).unwrap();
+        prop_assert_eq!(&merged, &whole);
+        prop_assert_eq!(Digest::new().record(&merged).hex(), Digest::new().record(&whole).hex());
+    }
+
+    #[test]
+    fn reports_are_read_back_as_they_were(events in events()) {
+        let mut record = Record::new(plan());
+        events.iter().for_each(|&event| note(&mut record, event));
+        let report = report(&record, 1);
+        let json = report.to_json();
+        prop_assert_eq!(Report::read_json(json.as_bytes()).unwrap(), report);
+    }
+}
+
+/// A steady run: `victim` gets through, of `hotspot` only half does.
+fn steady() -> Record {
+    let mut record = Record::new(plan());
+    for tick in 0..6000 {
+        record.offered(0, tick, 4, false);
+        record.packet_delivered(0, tick, 200 + tick % 10, 3, 4);
+        record.message_delivered(0, tick, 240 + tick % 20, 4);
+        record.offered(1, tick, 8, false);
+        record.packet_delivered(1, tick, 2000, 5, 4);
+        if tick % 2 == 0 {
+            record.message_delivered(1, tick, 3000, 8);
+        }
+    }
+    record.count(0, 3000, 17);
+    record
+}
+
+fn report(record: &Record, seed: u64) -> Report {
+    let traffic = |name: &str, sources| TrafficInput { name: name.to_owned(), sources, offered_load_nominal: None };
+    Report::new(Measured {
+        title: "Two traffics on a dragonfly".to_owned(),
+        version: "0.1.0".to_owned(),
+        scenario_digest: "5ce2".to_owned(),
+        result_digest: "d16e".to_owned(),
+        seed,
+        nodes: 72,
+        ticks_per_cycle: 2,
+        cycle_ns: Some(0.5),
+        cycles: Cycles { warmup: 1000, measured: 2000 },
+        traffics: vec![traffic("victim", 64), traffic("hotspot", 8)],
+        record,
+        links: vec![LinkUse { class: "global".to_owned(), mean: 0.25, max: 0.5 }],
+        notes: vec!["a note from outside".to_owned()],
+        performance: Performance::new(2.0, 4.0, 10_000_000, Some(64 << 20), 2),
+    })
+}
+
+#[test]
+fn the_paths_of_the_json_are_those_that_others_rely_on() {
+    let json: Value = serde_json::from_str(&report(&steady(), 7).to_json()).unwrap();
+    let at = |path: &str| json.pointer(path).unwrap_or_else(|| panic!("there is no {path}")).clone();
+    let number = |path: &str| at(path).as_f64().unwrap_or_else(|| panic!("{path} is no number"));
+    for path in ["/title", "/version", "/scenario_digest", "/result_digest"] {
+        assert!(at(path).is_string());
+    }
+    assert_eq!((number("/seed"), number("/nodes"), number("/cycle_ns")), (7.0, 72.0, 0.5));
+    // 12 flits per tick, 24 per cycle, among 72 nodes.
+    assert!((number("/offered_load") - 24.0 / 72.0).abs() < 1e-12);
+    assert!((number("/accepted_load") - 16.0 / 72.0).abs() < 1e-12);
+    assert!((number("/traffics/hotspot/offered_load") - 16.0 / 8.0).abs() < 1e-12);
+    assert!((number("/traffics/victim/accepted_load") - 8.0 / 64.0).abs() < 1e-12);
+    assert_eq!(at("/saturated"), Value::Bool(true));
+    assert_eq!(at("/traffics/victim/saturated"), Value::Bool(false));
+    for figure in ["mean", "ci95", "min", "p50", "p95", "p99", "p999", "max", "samples"] {
+        for of in ["latency/message", "latency/network", "latency_ns/message", "latency_ns/network"] {
+            number(&format!("/{of}/{figure}"));
+            number(&format!("/traffics/victim/{of}/{figure}"));
+        }
+    }
+    assert_eq!(number("/traffics/victim/latency/message/mean"), 249.5 / 2.0);
+    assert_eq!(number("/traffics/victim/latency_ns/message/max"), 259.0 / 4.0);
+    assert_eq!((number("/hops/mean"), number("/hops/max")), (4.0, 5.0));
+    assert_eq!(
+        (number("/messages/offered"), number("/messages/delivered"), number("/messages/lost")),
+        (8000.0, 6000.0, 0.0)
+    );
+    assert_eq!((number("/cycles/warmup"), number("/cycles/measured")), (1000.0, 2000.0));
+    assert_eq!((at("/links/0/class"), number("/links/0/mean"), number("/links/0/max")), ("global".into(), 0.25, 0.5));
+    assert_eq!((number("/counters/acks"), number("/counters/drops")), (17.0, 0.0));
+    for figure in ["wall_s", "cpu_s", "packet_hops", "packet_hops_per_cpu_s", "peak_rss_bytes", "threads"] {
+        number(&format!("/performance/{figure}"));
+    }
+    assert_eq!(json["notes"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn traffics_keep_their_order() {
+    let json = report(&steady(), 1).to_json();
+    assert!(json.find("\"victim\"").unwrap() < json.find("\"hotspot\"").unwrap());
+}
+
+#[test]
+fn where_nothing_arrived_there_are_no_figures() {
+    let report = report(&Record::new(plan()), 1);
+    assert_eq!((report.total.latency.message.mean, report.total.hops.mean), (None, None));
+    assert!(!report.total.saturated && report.notes.len() == 1);
+    assert!(report.to_json().contains("\"mean\": null"));
+    assert!(report.summary_text().lines().count() > 10);
+}
+
+#[test]
+fn the_summary_is_aligned() {
+    let expected = "\
+Two traffics on a dragonfly
+  72 nodes, seed 7, 2000 cycles measured after 1000 of warm-up
+
+  load      offered 0.3333, accepted 0.2222 flits/node/cycle  SATURATED
+  messages  8000 offered, 6000 delivered, 0 lost
+  hops      4.000 on average, 5 at most
+
+  latency  in        mean   ±95 %     min     p50     p95     p99   p99.9     max
+  message  cycles  583.17  0.0000  120.00  127.00  1499.5  1499.5  1499.5  1500.0
+  network  cycles  551.12  0.0000  100.00  104.50  1000.0  1000.0  1000.0  1000.0
+  message  ns      291.58  0.0000   60.00   63.50   749.8   749.8   749.8   750.0
+  network  ns      275.56  0.0000   50.00   52.25   500.0   500.0   500.0   500.0
+
+  traffic  sources  offered  accepted    hops  network  message   ±95 %     p99  lost
+  victim        64   0.1250    0.1250  3.0000    102.2    124.8  0.0000   129.0     0
+  hotspot        8   2.0000    1.0000  5.0000   1000.0   1500.0  0.0000  1500.0     0
+
+  links   mean use %  max use %
+  global      25.000     50.000
+
+  counter  count
+  acks        17
+  drops        0
+
+  took 2.00 s (4.00 s of CPU, 2 threads), 2.50 million packet-hops per CPU second, 64.0 MiB at most
+  result d16e
+  note: a note from outside
+  note: the network looks saturated: it accepted 0.2222 of 0.3333 flits per node and cycle
+  note: traffic `hotspot` looks saturated: it accepted 1.0000 of 2.0000 flits per source and cycle
+";
+    assert_eq!(report(&steady(), 7).summary_text(), expected);
+}
+
+#[test]
+fn sweeps_have_means_over_seeds() {
+    let mut other = steady();
+    for tick in 2000..6000 {
+        other.packet_delivered(0, tick, 300, 3, 1);
+    }
+    let point = |load: &str, reports| SweepPoint {
+        settings: vec![("load".to_owned(), load.to_owned())],
+        variant: "minimal".to_owned(),
+        reports,
+    };
+    let points =
+        [point("0.1", vec![report(&steady(), 1)]), point("0.2", vec![report(&steady(), 1), report(&other, 2)])];
+    let table = sweep_table(&points);
+    let at = |row: usize, name: &str| table.rows[row][table.column(name).unwrap()].number();
+    assert_eq!((at(0, "load"), at(0, "seeds"), at(1, "seeds")), (Some(0.1), Some(1.0), Some(2.0)));
+    assert_eq!(at(0, "victim.accepted_load"), Some(0.125));
+    // With one seed the interval of that run, with two that of Student.
+    assert_eq!(at(0, "latency_message_mean_ci95"), points[0].reports[0].total.latency.message.ci95);
+    assert_eq!(at(0, "accepted_load_ci95"), None);
+    let difference = 2.0 / 72.0;
+    assert!((at(1, "accepted_load").unwrap() - (16.0 / 72.0 + difference / 2.0)).abs() < 1e-12);
+    assert!((at(1, "accepted_load_ci95").unwrap() - 12.706_204_736 * difference / 2.0).abs() < 1e-9);
+    assert_eq!(
+        (at(1, "saturated"), at(1, "hotspot.saturated"), at(1, "victim.saturated")),
+        (Some(1.0), Some(1.0), Some(0.0))
+    );
+    let curves = Curve::from_table(&table, "load", "latency_message_mean", &["variant"]).unwrap();
+    assert_eq!((curves.len(), curves[0].name.as_str(), curves[0].points.len()), (1, "minimal", 2));
+}
+
+#[test]
+fn figures_show_their_labels_and_do_not_take_dollars_for_formulas() {
+    let curve =
+        |name: &str, points: &[(f64, f64)]| Curve { name: name.to_owned(), points: points.to_vec(), half_widths: None };
+    let curves = vec![curve("a $b$ <c>", &[(0.1, 100.0), (0.2, 5000.0)]), curve("alone", &[(0.1, 120.0)])];
+    let figure = Figure::latency("Title", "ns", curves);
+    let svg = figure.to_svg();
+    for text in ["Title", "mean message latency (ns)", "offered load (flits/node/cycle)", "a $b$ &lt;c&gt;", "alone"] {
+        assert!(svg.contains(text), "{text} is missing");
+    }
+    assert!(svg == figure.to_svg(), "the same figure is the same image");
+    assert!(svg.contains("clip-path=\"url(#axes-"));
+    assert!(figure.to_png(1.0).starts_with(b"\x89PNG"));
+    assert!(Figure::throughput("", Vec::new()).to_svg().contains("accepted load"));
+}

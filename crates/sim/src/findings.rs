@@ -1,0 +1,117 @@
+//! What a finished run has found.
+
+use tailback_report::{
+    Cycles, Digest, LinkUse, Measured, Performance, Record, Report, Table, TrafficInput, series_table,
+};
+use tailback_scenario::Scenario;
+
+/// What a finished run has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Findings {
+    /// What was written down, of all regions.
+    pub record: Record,
+    /// By link, in no particular order: its class, and the flits it carried while it was measured.
+    pub(crate) links: Vec<(u8, u32)>,
+    /// Packets that have crossed a router, each counted once per router, warm-up included.
+    pub packet_hops: u64,
+    /// How many threads simulated.
+    pub threads: u32,
+}
+
+/// What a run took, told by who timed it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Timing {
+    /// Seconds from start to end.
+    pub wall_s: f64,
+    /// Seconds of all threads together.
+    pub cpu_s: f64,
+    /// The most memory that was in use, if it is known.
+    pub peak_rss_bytes: Option<u64>,
+}
+
+/// How busy the links of a class were, in flits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct ClassUse {
+    links: u64,
+    total: u64,
+    max: u32,
+}
+
+impl Findings {
+    /// The fingerprint of everything that was found.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let digest = Digest::new().record(&self.record).number(self.packet_hops);
+        let classes = self.by_class();
+        classes.iter().fold(digest, |digest, class| digest.number(class.total).number(class.max.into())).hex()
+    }
+
+    fn by_class(&self) -> Vec<ClassUse> {
+        let classes = self.links.iter().map(|&(class, _)| usize::from(class) + 1).max().unwrap_or(0);
+        let mut uses = vec![ClassUse::default(); classes];
+        for &(class, flits) in &self.links {
+            let used = &mut uses[usize::from(class)];
+            used.links += 1;
+            used.total += u64::from(flits);
+            used.max = used.max.max(flits);
+        }
+        uses
+    }
+
+    /// The report of a run of `scenario`.
+    #[must_use]
+    pub fn report(&self, scenario: &Scenario, version: &str, timing: &Timing) -> Report {
+        let measure = scenario.measure;
+        let Timing { wall_s, cpu_s, peak_rss_bytes } = *timing;
+        Report::new(Measured {
+            title: scenario.title.clone(),
+            version: version.to_owned(),
+            scenario_digest: scenario.digest.clone(),
+            result_digest: self.digest(),
+            seed: scenario.seed,
+            nodes: scenario.topology.built.graph().nodes().into(),
+            ticks_per_cycle: scenario.clock.ticks_per_cycle.into(),
+            cycle_ns: scenario.clock.cycle_fs.map(|fs| fs as f64 / 1e6),
+            cycles: Cycles { warmup: measure.warmup, measured: measure.cycles },
+            traffics: traffics(scenario),
+            record: &self.record,
+            links: self.link_use(scenario),
+            notes: Vec::new(),
+            performance: Performance::new(wall_s, cpu_s, self.packet_hops, peak_rss_bytes, self.threads),
+        })
+    }
+
+    /// The time series, if the scenario asks for one.
+    #[must_use]
+    pub fn series(&self, scenario: &Scenario) -> Option<Table> {
+        let ticks_per_cycle = u64::from(scenario.clock.ticks_per_cycle);
+        let end = (scenario.measure.warmup + scenario.measure.cycles) * ticks_per_cycle;
+        series_table(&self.record, &traffics(scenario), ticks_per_cycle, end)
+    }
+
+    fn link_use(&self, scenario: &Scenario) -> Vec<LinkUse> {
+        let graph = scenario.topology.built.graph();
+        let ticks = (scenario.measure.cycles * u64::from(scenario.clock.ticks_per_cycle)) as f64;
+        let uses = self.by_class();
+        let busy = |(class, used): (usize, &ClassUse)| {
+            let flit_ticks = f64::from(scenario.network.links[class].flit_ticks);
+            let name = if class == 0 { "ejection" } else { graph.link_classes()[class] };
+            LinkUse {
+                class: name.to_owned(),
+                mean: used.total as f64 * flit_ticks / ticks / used.links as f64,
+                max: f64::from(used.max) * flit_ticks / ticks,
+            }
+        };
+        uses.iter().enumerate().filter(|(_, used)| used.links > 0).map(busy).collect()
+    }
+}
+
+fn traffics(scenario: &Scenario) -> Vec<TrafficInput> {
+    let (from, until) = (scenario.measure.warmup, scenario.measure.warmup + scenario.measure.cycles);
+    let input = |traffic: &tailback_workload::Traffic| TrafficInput {
+        name: traffic.name.clone(),
+        sources: traffic.sources.len().into(),
+        offered_load_nominal: Some(traffic.mean_load(from, until)),
+    };
+    scenario.workload.traffics.iter().map(input).collect()
+}

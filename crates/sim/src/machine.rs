@@ -1,0 +1,141 @@
+//! A network of either microarchitecture behind one face.
+
+use std::ops::ControlFlow;
+
+use tailback_engine::{Executor, NEVER, Outcome, Rayon, Sequential, Simulation, Snapshot, SnapshotError, Tick};
+use tailback_network::{
+    Deadlock, Discrepancy, General, Holdings, Microarchitecture, NetworkPlan, NetworkRegion, Plain, audit,
+    find_deadlock, last_hop,
+};
+use tailback_report::{Record, RecordPlan};
+
+use crate::recorder::Recorder;
+
+/// Whoever advances the regions.
+#[derive(Debug)]
+pub(crate) enum AnyExecutor {
+    Sequential(Sequential),
+    Rayon(Rayon),
+}
+
+impl Executor for AnyExecutor {
+    fn for_each<T: Send>(&self, parts: &mut [T], step: impl Fn(&mut T) + Sync + Send) {
+        match self {
+            Self::Sequential(executor) => executor.for_each(parts, step),
+            Self::Rayon(executor) => executor.for_each(parts, step),
+        }
+    }
+
+    fn threads(&self) -> usize {
+        match self {
+            Self::Sequential(executor) => executor.threads(),
+            Self::Rayon(executor) => executor.threads(),
+        }
+    }
+}
+
+/// A network that is being simulated.
+pub(crate) trait Machine: Send {
+    /// Simulates everything before `end`, and calls `watch` after each window.
+    fn run_until(
+        &mut self,
+        end: Tick,
+        executor: &AnyExecutor,
+        watch: &mut dyn FnMut(&dyn Machine) -> ControlFlow<()>,
+    ) -> Outcome;
+
+    fn now(&self) -> Tick;
+
+    /// Whether anything will ever happen again.
+    fn is_idle(&self) -> bool;
+
+    fn packet_hops(&self) -> u64;
+
+    fn packets(&self) -> usize;
+
+    fn last_hop(&self) -> Tick;
+
+    fn find_deadlock(&self) -> Option<Deadlock>;
+
+    fn audit(&self) -> Result<Holdings, Discrepancy>;
+
+    /// What all regions have written down.
+    fn record(&self) -> Record;
+
+    /// Flits that each link has been given so far, modulo 2³², with its class.
+    fn link_flits(&self) -> Vec<(u8, u32)>;
+
+    fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError>;
+
+    fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError>;
+}
+
+/// Builds the network of `plan` with the fastest routers that can do what it asks for.
+pub(crate) fn build(plan: NetworkPlan, record: &RecordPlan) -> Box<dyn Machine> {
+    let recorder = |_| Recorder(Record::new(record.clone()));
+    if plan.suits::<Plain>() {
+        Box::new(plan.build::<_, Plain>(recorder))
+    } else {
+        Box::new(plan.build::<_, General>(recorder))
+    }
+}
+
+impl<M: Microarchitecture> Machine for Simulation<NetworkRegion<Recorder, M>> {
+    fn run_until(
+        &mut self,
+        end: Tick,
+        executor: &AnyExecutor,
+        watch: &mut dyn FnMut(&dyn Machine) -> ControlFlow<()>,
+    ) -> Outcome {
+        Self::run_until(self, end, executor, |simulation| watch(simulation))
+    }
+
+    fn now(&self) -> Tick {
+        Self::now(self)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.next_tick() == NEVER
+    }
+
+    fn packet_hops(&self) -> u64 {
+        self.regions().map(NetworkRegion::packet_hops).sum()
+    }
+
+    fn packets(&self) -> usize {
+        self.regions().map(NetworkRegion::packets).sum()
+    }
+
+    fn last_hop(&self) -> Tick {
+        last_hop(self)
+    }
+
+    fn find_deadlock(&self) -> Option<Deadlock> {
+        find_deadlock(self)
+    }
+
+    fn audit(&self) -> Result<Holdings, Discrepancy> {
+        audit(self)
+    }
+
+    fn record(&self) -> Record {
+        let mut regions = self.regions().map(|region| &region.observer().0);
+        let mut merged = regions.next().expect("a network has a region").clone();
+        regions.for_each(|record| merged.merge(record));
+        merged
+    }
+
+    fn link_flits(&self) -> Vec<(u8, u32)> {
+        let mut flits = Vec::new();
+        self.regions().for_each(|region| region.visit_links(|_, _, class, sent| flits.push((class.0, sent))));
+        flits
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
+        Snapshot::save(self, bytes)
+    }
+
+    fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {
+        Snapshot::load(self, bytes)
+    }
+}

@@ -1,0 +1,127 @@
+//! What running a scenario will take.
+
+use tailback_network::{NetworkPlan, Partition, Plain};
+use tailback_scenario::{PartitionChoice, Scenario};
+use tailback_topology::{Peer, Port, Topology};
+
+/// What running a scenario will take, found out without building it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Nodes of the network.
+    pub nodes: u32,
+    /// Its routers.
+    pub routers: u32,
+    /// Links between routers, counted once per direction.
+    pub links: u64,
+    /// Regions that are simulated on their own for a window at a time.
+    pub regions: u32,
+    /// The length of a window in ticks: the shortest latency between regions. `None` with a single region.
+    pub lookahead_ticks: Option<u64>,
+    /// Whether routers are simple enough for the microarchitecture that is written for speed.
+    pub plain_routers: bool,
+    /// Bytes that the run will take, about: less for light traffic, more for sources that cannot send what they have.
+    pub memory_bytes: u64,
+}
+
+/// The record of a region: histograms and timelines of a traffic.
+const RECORD_BYTES: u64 = 100 << 10;
+/// A node: its state, its processes with their random streams, its events and those of its link.
+const NODE_BYTES: u64 = 700;
+/// A port of a plain router with its event and mail storage, and what a general one has on top for each channel.
+const PLAIN_PORT_BYTES: u64 = 400;
+const GENERAL_CHANNEL_BYTES: u64 = 160;
+/// A packet with the events that it causes and the mail that it travels in.
+const PACKET_BYTES: u64 = 160;
+/// A message that waits at its source.
+const MESSAGE_BYTES: u64 = 40;
+
+impl Plan {
+    /// What running `scenario` will take.
+    #[must_use]
+    pub fn new(scenario: &Scenario) -> Self {
+        let network = network_plan(scenario);
+        let topology = network.topology.as_ref();
+        let (links, lookahead) = survey(&network);
+        let plain_routers = network.suits::<Plain>();
+        Self {
+            nodes: topology.nodes(),
+            routers: topology.routers(),
+            links,
+            regions: network.partition.regions(),
+            lookahead_ticks: lookahead,
+            plain_routers,
+            memory_bytes: memory(scenario, topology, network.partition.regions(), plain_routers),
+        }
+    }
+}
+
+/// How many links there are between routers, and the shortest latency of those between regions.
+fn survey(plan: &NetworkPlan) -> (u64, Option<u64>) {
+    let topology = plan.topology.as_ref();
+    let (mut links, mut shortest) = (0, None);
+    for router in 0..topology.routers() {
+        for port in 0..topology.ports(router) {
+            let Peer::Router { router: far, .. } = topology.peer(router, port as Port) else { continue };
+            links += 1;
+            if plan.partition.region_of(router) != plan.partition.region_of(far) {
+                let latency = plan.spec.links[topology.link_class(router, port as Port).index()].latency.into();
+                shortest = Some(shortest.map_or(latency, |least: u64| least.min(latency)));
+            }
+        }
+    }
+    (links, shortest)
+}
+
+fn memory(scenario: &Scenario, topology: &dyn Topology, regions: u32, plain: bool) -> u64 {
+    let spec = &scenario.network;
+    let ports = u64::from(topology.routers()) * u64::from(topology.radix());
+    let queues = if spec.router.virtual_output_queues { u64::from(topology.radix()) } else { 1 };
+    let channels = spec.vcs() as u64 * queues;
+    let per_port = PLAIN_PORT_BYTES + if plain { 0 } else { GENERAL_CHANNEL_BYTES * channels };
+    let records = u64::from(regions) * scenario.workload.traffics.len() as u64 * RECORD_BYTES;
+    let (packets, messages) = population(scenario, topology);
+    ports * per_port
+        + u64::from(topology.nodes()) * NODE_BYTES
+        + records
+        + packets * PACKET_BYTES
+        + messages * MESSAGE_BYTES
+}
+
+/// Packets that may be in the network, and messages that may wait at their sources, at once.
+fn population(scenario: &Scenario, topology: &dyn Topology) -> (u64, u64) {
+    let spec = &scenario.network;
+    let cycles = scenario.measure.warmup + scenario.measure.cycles;
+    let (mut flits, mut messages) = (0.0, 0.0);
+    for traffic in &scenario.workload.traffics {
+        let load = traffic.phases().iter().map(|phase| phase.load).fold(0.0, f64::max);
+        let per_cycle = load * f64::from(traffic.sources.len());
+        flits += per_cycle * cycles as f64;
+        messages += per_cycle * cycles as f64 / traffic.size.mean();
+    }
+    // Packets are in the network for a few times the zero-load latency at most, or for the whole run.
+    let latency: u64 = spec.links.iter().map(|link| u64::from(link.latency)).sum();
+    let crossing = 8 * latency / u64::from(spec.ticks_per_cycle) + 100;
+    let share = (crossing as f64 / cycles.max(1) as f64).min(1.0);
+    let buffers: u64 = spec.input_buffers.iter().map(|&flits| u64::from(flits)).sum::<u64>() * spec.vcs() as u64;
+    let room = u64::from(topology.routers()) * u64::from(topology.radix()) * buffers;
+    let packets = (flits * share).min(room as f64) / f64::from(spec.packet_flits_max);
+    (packets as u64, (messages * share) as u64)
+}
+
+/// The network of a scenario.
+pub(crate) fn network_plan(scenario: &Scenario) -> NetworkPlan {
+    let topology = scenario.topology.built.graph();
+    let partition = match scenario.execution.partition {
+        PartitionChoice::Domains { regions_max } => Partition::by_domain(topology.as_ref(), regions_max),
+        PartitionChoice::Routers => Partition::by_router(topology.as_ref()),
+        PartitionChoice::Single => Partition::single(topology.as_ref()),
+    };
+    NetworkPlan {
+        routings: vec![scenario.routing.built.clone(); scenario.network.classes.len()],
+        spec: scenario.network.clone(),
+        workload: scenario.workload.clone(),
+        seed: scenario.seed,
+        topology,
+        partition,
+    }
+}

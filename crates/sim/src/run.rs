@@ -1,0 +1,223 @@
+//! A scenario that is being simulated.
+
+use std::ops::ControlFlow;
+
+use tailback_engine::{Executor as _, Outcome, Rayon, Sequential, SnapshotError};
+use tailback_network::Discrepancy;
+use tailback_scenario::Scenario;
+
+use crate::findings::Findings;
+use crate::machine::{AnyExecutor, Machine, build};
+use crate::plan::network_plan;
+use crate::recorder::record_plan;
+
+/// A scenario that is being simulated.
+pub struct Run<'s> {
+    scenario: &'s Scenario,
+    machine: Box<dyn Machine>,
+    executor: AnyExecutor,
+    /// What the links had been given when measuring began.
+    links_before: Option<Vec<(u8, u32)>>,
+    /// The tick from which on a standstill is looked into again.
+    suspicious_from: u64,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Link cycles that have been simulated.
+    pub cycle: u64,
+    /// Link cycles that are to be simulated.
+    pub cycles: u64,
+    /// Packets that have crossed a router, each counted once per router.
+    pub packet_hops: u64,
+    /// Packets in the network.
+    pub packets: u64,
+}
+
+/// How a call of [`Run::advance`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The cycle that was asked for is reached.
+    Reached,
+    /// Whoever watched asked to stop; the run can go on.
+    Stopped,
+}
+
+/// Why a run has no findings.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// Packets wait for each other.
+    #[error("deadlock: packets in {} buffers have waited for each other in a circle since cycle {since_cycle}", circle.len())]
+    Deadlock {
+        /// The last cycle in which a packet crossed a router.
+        since_cycle: u64,
+        /// The buffers, a line for each.
+        circle: Vec<String>,
+    },
+    /// Flits or credits do not add up: a mistake in the simulator.
+    #[error("the simulation went wrong in cycle {cycle}: {reason}")]
+    Inconsistent {
+        /// The cycle in which it was noticed.
+        cycle: u64,
+        /// What does not add up.
+        reason: Discrepancy,
+    },
+    /// The threads cannot be started.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// Why not.
+        reason: String,
+    },
+    /// A state cannot be written or read.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+}
+
+impl<'s> Run<'s> {
+    /// Builds the network of `scenario`, to be simulated on `threads` threads; 0 stands for the sequential executor.
+    ///
+    /// # Errors
+    /// When the threads cannot be started.
+    pub fn new(scenario: &'s Scenario, threads: usize) -> Result<Self, Failure> {
+        let executor = match threads {
+            0 => AnyExecutor::Sequential(Sequential),
+            _ => AnyExecutor::Rayon(
+                Rayon::new(threads).map_err(|error| Failure::Threads { threads, reason: error.to_string() })?,
+            ),
+        };
+        let machine = build(network_plan(scenario), &record_plan(scenario));
+        let suspicious_from = scenario.execution.deadlock_after;
+        Ok(Self { scenario, machine, executor, links_before: None, suspicious_from })
+    }
+
+    /// How many threads simulate.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.executor.threads()
+    }
+
+    /// How far it has come.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        progress(self.scenario, self.machine.as_ref())
+    }
+
+    /// Simulates to the end, unless `watch`, which is called after each window, asks to stop.
+    ///
+    /// # Errors
+    /// When packets wait for each other, or something does not add up.
+    pub fn finish(&mut self, mut watch: impl FnMut(&Progress) -> ControlFlow<()>) -> Result<Ending, Failure> {
+        let measure = self.scenario.measure;
+        self.advance(measure.warmup + measure.cycles, &mut watch)
+    }
+
+    /// Simulates everything before `cycle`, unless `watch` asks to stop.
+    ///
+    /// # Errors
+    /// When packets wait for each other.
+    pub fn advance(
+        &mut self,
+        cycle: u64,
+        mut watch: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Ending, Failure> {
+        let measure = self.scenario.measure;
+        for (stage, until) in [measure.warmup, measure.warmup + measure.cycles].into_iter().enumerate() {
+            let until = until.min(cycle);
+            if self.stage(until, &mut watch)? == Ending::Stopped {
+                return Ok(Ending::Stopped);
+            }
+            if stage == 0 && until == measure.warmup && self.links_before.is_none() {
+                self.links_before = Some(self.machine.link_flits());
+            }
+        }
+        Ok(Ending::Reached)
+    }
+
+    fn stage(&mut self, cycle: u64, watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<Ending, Failure> {
+        let scenario = self.scenario;
+        let patience = scenario.execution.deadlock_after;
+        let suspicious_from = &mut self.suspicious_from;
+        let mut failure = None;
+        let end = cycle * u64::from(scenario.clock.ticks_per_cycle);
+        let outcome = self.machine.run_until(end, &self.executor, &mut |machine| {
+            if machine.now() >= *suspicious_from {
+                failure = look_for_deadlock(scenario, machine);
+                *suspicious_from = machine.last_hop().max(machine.now() - patience) + patience + 1;
+            }
+            if failure.is_some() { ControlFlow::Break(()) } else { watch(&progress(scenario, machine)) }
+        });
+        if self.machine.is_idle() && self.machine.packets() > 0 {
+            failure = failure.or_else(|| look_for_deadlock(scenario, self.machine.as_ref()));
+        }
+        match (failure, outcome) {
+            (Some(failure), _) => Err(failure),
+            (None, Outcome::Reached) => Ok(Ending::Reached),
+            (None, Outcome::Stopped) => Ok(Ending::Stopped),
+        }
+    }
+
+    /// What was found, once the run is finished.
+    ///
+    /// # Errors
+    /// When something does not add up.
+    pub fn findings(&self) -> Result<Findings, Failure> {
+        let cycle = self.progress().cycle;
+        self.machine.audit().map_err(|reason| Failure::Inconsistent { cycle, reason })?;
+        let before = self.links_before.as_deref().unwrap_or(&[]);
+        let links = before.iter().zip(self.machine.link_flits());
+        let links = links.map(|(&(class, before), (_, after))| (class, after.wrapping_sub(before))).collect();
+        Ok(Findings {
+            record: self.machine.record(),
+            links,
+            packet_hops: self.machine.packet_hops(),
+            threads: self.threads() as u32,
+        })
+    }
+
+    /// Writes the state down.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(&self) -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        self.machine.save(&mut bytes)?;
+        tailback_engine::write_value(&(&self.links_before, self.suspicious_from), &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Reads back a state that a run of the same scenario has written.
+    ///
+    /// # Errors
+    /// When the bytes hold no such state; the run is then not to be used.
+    pub fn load(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+        self.machine.load(&mut bytes)?;
+        (self.links_before, self.suspicious_from) = tailback_engine::read_value(&mut bytes)?;
+        Ok(())
+    }
+}
+
+fn progress(scenario: &Scenario, machine: &dyn Machine) -> Progress {
+    Progress {
+        cycle: machine.now() / u64::from(scenario.clock.ticks_per_cycle),
+        cycles: scenario.measure.warmup + scenario.measure.cycles,
+        packet_hops: machine.packet_hops(),
+        packets: machine.packets() as u64,
+    }
+}
+
+/// Looks into a standstill: it may be that packets are only on very long links.
+fn look_for_deadlock(scenario: &Scenario, machine: &dyn Machine) -> Option<Failure> {
+    let stands_since = machine.last_hop();
+    let stood_long = machine.now() >= stands_since + scenario.execution.deadlock_after;
+    if machine.packets() == 0 || !(stood_long || machine.is_idle()) {
+        return None;
+    }
+    let topology = scenario.topology.built.graph();
+    machine.find_deadlock().map(|deadlock| Failure::Deadlock {
+        since_cycle: stands_since / u64::from(scenario.clock.ticks_per_cycle),
+        circle: deadlock.describe(topology.as_ref()),
+    })
+}

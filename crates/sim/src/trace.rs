@@ -1,0 +1,115 @@
+//! The ways that packets take through an empty network.
+
+use std::collections::BTreeMap;
+
+use tailback_engine::Stream;
+use tailback_network::ZeroLoad;
+use tailback_routing::{Agent, Header, Lane, View};
+use tailback_scenario::Scenario;
+use tailback_topology::{LinkClass, NodeId, Peer, Port, RouterId};
+
+/// A kind of way through the network: the classes of its links in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathType {
+    /// The classes of the links between routers, in order.
+    pub links: Vec<LinkClass>,
+    /// The virtual channels on them, counted inside the traffic class.
+    pub vcs: Vec<u8>,
+    /// A source and a destination with such a way between them.
+    pub example: (NodeId, NodeId),
+    /// What the latency of the largest packet is made of when it is alone, in ticks.
+    pub zero_load: ZeroLoad,
+}
+
+/// Longer ways are no ways.
+const HOPS_MAX: usize = 64;
+/// How many destinations are tried from each source, and how often each.
+const DESTINATIONS_MAX: u32 = 4096;
+const DRAWS: usize = 12;
+/// How many sources are tried.
+const SOURCES: u32 = 3;
+
+/// All kinds of ways that routing takes in the empty network of `scenario`, shortest first. In a large network they are
+/// those to a sample of destinations.
+#[must_use]
+pub fn path_types(scenario: &Scenario) -> Vec<PathType> {
+    let mut tracer = Tracer::new(scenario);
+    let nodes = scenario.topology.built.graph().nodes();
+    let mut found: BTreeMap<(usize, Vec<u8>), PathType> = BTreeMap::new();
+    for source in (0..SOURCES.min(nodes)).map(|index| index * (nodes / SOURCES.min(nodes))) {
+        for destination in sample(nodes, source) {
+            for _ in 0..DRAWS {
+                let Some((links, vcs)) = tracer.trace(source, destination) else { continue };
+                let key = (links.len(), links.iter().map(|class| class.0).collect());
+                found.entry(key).or_insert_with(|| PathType {
+                    zero_load: ZeroLoad::new(&scenario.network, &links, scenario.network.packet_flits_max),
+                    links,
+                    vcs,
+                    example: (source, destination),
+                });
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Destinations near `source` and all over the network.
+fn sample(nodes: u32, source: u32) -> impl Iterator<Item = u32> {
+    let near = (0..nodes.min(DESTINATIONS_MAX / 2))
+        .map(move |step| ((u64::from(source) + u64::from(step)) % u64::from(nodes)) as u32);
+    let stride = (nodes / (DESTINATIONS_MAX / 2)).max(1);
+    near.chain((0..nodes).step_by(stride as usize)).filter(move |&node| node != source)
+}
+
+struct Tracer<'s> {
+    scenario: &'s Scenario,
+    agents: BTreeMap<RouterId, Box<dyn Agent>>,
+    random: Stream,
+}
+
+/// A router with nothing in it.
+struct Empty<'s> {
+    scenario: &'s Scenario,
+    router: RouterId,
+}
+
+impl View for Empty<'_> {
+    fn channels(&self, port: Port) -> u8 {
+        let class = self.scenario.topology.built.graph().link_class(self.router, port);
+        self.scenario.network.classes[0].vcs[class.index()]
+    }
+
+    fn occupancy(&self, _: Port, _: u8) -> u32 {
+        0
+    }
+}
+
+impl<'s> Tracer<'s> {
+    fn new(scenario: &'s Scenario) -> Self {
+        Self { scenario, agents: BTreeMap::new(), random: Stream::new(1, 0, 0) }
+    }
+
+    fn trace(&mut self, source: NodeId, destination: NodeId) -> Option<(Vec<LinkClass>, Vec<u8>)> {
+        let graph = self.scenario.topology.built.graph();
+        let routing = &self.scenario.routing.built;
+        let (mut router, port) = graph.attachment(source);
+        let mut entry = Lane { port, vc: 0 };
+        let mut header = Header::new(graph.locator(destination));
+        let (mut links, mut vcs) = (Vec::new(), Vec::new());
+        while links.len() <= HOPS_MAX {
+            let agent = self.agents.entry(router).or_insert_with(|| routing.agent(router));
+            let view = Empty { scenario: self.scenario, router };
+            let step = agent.route(entry, &header, &view, &mut self.random);
+            match graph.peer(router, step.port) {
+                Peer::Router { router: next, port } => {
+                    links.push(graph.link_class(router, step.port));
+                    vcs.push(step.vc);
+                    (router, entry, header) = (next, Lane { port, vc: step.vc }, step.header);
+                }
+                Peer::Node(node) => return (node == destination).then_some((links, vcs)),
+                Peer::Nothing => return None,
+            }
+        }
+        None
+    }
+}
