@@ -24,16 +24,22 @@ pub fn document(arguments: &ScenarioArguments) -> Result<Document, Complaint> {
 /// A plan that fits into memory.
 pub fn plan(scenario: &Scenario, runs_at_once: u64) -> Result<Plan, Complaint> {
     let plan = Plan::new(scenario);
-    let limit = scenario.execution.memory_bytes.or_else(host::available_bytes).unwrap_or(u64::MAX);
+    let allowed = scenario.execution.memory_bytes;
+    let limit = allowed.or_else(host::available_bytes).unwrap_or(u64::MAX);
     let needed = plan.memory_bytes.saturating_mul(runs_at_once);
     if needed <= limit {
         return Ok(plan);
     }
     let [needed, limit] = [needed, limit].map(|bytes| bytes as f64 / f64::from(1 << 30));
     let several = if runs_at_once > 1 { format!("{runs_at_once} runs at once") } else { "the run".to_owned() };
+    let have = match allowed {
+        Some(_) => format!("execution.memory_gib allows {limit:.0}"),
+        None => format!("{limit:.1} are available"),
+    };
+    let fewer = if runs_at_once > 1 { "run fewer at once (--jobs), " } else { "" };
     Err(Complaint::BadInput(
-        format!("{several} would take about {needed:.1} GiB of memory, there are {limit:.1} GiB"),
-        Some("make the network smaller, or raise execution.memory_gib if you know better".to_owned()),
+        format!("{several} would take about {needed:.1} GiB of memory, {have}"),
+        Some(format!("{fewer}make the network smaller, or raise execution.memory_gib if you know better")),
     ))
 }
 

@@ -13,6 +13,7 @@ mod complaint;
 mod host;
 mod input;
 mod interrupt;
+mod output;
 mod progress;
 mod results;
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use tailback_report::{Report, Table};
 
 use crate::complaint::Complaint;
@@ -14,41 +15,51 @@ pub struct Directory(PathBuf);
 
 /// The name of a report in its directory.
 pub const REPORT: &str = "report.json";
+/// The name of what is said about a sweep as a whole.
+pub const MANIFEST: &str = "sweep.json";
+
+/// What reports and manifests have in common: whose results they are about.
+#[derive(Deserialize)]
+struct Owner {
+    scenario_digest: String,
+}
 
 impl Directory {
     /// A directory that is there or can be made. Nothing is written yet.
     pub fn at(path: &Path) -> Result<Self, Complaint> {
-        if path.exists() && !path.is_dir() {
-            return Err(Complaint::bad_input(format!("{} is a file, not a directory", path.display())));
+        // A folder that is not there yet is made in the first one above it that is.
+        match path.ancestors().find(|ancestor| ancestor.exists()) {
+            Some(ancestor) if !ancestor.is_dir() => {
+                Err(Complaint::bad_input(format!("{} is a file, not a directory", ancestor.display())))
+            }
+            _ => Ok(Self(path.to_owned())),
         }
-        Ok(Self(path.to_owned()))
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// Refuses if a run of another scenario has left its results here.
+    /// Refuses if another scenario has left its results here, by a run or a sweep.
     pub fn refuse_others(&self, scenario_digest: &str) -> Result<(), Complaint> {
-        let path = self.path(REPORT);
-        if !path.exists() {
-            return Ok(());
+        for name in [REPORT, MANIFEST] {
+            let path = self.path(name);
+            if !path.exists() {
+                continue;
+            }
+            let owner = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Owner>(&bytes).ok());
+            let problem = match owner {
+                Some(owner) if owner.scenario_digest == scenario_digest => continue,
+                Some(owner) => {
+                    let digest = owner.scenario_digest.get(..12).unwrap_or_default();
+                    format!("{} holds results of another scenario (digest {digest}…)", self.0.display())
+                }
+                None => format!("{} is damaged", path.display()),
+            };
+            let help = "choose another directory, or remove it".to_owned();
+            return Err(Complaint::BadInput(problem, Some(help)));
         }
-        match self.read_report(REPORT) {
-            Some(report) if report.scenario_digest == scenario_digest => Ok(()),
-            Some(report) => Err(Complaint::BadInput(
-                format!(
-                    "{} holds results of another scenario (digest {}…)",
-                    self.0.display(),
-                    &report.scenario_digest.get(..12).unwrap_or_default()
-                ),
-                Some("choose another directory, or remove it".to_owned()),
-            )),
-            None => Err(Complaint::BadInput(
-                format!("{} is not a report that can be read", path.display()),
-                Some("choose another directory, or remove it".to_owned()),
-            )),
-        }
+        Ok(())
     }
 
     /// A report, if there is one that can be read.

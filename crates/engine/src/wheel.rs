@@ -98,6 +98,23 @@ impl<E: Copy + Default + Ord> Wheel<E> {
         near.min(far).min(beyond)
     }
 
+    /// Shows the events before `until`, in no particular order and without taking them; perhaps not those that lie far
+    /// ahead.
+    #[inline]
+    pub fn glance(&self, until: Tick, mut visit: impl FnMut(E)) {
+        let mask = self.near.len() - 1;
+        let mut tick = self.floor;
+        while let Some(ahead) = self.near.next_used(tick as usize & mask) {
+            tick += ahead as Tick;
+            // Beyond one turn the wheel shows the same events again.
+            if tick >= until || tick - self.floor > mask as Tick {
+                break;
+            }
+            self.near.for_each(tick as usize & mask, &mut visit);
+            tick += 1;
+        }
+    }
+
     /// Moves time to `tick` and fills `events` with all events of that tick, in order.
     ///
     /// # Panics

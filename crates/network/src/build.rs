@@ -8,7 +8,7 @@ use tailback_routing::Routing;
 use tailback_topology::{Peer, Port, RouterId, Topology};
 use tailback_workload::Workload;
 
-use crate::event::{NODES_MAX, ROUTERS_MAX, TickEvents};
+use crate::event::{NODES_MAX, ROUTERS_MAX};
 use crate::fabric::Fabric;
 use crate::link::{FarKind, Link};
 use crate::nic::NodeState;
@@ -155,7 +155,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         streams: router_ids.iter().map(stream).collect(),
         observer,
         present: 0,
-        events: TickEvents::default(),
+        events: None,
         router_ids,
         node_ids,
         attachments,

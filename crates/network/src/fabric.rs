@@ -9,7 +9,8 @@ use tailback_workload::Workload;
 
 use crate::time::Time;
 use tailback_hardware::{
-    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, NetworkSpec, QueuePer, Release, RouterSpec,
+    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Ejection, InputServed, InputTurns, NetworkSpec,
+    QueuePer, Release, RouterSpec,
 };
 
 /// A network without its state.
@@ -61,6 +62,12 @@ pub(crate) struct Rules {
     pub transit_first: bool,
     pub input_arbiter: Arbiter,
     pub output_arbiter: Arbiter,
+    /// Whether inputs that go round take turns among outputs, not queues.
+    pub turns_by_output: bool,
+    /// Whether inputs count a queue as served when it asks, granted or not.
+    pub served_when_asked: bool,
+    /// Whether packets cross to a node only while it receives nothing.
+    pub ejects_when_idle: bool,
     /// Whether credits are claimed before packets cross.
     pub claims_first: bool,
     /// Whether ports have one output queue, whose packets have claimed what they need: then the time at which a packet
@@ -146,6 +153,9 @@ impl Rules {
             transit_first: router.transit_first,
             input_arbiter: router.input_arbiter,
             output_arbiter: router.output_arbiter,
+            turns_by_output: router.input_turns == InputTurns::Outputs,
+            served_when_asked: router.input_served == InputServed::Asked,
+            ejects_when_idle: router.ejection == Ejection::Idle,
             claims_first,
             departs_in_order: claims_first && lanes == 1,
             bounded: router.output_queues.flits.is_some(),
@@ -170,9 +180,10 @@ impl Rules {
         (time + self.allocation_mask) & !self.allocation_mask
     }
 
-    /// The arbiter that serves by turns, on both sides.
+    /// The arbiter that serves queues by turns, on both sides, when they are granted.
     pub fn serves_by_turns(&self) -> bool {
-        (self.input_arbiter, self.output_arbiter) == (Arbiter::RoundRobin, Arbiter::RoundRobin)
+        let round_robin = (self.input_arbiter, self.output_arbiter) == (Arbiter::RoundRobin, Arbiter::RoundRobin);
+        round_robin && !self.turns_by_output && !self.served_when_asked
     }
 }
 

@@ -112,6 +112,11 @@ impl Pool {
         std::iter::successors(existing(head), move |&place| existing(self[place].next))
     }
 
+    /// Reads a little of every place, in order.
+    pub fn read_through(&self) -> u32 {
+        self.packets.iter().fold(0, |sum, place| sum ^ place.0.next)
+    }
+
     /// How many packets there are.
     pub fn len(&self) -> usize {
         self.packets.len() - self.free.len()

@@ -17,7 +17,9 @@ impl Report {
 
     fn write_summary(&self, text: &mut String) -> fmt::Result {
         let Figures { offered_load, accepted_load, hops, messages, .. } = &self.total;
-        writeln!(text, "{}", self.title)?;
+        if !self.title.is_empty() {
+            writeln!(text, "{}", self.title)?;
+        }
         let cycles = self.cycles;
         writeln!(
             text,

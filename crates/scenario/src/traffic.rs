@@ -70,12 +70,22 @@ pub(crate) fn read_traffics(
     for (index, node) in list.iter().enumerate() {
         let mut table = TableReader::of(node, "traffic".to_owned(), reading);
         let name = read_name(&mut table, index, list.len(), &mut names, reading);
-        table.path = format!("traffic.{name}");
+        table.path = path_of(node, index, list.len());
         traffics.push(TrafficReader { context, book, packet_flits, name }.read(&mut table, reading));
         resolved.push(Node::free(Item::Table(table.finish(reading))));
     }
     root.resolved.put("traffic", Item::List(resolved));
     traffics.into_iter().collect()
+}
+
+/// How a person, or an override, would name a traffic.
+fn path_of(node: &Node, index: usize, count: usize) -> String {
+    let Item::Table(table) = &node.item else { return "traffic".to_owned() };
+    match table.get("name").map(|entry| &entry.node.item) {
+        Some(Item::Text(name)) => format!("traffic.{name}"),
+        _ if count == 1 => "traffic".to_owned(),
+        _ => format!("traffic.{index}"),
+    }
 }
 
 fn read_name(

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::arguments::{CheckArguments, Format};
 use crate::complaint::Complaint;
 use crate::input;
+use crate::output::{count, mebibytes, say_line};
 
 /// What `check --format json` prints.
 #[derive(Serialize)]
@@ -44,24 +45,25 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
         resolved: &scenario.text,
     };
     match arguments.format {
-        Format::Json => println!("{}", serde_json::to_string_pretty(&checked).expect("plain data")),
+        Format::Json => say_line!("{}", serde_json::to_string_pretty(&checked).expect("plain data")),
         Format::Text => print_text(&checked),
     }
     Ok(())
 }
 
 fn print_text(checked: &Checked<'_>) {
-    println!("{}", checked.resolved);
-    println!("# digest      {}", checked.scenario_digest);
-    println!("# network     {} nodes, {} routers, {} links", checked.nodes, checked.routers, checked.links);
+    say_line!("{}", checked.resolved);
+    say_line!("# digest      {}", checked.scenario_digest);
+    let (nodes, routers) = (count(checked.nodes, "node"), count(checked.routers, "router"));
+    say_line!("# network     {nodes}, {routers}, {} links", checked.links);
     match checked.lookahead_cycles {
-        Some(cycles) => println!("# regions     {}, each on its own for {cycles} cycles at a time", checked.regions),
-        None => println!("# regions     {}", checked.regions),
+        Some(cycles) => say_line!("# regions     {}, each on its own for {cycles} cycles at a time", checked.regions),
+        None => say_line!("# regions     {}", checked.regions),
     }
-    println!("# routers     {} microarchitecture", checked.microarchitecture);
-    println!("# memory      about {} MiB", checked.memory_bytes >> 20);
-    println!("# deadlock    free: {}", checked.deadlock_freedom);
+    say_line!("# routers     {} microarchitecture", checked.microarchitecture);
+    say_line!("# memory      about {} MiB", mebibytes(checked.memory_bytes));
+    say_line!("# deadlock    free: {}", checked.deadlock_freedom);
     if checked.sweep_points > 1 {
-        println!("# sweep       {} runs", checked.sweep_points);
+        say_line!("# sweep       {} runs", checked.sweep_points);
     }
 }

@@ -5,27 +5,26 @@ use tailback_sim::{Channels, Explanation, Links, RouterTimes, Way, explain};
 use crate::arguments::{ExplainArguments, Format};
 use crate::complaint::Complaint;
 use crate::input;
+use crate::output::{count, say_line};
 
 /// Runs the command.
 pub fn run(arguments: &ExplainArguments) -> Result<(), Complaint> {
     let scenario = input::document(&arguments.scenario)?.resolve()?;
     let explained = explain(&scenario);
     match arguments.format {
-        Format::Json => println!("{}", serde_json::to_string_pretty(&explained).expect("plain data")),
+        Format::Json => say_line!("{}", serde_json::to_string_pretty(&explained).expect("plain data")),
         Format::Text => print_text(&explained),
     }
     Ok(())
 }
 
 fn print_text(explained: &Explanation) {
-    println!("topology   {}", explained.topology);
-    println!(
-        "           {} nodes, {} routers of at most {} ports",
-        explained.nodes, explained.routers, explained.radix
-    );
-    println!("routing    {}", explained.routing);
-    println!("protocol   {}", explained.protocol);
-    println!("deadlock   free: {}\n", explained.deadlock_freedom);
+    say_line!("topology   {}", explained.topology);
+    let (nodes, routers) = (count(explained.nodes, "node"), count(explained.routers, "router"));
+    say_line!("           {nodes}, {routers} of at most {} ports", explained.radix);
+    say_line!("routing    {}", explained.routing);
+    say_line!("protocol   {}", explained.protocol);
+    say_line!("deadlock   free: {}\n", explained.deadlock_freedom);
     print_wiring(explained);
     print_links(explained);
     print_ways(explained);
@@ -33,19 +32,19 @@ fn print_text(explained: &Explanation) {
 }
 
 fn print_wiring(explained: &Explanation) {
-    println!("WIRING of the first router");
+    say_line!("WIRING of the first router");
     for wire in &explained.wiring {
-        println!("  port {:<4} {:<10} {}", wire.port, wire.link, wire.leads_to);
+        say_line!("  port {:<4} {:<10} {}", wire.port, wire.link, wire.leads_to);
     }
 }
 
 fn print_links(explained: &Explanation) {
-    println!("\nLINKS      latency  cycles/flit  buffer/VC  virtual channels");
+    say_line!("\nLINKS      latency  cycles/flit  buffer/VC  virtual channels");
     for links in &explained.links {
         let buffer = links.buffer_flits.map_or_else(|| "-".to_owned(), |flits| flits.to_string());
         let channels: Vec<_> = links.channels.iter().map(describe_channels).collect();
         let Links { class, latency, cycles_per_flit, .. } = links;
-        println!("  {class:<9}{latency:>7}{cycles_per_flit:>13}{buffer:>11}  {}", channels.join(", "));
+        say_line!("  {class:<9}{latency:>7}{cycles_per_flit:>13}{buffer:>11}  {}", channels.join(", "));
     }
 }
 
@@ -60,25 +59,25 @@ fn describe_channels(channels: &Channels) -> String {
 
 fn print_ways(explained: &Explanation) {
     let flits = explained.packet_flits;
-    println!("\nZERO LOAD  latency in cycles of a packet of {flits} flits that is alone in the network");
-    println!("  injection + routers + links + ejection + serialization = total   path, VCs, example");
+    say_line!("\nZERO LOAD  latency in cycles of a packet of {flits} flits that is alone in the network");
+    say_line!("  injection + routers + links + ejection + serialization = total   path, VCs, example");
     for way in &explained.zero_load {
         let Way { injection, routers, links, ejection, serialization, total, path, channels, example } = way;
         let (source, destination) = example;
-        println!(
+        say_line!(
             "  {injection:>9} + {routers:>7} + {links:>5} + {ejection:>8} + {serialization:>13} = {total:>5}   {path}, \
              VCs {channels:?}, {source} -> {destination}"
         );
     }
     let RouterTimes { head, crossbar, vc_allocation } = explained.router;
     let channel = if vc_allocation { " + one allocation for the virtual channel" } else { "" };
-    println!(
+    say_line!(
         "  each router: {head} at the head + {crossbar} through the crossbar{channel}, rounded up to a link cycle"
     );
 }
 
 fn print_definitions() {
-    println!(
+    say_line!(
         "\nLATENCIES\n  message   from its creation at the source to the arrival of its last flit at the destination\n  \
          network   of a packet: from its first flit leaving the source to the arrival of its last flit\n  \
          hops      links between routers that a packet takes\n\

@@ -7,6 +7,7 @@ use tailback_scenario::{Kind, ModelSummary, Parameter, models};
 
 use crate::arguments::{Format, ModelsArguments};
 use crate::complaint::Complaint;
+use crate::output::{say, say_line};
 
 /// A model as `models --format json` prints it.
 #[derive(Serialize)]
@@ -42,8 +43,8 @@ pub fn run(arguments: &ModelsArguments) -> Result<(), Complaint> {
         return Err(Complaint::BadInput(format!("there is no model or kind of models called `{name}`"), Some(help)));
     }
     match arguments.format {
-        Format::Json => println!("{}", serde_json::to_string_pretty(&shown).expect("plain data")),
-        Format::Text => print!("{}", text(&shown)),
+        Format::Json => say_line!("{}", serde_json::to_string_pretty(&shown).expect("plain data")),
+        Format::Text => say!("{}", text(&shown)),
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use tailback_report::{Curve, Figure, Table};
 use crate::arguments::{Picture, PlotArguments};
 use crate::commands::sweep::read_manifest;
 use crate::complaint::Complaint;
+use crate::output::say_line;
 use crate::results::Directory;
 
 /// What has been found in the directories.
@@ -44,7 +45,7 @@ pub fn run(arguments: &PlotArguments) -> Result<(), Complaint> {
     let out = Directory::at(arguments.out.as_deref().unwrap_or(&arguments.directories[0]))?;
     for (name, figure) in figures(found, arguments) {
         let path = draw(&out, &name, &figure, arguments.picture)?;
-        println!("{}", path.display());
+        say_line!("{}", path.display());
     }
     Ok(())
 }

@@ -2,12 +2,14 @@
 
 use std::ops::ControlFlow;
 
+use tailback_report::Report;
 use tailback_scenario::Scenario;
-use tailback_sim::{Ending, Findings, Progress, Run};
+use tailback_sim::{Ending, Findings, Progress, Run, Timing};
 
 use crate::arguments::{Format, RunArguments};
 use crate::complaint::Complaint;
 use crate::host::{Stopwatch, cores};
+use crate::output::{count, mebibytes, say};
 use crate::progress::Bar;
 use crate::results::{Directory, REPORT};
 use crate::{input, interrupt};
@@ -27,51 +29,58 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
     if let Some(directory) = &directory {
         directory.refuse_others(&scenario.digest)?;
     }
-    if !arguments.quiet {
-        eprintln!(
-            "{} nodes, {} routers, {} regions, about {} MiB",
-            plan.nodes,
-            plan.routers,
-            plan.regions,
-            plan.memory_bytes >> 20
-        );
-    }
+    // Before the first word: whoever has read it may interrupt.
     interrupt::listen();
+    if !arguments.quiet {
+        let [nodes, routers, regions] = [(plan.nodes, "node"), (plan.routers, "router"), (plan.regions, "region")]
+            .map(|(n, thing)| count(n, thing));
+        eprintln!("{nodes}, {routers}, {regions}, about {} MiB", mebibytes(plan.memory_bytes));
+    }
     let threads = scenario.execution.threads.map_or_else(cores, |threads| threads as usize);
-    let stopwatch = Stopwatch::of_process();
     let bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, "cycles", arguments.quiet);
-    let findings = simulate(&scenario, threads, |progress| {
+    let outcome = simulate(&scenario, threads, Stopwatch::of_process, |progress, stopwatch| {
         bar.show(progress.cycle, || speed(progress, stopwatch.wall().as_secs_f64()));
     });
     bar.clear();
-    let findings = findings?;
-    let report = findings.report(&scenario, env!("CARGO_PKG_VERSION"), &stopwatch.read());
-    if let Some(directory) = &directory {
-        directory.write(REPORT, report.to_json().as_bytes())?;
-        directory.write("scenario.toml", scenario.text.as_bytes())?;
-        if let Some(series) = findings.series(&scenario) {
-            directory.write_table("series", &series)?;
-        }
-    }
+    let (findings, timing) = outcome?;
+    let report = findings.report(&scenario, env!("CARGO_PKG_VERSION"), &timing);
+    // What cannot be written is printed all the same: it may have taken long.
+    let written = directory.map_or(Ok(()), |directory| write(&directory, &scenario, &findings, &report));
     match arguments.format {
-        Format::Json => println!("{}", report.to_json()),
-        Format::Text => print!("{}", report.summary_text()),
+        Format::Json => say!("{}", report.to_json()),
+        Format::Text => say!("{}", report.summary_text()),
     }
     if arguments.format == Format::Text && !arguments.quiet {
         suggest(arguments);
     }
-    Ok(())
+    written
 }
 
-/// Simulates a scenario to its end, unless somebody asks to stop.
-pub fn simulate(scenario: &Scenario, threads: usize, show: impl Fn(&Progress)) -> Result<Findings, Complaint> {
+fn write(directory: &Directory, scenario: &Scenario, findings: &Findings, report: &Report) -> Result<(), Complaint> {
+    directory.write(REPORT, report.to_json().as_bytes())?;
+    directory.write("scenario.toml", scenario.text.as_bytes())?;
+    findings.series(scenario).map_or(Ok(()), |series| directory.write_table("series", &series))
+}
+
+/// Simulates a scenario to its end, unless somebody asks to stop. What is timed by the stopwatch is the simulation,
+/// without reading the scenario and building the network.
+pub fn simulate(
+    scenario: &Scenario,
+    threads: usize,
+    start: fn() -> Stopwatch,
+    show: impl Fn(&Progress, &Stopwatch),
+) -> Result<(Findings, Timing), Complaint> {
     let mut run = Run::new(scenario, threads)?;
+    let stopwatch = start();
     let ending = run.finish(|progress| {
-        show(progress);
+        show(progress, &stopwatch);
         if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     match ending? {
-        Ending::Reached => Ok(run.findings()?),
+        Ending::Reached => {
+            let timing = stopwatch.read();
+            Ok((run.findings()?, timing))
+        }
         Ending::Stopped => {
             let Progress { cycle, cycles, .. } = run.progress();
             Err(Complaint::Interrupted(format!("interrupted in cycle {cycle} of {cycles}; nothing was written")))

@@ -4,16 +4,21 @@ mod curves;
 mod store;
 mod work;
 
+use std::path::Path;
+
 use tailback_report::{Table, sweep_table};
 use tailback_scenario::{Axis, Document, Sweep};
+use tailback_sim::Plan;
 
 use crate::arguments::{Format, SweepArguments};
 use crate::complaint::Complaint;
+use crate::output::{count, say, say_line};
 use crate::{host, input, interrupt};
 pub use store::read_manifest;
 
 use curves::Curves;
 use store::Store;
+use work::Task;
 
 /// Runs the command.
 pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
@@ -21,7 +26,7 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     let base = document.resolve()?;
     let sweep = complete(document.sweep()?, arguments)?;
     let tasks = work::tasks(&document, &sweep)?;
-    let largest = tasks.iter().map(|task| &task.scenario).max_by_key(|scenario| scenario.network.links.len());
+    let largest = tasks.iter().map(|task| &task.scenario).max_by_key(|scenario| Plan::new(scenario).memory_bytes);
     let jobs = arguments.jobs.map_or_else(host::cores, |jobs| jobs as usize).clamp(1, tasks.len().max(1));
     if let Some(scenario) = largest {
         input::plan(scenario, jobs as u64)?;
@@ -31,14 +36,18 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
         .clone()
         .unwrap_or_else(|| ["results".to_owned(), input::stem(&arguments.scenario.file)].iter().collect());
     let store = Store::open(&out, &base, &sweep)?;
+    // Before the first word: whoever has read it may interrupt.
     interrupt::listen();
+    if !arguments.quiet {
+        announce(&tasks, jobs, &store, &out);
+    }
     let mut curves = Curves::new(&sweep);
     let interrupted = work::run_all(&tasks, &mut curves, &store, jobs, arguments.quiet)?;
     let table = sweep_table(&curves.points());
     store.write_table(&table)?;
     match arguments.format {
-        Format::Json => println!("{}", table.to_json()),
-        Format::Text => print!("{}", main_columns(&table, &sweep).to_text()),
+        Format::Json => say_line!("{}", table.to_json()),
+        Format::Text => say!("{}", main_columns(&table, &sweep).to_text()),
     }
     if !arguments.quiet {
         eprintln!("results are in {}; draw them with `tailback plot {}`", out.display(), out.display());
@@ -48,6 +57,13 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
         return Err(Complaint::Interrupted(message.to_owned()));
     }
     Ok(())
+}
+
+/// Says what is going to be done.
+fn announce(tasks: &[Task], jobs: usize, store: &Store, out: &Path) {
+    let known = tasks.iter().filter(|task| store.find(&task.scenario.digest).is_some()).count();
+    let known = if known > 0 { format!("; {known} of them are there already") } else { String::new() };
+    eprintln!("{}, {jobs} at a time, into {}{known}", count(tasks.len() as u32, "run"), out.display());
 }
 
 /// What the command line says goes before what the file says.

@@ -56,6 +56,14 @@ pub(crate) struct NodeState {
 const CHANNEL_CHOICE: u64 = 1 << 32;
 
 impl NodeState {
+    /// Reads a little of what belongs to a node.
+    #[inline]
+    pub fn glance(&self, node: u32) -> u32 {
+        let node = &self.nodes[node as usize];
+        let process = self.processes.get(node.processes.0 as usize);
+        node.link_free_at ^ process.map_or(0, |process| u32::from(process.traffic))
+    }
+
     pub fn new(fabric: &Fabric, node_ids: &[u32]) -> Self {
         let mut processes = Vec::new();
         let nodes = node_ids.iter().map(|&node| {

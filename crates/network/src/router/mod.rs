@@ -71,6 +71,12 @@ pub(crate) mod sealed {
         /// One allocation at each router that has something to allocate.
         fn allocate(&mut self, now: Time, around: &mut Surroundings<'_>);
 
+        /// Reads a little of what belongs to a port.
+        fn glance(&self, place: Place) -> u32;
+
+        /// Reads a little of every part of the state, in order.
+        fn read_through(&self) -> u32;
+
         /// Packets that have crossed a router so far, each counted once per router.
         fn packet_hops(&self) -> u64;
 

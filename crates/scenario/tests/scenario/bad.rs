@@ -58,11 +58,11 @@ test.toml:10:14: `router.iterations` = 0 is outside 1 to 16
   help: the nearest allowed value is 1
 test.toml:14:11: 50 ns cannot be counted in cycles of unknown length
   help: give the length of a link cycle, as in `clock.cycle = "1 ns"`, or write the time in cycles
-test.toml:16:8: `traffic.traffic0.load` = 1.5 is outside 0 to 1
+test.toml:16:8: `traffic.0.load` = 1.5 is outside 0 to 1
   help: the nearest allowed value is 1
 test.toml:17:11: unknown pattern "hotspot"
   help: did you mean "hot-spot"?
-test.toml:19:8: `traffic.traffic1.load` is a number, not the text "high"
+test.toml:19:8: `traffic.1.load` is a number, not the text "high"
 test.toml:22:10: nothing is measured in 0 cycles
   help: measure at least one cycle"#;
     assert_eq!(mistakes(text, &[]), expected);
@@ -79,9 +79,9 @@ fn each_kind_of_mistake_has_its_words() {
         (&["links.global.latency=2.5"], "not a whole number of link cycles"),
         (&["links.global.latency=0"], "not a whole number of link cycles"),
         (&["router.head_delay=0.3"], "is a time"),
-        (&["traffic.load=1.5"], "`traffic.traffic.load` = 1.5 is outside 0 to 1"),
-        (&["traffic.load=high"], "`traffic.traffic.load` is a number, not the text \"high\""),
-        (&["traffic.pattern=hot-spot"], "`traffic.traffic.pattern.hot-spot.to` is missing"),
+        (&["traffic.load=1.5"], "`traffic.load` = 1.5 is outside 0 to 1"),
+        (&["traffic.load=high"], "`traffic.load` is a number, not the text \"high\""),
+        (&["traffic.pattern=hot-spot"], "`traffic.pattern.hot-spot.to` is missing"),
         (&["traffic.pattern=bit-complement"], "not a power of two"),
         (&["traffic.pattern.adversarial.offset=9"], "9 is a multiple of 9"),
         (&["traffic.pattern.hot-spot.to=[0]"], "node 0 of traffic \"traffic\" would send to itself"),
@@ -90,7 +90,7 @@ fn each_kind_of_mistake_has_its_words() {
         (&["traffic.from=[1, 1]"], "node 1 is listed twice"),
         (&["traffic.from={ random = 73 }"], "73 nodes are asked for"),
         (&["traffic.from=hot"], "unknown set of nodes \"hot\""),
-        (&["traffic.size=0"], "`traffic.traffic.size.fixed.flits` = 0 is outside"),
+        (&["traffic.size=0"], "`traffic.size.fixed.flits` = 0 is outside"),
         (&["traffic.size.uniform={ min = 9, max = 3 }"], "below the smallest"),
         (&["traffic.arrival=poisson"], "unknown arrival process \"poisson\""),
         (&["traffic.phases=[{ from = 0, load = 0.2 }]"], "this phase begins in cycle 0"),

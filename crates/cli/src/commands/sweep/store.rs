@@ -7,7 +7,7 @@ use tailback_report::{Report, Table};
 use tailback_scenario::{Scenario, Sweep};
 
 use crate::complaint::Complaint;
-use crate::results::Directory;
+use crate::results::{Directory, MANIFEST};
 
 /// The directory of a sweep.
 pub struct Store {
@@ -27,22 +27,11 @@ pub struct Manifest {
     pub load_axis: Option<String>,
 }
 
-/// The name of the manifest in its directory.
-pub const MANIFEST: &str = "sweep.json";
-
 impl Store {
     /// The directory of a sweep, which may hold runs of it already.
     pub fn open(path: &Path, base: &Scenario, sweep: &Sweep) -> Result<Self, Complaint> {
         let directory = Directory::at(path)?;
         directory.refuse_others(&base.digest)?;
-        if let Some(manifest) = read_manifest(path)?
-            && manifest.scenario_digest != base.digest
-        {
-            return Err(Complaint::BadInput(
-                format!("{} holds a sweep of another scenario", path.display()),
-                Some("choose another directory with --out, or remove it".to_owned()),
-            ));
-        }
         let axes: Vec<String> = sweep.axes.iter().map(|axis| axis.path.clone()).collect();
         let load_axis = sweep.load_axis().map(|index| axes[index].clone());
         let (title, scenario_digest) = (base.title.clone(), base.digest.clone());

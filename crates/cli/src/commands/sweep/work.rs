@@ -105,10 +105,9 @@ fn run_one(task: &Task, store: &Store, shared: &Shared<'_>, tell: impl Fn()) -> 
 }
 
 fn run_anew(task: &Task, store: &Store, tell: impl Fn()) -> Result<tailback_report::Report, Complaint> {
-    let stopwatch = Stopwatch::of_thread();
     // Runs share the cores among themselves, so each is sequential.
-    let findings = simulate(&task.scenario, 0, |_| tell())?;
-    let report = findings.report(&task.scenario, env!("CARGO_PKG_VERSION"), &stopwatch.read());
+    let (findings, timing) = simulate(&task.scenario, 0, Stopwatch::of_thread, |_, _| tell())?;
+    let report = findings.report(&task.scenario, env!("CARGO_PKG_VERSION"), &timing);
     store.keep(&report)?;
     Ok(report)
 }

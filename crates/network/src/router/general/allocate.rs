@@ -128,10 +128,12 @@ impl General {
         still_awake
     }
 
-    /// Whether the first packet of a port that can cross, by turns, is the best.
+    /// Whether the first packet of a port that can cross, by turns, is the best, and those after it need not be looked
+    /// at: not where some of them may have to seek a channel in the meantime.
     fn takes_turns(&self) -> bool {
         let rules = &self.state.rules;
-        rules.one_priority && rules.input_arbiter == Arbiter::RoundRobin && self.state.shape.rows == 1
+        let by_turns = rules.one_priority && rules.input_arbiter == Arbiter::RoundRobin && self.state.shape.rows == 1;
+        by_turns && !rules.vc_allocation
     }
 
     /// The awake queues of a row, beginning after the one that was served last.

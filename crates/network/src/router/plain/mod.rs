@@ -103,7 +103,7 @@ impl Plain {
         let class = around.pool[packet].class;
         let spec = &around.fabric.spec.classes[usize::from(class)];
         let outgoing = self.outgoing_of(place.router);
-        let link_class = usize::from(outgoing[usize::from(place.port)].link.class);
+        let link_class = usize::from(port.link_class);
         let entry = Lane { port: place.port, vc: vc - spec.first_vc[link_class] };
         let view = PlainView { outgoing, class: spec, buffers: &around.fabric.spec.input_buffers };
         let step = around.route(place.router, packet, entry, &view);
@@ -243,7 +243,7 @@ impl Routers for Plain {
             rules: fabric.rules,
             ports: shape.ports as u32,
             words: shape.words as u32,
-            incoming: vec![InPort::EMPTY; links.len()],
+            incoming: links.iter().map(InPort::new).collect(),
             outgoing: links.iter().map(|link| OutPort::new(fabric, *link)).collect(),
             departures: Departures::new(links.len(), shape.departures),
             busy: vec![0; routers.div_ceil(64)],
@@ -327,6 +327,17 @@ impl Routers for Plain {
                 self.allocate_at(router, now, around);
             }
         }
+    }
+
+    #[inline]
+    fn glance(&self, place: Place) -> u32 {
+        let index = self.index(place);
+        self.incoming[index].busy_until ^ self.outgoing[index].busy_until
+    }
+
+    fn read_through(&self) -> u32 {
+        let incoming = self.incoming.iter().fold(0, |sum, port| sum ^ port.busy_until);
+        self.outgoing.iter().fold(incoming, |sum, port| sum ^ port.busy_until)
     }
 
     fn packet_hops(&self) -> u64 {

@@ -45,24 +45,29 @@ pub(super) struct InPort {
     pub last_vc: u8,
     /// Whether an event tells when the crossing is over.
     pub free_scheduled: bool,
+    /// The class of the link that packets come in by.
+    pub link_class: u8,
 }
 
 const _: () = assert!(size_of::<InPort>() == 64);
 
 impl InPort {
-    pub const EMPTY: Self = Self {
-        heads: [NONE; VCS],
-        tails: [NONE; VCS],
-        flits: [0; VCS],
-        wish_ports: [0; VCS],
-        wish_vcs: [0; VCS],
-        wish_counts: [0; VCS],
-        busy_until: 0,
-        awake: 0,
-        asleep: 0,
-        last_vc: 0,
-        free_scheduled: false,
-    };
+    pub fn new(link: &Link) -> Self {
+        Self {
+            heads: [NONE; VCS],
+            tails: [NONE; VCS],
+            flits: [0; VCS],
+            wish_ports: [0; VCS],
+            wish_vcs: [0; VCS],
+            wish_counts: [0; VCS],
+            busy_until: 0,
+            awake: 0,
+            asleep: 0,
+            last_vc: 0,
+            free_scheduled: false,
+            link_class: link.class,
+        }
+    }
 
     #[inline]
     pub fn head(&self, vc: u8) -> u32 {
