@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tailback_engine::{Executor, Simulation, Tick};
 use tailback_hardware::{
-    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, InjectionVc, LinkArbiter, LinkSpec, NetworkSpec,
-    NicSpec, OutputQueueSpec, QueuePer, Release, RouterSpec, SourceQueues,
+    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns,
+    LinkArbiter, LinkSpec, NetworkSpec, NicSpec, OutputQueueSpec, QueuePer, Release, RouterSpec, SourceQueues,
 };
 use tailback_network::{Microarchitecture, NetworkPlan, NetworkRegion, Partition, Unobserved};
 use tailback_routing::Routing;
@@ -57,7 +57,8 @@ pub fn saturated_switch(ports: u32) -> NetworkPlan {
     plan(any.graph(), models::routing("direct", &any), spec, 1.0)
 }
 
-const NIC: NicSpec = NicSpec { queues: SourceQueues::Fifo, vc_choice: InjectionVc::RoundRobin, queue_limit: None };
+const NIC: NicSpec =
+    NicSpec { queues: SourceQueues::Fifo, vc_choice: InjectionVc::RoundRobin, queue_limit: None, side_by_side: false };
 
 const ROUTER: RouterSpec = RouterSpec {
     head_delay: 0,
@@ -72,6 +73,10 @@ const ROUTER: RouterSpec = RouterSpec {
     crossbar_inputs: CrossbarPorts::PerPort,
     crossbar_outputs: CrossbarPorts::PerPort,
     virtual_output_queues: false,
+    input_turns: InputTurns::Queues,
+    input_served: InputServed::Granted,
+    ejection: Ejection::Room,
+    ejection_vcs: 1,
     output_queues: OutputQueueSpec {
         flits: Some(32),
         per: QueuePer::Port,

@@ -9,7 +9,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(
     name = "tailback",
     version,
-    about,
     arg_required_else_help = true,
     after_help = "Results go to standard output, progress and diagnostics to standard error.\n\
                   Exit codes: 0 done, 1 failed, 2 bad input (nothing has been written), 130 interrupted.",
@@ -53,7 +52,8 @@ pub struct RunArguments {
     /// The seed of all random streams
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Threads to simulate on; 0 for the sequential executor. They change no result
+    /// Threads to simulate on, as many as there are cores by default; 0 for the sequential executor. They change no
+    /// result
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
     /// Write report.json, the resolved scenario and time series into this directory

@@ -16,7 +16,7 @@ pub fn document(arguments: &ScenarioArguments) -> Result<Document, Complaint> {
         std::fs::read(&arguments.file).map_err(|error| Complaint::bad_input(format!("cannot read {name}: {error}")))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Complaint::bad_input(format!("{name} is not a text: it is no UTF-8 from byte {at} on"))
+        Complaint::bad_input(format!("{name} is not text: from byte {at} on it is not UTF-8"))
     })?;
     Ok(arguments.set.iter().fold(Document::read(&name, &text), |document, set| document.with(set)))
 }

@@ -1,6 +1,9 @@
 //! The rules that a usable network keeps beyond the range of each single number.
 
-use crate::{CreditCheck, CrossbarPorts, NetworkSpec, QueuePer, VCS_MAX};
+use crate::{
+    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Ejection, InputServed, InputTurns, NetworkSpec, QueuePer,
+    VCS_MAX,
+};
 
 /// The longest that a network can be simulated, in ticks.
 pub const TICKS_MAX: u64 = (u32::MAX - (1 << 24)) as u64;
@@ -97,6 +100,22 @@ fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) 
     if router.virtual_output_queues && private_inputs {
         let help = "set crossbar_inputs = \"per-port\", or virtual_output_queues = false";
         broken("crossbar_inputs", "virtual output queues share the connection of their port", help);
+    }
+    if router.input_turns == InputTurns::Outputs && router.input_arbiter != Arbiter::RoundRobin {
+        let help = "set input_arbiter = \"round-robin\", or input_turns = \"queues\"";
+        broken("input_turns", "only a round-robin arbiter takes turns", help);
+    }
+    if router.input_served == InputServed::Asked && router.order == AllocationOrder::OutputFirst {
+        let help = "set order = \"input-first\", or input_served = \"granted\"";
+        broken("input_served", "where outputs choose first, inputs ask with all their packets", help);
+    }
+    if router.ejection == Ejection::Idle && router.vc_allocation {
+        let help = "set vc_allocation = false, or ejection = \"room\"";
+        broken("ejection", "packets that cross side by side cannot own virtual channels", help);
+    }
+    if spec.classes.iter().any(|class| router.ejection_vcs > class.vcs[0]) {
+        let help = "give injection as many (links.injection.vcs), or lower ejection_vcs";
+        broken("ejection_vcs", "there are more virtual channels for ejection than for injection", help);
     }
     if router.virtual_output_queues && revises {
         let help = "use a routing that decides once, or set virtual_output_queues = false";

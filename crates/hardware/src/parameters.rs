@@ -3,8 +3,8 @@
 use tailback_parameters::{Choice, Kind, Parameter, Values};
 
 use crate::{
-    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, InjectionVc, LinkArbiter, LinkSpec, NicSpec, OutputQueueSpec,
-    QueuePer, Release, RouterSpec, SourceQueues,
+    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns, LinkArbiter,
+    LinkSpec, NicSpec, OutputQueueSpec, QueuePer, Release, RouterSpec, SourceQueues,
 };
 
 const fn choice(
@@ -69,6 +69,24 @@ pub const ROUTER: &[Parameter] = &[
         "which side of the separable allocator chooses first",
     ),
     choice("input_arbiter", ARBITERS, "\"round-robin\"", "how an input chooses among its queues"),
+    choice(
+        "input_turns",
+        &[
+            word("queues", "its queues"),
+            word("outputs", "the outputs that its packets want; queues for the same output take turns in turn"),
+        ],
+        "\"queues\"",
+        "what a round-robin arbiter of an input goes round",
+    ),
+    choice(
+        "input_served",
+        &[
+            word("granted", "when its packet is granted"),
+            word("asked", "when it is chosen to ask for its output, granted or not"),
+        ],
+        "\"granted\"",
+        "when an input counts a queue as served",
+    ),
     choice("output_arbiter", ARBITERS, "\"round-robin\"", "how an output chooses among inputs"),
     flag("transit_first", "false", "whether packets in transit go before packets that enter the network"),
     flag(
@@ -120,6 +138,24 @@ pub const ROUTER: &[Parameter] = &[
         "\"crossbar\"",
         "where a packet claims room in the buffer at the other end of the link",
     ),
+    choice(
+        "ejection",
+        &[
+            word("room", "when there is room for it, as at any other port"),
+            word(
+                "idle",
+                "when there is room and the node is receiving nothing, which inputs do not know when they choose",
+            ),
+        ],
+        "\"room\"",
+        "when a packet may cross to the output queue of its node",
+    ),
+    count(
+        "ejection_vcs",
+        crate::VCS_MAX as u64,
+        "1",
+        "virtual channels per traffic class of the way to a node; a packet takes any, at most as many as for injection",
+    ),
 ];
 
 /// What routers do, from the values of [`ROUTER`].
@@ -142,6 +178,8 @@ pub fn router(values: &Values) -> RouterSpec {
         iterations: values.integer("iterations"),
         order: if is("order", "output-first") { AllocationOrder::OutputFirst } else { AllocationOrder::InputFirst },
         input_arbiter: arbiter("input_arbiter"),
+        input_turns: if is("input_turns", "outputs") { InputTurns::Outputs } else { InputTurns::Queues },
+        input_served: if is("input_served", "asked") { InputServed::Asked } else { InputServed::Granted },
         output_arbiter: arbiter("output_arbiter"),
         transit_first: values.flag("transit_first"),
         vc_allocation: values.flag("vc_allocation"),
@@ -159,6 +197,8 @@ pub fn router(values: &Values) -> RouterSpec {
             link_arbiter: if is("link_arbiter", "oldest") { LinkArbiter::Oldest } else { LinkArbiter::RoundRobin },
         },
         credits: if is("credits", "link") { CreditCheck::Link } else { CreditCheck::Crossbar },
+        ejection: if is("ejection", "idle") { Ejection::Idle } else { Ejection::Room },
+        ejection_vcs: values.integer("ejection_vcs") as u8,
     }
 }
 
@@ -192,7 +232,7 @@ pub const NIC: &[Parameter] = &[
     },
 ];
 
-/// What network interfaces do, from the values of [`NIC`].
+/// What network interfaces do, from the values of [`NIC`]. How packets are injected is said by [`INJECTION`].
 #[must_use]
 pub fn nic(values: &Values) -> NicSpec {
     NicSpec {
@@ -206,6 +246,7 @@ pub fn nic(values: &Values) -> NicSpec {
             _ => InjectionVc::RoundRobin,
         },
         queue_limit: values.integer_or("queue_limit").map(|limit| limit as u32),
+        side_by_side: false,
     }
 }
 
@@ -231,6 +272,11 @@ pub const INJECTION: &[Parameter] = &[
         help: "virtual channels per traffic class; as many as routing needs at least by default",
     },
     flag("whole_packets", "false", "whether a packet is sent in one cycle, whatever its size"),
+    flag(
+        "side_by_side",
+        "false",
+        "with whole_packets: whether the flits of a packet arrive one per cycle all the same, beside those of others",
+    ),
 ];
 
 /// The parameters of links from routers to their nodes.

@@ -85,6 +85,10 @@ pub struct RouterSpec {
     pub order: AllocationOrder,
     /// How an input chooses among its queues.
     pub input_arbiter: Arbiter,
+    /// What an input whose arbiter goes round takes turns among.
+    pub input_turns: InputTurns,
+    /// When an input counts a queue as served.
+    pub input_served: InputServed,
     /// How an output chooses among inputs.
     pub output_arbiter: Arbiter,
     /// Whether packets in transit go before packets that enter the network.
@@ -102,6 +106,10 @@ pub struct RouterSpec {
     pub output_queues: OutputQueueSpec,
     /// Where a packet claims space in the buffer at the other end of a link.
     pub credits: CreditCheck,
+    /// When packets cross to the output queue of a node.
+    pub ejection: Ejection,
+    /// Virtual channels of the way to a node: a packet takes any of those of its class.
+    pub ejection_vcs: u8,
 }
 
 /// Which side of a separable allocator chooses first.
@@ -122,6 +130,33 @@ pub enum Arbiter {
     LeastRecentlyServed,
     /// The one whose message is the oldest.
     Oldest,
+}
+
+/// What an input whose arbiter goes round takes turns among.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputTurns {
+    /// Its queues.
+    Queues,
+    /// The outputs that its packets want. Queues for the same output take turns among themselves.
+    Outputs,
+}
+
+/// When an input counts a queue as served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputServed {
+    /// When its packet is granted.
+    Granted,
+    /// When it is chosen to ask, whatever becomes of it.
+    Asked,
+}
+
+/// When packets cross to the output queue of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ejection {
+    /// When it has room, one after the other, as at any other port.
+    Room,
+    /// When it has room and the node is receiving nothing. Inputs do not know that when they choose.
+    Idle,
 }
 
 /// What has a connection to the crossbar of its own.
@@ -193,6 +228,8 @@ pub struct NicSpec {
     pub vc_choice: InjectionVc,
     /// How many messages may wait at a node; further ones are lost.
     pub queue_limit: Option<u32>,
+    /// Whether packets that injection sends whole arrive flit by flit all the same, several of them side by side.
+    pub side_by_side: bool,
 }
 
 /// In which order waiting messages are sent.

@@ -68,6 +68,8 @@ pub(crate) struct Rules {
     pub served_when_asked: bool,
     /// Whether packets cross to a node only while it receives nothing.
     pub ejects_when_idle: bool,
+    /// How many virtual channels at least will do for a packet that leaves for its node.
+    pub ejection_vcs: u8,
     /// Whether credits are claimed before packets cross.
     pub claims_first: bool,
     /// Whether ports have one output queue, whose packets have claimed what they need: then the time at which a packet
@@ -156,6 +158,7 @@ impl Rules {
             turns_by_output: router.input_turns == InputTurns::Outputs,
             served_when_asked: router.input_served == InputServed::Asked,
             ejects_when_idle: router.ejection == Ejection::Idle,
+            ejection_vcs: router.ejection_vcs,
             claims_first,
             departs_in_order: claims_first && lanes == 1,
             bounded: router.output_queues.flits.is_some(),

@@ -61,14 +61,12 @@ pub(crate) fn read_hardware(
     let between: Vec<(LinkSpec, Values)> = between.into_iter().collect::<Option<_>>()?;
     let (router, nic) = (router?, nic?);
     let buffer = |values: &Values| values.integer("buffer") as u16;
+    let whole_packets = injection_values.flag("whole_packets");
     Some(Hardware {
         router: parameters::router(&router),
-        nic: parameters::nic(&nic),
+        nic: NicSpec { side_by_side: whole_packets && injection_values.flag("side_by_side"), ..parameters::nic(&nic) },
         packet_flits: nic.integer("packet_flits") as u16,
-        injection: LinkSpec {
-            flit_ticks: if injection_values.flag("whole_packets") { 0 } else { injection.flit_ticks },
-            ..injection
-        },
+        injection: LinkSpec { flit_ticks: if whole_packets { 0 } else { injection.flit_ticks }, ..injection },
         injection_vcs: injection_values.integer_or("vcs").map(|vcs| vcs as u8),
         links: [ejection].into_iter().chain(between.iter().map(|(link, _)| *link)).collect(),
         buffers: [buffer(&injection_values)].into_iter().chain(between.iter().map(|(_, v)| buffer(v))).collect(),

@@ -87,7 +87,7 @@ fn set_in_list(list: &mut [Node], keys: &Keys<'_>, node: &Node) -> Result<(), Di
     let count = list.len();
     if let Ok(index) = key.parse::<usize>() {
         let Some(element) = list.get_mut(index) else {
-            let help = format!("there are {count}, counted from 0");
+            let help = format!("the list has {count}, counted from 0");
             return Err(Diagnostic::at(span, format!("there is no element {index}")).help(help));
         };
         return set_element(element, rest, node);

@@ -1,6 +1,11 @@
 //! Tests that span crates, all in one binary.
 
 mod clippy_files;
+mod configs;
+mod coverage;
 mod dependency_rules;
+mod determinism;
+mod peers;
+mod scenarios;
 mod unsafe_code;
 mod workspace;

@@ -44,7 +44,8 @@ fn print_links(explained: &Explanation) {
         let buffer = links.buffer_flits.map_or_else(|| "-".to_owned(), |flits| flits.to_string());
         let channels: Vec<_> = links.channels.iter().map(describe_channels).collect();
         let Links { class, latency, cycles_per_flit, .. } = links;
-        say_line!("  {class:<9}{latency:>7}{cycles_per_flit:>13}{buffer:>11}  {}", channels.join(", "));
+        let line = format!("  {class:<9}{latency:>7}{cycles_per_flit:>13}{buffer:>11}  {}", channels.join(", "));
+        say_line!("{}", line.trim_end());
     }
 }
 
@@ -59,7 +60,8 @@ fn describe_channels(channels: &Channels) -> String {
 
 fn print_ways(explained: &Explanation) {
     let flits = explained.packet_flits;
-    say_line!("\nZERO LOAD  latency in cycles of a packet of {flits} flits that is alone in the network");
+    let cycles = explained.ns_per_cycle.map_or_else(|| "cycles".to_owned(), |ns| format!("cycles of {ns} ns"));
+    say_line!("\nZERO LOAD  latency in {cycles} of a packet of {flits} flits that is alone in the network");
     say_line!("  injection + routers + links + ejection + serialization = total   path, VCs, example");
     for way in &explained.zero_load {
         let Way { injection, routers, links, ejection, serialization, total, path, channels, example } = way;

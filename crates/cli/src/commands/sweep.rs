@@ -69,7 +69,10 @@ fn announce(tasks: &[Task], jobs: usize, store: &Store, out: &Path) {
 /// What the command line says goes before what the file says.
 fn complete(mut sweep: Sweep, arguments: &SweepArguments) -> Result<Sweep, Complaint> {
     for text in &arguments.over {
-        let axis = Axis::parse(text).map_err(Complaint::bad_input)?;
+        let axis = Axis::parse(text).map_err(|message| {
+            let help = "write `--over traffic.load=0.1..0.9/0.1` or `--over routing=minimal,valiant`".to_owned();
+            Complaint::BadInput(message, Some(help))
+        })?;
         match sweep.axes.iter_mut().find(|known| known.path == axis.path) {
             Some(known) => *known = axis,
             None => sweep.axes.push(axis),

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use tailback_engine::{Sequential, Simulation};
-use tailback_network::{General, Microarchitecture, NetworkPlan, NetworkRegion, Plain, ZeroLoad};
+use tailback_network::{General, Microarchitecture, NetworkPlan, NetworkRegion, Plain, RouterSpec, ZeroLoad};
 use tailback_topology::LinkClass;
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
 use crate::notes::Log;
-use crate::sample::{Sample, samples};
+use crate::sample::{Sample, fixed, samples};
 
 /// The plan of a network in which one node sends one message, in cycle 0.
 fn one_message(sample: &Sample, source: u32, destination: u32, flits: u32) -> NetworkPlan {
@@ -40,6 +40,18 @@ fn run<M: Microarchitecture>(plan: NetworkPlan) -> (u64, Vec<LinkClass>) {
         }
     });
     (tick - packet.created(), path)
+}
+
+/// Two packets that come in one after the other by different channels: the second seeks its channel of the output while
+/// the first crosses.
+#[test]
+fn channels_are_allocated_while_others_cross() {
+    let sample = fixed(("single-switch", &[("nodes", &[3])]));
+    let router = RouterSpec { vc_allocation: true, ..sample.router.clone() };
+    let sample = Sample { routing: ("direct", &[("vcs", "2")]), ticks_per_cycle: 1, packet_flits: 1, router, ..sample };
+    let plan = one_message(&sample, 0, 1, 2);
+    let alone = ZeroLoad::new(&plan.spec, &[], 1).total();
+    assert_eq!(run::<General>(plan).0, alone + 1);
 }
 
 proptest! {

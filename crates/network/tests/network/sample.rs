@@ -5,8 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::sample::select;
 use tailback_network::{
-    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, InjectionVc, LinkArbiter, LinkSpec, NetworkPlan,
-    NetworkSpec, NicSpec, OutputQueueSpec, Partition, QueuePer, Release, RouterSpec, SourceQueues,
+    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns,
+    LinkArbiter, LinkSpec, NetworkPlan, NetworkSpec, NicSpec, OutputQueueSpec, Partition, QueuePer, Release,
+    RouterSpec, SourceQueues,
 };
 use tailback_parameters::{Kind, Parameter, Value, Values};
 use tailback_routing::{ROUTINGS, Routing};
@@ -101,8 +102,15 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
         arbiter(),
         select(vec![1, ticks_per_cycle]),
     );
-    (0u32..4, 1u32..8, allocator, shape, queues).prop_map(
-        |(head_delay, crossbar_delay, allocator, shape, output_queues)| {
+    let oddities = (
+        select(vec![InputTurns::Queues, InputTurns::Outputs]),
+        select(vec![InputServed::Granted, InputServed::Asked]),
+        select(vec![Ejection::Room, Ejection::Idle]),
+        1u8..4,
+    );
+    (0u32..4, 1u32..8, allocator, shape, queues, oddities).prop_map(
+        |(head_delay, crossbar_delay, allocator, shape, output_queues, oddities)| {
+            let (input_turns, input_served, ejection, ejection_vcs) = oddities;
             let (iterations, order, input_arbiter, output_arbiter, allocation_period) = allocator;
             let (crossbar_inputs, crossbar_outputs, vc_allocation, queues_per_output, credits, transit_first) = shape;
             // Where packets wait for credits in a queue with those of other channels, channels wait for each other.
@@ -123,6 +131,10 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
                 virtual_output_queues: queues_per_output && crossbar_inputs == CrossbarPorts::PerPort,
                 output_queues,
                 credits,
+                input_turns: if input_arbiter == Arbiter::RoundRobin { input_turns } else { InputTurns::Queues },
+                input_served: if order == AllocationOrder::InputFirst { input_served } else { InputServed::Granted },
+                ejection: if vc_allocation { Ejection::Room } else { ejection },
+                ejection_vcs,
             }
         },
     )
@@ -142,6 +154,10 @@ fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value
         virtual_output_queues: false,
         output_queues: OutputQueueSpec { per: QueuePer::Port, ..router.output_queues },
         credits: CreditCheck::Crossbar,
+        input_turns: InputTurns::Queues,
+        input_served: InputServed::Granted,
+        ejection: Ejection::Room,
+        ejection_vcs: 1,
         ..router
     })
 }
@@ -149,8 +165,9 @@ fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value
 fn nics() -> impl Strategy<Value = NicSpec> {
     let queues = select(vec![SourceQueues::Fifo, SourceQueues::PerDestination]);
     let choice = select(vec![InjectionVc::RoundRobin, InjectionVc::Random, InjectionVc::ByDestination]);
-    (queues, choice, prop_oneof![3 => Just(None), 1 => (1u32..6).prop_map(Some)])
-        .prop_map(|(queues, vc_choice, queue_limit)| NicSpec { queues, vc_choice, queue_limit })
+    (queues, choice, prop_oneof![3 => Just(None), 1 => (1u32..6).prop_map(Some)], any::<bool>()).prop_map(
+        |(queues, vc_choice, queue_limit, side_by_side)| NicSpec { queues, vc_choice, queue_limit, side_by_side },
+    )
 }
 
 fn sizes(packet_flits: u16) -> impl Strategy<Value = MessageSize> {
@@ -248,6 +265,7 @@ impl Sample {
     fn spec(&self, topology: &dyn Topology, needed: &[u8]) -> NetworkSpec {
         let cycle = self.ticks_per_cycle;
         let (link_classes, needed) = (topology.link_classes().len(), needed.to_vec());
+        let needed_for_ejection = needed[0];
         let link = |class: usize| LinkSpec { latency: self.latencies[class + 1] * cycle, flit_ticks: cycle as u16 };
         let mut classes = vec![ClassSpec { priority: 0, first_vc: vec![0; link_classes], vcs: needed.clone() }];
         if self.acknowledge {
@@ -272,8 +290,11 @@ impl Sample {
             classes,
             packet_flits_max: self.packet_flits,
             packet_flits_min: smallest,
-            router: self.router.clone(),
-            nic: self.nic,
+            router: RouterSpec {
+                ejection_vcs: self.router.ejection_vcs.min(needed_for_ejection),
+                ..self.router.clone()
+            },
+            nic: NicSpec { side_by_side: self.nic.side_by_side && self.whole_packets, ..self.nic },
         }
     }
 
@@ -374,8 +395,17 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
                 link_arbiter: LinkArbiter::Oldest,
             },
             credits: CreditCheck::Crossbar,
+            input_turns: InputTurns::Queues,
+            input_served: InputServed::Granted,
+            ejection: Ejection::Room,
+            ejection_vcs: 1,
         },
-        nic: NicSpec { queues: SourceQueues::Fifo, vc_choice: InjectionVc::RoundRobin, queue_limit: None },
+        nic: NicSpec {
+            queues: SourceQueues::Fifo,
+            vc_choice: InjectionVc::RoundRobin,
+            queue_limit: None,
+            side_by_side: false,
+        },
         whole_packets: false,
         acknowledge: false,
         load: 1.0,

@@ -31,7 +31,6 @@ a = 4
 h = 2
 g = 10
 [router]
-treshold = 3
 iterations = 0
 speedup = 3
 [links.local]
@@ -45,6 +44,7 @@ load = "high"
 from = "0..100"
 [measure]
 cycles = 0
+treshold = 3
 "#;
     let expected = r#"test.toml:1:1: unknown key `titel`
   help: did you mean `title`?
@@ -52,19 +52,19 @@ test.toml:2:11: unknown routing "minmal"
   help: did you mean "minimal"?
 test.toml:7:5: 10 groups cannot be joined: a group has a·h = 8 global links and reaches at most 9 groups
   help: use g = 9 or fewer, or more links (a, h)
-test.toml:9:1: unknown key `treshold` in [router]
-  help: the keys are speedup, head_delay, crossbar_delay, allocation, iterations, order, input_arbiter, output_arbiter, transit_first, vc_allocation, crossbar_inputs, crossbar_outputs, virtual_output_queues, output_queue, output_queue_per, output_queue_release, link_arbiter, credits
-test.toml:10:14: `router.iterations` = 0 is outside 1 to 16
+test.toml:9:14: `router.iterations` = 0 is outside 1 to 16
   help: the nearest allowed value is 1
-test.toml:14:11: 50 ns cannot be counted in cycles of unknown length
+test.toml:13:11: 50 ns cannot be counted in cycles of unknown length
   help: give the length of a link cycle, as in `clock.cycle = "1 ns"`, or write the time in cycles
-test.toml:16:8: `traffic.0.load` = 1.5 is outside 0 to 1
+test.toml:15:8: `traffic.0.load` = 1.5 is outside 0 to 1
   help: the nearest allowed value is 1
-test.toml:17:11: unknown pattern "hotspot"
+test.toml:16:11: unknown pattern "hotspot"
   help: did you mean "hot-spot"?
-test.toml:19:8: `traffic.1.load` is a number, not the text "high"
-test.toml:22:10: nothing is measured in 0 cycles
-  help: measure at least one cycle"#;
+test.toml:18:8: `traffic.1.load` is a number, not the text "high"
+test.toml:21:10: nothing is measured in 0 cycles
+  help: measure at least one cycle
+test.toml:22:1: unknown key `treshold` in [measure]
+  help: the keys are warmup, cycles, series"#;
     assert_eq!(mistakes(text, &[]), expected);
 }
 

@@ -123,6 +123,9 @@ impl General {
             next_row = self.state.awake_row(port.index, usize::from(row) + 1);
         }
         if let Some((_, request)) = best {
+            if self.state.rules.served_when_asked {
+                self.state.note_asked(request.at, request.port, now);
+            }
             self.offer(request, around);
         }
         still_awake
@@ -132,8 +135,8 @@ impl General {
     /// at: not where some of them may have to seek a channel in the meantime.
     fn takes_turns(&self) -> bool {
         let rules = &self.state.rules;
-        let by_turns = rules.one_priority && rules.input_arbiter == Arbiter::RoundRobin && self.state.shape.rows == 1;
-        by_turns && !rules.vc_allocation
+        let round_robin = rules.input_arbiter == Arbiter::RoundRobin && !rules.turns_by_output;
+        rules.one_priority && round_robin && self.state.shape.rows == 1 && !rules.vc_allocation
     }
 
     /// The awake queues of a row, beginning after the one that was served last.
@@ -194,7 +197,8 @@ impl General {
     fn room(&self, index: u32, vc: u8, flits: u16, now: Time, around: &Surroundings<'_>) -> Option<u16> {
         let link = self.state.link(index);
         let lane = self.state.lane(index, around.fabric.lane(link.class, vc));
-        if self.state.output(index, vc).busy_until > now || lane.space < u32::from(flits) {
+        let taken = self.state.output(index, vc).busy_until > now && !self.ejects_when_idle(index);
+        if taken || lane.space < u32::from(flits) {
             return None;
         }
         let bounded = self.state.rules.claims_first && !link.is_terminal();
@@ -256,7 +260,7 @@ impl General {
             let request = self.scratch.requests[place];
             let taken = self.state.output(request.index, request.vc).busy_until > now;
             let lost = self.state.input(request.at).busy_until <= now;
-            if taken && lost && self.state.queue(request.at).routed {
+            if taken && lost && self.state.queue(request.at).routed && !self.ejects_when_idle(request.index) {
                 self.sleep(request.at, request.port, now, around);
             }
         }
@@ -266,7 +270,13 @@ impl General {
     /// Whether the output queue of a winner has room for it after those before it: the channels of a port can have
     /// connections to the crossbar of their own and yet share a queue.
     fn still_fits(&self, winner: &Request, now: Time, around: &Surroundings<'_>) -> bool {
-        self.room(winner.index, winner.vc, around.pool[winner.packet].flits, now, around).is_some()
+        let receives = self.ejects_when_idle(winner.index) && self.state.sender(winner.index).link_free_at > now;
+        !receives && self.room(winner.index, winner.vc, around.pool[winner.packet].flits, now, around).is_some()
+    }
+
+    /// Whether packets cross to this port while its link is idle, and then without waiting for those before them.
+    pub(super) fn ejects_when_idle(&self, index: u32) -> bool {
+        self.state.rules.ejects_when_idle && self.state.link(index).is_terminal()
     }
 
     /// How an input orders its packets: the smallest first. No two are equal.
@@ -277,8 +287,11 @@ impl General {
         let turn = match self.state.rules.input_arbiter {
             Arbiter::RoundRobin => {
                 let input = self.state.input(at);
-                let last = place(input.last_row, input.last_vc);
-                (if own > last { own - last } else { own + self.state.shape.rows * vcs - last }) as u64
+                let going_round = |own: usize, last: usize, count: usize| (own + count - last - 1) % count;
+                let by_queue = going_round(own, place(input.last_row, input.last_vc), self.state.shape.rows * vcs);
+                let ports = self.state.shape.ports;
+                let by_output = || going_round(request.port.into(), input.last_port.into(), ports);
+                (if self.state.rules.turns_by_output { by_output() << 16 | by_queue } else { by_queue }) as u64
             }
             Arbiter::LeastRecentlyServed => self.state.queue_served(at).into(),
             Arbiter::Oldest => around.pool[request.packet].created(),

@@ -96,8 +96,12 @@ impl General {
             class,
             buffers: &around.fabric.spec.input_buffers,
         };
-        let step = around.route(at.router, packet, entry, &view);
-        let link_class = usize::from(self.state.link(self.state.port_index(at.router, step.port)).class);
+        let mut step = around.route(at.router, packet, entry, &view);
+        let link = self.state.link(self.state.port_index(at.router, step.port));
+        if link.is_terminal() {
+            step.vcs = step.vcs.max(self.state.rules.ejection_vcs);
+        }
+        let link_class = usize::from(link.class);
         debug_assert!(step.vc + step.vcs <= class.vcs[link_class], "routing uses channels that it did not ask for");
         (step, class.first_vc[link_class] + step.vc)
     }

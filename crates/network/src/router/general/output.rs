@@ -26,7 +26,7 @@ impl General {
         }
 
         let input = self.state.input_mut(at);
-        (input.busy_until, input.last_row, input.last_vc) = (end, at.row, at.vc);
+        (input.busy_until, input.last_row, input.last_vc, input.last_port) = (end, at.row, at.vc, port);
         let number = self.state.input_number(at);
         let output = self.state.output_mut(index, vc);
         (output.busy_until, output.last, output.vc) = (end, number, vc);

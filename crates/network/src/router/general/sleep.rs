@@ -50,7 +50,8 @@ impl General {
         if !self.state.has_waiters(index) {
             return;
         }
-        if self.state.shape.outputs == 1 && self.state.output(index, 0).busy_until > now {
+        let busy = self.state.shape.outputs == 1 && self.state.output(index, 0).busy_until > now;
+        if busy && !self.ejects_when_idle(index) {
             self.schedule_output_free(place, 0, around);
             return;
         }

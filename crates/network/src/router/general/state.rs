@@ -40,9 +40,10 @@ pub(super) struct Row {
 pub(super) struct Input {
     /// Until when a packet crosses by it.
     pub busy_until: Time,
-    /// The queue that was served last.
+    /// The queue that was served last, and the port that its packet left by.
     pub last_row: u8,
     pub last_vc: u8,
+    pub last_port: u8,
     /// Whether an event tells when it is free again.
     pub free_scheduled: bool,
 }
@@ -395,6 +396,16 @@ impl State {
     /// When the output of a channel of a port served an input of its router last.
     pub fn input_served(&self, index: u32, vc: u8, input: u16) -> Time {
         self.input_served[self.output_index(index, vc) * self.inputs_per_router() + usize::from(input)]
+    }
+
+    /// Notes that a queue is chosen to ask for the output of `port`.
+    pub fn note_asked(&mut self, at: At, port: u8, now: Time) {
+        let input = self.input_mut(at);
+        (input.last_row, input.last_vc, input.last_port) = (at.row, at.vc, port);
+        if !self.queue_served.is_empty() {
+            let queue = self.queue_index(at);
+            self.queue_served[queue] = now;
+        }
     }
 
     /// Notes that an output serves a queue.

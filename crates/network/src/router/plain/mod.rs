@@ -229,6 +229,8 @@ impl Routers for Plain {
             && rules.head_delay == 0
             && rules.iterations == 1
             && rules.serves_by_turns()
+            && !rules.ejects_when_idle
+            && rules.ejection_vcs == 1
             && rules.one_priority
             && !rules.outputs_first
             && !rules.vc_allocation

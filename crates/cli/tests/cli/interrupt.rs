@@ -1,0 +1,88 @@
+//! Ctrl-C ends cleanly and keeps what is finished.
+//!
+//! These runs would take hours. They are interrupted as soon as they have said something, which is after they have
+//! begun to listen.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use crate::program::Program;
+
+const FOR_EVER: &str = "measure.cycles=2000000000";
+
+/// A program that is running. It is killed if a test fails before it ends.
+struct Running {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+}
+
+impl Running {
+    fn start(program: &Program, arguments: &[&str]) -> Self {
+        let mut command = program.command(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started");
+        let stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+        Self { child, stderr }
+    }
+
+    /// Waits for a line on standard error that begins with `start`.
+    fn wait_for(&mut self, start: &str) {
+        let mut line = String::new();
+        while !line.starts_with(start) {
+            line.clear();
+            let length = self.stderr.read_line(&mut line).expect("it can be read");
+            assert!(length > 0, "it has ended without saying \"{start}\"");
+        }
+    }
+
+    /// Interrupts it, and gives its exit code, and what else it says on standard output and standard error.
+    fn interrupt(mut self) -> (Option<i32>, String, String) {
+        // The `kill` of the shell, as not every system has one besides.
+        let kill = format!("kill -INT {}", self.child.id());
+        let killed = Command::new("sh").args(["-c", &kill]).status().expect("there is a shell");
+        assert!(killed.success());
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        self.stderr.read_to_string(&mut stderr).expect("it can be read");
+        let output = self.child.stdout.as_mut().expect("it is piped");
+        output.read_to_string(&mut stdout).expect("it can be read");
+        (self.child.wait().expect("it ends").code(), stdout, stderr)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing() {
+    let program = Program::new();
+    let before = program.files();
+    let mut running = Running::start(&program, &["run", "small.toml", "--set", FOR_EVER, "--out", "out"]);
+    running.wait_for("72 nodes");
+    let (code, stdout, stderr) = running.interrupt();
+    assert_eq!((code, stdout.as_str()), (Some(130), ""), "{stderr}");
+    assert!(stderr.contains("interrupted in cycle") && stderr.contains("nothing was written"), "{stderr}");
+    assert_eq!(program.files(), before);
+}
+
+#[test]
+fn an_interrupted_sweep_keeps_what_is_finished() {
+    let program = Program::new();
+    let sweep = ["sweep", "small.toml", "--jobs", "1", "--out", "out"];
+    let over = format!("{},2000000000", "measure.cycles=200");
+    let mut running = Running::start(&program, &[&sweep[..], &["--over", &over]].concat());
+    running.wait_for("1 of 2 runs");
+    let (code, stdout, stderr) = running.interrupt();
+    assert_eq!(code, Some(130), "{stderr}");
+    assert!(stderr.contains("what is finished is kept"), "{stderr}");
+    assert_eq!(stdout.lines().count(), 2, "a header and the finished run:\n{stdout}");
+    let kept: Vec<_> = program.files().into_keys().filter(|path| path.starts_with(program.path("out/runs"))).collect();
+    assert_eq!(kept.len(), 2, "the folder and the finished run: {kept:?}");
+    // The same sweep, made shorter, goes on from there.
+    let said = program.run(&[&sweep[..], &["--over", "measure.cycles=200,300"]].concat());
+    assert!(said.code == Some(0) && said.stderr.contains("1 of them"), "{}", said.stderr);
+    assert_eq!(said.stdout.lines().count(), 3);
+}

@@ -1,0 +1,13 @@
+//! The program as people meet it: what it prints, what it writes, how it ends.
+//!
+//! What it prints is compared with the files in `tests/golden`; `TAILBACK_UPDATE_GOLDEN=1` writes them anew, see
+//! `tailback-tests`.
+
+mod help;
+mod interrupt;
+mod mistakes;
+mod plot;
+mod program;
+mod run;
+mod show;
+mod sweep;

@@ -1,0 +1,113 @@
+//! Bad input: exit code 2, all mistakes on standard error, nothing on standard output, nothing written.
+
+use crate::program::{Program, SMALL, compare};
+
+/// The program refuses `arguments` with the words of a golden file.
+fn refuses(program: &Program, name: &str, arguments: &[&str]) {
+    let before = program.files();
+    let said = program.run(arguments);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "tailback {arguments:?} says\n{}", said.stderr);
+    assert!(program.files() == before, "tailback {arguments:?} has written something");
+    compare(&format!("mistake-{name}"), arguments, &said.stderr);
+}
+
+/// It refuses to run a file.
+fn refuses_file(name: &str, content: impl AsRef<[u8]>) {
+    let program = Program::new();
+    program.write("bad.toml", content);
+    refuses(&program, name, &["run", "bad.toml", "--out", "results"]);
+}
+
+/// It refuses to run the small scenario with a part of it replaced.
+fn refuses_change(name: &str, from: &str, to: &str) {
+    assert!(SMALL.contains(from));
+    refuses_file(name, SMALL.replace(from, to));
+}
+
+/// It refuses to run the small scenario with something added.
+fn refuses_addition(name: &str, addition: &str) {
+    refuses_file(name, format!("{SMALL}\n{addition}\n"));
+}
+
+#[test]
+fn keys_that_nobody_knows() {
+    refuses_addition("unknown-key", "[router]\nspeedupp = 2");
+    refuses_addition("unknown-section", "[ruoter]\nspeedup = 2");
+    refuses_change("unknown-model", "\"minimal\"", "\"minimum\"");
+}
+
+#[test]
+fn values_of_another_kind() {
+    refuses_change("wrong-type", "load = 0.3", "load = \"high\"");
+    refuses_change("wrong-unit", "cycles = 400", "cycles = \"4 parsecs\"");
+    refuses_change("unit-without-clock", "cycles = 400", "cycles = \"4 us\"");
+    refuses_change("load-out-of-range", "load = 0.3", "load = 1.5");
+}
+
+#[test]
+fn networks_that_cannot_be() {
+    refuses_change("too-many-groups", "g = 9", "g = 10");
+    refuses_change("radix", "p = 2", "p = 256");
+    refuses_addition("small-buffer", "[links.local]\nbuffer = 4");
+    refuses_change("deadlock", "\"minimal\"", "{ minimal = { vcs = \"l0 g0 l0\" } }");
+    let huge = "p = 16\na = 32\nh = 16\ng = 513";
+    refuses_change("memory", "p = 2\na = 4\nh = 2\ng = 9", &format!("{huge}\n[execution]\nmemory_gib = 1"));
+}
+
+#[test]
+fn several_at_once() {
+    let text = SMALL.replace("g = 9", "g = 10").replace("load = 0.3", "load = 2\npattern = \"unifrom\"");
+    refuses_file("several", text.replace("warmup = 100", "warmpu = 100"));
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let program = Program::new();
+    refuses(&program, "missing-file", &["run", "missing.toml"]);
+    std::fs::create_dir(program.path("folder")).expect("a folder can be made");
+    refuses(&program, "folder", &["check", "folder"]);
+    refuses_file("not-utf8", b"title = \"\xff\xfe\"");
+    refuses_file("cut-off", &SMALL[..60]);
+    refuses_file("empty", "");
+}
+
+#[test]
+fn overrides() {
+    let program = Program::new();
+    refuses(&program, "set-without-value", &["run", "small.toml", "--set", "nonsense"]);
+    refuses(&program, "set-unknown", &["run", "small.toml", "--set", "traffic.laod=0.4"]);
+    refuses(&program, "set-beyond", &["run", "small.toml", "--set", "traffic.3.load=0.4"]);
+}
+
+#[test]
+fn sweeps() {
+    let program = Program::new();
+    refuses(&program, "sweep-of-nothing", &["sweep", "small.toml"]);
+    refuses(&program, "over-without-values", &["sweep", "small.toml", "--over", "traffic.load"]);
+    refuses(&program, "over-downwards", &["sweep", "small.toml", "--over", "traffic.load=0.5..0.1/0.1"]);
+    refuses(&program, "over-unknown", &["sweep", "small.toml", "--over", "trafic.load=0.1,0.2"]);
+    refuses(&program, "over-out-of-range", &["sweep", "small.toml", "--over", "traffic.load=0.8..1.2/0.2"]);
+}
+
+#[test]
+fn directories_of_others() {
+    let program = Program::new();
+    program.good(&["run", "small.toml", "--quiet", "--out", "ran"]);
+    program.good(&["sweep", "small.toml", "--quiet", "--over", "traffic.load=0.1", "--out", "swept"]);
+    refuses(&program, "results-of-another", &["run", "small.toml", "--seed", "2", "--out", "ran"]);
+    refuses(&program, "sweep-of-another", &["run", "small.toml", "--seed", "2", "--out", "swept"]);
+    let sweep = ["sweep", "small.toml", "--set", "seed=2", "--over", "traffic.load=0.1"];
+    refuses(&program, "sweep-into-results", &[&sweep[..], &["--out", "ran"]].concat());
+    refuses(&program, "sweep-into-sweep", &[&sweep[..], &["--out", "swept"]].concat());
+    refuses(&program, "out-is-a-file", &["run", "small.toml", "--out", "small.toml"]);
+    refuses(&program, "out-below-a-file", &["run", "small.toml", "--out", "small.toml/results"]);
+}
+
+#[test]
+fn what_does_not_exist() {
+    let program = Program::new();
+    refuses(&program, "unknown-name", &["models", "valliant"]);
+    std::fs::create_dir(program.path("empty")).expect("a folder can be made");
+    refuses(&program, "nothing-to-plot", &["plot", "empty"]);
+    refuses(&program, "nowhere-to-plot", &["plot", "nowhere"]);
+}

@@ -1,0 +1,49 @@
+//! `plot`: figures from what runs and sweeps have left.
+
+use std::fs;
+
+use crate::program::Program;
+
+/// A program that has run a sweep and a time series.
+fn with_results() -> Program {
+    let program = Program::new();
+    program.good(&["sweep", "small.toml", "--quiet", "--no-stop", "--over", "traffic.load=0.1,0.2", "--out", "swept"]);
+    program.good(&["run", "small.toml", "--quiet", "--set", "measure.series=50", "--out", "ran"]);
+    program
+}
+
+/// The files that are said to be drawn, each of which begins with `magic`.
+fn drawn(program: &Program, arguments: &[&str], magic: &[u8]) -> Vec<String> {
+    let files: Vec<String> = program.good(arguments).lines().map(str::to_owned).collect();
+    for file in &files {
+        let bytes = fs::read(program.path(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert!(bytes.starts_with(magic) && bytes.len() > 1000, "{file} is no picture");
+    }
+    files
+}
+
+#[test]
+fn sweeps_and_series_are_drawn() {
+    let program = with_results();
+    let files = drawn(&program, &["plot", "swept"], b"<");
+    assert_eq!(files, ["swept/latency.svg", "swept/accepted.svg"]);
+    assert!(program.read("swept/latency.svg").contains("</svg>"));
+    let files = drawn(&program, &["plot", "ran"], b"<");
+    assert_eq!(files, ["accepted-over-time", "latency-over-time", "offered-over-time"].map(|n| format!("ran/{n}.svg")));
+}
+
+#[test]
+fn several_directories_share_figures_elsewhere() {
+    let program = with_results();
+    let arguments = ["plot", "swept", "ran", "--out", "figures", "--latency-max", "300"];
+    let files = drawn(&program, &arguments, b"<");
+    assert!(files.len() == 5 && files.iter().all(|file| file.starts_with("figures/")), "{files:?}");
+    assert!(!program.path("swept/latency.svg").exists());
+}
+
+#[test]
+fn pictures_may_be_pixels() {
+    let program = with_results();
+    let files = drawn(&program, &["plot", "swept", "--picture", "png"], b"\x89PNG\r\n\x1a\n");
+    assert_eq!(files, ["swept/latency.png", "swept/accepted.png"]);
+}

@@ -1,0 +1,124 @@
+//! `run`, when all is well.
+
+use serde_json::Value;
+
+use crate::program::{Program, SMALL, compare};
+
+/// What every reader of a report may rely on.
+const NUMBERS: &[&str] = &[
+    "/seed",
+    "/nodes",
+    "/offered_load",
+    "/accepted_load",
+    "/latency/message/mean",
+    "/latency/message/p50",
+    "/latency/message/p99",
+    "/latency/message/max",
+    "/latency/network/mean",
+    "/latency/network/p50",
+    "/latency/network/p99",
+    "/latency/network/max",
+    "/hops/mean",
+    "/traffics/traffic/sources",
+    "/traffics/traffic/offered_load",
+    "/traffics/traffic/accepted_load",
+    "/traffics/traffic/latency/message/mean",
+    "/traffics/traffic/hops/mean",
+    "/traffics/traffic/messages/lost",
+    "/cycles/warmup",
+    "/cycles/measured",
+    "/performance/wall_s",
+    "/performance/cpu_s",
+    "/performance/packet_hops",
+    "/performance/packet_hops_per_cpu_s",
+    "/performance/threads",
+];
+
+fn report(text: &str) -> Value {
+    serde_json::from_str(text).expect("a report is JSON")
+}
+
+fn digests(report: &Value) -> [&str; 2] {
+    ["scenario_digest", "result_digest"].map(|name| report[name].as_str().expect("a digest is a text"))
+}
+
+#[test]
+fn the_summary_is_as_it_was() {
+    let arguments = ["run", "small.toml", "--threads", "2"];
+    let said = Program::new().run(&arguments);
+    assert_eq!(said.code, Some(0));
+    compare("run", &arguments, &format!("{}--- standard error\n{}", said.stdout, said.stderr));
+}
+
+#[test]
+fn several_traffics_have_a_line_each() {
+    let program = Program::new();
+    let text = "\n[[traffic]]\nname = \"storm\"\nload = 0.9\nfrom = \"8..24\"\npattern.hot-spot.to = [0, 1]\n";
+    let more = "[clock]\ncycle = \"1 ns\"\n[nic]\nqueue_limit = 4\n[protocol.baseline]\nacknowledge = true\n";
+    program.write("storm.toml", format!("{SMALL}{text}{more}"));
+    let arguments = ["run", "storm.toml", "--quiet"];
+    compare("run-storm", &arguments, &program.good(&arguments));
+}
+
+#[test]
+fn the_report_has_what_readers_rely_on() {
+    let program = Program::new();
+    let report = report(&program.good(&["run", "small.toml", "--format", "json", "--threads", "2"]));
+    for &path in NUMBERS {
+        assert!(report.pointer(path).is_some_and(Value::is_number), "{path} is {:?}", report.pointer(path));
+    }
+    assert!(digests(&report).iter().all(|digest| digest.len() == 64));
+    let memory = &report["performance"]["peak_rss_bytes"];
+    assert!(memory.is_number() || (memory.is_null() && !cfg!(target_os = "linux")), "{memory}");
+    assert_eq!((&report["seed"], &report["cycles"]["measured"]), (&1.into(), &400.into()));
+    assert_eq!(report["performance"]["threads"], 2);
+}
+
+#[test]
+fn nothing_is_said_on_the_way_if_so_wished() {
+    let said = Program::new().run(&["run", "small.toml", "--quiet"]);
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn threads_change_nothing_and_the_seed_does() {
+    let program = Program::new();
+    let run = |more: &[&str]| {
+        let arguments = [&["run", "small.toml", "--quiet", "--format", "json"], more].concat();
+        let report = report(&program.good(&arguments));
+        digests(&report).map(str::to_owned)
+    };
+    let plain = run(&[]);
+    assert_eq!(run(&["--threads", "0"]), plain);
+    assert_eq!(run(&["--threads", "3"]), plain);
+    let [scenario, result] = run(&["--seed", "2"]);
+    assert!(scenario != plain[0] && result != plain[1]);
+}
+
+#[test]
+fn results_are_written_and_can_be_made_again() {
+    let program = Program::new();
+    let printed = program.good(&["run", "small.toml", "--quiet", "--format", "json", "--out", "some/where"]);
+    assert_eq!(program.read("some/where/report.json"), printed);
+    assert!(!program.path("some/where/series.csv").exists());
+    let again = program.good(&["run", "some/where/scenario.toml", "--quiet", "--format", "json"]);
+    assert_eq!(digests(&report(&printed)), digests(&report(&again)));
+    // The same scenario may write there again.
+    program.good(&["run", "small.toml", "--quiet", "--threads", "1", "--out", "some/where"]);
+    let names = ["report.json", "scenario.toml"].map(|name| program.path("some/where").join(name));
+    let files = program.files();
+    let written: Vec<_> = files.keys().filter(|path| path.starts_with(program.path("some/where/"))).collect();
+    assert_eq!(written, [&program.path("some/where"), &names[0], &names[1]], "nothing unfinished is left");
+}
+
+#[test]
+fn a_time_series_is_written() {
+    let program = Program::new();
+    program.good(&["run", "small.toml", "--quiet", "--set", "measure.series=50", "--out", "out"]);
+    let csv = program.read("out/series.csv");
+    let header = csv.lines().next().expect("there is a header");
+    assert!(header.contains("cycle") && header.contains("accepted_load"), "{header}");
+    assert_eq!(csv.lines().count(), 1 + 10, "ten intervals of 50 cycles:\n{csv}");
+    let parquet = std::fs::read(program.path("out/series.parquet")).expect("it is written");
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+}

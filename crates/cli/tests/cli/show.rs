@@ -1,0 +1,87 @@
+//! `check` and `explain`: what is said about a scenario that is not run.
+
+use crate::program::{Program, SMALL, compare};
+
+fn shows(name: &str, text: &str, arguments: &[&str]) {
+    let program = Program::new();
+    program.write("scenario.toml", text);
+    let before = program.files();
+    let said = program.good(arguments);
+    assert_eq!(program.files(), before, "nothing is written");
+    compare(name, arguments, &said);
+}
+
+/// A scenario with the given topology and routing.
+fn with(topology: &str, routing: &str) -> String {
+    format!("routing = \"{routing}\"\ntopology = {topology}\ntraffic = {{ load = 0.2 }}\n")
+}
+
+#[test]
+fn a_scenario_is_checked() {
+    shows("check", SMALL, &["check", "scenario.toml"]);
+}
+
+#[test]
+fn a_sweep_is_checked() {
+    let text = format!("{SMALL}\n[sweep]\nseeds = 3\nover.\"traffic.load\" = \"0.1..0.5/0.1\"\n");
+    shows("check-sweep", &text, &["check", "scenario.toml", "--set", "execution.partition=single"]);
+}
+
+#[test]
+fn a_scenario_is_checked_for_programs() {
+    let said = Program::new().good(&["check", "small.toml", "--format", "json"]);
+    let checked: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
+    for number in ["nodes", "routers", "links", "regions", "lookahead_cycles", "memory_bytes", "sweep_points"] {
+        assert!(checked[number].is_number(), "{number}: {}", checked[number]);
+    }
+    for text in ["scenario_digest", "microarchitecture", "deadlock_freedom", "resolved"] {
+        assert!(checked[text].is_string(), "{text}: {}", checked[text]);
+    }
+}
+
+/// What `check` prints is itself a scenario, the same one.
+#[test]
+fn what_check_prints_can_be_checked() {
+    let program = Program::new();
+    let first = program.good(&["check", "small.toml"]);
+    program.write("resolved.toml", &first);
+    assert_eq!(program.good(&["check", "resolved.toml"]), first);
+}
+
+#[test]
+fn a_dragonfly_is_explained() {
+    shows("explain-dragonfly", SMALL, &["explain", "scenario.toml"]);
+    let overrides = ["--set", "routing=ugal-l", "--set", "protocol.baseline.acknowledge=true"];
+    let arguments = [&["explain", "scenario.toml"][..], &overrides].concat();
+    shows("explain-dragonfly-ugal", SMALL, &arguments);
+}
+
+#[test]
+fn trees_are_explained() {
+    let explain = ["explain", "scenario.toml"];
+    let nca = "nearest-common-ancestor";
+    shows("explain-k-ary-n-tree", &with("{ k-ary-n-tree = { k = 3, n = 3 } }", nca), &explain);
+    let two = "{ two-level-tree = { nodes_per_leaf = 2, leaves = 4, spines = 2, parallel = 2 } }";
+    shows("explain-two-level-tree", &with(two, nca), &explain);
+    let fat = "{ fat-tree = { children = [2, 3, 2], parents = [2, 1], parallel = [1, 3] } }";
+    shows("explain-fat-tree", &with(fat, nca), &explain);
+}
+
+#[test]
+fn a_switch_is_explained() {
+    let text = with("{ single-switch = { nodes = 5 } }", "direct");
+    shows("explain-single-switch", &text, &["explain", "scenario.toml", "--set", "clock.cycle=0.8 ns"]);
+}
+
+#[test]
+fn a_scenario_is_explained_for_programs() {
+    let said = Program::new().good(&["explain", "small.toml", "--format", "json"]);
+    let explained: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
+    assert_eq!(explained["nodes"], 72);
+    let ways = explained["zero_load"].as_array().expect("it is a list");
+    for way in ways {
+        let parts = ["injection", "routers", "links", "ejection", "serialization"];
+        let sum: f64 = parts.iter().map(|part| way[part].as_f64().expect("it is a number")).sum();
+        assert_eq!(Some(sum), way["total"].as_f64(), "{way}");
+    }
+}

@@ -1,0 +1,137 @@
+//! `sweep`, when all is well.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use crate::program::{Program, SMALL, compare};
+
+/// The runs that a sweep has kept, and when.
+fn runs(program: &Program, out: &str) -> BTreeMap<PathBuf, SystemTime> {
+    let entries = fs::read_dir(program.path(out).join("runs")).expect("a sweep keeps its runs");
+    let entries = entries.map(|entry| entry.expect("the folder can be read to its end"));
+    let written = |entry: &fs::DirEntry| entry.metadata().and_then(|about| about.modified()).expect("files have times");
+    entries.map(|entry| (entry.path(), written(&entry))).collect()
+}
+
+fn values<'a>(csv: &'a str, column: &str) -> Vec<&'a str> {
+    let mut lines = csv.lines();
+    let header = lines.next().expect("there is a header");
+    let place = header.split(',').position(|name| name == column).unwrap_or_else(|| panic!("no {column} in {header}"));
+    lines.map(|line| line.split(',').nth(place).expect("lines are as long as the header")).collect()
+}
+
+#[test]
+fn a_table_is_printed_and_written() {
+    let program = Program::new();
+    let arguments = ["sweep", "small.toml", "--over", "traffic.load=0.05..0.2/0.05", "--out", "out", "--jobs", "1"];
+    let said = program.run(&arguments);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    compare("sweep", &arguments, &format!("{}--- standard error\n{}", said.stdout, said.stderr));
+    let csv = program.read("out/sweep.csv");
+    assert_eq!(values(&csv, "traffic.load").len(), said.stdout.lines().count() - 1);
+    let parquet = fs::read(program.path("out/sweep.parquet")).expect("it is written");
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    assert!(program.path("out/scenario.toml").exists() && program.path("out/sweep.json").exists());
+}
+
+#[test]
+fn results_go_to_a_place_of_their_own_if_none_is_given() {
+    let program = Program::new();
+    let said = program.run(&["sweep", "small.toml", "--over", "seed=1,2"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(values(&program.read("results/small/sweep.csv"), "seed"), ["1", "2"]);
+    assert!(said.stderr.contains("results/small"), "{}", said.stderr);
+}
+
+/// A switch with one receiver for three senders: saturated from a load of a third on.
+const BOTTLENECK: &str = r#"
+routing = "direct"
+topology.single-switch.nodes = 4
+traffic = { from = "1..4", load = 0.1, pattern = { hot-spot = { to = [0] } } }
+measure = { warmup = 500, cycles = 3000 }
+"#;
+
+#[test]
+fn a_curve_ends_where_it_is_saturated() {
+    let program = Program::new();
+    program.write("bottleneck.toml", BOTTLENECK);
+    let sweep = ["sweep", "bottleneck.toml", "--quiet", "--over", "traffic.load=0.1..0.9/0.1"];
+    program.good(&[&sweep[..], &["--out", "one", "--jobs", "1"]].concat());
+    let csv = program.read("one/sweep.csv");
+    assert_eq!(values(&csv, "traffic.load"), ["0.1", "0.2", "0.3", "0.4"]);
+    assert_eq!(runs(&program, "one").len(), 4, "nothing beyond is run by a single worker");
+    program.good(&[&sweep[..], &["--out", "two", "--jobs", "2"]].concat());
+    assert_eq!(program.read("two/sweep.csv"), csv);
+    program.good(&[&sweep[..], &["--out", "all", "--no-stop"]].concat());
+    assert_eq!(values(&program.read("all/sweep.csv"), "traffic.load").len(), 9);
+}
+
+#[test]
+fn the_number_of_jobs_changes_nothing() {
+    let program = Program::new();
+    let sweep = ["sweep", "small.toml", "--quiet", "--seeds", "3", "--over", "traffic.load=0.1,0.2,0.3"];
+    for (jobs, out) in [("1", "one"), ("2", "two"), ("8", "eight")] {
+        program.good(&[&sweep[..], &["--jobs", jobs, "--out", out]].concat());
+    }
+    let one = program.read("one/sweep.csv");
+    assert_eq!(values(&one, "seeds")[0], "3");
+    assert_eq!(program.read("two/sweep.csv"), one);
+    assert_eq!(program.read("eight/sweep.csv"), one);
+}
+
+#[test]
+fn what_has_been_run_is_not_run_again() {
+    let program = Program::new();
+    let sweep = ["sweep", "small.toml", "--over", "traffic.load=0.05,0.1,0.15", "--no-stop", "--out", "out"];
+    let first = program.good(&sweep);
+    let before = runs(&program, "out");
+    assert_eq!(before.len(), 3);
+    assert_eq!(program.good(&sweep), first);
+    assert_eq!(runs(&program, "out"), before);
+    // One is lost, and one is damaged: these two come back.
+    let paths: Vec<PathBuf> = before.keys().cloned().collect();
+    fs::remove_file(&paths[0]).expect("it was there");
+    fs::write(&paths[1], "{").expect("it can be written");
+    let said = program.run(&sweep);
+    assert!(said.stderr.contains("1 of them"), "{}", said.stderr);
+    assert_eq!(said.stdout, first);
+    let after = runs(&program, "out");
+    assert_eq!(after.len(), 3);
+    assert_eq!(after[&paths[2]], before[&paths[2]], "the third is left alone");
+    assert!(fs::read_to_string(&paths[1]).expect("it is there").contains("result_digest"));
+}
+
+#[test]
+fn variants_are_curves_of_their_own() {
+    let program = Program::new();
+    let text = r#"
+[sweep]
+seeds = [4, 5]
+over."traffic.load" = [0.05, 0.1]
+[[sweep.variant]]
+name = "MIN"
+set = { routing = "minimal" }
+[[sweep.variant]]
+name = "VAL"
+set = { routing.valiant.target = "group" }
+"#;
+    program.write("variants.toml", format!("{SMALL}{text}"));
+    let arguments = ["sweep", "variants.toml", "--quiet", "--no-stop", "--out", "out"];
+    let said = program.good(&arguments);
+    compare("sweep-variants", &arguments, &said);
+    let csv = program.read("out/sweep.csv");
+    assert_eq!(values(&csv, "variant"), ["MIN", "MIN", "VAL", "VAL"]);
+    assert_eq!(values(&csv, "traffic.load"), ["0.05", "0.1", "0.05", "0.1"]);
+    assert_eq!(runs(&program, "out").len(), 8);
+}
+
+#[test]
+fn a_table_for_programs_is_json() {
+    let sweep = ["sweep", "small.toml", "--quiet", "--no-stop", "--over", "traffic.load=0.1,0.2", "--format", "json"];
+    let table: serde_json::Value = serde_json::from_str(&Program::new().good(&sweep)).expect("it is JSON");
+    let rows = table.as_array().expect("it is a list of rows");
+    assert_eq!(rows.len(), 2);
+    assert!(rows.iter().all(|row| row["accepted_load"].is_number() && row["latency_message_mean"].is_number()));
+}

@@ -1,0 +1,231 @@
+//! What each scenario is there for shows in its results: one in which nothing happens would be equal in all ways, too.
+
+use std::ops::ControlFlow;
+
+use tailback_scenario::Scenario;
+use tailback_sim::{Findings, Plan, Run, Timing};
+
+use crate::scenarios::resolve;
+
+/// A scenario and what came of it.
+struct Seen {
+    scenario: Scenario,
+    plan: Plan,
+    findings: Findings,
+    /// `report.json`, read as any reader would.
+    report: serde_json::Value,
+}
+
+/// Runs a scenario, and asserts that it does what it is there for.
+pub fn check(name: &str, digest: &str) {
+    let seen = Seen::new(name, &[]);
+    assert_eq!(seen.findings.digest(), digest);
+    assert!(
+        seen.count("/messages/delivered") > 300,
+        "{name}: {} messages are too few",
+        seen.count("/messages/delivered")
+    );
+    assert!(seen.plan.nodes >= 16 && seen.plan.nodes < 300, "{name} has {} nodes", seen.plan.nodes);
+    meaning(name)(&seen);
+}
+
+fn meaning(name: &str) -> fn(&Seen) {
+    match name {
+        "dragonfly-absolute-valiant" => detours_to_groups,
+        "dragonfly-acknowledged" => acknowledged,
+        "dragonfly-interrupted" => interrupted,
+        "dragonfly-like-destination" => detours_like_destinations,
+        "dragonfly-long-links" => long_links,
+        "dragonfly-minimal" => minimal,
+        "dragonfly-parallel-links" => parallel_links,
+        "dragonfly-tailback" => tailback,
+        "dragonfly-ugal" => chooses_by_queues,
+        "dragonfly-ugal-ports" => chooses_by_ports,
+        "switch-bursts" => bursts,
+        "switch-idle-ejection" => idle_ejection,
+        "switch-overload" => overload,
+        "switch-wide" => wide_switch,
+        "tree-nearest-ancestor" => nearest_ancestor,
+        "tree-parallel-links" => parallel_tree_links,
+        "tree-plain" => plain_tree,
+        "tree-tapered" => tapered,
+        "tree-wide" => wide_tree,
+        _ => panic!("say in determinism/meaning.rs what {name} shows"),
+    }
+}
+
+impl Seen {
+    fn new(name: &str, overrides: &[&str]) -> Self {
+        let scenario = resolve(name, overrides);
+        let mut run = Run::new(&scenario, 0).expect("there is nothing to start");
+        run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+        let findings = run.findings().expect("everything adds up");
+        let report = findings.report(&scenario, "0", &Timing::default()).to_json();
+        let report = serde_json::from_str(&report).expect("a report is JSON");
+        Self { plan: Plan::new(&scenario), findings, report, scenario }
+    }
+
+    fn number(&self, pointer: &str) -> f64 {
+        let value = self.report.pointer(pointer).and_then(serde_json::Value::as_f64);
+        value.unwrap_or_else(|| panic!("{pointer} is no number of the report"))
+    }
+
+    fn count(&self, pointer: &str) -> u64 {
+        self.number(pointer) as u64
+    }
+
+    /// How busy the links of a class were on average.
+    fn busy(&self, class: &str) -> f64 {
+        let links = self.report["links"].as_array().expect("it is a list");
+        let link = links.iter().find(|link| link["class"] == class).expect("there are such links");
+        link["mean"].as_f64().expect("it is a number")
+    }
+
+    fn assert_plain(&self, plain: bool) {
+        assert_eq!(self.plan.plain_routers, plain, "whether the plain microarchitecture is used");
+    }
+}
+
+fn detours_to_groups(seen: &Seen) {
+    seen.assert_plain(true);
+    // Two global links each; minimally there would be one.
+    assert!(seen.number("/hops/mean") > 2.8 && seen.count("/hops/max") == 5);
+    let series = seen.findings.series(&seen.scenario).expect("it asks for one");
+    assert_eq!(series.rows.len(), 20);
+}
+
+fn detours_like_destinations(seen: &Seen) {
+    seen.assert_plain(false);
+    assert_eq!(seen.count("/hops/max"), 6);
+    // Sooner or later somebody has waited for credits in an output queue: it takes longer than alone.
+    assert!(seen.number("/latency/network/p99") > 2.0 * seen.number("/latency/network/min"));
+}
+
+fn acknowledged(seen: &Seen) {
+    seen.assert_plain(false);
+    assert_eq!(seen.scenario.network.classes.len(), 2);
+    assert!(seen.count("/counters/acknowledgements") > 1000);
+    assert!(seen.count("/traffics/near/messages/delivered") > 300);
+    assert!(seen.count("/traffics/far/messages/delivered") > 300);
+}
+
+fn interrupted(seen: &Seen) {
+    let series = seen.findings.series(&seen.scenario).expect("it asks for one");
+    let (traffic, offered) = (column(&series, "traffic"), column(&series, "offered_load"));
+    let regular = series.rows.iter().filter(|row| row[traffic] == "regular".into());
+    let silent: Vec<bool> = regular.map(|row| row[offered].number() == Some(0.0)).collect();
+    assert_eq!(silent.len(), 21);
+    assert!(!silent[0] && !silent[20] && silent[1..20].iter().all(|&silent| silent), "{silent:?}");
+    assert!(seen.count("/traffics/rare/messages/delivered") > 10);
+}
+
+fn column(table: &tailback_report::Table, name: &str) -> usize {
+    table.column(name).expect("the series has such a column")
+}
+
+fn long_links(seen: &Seen) {
+    seen.assert_plain(true);
+    let ticks_per_cycle = u64::from(seen.scenario.clock.ticks_per_cycle);
+    assert_eq!(seen.plan.lookahead_ticks, Some(700 * ticks_per_cycle), "350 ns are 700 cycles of 0.5 ns");
+    assert!(seen.number("/latency_ns/network/p50") > 350.0);
+    assert!(seen.count("/packets_delivered") > 2 * seen.count("/messages/delivered"), "messages are of three packets");
+}
+
+fn minimal(seen: &Seen) {
+    seen.assert_plain(true);
+    assert_eq!((seen.plan.regions, seen.count("/hops/max")), (9, 3));
+    assert!(seen.number("/accepted_load") > 0.38);
+}
+
+fn parallel_links(seen: &Seen) {
+    assert_eq!(seen.scenario.clock.ticks_per_cycle, 1);
+    // 4 other groups are reached by 12 links.
+    assert_eq!((seen.plan.regions, seen.plan.links), (5, 20 * (3 + 3)));
+    assert_eq!(seen.count("/hops/max"), 6);
+    assert!(seen.busy("global") > 0.3);
+}
+
+/// The queue of the storm reaches those who send elsewhere.
+fn tailback(seen: &Seen) {
+    let calm = Seen::new("dragonfly-tailback", &["traffic.storm.load=0"]);
+    let slower = |pointer: &str| seen.number(pointer) > 1.3 * calm.number(pointer);
+    assert!(slower("/traffics/bystanders/latency/message/p99"));
+    assert!(slower("/traffics/everybody/latency/message/p99"));
+    assert!(seen.count("/traffics/storm/messages/lost") > 100, "queue_limit bites");
+    assert!(calm.count("/messages/lost") < seen.count("/messages/lost") / 10);
+    // One node takes at most one flit per cycle, from six sources.
+    assert!(seen.number("/traffics/storm/accepted_load") < 1.0 / 6.0);
+}
+
+fn chooses_by_queues(seen: &Seen) {
+    seen.assert_plain(false);
+    // Some packets have gone straight, and some by way of a random router.
+    assert_eq!(seen.count("/hops/max"), 6);
+    let straight = Seen::new("dragonfly-ugal", &["routing=minimal"]);
+    assert!(seen.number("/accepted_load") > 1.2 * straight.number("/accepted_load"), "detours are worth it");
+}
+
+fn chooses_by_ports(seen: &Seen) {
+    seen.assert_plain(false);
+    assert!(seen.count("/hops/max") > 3 && seen.number("/hops/mean") < 4.0);
+    assert!(seen.count("/counters/acknowledgements") > 1000);
+    assert_eq!(seen.scenario.network.router.allocation_period, 2);
+}
+
+fn bursts(seen: &Seen) {
+    let nodes_busy = seen.busy("ejection");
+    assert!(nodes_busy > 0.6, "slow ejection is the bottleneck, at {nodes_busy}");
+    // A message is of three packets, each of which is acknowledged.
+    assert!(seen.count("/counters/acknowledgements") > 2 * seen.count("/messages/delivered"));
+    let smooth = Seen::new("switch-bursts", &["traffic.arrival=bernoulli"]);
+    assert!(seen.number("/latency/message/mean") > 1.1 * smooth.number("/latency/message/mean"));
+}
+
+fn idle_ejection(seen: &Seen) {
+    seen.assert_plain(false);
+    let eager = Seen::new("switch-idle-ejection", &["router.ejection=room"]);
+    // Nodes rest between packets, so that less gets through.
+    assert!(seen.number("/latency/message/mean") > 1.1 * eager.number("/latency/message/mean"));
+}
+
+fn overload(seen: &Seen) {
+    seen.assert_plain(true);
+    assert!(seen.count("/traffics/inward/messages/lost") > 300, "queue_limit bites");
+    assert!(seen.number("/traffics/outward/accepted_load") > 0.3);
+}
+
+fn nearest_ancestor(seen: &Seen) {
+    seen.assert_plain(false);
+    assert_eq!((seen.scenario.clock.ticks_per_cycle, seen.count("/hops/max")), (4, 4));
+    assert!(seen.number("/accepted_load") > 0.5);
+}
+
+fn parallel_tree_links(seen: &Seen) {
+    seen.assert_plain(false);
+    assert_eq!((seen.plan.links, seen.count("/hops/max")), (2 * 8 * 2 * 2, 2));
+    // The largest messages are of five packets.
+    assert!(seen.count("/packets_delivered") > seen.count("/messages/delivered"));
+}
+
+fn plain_tree(seen: &Seen) {
+    seen.assert_plain(true);
+    assert_eq!(seen.count("/hops/max"), 2);
+    assert!(seen.count("/traffics/second/messages/delivered") > 50);
+}
+
+fn tapered(seen: &Seen) {
+    seen.assert_plain(false);
+    assert!(seen.busy("level2") > 0.9 && seen.busy("level1") < 0.6, "the top is full");
+}
+
+fn wide_switch(seen: &Seen) {
+    seen.assert_plain(true);
+    assert_eq!(seen.scenario.topology.built.graph().radix(), 200);
+    assert!(seen.number("/accepted_load") > 0.6);
+}
+
+fn wide_tree(seen: &Seen) {
+    seen.assert_plain(false);
+    assert_eq!(seen.scenario.topology.built.graph().radix(), 80);
+    assert!(seen.number("/accepted_load") > 0.4 && seen.count("/hops/max") == 2);
+}

@@ -1,0 +1,68 @@
+//! The digest matrix: a scenario has one result, however it is run.
+//!
+//! Each file of `scenarios/` is a test here. It is run in all ways of [`matrix`], which must give one digest, and it
+//! must show what it is there for, as [`meaning`] says. The digests themselves are in `golden/digests.txt`.
+
+mod matrix;
+mod meaning;
+
+use std::fmt::Write as _;
+
+use crate::scenarios::{here, names, resolve};
+
+/// A test for each scenario, so that they run beside each other and are told apart when they fail.
+macro_rules! scenarios {
+    ($($name:ident),+ $(,)?) => {
+        $(#[test]
+        fn $name() {
+            check(&stringify!($name).replace('_', "-"));
+        })+
+
+        const TESTED: &[&str] = &[$(stringify!($name)),+];
+    };
+}
+
+scenarios![
+    dragonfly_absolute_valiant,
+    dragonfly_acknowledged,
+    dragonfly_interrupted,
+    dragonfly_like_destination,
+    dragonfly_long_links,
+    dragonfly_minimal,
+    dragonfly_parallel_links,
+    dragonfly_tailback,
+    dragonfly_ugal,
+    dragonfly_ugal_ports,
+    switch_bursts,
+    switch_idle_ejection,
+    switch_overload,
+    switch_wide,
+    tree_nearest_ancestor,
+    tree_parallel_links,
+    tree_plain,
+    tree_tapered,
+    tree_wide,
+];
+
+fn check(name: &str) {
+    let digest = matrix::one_digest(name);
+    meaning::check(name, &digest);
+}
+
+#[test]
+fn each_scenario_has_a_test() {
+    let tested: Vec<String> = TESTED.iter().map(|name| name.replace('_', "-")).collect();
+    assert_eq!(names(), tested, "the files of tests/scenarios, and the list in tests/tests/all/determinism/mod.rs");
+}
+
+/// Without this, all ways of running could become wrong together.
+#[test]
+fn results_are_those_of_before() {
+    let mut text = String::from("# scenario, digest of the scenario (its first half), digest of the result\n");
+    for name in names() {
+        let scenario = resolve(&name, &[]);
+        let result = matrix::digest(&scenario, 0);
+        let _ = writeln!(text, "{name:<28} {} {result}", &scenario.digest[..32]);
+    }
+    tailback_tests::compare(&here("golden/digests.txt"), &text);
+}

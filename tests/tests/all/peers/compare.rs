@@ -1,0 +1,122 @@
+//! How far ours is from theirs, and how far it may be.
+
+use super::curves::{Curve, KNOWN_DIFFERENCES, Known};
+use super::measure::Ours;
+use super::reference::Row;
+
+/// Where a point is on its curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// Up to half of saturation.
+    Low,
+    /// Up to 90 % of it.
+    High,
+    /// Up to saturation: latencies hang on the last percent of throughput, and are not compared.
+    Near,
+    /// More is offered than was ever accepted.
+    Beyond,
+}
+
+/// The largest load that a peer accepted.
+pub fn saturation(rows: &[Row]) -> f64 {
+    rows.iter().map(|row| row.accepted).fold(0.0, f64::max)
+}
+
+/// The zone of one of `rows`.
+pub fn zone(rows: &[Row], row: &Row) -> Zone {
+    let share = row.offered / saturation(rows);
+    match share {
+        _ if share <= 0.5 => Zone::Low,
+        _ if share <= 0.9 => Zone::High,
+        _ if share <= 1.0 => Zone::Near,
+        _ => Zone::Beyond,
+    }
+}
+
+/// Ours and theirs at one load.
+#[derive(Clone, Debug)]
+pub struct Point {
+    pub ours: Ours,
+    pub theirs: Row,
+    pub zone: Zone,
+}
+
+/// Ours and theirs at all loads of a curve.
+#[derive(Debug)]
+pub struct Comparison {
+    pub curve: &'static Curve,
+    pub points: Vec<Point>,
+}
+
+/// A quantity at a load, and by how many percent ours is larger.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    pub quantity: &'static str,
+    pub ours: f64,
+    pub theirs: f64,
+}
+
+impl Difference {
+    pub fn percent(&self) -> f64 {
+        (self.ours / self.theirs - 1.0) * 100.0
+    }
+}
+
+impl Comparison {
+    /// Everything that can be compared at a point.
+    pub fn differences(&self, point: &Point) -> Vec<Difference> {
+        let Point { ours, theirs, zone } = point;
+        if *zone == Zone::Beyond {
+            return vec![Difference { quantity: "accepted", ours: ours.accepted, theirs: theirs.accepted }];
+        }
+        let later = self.curve.columns.network_begins_later_by;
+        let total = theirs.total.map(|theirs| Difference { quantity: "total", ours: ours.total, theirs });
+        let network =
+            theirs.network.map(|theirs| Difference { quantity: "network", ours: ours.network - later, theirs });
+        total.into_iter().chain(network).collect()
+    }
+
+    /// All that is not as it should be.
+    pub fn complaints(&self) -> Vec<String> {
+        let mut complaints = Vec::new();
+        for point in &self.points {
+            let tolerated = match point.zone {
+                Zone::Low => 1.0,
+                Zone::High => 5.0,
+                Zone::Beyond => 2.0,
+                Zone::Near => continue,
+            };
+            for difference in self.differences(point) {
+                complaints.extend(self.complaint(point, &difference, tolerated));
+            }
+        }
+        complaints
+    }
+
+    fn complaint(&self, point: &Point, difference: &Difference, tolerated: f64) -> Option<String> {
+        let Difference { quantity, ours, theirs } = difference;
+        let percent = difference.percent();
+        let known = KNOWN_DIFFERENCES.iter().find(|known| self.is(known, point) && known.quantity == *quantity);
+        let wrong = match known {
+            None if percent.abs() <= tolerated => return None,
+            None => format!("tolerated are {tolerated} %"),
+            Some(_) if percent.abs() <= tolerated => "the known difference is gone: strike it out".to_owned(),
+            Some(known) if (percent - known.percent).abs() <= known.give_or_take => return None,
+            Some(known) => format!("known are {} ± {} %", known.percent, known.give_or_take),
+        };
+        let Self { curve, .. } = self;
+        let offered = &point.theirs.text;
+        Some(format!("{} at {offered}: {quantity} {ours:.4}, theirs {theirs:.4}, {percent:+.2} %; {wrong}", curve.name))
+    }
+
+    fn is(&self, known: &Known, point: &Point) -> bool {
+        known.curve == self.curve.name && known.offered == point.theirs.offered
+    }
+
+    /// Whether a known difference is one of this curve.
+    pub fn has(&self, known: &Known) -> bool {
+        self.points.iter().any(|point| {
+            self.is(known, point) && self.differences(point).iter().any(|found| found.quantity == known.quantity)
+        })
+    }
+}
