@@ -25,11 +25,11 @@ pub struct PathType {
 const HOPS_MAX: usize = 64;
 /// How many destinations are tried from each source, and how often each.
 const DESTINATIONS_MAX: u32 = 4096;
-const DRAWS: usize = 12;
+const DRAWS: u32 = 12;
 /// How many sources are tried.
 const SOURCES: u32 = 3;
 
-/// All kinds of ways that routing takes in the empty network of `scenario`, shortest first. In a large network they are
+/// All kinds of ways that routing takes in the network of `scenario`, shortest first. In a large network they are
 /// those to a sample of destinations.
 #[must_use]
 pub fn path_types(scenario: &Scenario) -> Vec<PathType> {
@@ -38,8 +38,8 @@ pub fn path_types(scenario: &Scenario) -> Vec<PathType> {
     let mut found: BTreeMap<(usize, Vec<u8>), PathType> = BTreeMap::new();
     for source in (0..SOURCES.min(nodes)).map(|index| index * (nodes / SOURCES.min(nodes))) {
         for destination in sample(nodes, source) {
-            for _ in 0..DRAWS {
-                let Some((links, vcs)) = tracer.trace(source, destination) else { continue };
+            for draw in 0..DRAWS {
+                let Some((links, vcs)) = tracer.trace(source, destination, draw / 2 * 16) else { continue };
                 let key = (links.len(), links.iter().map(|class| class.0).collect());
                 found.entry(key).or_insert_with(|| PathType {
                     zero_load: ZeroLoad::new(&scenario.network, &links, scenario.network.packet_flits_max),
@@ -67,20 +67,23 @@ struct Tracer<'s> {
     random: Stream,
 }
 
-/// A router with nothing in it.
-struct Empty<'s> {
+/// A router that holds nothing, or about which credits tell anything: so that adaptive routing shows all its ways.
+struct Imagined<'s> {
     scenario: &'s Scenario,
     router: RouterId,
+    /// What is told; nothing for an empty network.
+    rumour: u32,
 }
 
-impl View for Empty<'_> {
+impl View for Imagined<'_> {
     fn channels(&self, port: Port) -> u8 {
         let class = self.scenario.topology.built.graph().link_class(self.router, port);
         self.scenario.network.classes[0].vcs[class.index()]
     }
 
-    fn occupancy(&self, _: Port, _: u8) -> u32 {
-        0
+    fn occupancy(&self, port: Port, _: u8) -> u32 {
+        // Any sequence will do that tells different ports apart in different draws.
+        self.rumour.wrapping_mul(2_654_435_761).rotate_left(u32::from(port) % 32) % (4 * self.rumour + 1)
     }
 }
 
@@ -89,7 +92,7 @@ impl<'s> Tracer<'s> {
         Self { scenario, agents: BTreeMap::new(), random: Stream::new(1, 0, 0) }
     }
 
-    fn trace(&mut self, source: NodeId, destination: NodeId) -> Option<(Vec<LinkClass>, Vec<u8>)> {
+    fn trace(&mut self, source: NodeId, destination: NodeId, rumour: u32) -> Option<(Vec<LinkClass>, Vec<u8>)> {
         let graph = self.scenario.topology.built.graph();
         let routing = &self.scenario.routing.built;
         let (mut router, port) = graph.attachment(source);
@@ -98,7 +101,7 @@ impl<'s> Tracer<'s> {
         let (mut links, mut vcs) = (Vec::new(), Vec::new());
         while links.len() <= HOPS_MAX {
             let agent = self.agents.entry(router).or_insert_with(|| routing.agent(router));
-            let view = Empty { scenario: self.scenario, router };
+            let view = Imagined { scenario: self.scenario, router, rumour };
             let step = agent.route(entry, &header, &view, &mut self.random);
             match graph.peer(router, step.port) {
                 Peer::Router { router: next, port } => {

@@ -90,7 +90,9 @@ pub const TOPOLOGIES: &[TopologyModel] = &[
                 _ => Arrangement::Palmtree,
             };
             let [p, a, h, g] = ["p", "a", "h", "g"].map(|name| values.integer(name));
-            Ok(AnyTopology::Dragonfly(Arc::new(Dragonfly::new(p, a, h, g, arrangement).map_err(|e| blame(&e, "h"))?)))
+            // What a router has most of is what there may be too much of.
+            let (_, most) = [(p, "p"), (a, "a"), (h, "h")].into_iter().max().expect("there are three");
+            Ok(AnyTopology::Dragonfly(Arc::new(Dragonfly::new(p, a, h, g, arrangement).map_err(|e| blame(&e, most))?)))
         },
     },
     TopologyModel {

@@ -25,7 +25,7 @@ use crate::time::Time;
 /// All routers of a region, of one microarchitecture.
 ///
 /// Everything that happens to a router comes in by one of these methods, and everything that it causes goes out by the
-/// [`Surroundings`].
+/// `Surroundings`.
 pub trait Microarchitecture: sealed::Routers {}
 
 impl<M: sealed::Routers> Microarchitecture for M {}
