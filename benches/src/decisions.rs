@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use tailback_random::Stream;
-use tailback_routing::{Agent, Header, Lane, Routing, View};
+use tailback_routing::{Agent, Board, Header, Lane, Routing, View};
 use tailback_topology::{Peer, Port, RouterId, Topology};
 
 /// The longest way that a packet may take; a longer one goes in circles.
@@ -33,6 +33,8 @@ struct Queues {
     router: RouterId,
     /// Virtual channels, by port.
     channels: Vec<u8>,
+    /// Nobody has told anything.
+    board: Board,
 }
 
 impl View for Queues {
@@ -45,13 +47,29 @@ impl View for Queues {
     fn occupancy(&self, port: Port, vc: u8) -> u32 {
         (self.router * 7 + u32::from(port) * 37 + u32::from(vc) * 11) % 32
     }
+
+    #[inline]
+    fn capacity(&self, _port: Port, _vc: u8) -> u32 {
+        32
+    }
+
+    #[inline]
+    fn admits(&self, _port: Port, _vc: u8) -> bool {
+        true
+    }
+
+    #[inline]
+    fn board(&self) -> &Board {
+        &self.board
+    }
 }
 
 impl Queues {
     fn new(routing: &dyn Routing, router: RouterId) -> Self {
         let (topology, needed) = (routing.topology(), routing.virtual_channels());
         let channels = |port| needed[topology.link_class(router, port as Port).index()];
-        Self { router, channels: (0..topology.ports(router)).map(channels).collect() }
+        let board = Board::new(topology.routers() as usize);
+        Self { router, channels: (0..topology.ports(router)).map(channels).collect(), board }
     }
 }
 

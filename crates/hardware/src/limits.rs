@@ -117,6 +117,10 @@ fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) 
         let help = "give injection as many (links.injection.vcs), or lower ejection_vcs";
         broken("ejection_vcs", "there are more virtual channels for ejection than for injection", help);
     }
+    if router.vc_allocation && revises {
+        let help = "use a routing that decides once, or set vc_allocation = false";
+        broken("vc_allocation", "this routing changes its mind after packets have acquired a channel", help);
+    }
     if router.virtual_output_queues && revises {
         let help = "use a routing that decides once, or set virtual_output_queues = false";
         broken("virtual_output_queues", "this routing changes its mind after packets are sorted by output", help);

@@ -1,5 +1,6 @@
 //! Builds the regions of a network, with nothing in it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tailback_engine::{Channel, ChannelMap, Simulation, Tick, Wheel};
@@ -10,6 +11,7 @@ use tailback_workload::Workload;
 
 use crate::event::{NODES_MAX, ROUTERS_MAX};
 use crate::fabric::Fabric;
+use crate::gossip::Gossip;
 use crate::link::{FarKind, Link};
 use crate::nic::NodeState;
 use crate::packet::Pool;
@@ -59,7 +61,8 @@ impl NetworkPlan {
         assert!(M::suits(&fabric), "the microarchitecture cannot do what the plan asks for");
         let places = Places::new(&fabric, partition);
         let channels = channels(&fabric, partition);
-        let regions = (0..partition.regions()).map(|index| build_region(&fabric, &places, index, observer(index)));
+        let regions =
+            (0..partition.regions()).map(|index| build_region(&fabric, &places, partition, index, observer(index)));
         Simulation::new(regions.collect(), channels)
     }
 
@@ -118,12 +121,31 @@ fn channels(fabric: &Fabric, partition: &Partition) -> ChannelMap {
             }
         }
     }
+    if let Some(link) = fabric.interests().notices {
+        channels.extend(between_domains(fabric, partition, fabric.spec.links[link.index()].latency.into()));
+    }
     ChannelMap::new(partition.regions(), channels).expect("regions exist and links have a latency")
+}
+
+/// The channels by which routers of a domain tell each other something, where regions share a domain.
+fn between_domains(fabric: &Fabric, partition: &Partition, delay: Tick) -> Vec<Channel> {
+    let topology = fabric.topology.as_ref();
+    let mut members: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); topology.domains() as usize];
+    for router in 0..topology.routers() {
+        members[topology.domain(router) as usize].insert(partition.region_of(router));
+    }
+    let pairs = |regions: &BTreeSet<u32>| {
+        let pair =
+            |from: u32| regions.iter().filter(move |&&to| to != from).map(move |&to| Channel { from, to, delay });
+        regions.iter().flat_map(|&from| pair(from)).collect::<Vec<_>>()
+    };
+    members.iter().flat_map(pairs).collect()
 }
 
 fn build_region<O: Observer, M: Microarchitecture>(
     fabric: &Arc<Fabric>,
     places: &Places,
+    partition: &Partition,
     index: u32,
     observer: O,
 ) -> NetworkRegion<O, M> {
@@ -150,6 +172,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         wheel: Wheel::new(horizon(fabric)),
         pool: Pool::default(),
         routers: M::new(fabric, &links),
+        gossip: Gossip::new(fabric, partition, index, &router_ids),
         nodes: NodeState::new(fabric, &node_ids),
         agents: agents.collect(),
         streams: router_ids.iter().map(stream).collect(),
@@ -163,6 +186,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
     for node in 0..region.node_ids.len() as u32 {
         region.schedule_messages(node);
     }
+    region.schedule_broadcast();
     region
 }
 

@@ -27,16 +27,20 @@ pub enum EventKind {
     RoomFree = 4,
     /// The head of a queue of a port may ask for the crossbar; payload is virtual channel and row.
     HeadReady = 5,
+    /// Notice `payload` of a routing agent has had the time to arrive.
+    Notice = 6,
+    /// All routing agents of a region tell the others of their domain something.
+    Broadcast = 7,
     /// A port may send the next packet on its link.
-    LinkStart = 6,
+    LinkStart = 8,
     /// A node gets credits: payload is virtual channel and flits.
-    NodeCredit = 7,
+    NodeCredit = 9,
     /// The last flit of packet `payload` arrives at a node.
-    Delivery = 8,
+    Delivery = 10,
     /// A node's link is free again.
-    NodeLink = 9,
+    NodeLink = 11,
     /// A node has a message to send.
-    Message = 10,
+    Message = 12,
 }
 
 impl EventKind {
@@ -47,6 +51,8 @@ impl EventKind {
         Self::OutputFree,
         Self::RoomFree,
         Self::HeadReady,
+        Self::Notice,
+        Self::Broadcast,
         Self::LinkStart,
         Self::NodeCredit,
         Self::Delivery,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tailback_routing::Routing;
+use tailback_routing::{Interests, Routing};
 use tailback_topology::Topology;
 use tailback_workload::Workload;
 
@@ -89,6 +89,11 @@ pub(crate) struct Rules {
     pub revises: bool,
     /// Whether packets are routed when they arrive, not when they are heads.
     pub routes_on_arrival: bool,
+    /// Whether routing agents are told of heads, and look around when something changes at outputs.
+    pub tells_heads: bool,
+    pub tells_changes: bool,
+    /// Whether what agents tell each other takes links for a while.
+    pub occupies_links: bool,
 }
 
 impl Fabric {
@@ -133,6 +138,11 @@ impl Fabric {
         if self.spec.classes.iter().any(in_use) { self.spec.input_buffers[link_class] } else { 0 }
     }
 
+    /// What the agents of the data class want to know; those of other classes are of the same algorithm.
+    pub(crate) fn interests(&self) -> Interests {
+        self.routings[0].interests()
+    }
+
     /// Whether packets of a class decide anew where to go at each attempt.
     #[inline]
     pub(crate) fn revises(&self, class: u8) -> bool {
@@ -168,6 +178,9 @@ impl Rules {
             one_priority: spec.classes.iter().all(|class| class.priority == spec.classes[0].priority),
             revises: routings.iter().any(|routing| routing.revises()),
             routes_on_arrival: router.virtual_output_queues,
+            tells_heads: routings.iter().any(|routing| routing.interests().heads),
+            tells_changes: routings.iter().any(|routing| routing.interests().changes),
+            occupies_links: routings.iter().any(|routing| routing.interests().broadcast_flits > 0),
         }
     }
 

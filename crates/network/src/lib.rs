@@ -19,6 +19,7 @@ mod build;
 mod deadlock;
 mod event;
 mod fabric;
+mod gossip;
 mod link;
 mod nic;
 mod observer;

@@ -12,6 +12,7 @@ use tailback_topology::{LinkClass, NodeId, Port, RouterId};
 use crate::Observer;
 use crate::event::{Event, EventKind, TickEvents, credited};
 use crate::fabric::Fabric;
+use crate::gossip::{Gossip, Posting};
 use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
 use crate::router::{Microarchitecture, Place, Surroundings};
@@ -24,12 +25,15 @@ pub struct NetworkMail {
     pub(crate) packets: Vec<(Event, Packet)>,
     /// Credits.
     pub(crate) credits: Vec<(Tick, Event)>,
+    /// What routing agents tell each other.
+    pub(crate) postings: Vec<(Tick, Posting)>,
 }
 
 impl Mail for NetworkMail {
     fn clear(&mut self) {
         self.packets.clear();
         self.credits.clear();
+        self.postings.clear();
     }
 }
 
@@ -47,6 +51,7 @@ pub struct NetworkRegion<O, M> {
     pub(crate) pool: Pool,
     pub(crate) routers: M,
     pub(crate) nodes: NodeState,
+    pub(crate) gossip: Gossip,
     /// By traffic class, then by router.
     pub(crate) agents: Vec<Box<dyn Agent>>,
     /// The random streams of the routers.
@@ -95,7 +100,11 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     #[inline]
     fn next_allocation(&self) -> Tick {
-        if self.routers.allocation_due() { self.fabric.rules.allocation_time(self.present).into() } else { NEVER }
+        if self.routers.allocation_due() || self.gossip.state.look_due {
+            self.fabric.rules.allocation_time(self.present).into()
+        } else {
+            NEVER
+        }
     }
 
     /// The routers, and what they act on.
@@ -106,6 +115,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             region: self.index,
             wheel: &mut self.wheel,
             pool: &mut self.pool,
+            gossip: &mut self.gossip,
             agents: &mut self.agents,
             streams: &mut self.streams,
             outbox,
@@ -132,9 +142,19 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn glance(&self, event: Event) -> u32 {
         match event.kind() {
             EventKind::Message | EventKind::NodeLink | EventKind::NodeCredit => self.nodes.glance(event.node()),
+            EventKind::Notice | EventKind::Broadcast => 0,
             EventKind::Delivery => self.pool[event.payload()].next,
             EventKind::Arrival => self.routers.glance(place(event)) ^ self.pool[event.payload()].next,
             _ => self.routers.glance(place(event)),
+        }
+    }
+
+    /// Schedules the first broadcast of the routing agents, if they broadcast.
+    pub(crate) fn schedule_broadcast(&mut self) {
+        let cycles = self.fabric.interests().broadcast_cycles;
+        if let Some(cycles) = cycles.filter(|_| !self.router_ids.is_empty()) {
+            let period = Tick::from(cycles * self.fabric.spec.ticks_per_cycle);
+            self.wheel.schedule(period, Event::at_node(EventKind::Broadcast, 0, 0));
         }
     }
 
@@ -152,8 +172,11 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if events.any_early() {
             take_early(routers, &mut around, &events, now);
         }
-        if routers.allocation_due() && around.fabric.rules.allocation_time(now) == now {
-            routers.allocate(now, &mut around);
+        if around.fabric.rules.allocation_time(now) == now {
+            around.listen(routers, &events, now);
+            if routers.allocation_due() {
+                routers.allocate(now, &mut around);
+            }
         }
         for event in events.of(EventKind::LinkStart) {
             routers.start_link(place(event), event.payload(), now, &mut around);
@@ -205,6 +228,9 @@ fn take_early<M: Microarchitecture>(routers: &mut M, around: &mut Surroundings<'
     for event in events.of(EventKind::RoomFree) {
         routers.room_free(place(event), now, around);
     }
+    for event in events.of(EventKind::Notice) {
+        around.gossip.post(event.payload());
+    }
     for event in events.of(EventKind::HeadReady) {
         routers.head_ready(place(event), (event.payload() >> 8) as u8, event.payload() as u8, now, around);
     }
@@ -230,6 +256,10 @@ impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
         for &(tick, event) in &mail.credits {
             self.wheel.schedule(tick, event);
         }
+        for (tick, posting) in &mail.postings {
+            let event = self.gossip.expect(posting.clone());
+            self.wheel.schedule(*tick, event);
+        }
     }
 
     fn advance(&mut self, until: Tick, outbox: &mut Outbox<NetworkMail>) {
@@ -247,7 +277,7 @@ impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
 impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot for NetworkRegion<O, M> {
     fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
         write_value(&(&self.wheel, &self.pool, &self.routers, &self.nodes), bytes)?;
-        write_value(&(&self.streams, &self.observer, self.present), bytes)?;
+        write_value(&(&self.streams, &self.observer, self.present, &self.gossip.state), bytes)?;
         self.agents.iter().for_each(|agent| agent.save(bytes));
         Ok(())
     }
@@ -255,7 +285,7 @@ impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot 
     fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {
         let (routers, nodes) = (self.streams.len(), self.nodes.nodes.len());
         (self.wheel, self.pool, self.routers, self.nodes) = read_value(bytes)?;
-        (self.streams, self.observer, self.present) = read_value(bytes)?;
+        (self.streams, self.observer, self.present, self.gossip.state) = read_value(bytes)?;
         let expect = |what, found: usize, expected: usize| {
             let (found, expected) = (found as u64, expected as u64);
             if found == expected { Ok(()) } else { Err(SnapshotError::Mismatch { what, found, expected }) }

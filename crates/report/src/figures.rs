@@ -31,6 +31,8 @@ pub struct Figures {
     pub flits: Amounts,
     /// Packets delivered in the measured cycles.
     pub packets_delivered: u64,
+    /// The share of them that took a way that is not minimal.
+    pub detoured_share: Option<f64>,
 }
 
 /// Latencies by what is timed.
@@ -109,6 +111,7 @@ impl Figures {
             messages: Amounts { offered: offered.messages, delivered: delivered.messages, lost: offered.lost_messages },
             flits: Amounts { offered: offered.flits, delivered: delivered.flits, lost: offered.lost_flits },
             packets_delivered: delivered.packets,
+            detoured_share: (delivered.packets > 0).then(|| delivered.detoured as f64 / delivered.packets as f64),
         }
     }
 }

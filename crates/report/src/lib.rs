@@ -30,7 +30,7 @@ pub use figures::{Amounts, Distribution, Figures, Hops, Latencies, SATURATION_TH
 pub use histogram::{Bucket, Histogram};
 pub use named::Named;
 pub use plot::{Curve, Figure, Style};
-pub use record::{Delivered, Offered, Record, RecordPlan, TrafficRecord, Window};
+pub use record::{ArrivedPacket, Delivered, Offered, Record, RecordPlan, TrafficRecord, Window};
 pub use report::{Cycles, LinkUse, Measured, Performance, Report, TrafficFigures, TrafficInput};
 pub use series::series_table;
 pub use statistics::{BATCHES, Estimate, WarmUpHint, batch_means, student_t_975, warm_up_hint};

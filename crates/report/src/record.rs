@@ -44,6 +44,8 @@ pub struct RecordPlan {
     pub batches: Intervals,
     /// The intervals of the time series, if one is wanted.
     pub series: Option<Intervals>,
+    /// Whether the time series shows things when the message was created that they belong to, not when they happen.
+    pub series_by_creation: bool,
     /// The names of further counters.
     pub counters: Vec<String>,
 }
@@ -58,7 +60,7 @@ impl RecordPlan {
     #[must_use]
     pub fn new(traffics: usize, window: Window) -> Self {
         let batches = Intervals::around(window.from, window.until, Self::BATCH_INTERVALS, Self::WARM_UP_INTERVALS_MAX);
-        Self { traffics, window, batches, series: None, counters: Vec::new() }
+        Self { traffics, window, batches, series: None, series_by_creation: false, counters: Vec::new() }
     }
 }
 
@@ -86,6 +88,23 @@ pub struct Delivered {
     pub packets: u64,
     /// Their flits.
     pub flits: u64,
+    /// Packets that took a way that is not minimal.
+    pub detoured: u64,
+}
+
+/// A packet that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrivedPacket {
+    /// When its message was created.
+    pub created: u64,
+    /// Ticks from leaving its source to the arrival of its last flit.
+    pub network_latency: u64,
+    /// Its hops.
+    pub hops: u32,
+    /// Its flits.
+    pub flits: u32,
+    /// Whether it took a way that is not minimal.
+    pub detoured: bool,
 }
 
 /// What is written down about one traffic.
@@ -139,6 +158,7 @@ impl TrafficRecord {
         self.delivered.message_flits += other.delivered.message_flits;
         self.delivered.packets += other.delivered.packets;
         self.delivered.flits += other.delivered.flits;
+        self.delivered.detoured += other.delivered.detoured;
         self.message_latency.merge(&other.message_latency);
         self.network_latency.merge(&other.network_latency);
         self.hops.merge(&other.hops);
@@ -150,13 +170,13 @@ impl TrafficRecord {
         }
     }
 
-    /// Notes the same on all timelines.
+    /// Notes the same on all timelines, perhaps at another tick on that of the user.
     #[inline]
-    fn note(&mut self, tick: u64, note: impl Fn(&mut crate::Point)) {
+    fn note(&mut self, tick: u64, series_tick: u64, note: impl Fn(&mut crate::Point)) {
         if let Some(point) = self.batches.at(tick) {
             note(point);
         }
-        if let Some(point) = self.series.as_mut().and_then(|series| series.at(tick)) {
+        if let Some(point) = self.series.as_mut().and_then(|series| series.at(series_tick)) {
             note(point);
         }
     }
@@ -190,24 +210,27 @@ impl Record {
             record.offered.lost_messages += u64::from(lost);
             record.offered.lost_flits += if lost { flits } else { 0 };
         }
-        record.note(tick, |point| point.offered_flits += flits);
+        record.note(tick, tick, |point| point.offered_flits += flits);
     }
 
-    /// The last flit of a packet of `traffic` arrived at `tick`, `network_latency` ticks after the first had left its
-    /// source.
+    /// The last flit of a packet of `traffic` arrived at `tick`.
     #[inline]
-    pub fn packet_delivered(&mut self, traffic: usize, tick: u64, network_latency: u64, hops: u32, flits: u32) {
+    pub fn packet_delivered(&mut self, traffic: usize, tick: u64, packet: ArrivedPacket) {
+        let ArrivedPacket { created, network_latency, hops, flits, detoured } = packet;
         let measured = self.plan.window.contains(tick);
-        let (record, flits) = (&mut self.traffics[traffic], u64::from(flits));
+        let series_tick = if self.plan.series_by_creation { created } else { tick };
+        let (record, flits, detoured) = (&mut self.traffics[traffic], u64::from(flits), u64::from(detoured));
         if measured {
             record.delivered.packets += 1;
             record.delivered.flits += flits;
+            record.delivered.detoured += detoured;
             record.network_latency.record(network_latency);
             record.hops.record(hops.into());
         }
-        record.note(tick, |point| {
+        record.note(tick, series_tick, |point| {
             point.delivered_flits += flits;
             point.delivered_packets += 1;
+            point.detoured_packets += detoured;
             point.network_latency_ticks += network_latency;
         });
     }
@@ -216,13 +239,14 @@ impl Record {
     #[inline]
     pub fn message_delivered(&mut self, traffic: usize, tick: u64, latency: u64, flits: u32) {
         let measured = self.plan.window.contains(tick);
+        let series_tick = if self.plan.series_by_creation { tick - latency } else { tick };
         let record = &mut self.traffics[traffic];
         if measured {
             record.delivered.messages += 1;
             record.delivered.message_flits += u64::from(flits);
             record.message_latency.record(latency);
         }
-        record.note(tick, |point| {
+        record.note(tick, series_tick, |point| {
             point.delivered_messages += 1;
             point.message_latency_ticks += latency;
         });
@@ -291,14 +315,18 @@ mod tests {
         let mut record = record();
         for tick in [0, 99, 100, 199, 200] {
             record.offered(0, tick, 4, tick == 199);
-            record.packet_delivered(1, tick, 20, 3, 2);
+            record.packet_delivered(
+                1,
+                tick,
+                ArrivedPacket { created: 0, network_latency: 20, hops: 3, flits: 2, detoured: tick == 199 },
+            );
             record.message_delivered(1, tick, 30, 4);
             record.count(0, tick, 5);
         }
         let [first, second] = record.traffics() else { panic!("there are two") };
         assert_eq!(first.offered, Offered { messages: 2, flits: 8, lost_messages: 1, lost_flits: 4 });
         assert_eq!(first.delivered, Delivered::default());
-        assert_eq!(second.delivered, Delivered { messages: 2, message_flits: 8, packets: 2, flits: 4 });
+        assert_eq!(second.delivered, Delivered { messages: 2, message_flits: 8, packets: 2, flits: 4, detoured: 1 });
         assert_eq!((second.hops_total(), second.network_latency.sum(), second.message_latency.sum()), (6, 40, 60));
         // The batches end with the window.
         assert_eq!(first.batches.points().iter().map(|point| point.offered_flits).sum::<u64>(), 16);

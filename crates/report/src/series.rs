@@ -20,7 +20,7 @@ pub fn series_table(
 ) -> Option<Table> {
     assert_eq!(traffics.len(), record.traffics().len(), "each traffic of the record is described");
     record.plan().series?;
-    let numbers = ["offered_load", "accepted_load", "latency_message_mean", "latency_network_mean"];
+    let numbers = ["offered_load", "accepted_load", "latency_message_mean", "latency_network_mean", "detoured_share"];
     let integers = ["offered_flits", "delivered_flits", "delivered_packets", "delivered_messages"];
     let mut columns = vec![Column::new("cycle", Kind::Integer), Column::text("traffic")];
     columns.extend(numbers.map(|name| Column::new(name, Kind::Number)));
@@ -55,6 +55,7 @@ fn add_traffic(table: &mut Table, input: &TrafficInput, series: &Timeline, ticks
             (delivered_flits as f64 / source_cycles).into(),
             latency(point.message_latency()).into(),
             latency(point.network_latency()).into(),
+            (delivered_packets > 0).then(|| point.detoured_packets as f64 / delivered_packets as f64).into(),
             offered_flits.into(),
             delivered_flits.into(),
             delivered_packets.into(),
@@ -66,7 +67,7 @@ fn add_traffic(table: &mut Table, input: &TrafficInput, series: &Timeline, ticks
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Intervals, RecordPlan, Window};
+    use crate::{ArrivedPacket, Intervals, RecordPlan, Window};
 
     #[test]
     fn silent_intervals_have_rows_and_the_last_one_may_be_shorter() {
@@ -74,17 +75,21 @@ mod tests {
         plan.series = Some(Intervals::new(0, 20, 100));
         let mut record = Record::new(plan);
         record.offered(0, 3, 8, false);
-        record.packet_delivered(0, 45, 6, 2, 8);
+        record.packet_delivered(
+            0,
+            45,
+            ArrivedPacket { created: 0, network_latency: 6, hops: 2, flits: 8, detoured: true },
+        );
         record.message_delivered(0, 45, 42, 8);
         let traffic = TrafficInput { name: "all".to_owned(), sources: 2, offered_load_nominal: None };
         let table = series_table(&record, &[traffic], 2, 50).unwrap();
         let mut csv = Vec::new();
         table.write_csv(&mut csv).unwrap();
         let expected = "\
-cycle,traffic,offered_load,accepted_load,latency_message_mean,latency_network_mean,offered_flits,delivered_flits,delivered_packets,delivered_messages
-0,all,0.4,0.0,,,8,0,0,0
-10,all,0.0,0.0,,,0,0,0,0
-20,all,0.0,0.8,21.0,3.0,0,8,1,1
+cycle,traffic,offered_load,accepted_load,latency_message_mean,latency_network_mean,detoured_share,offered_flits,delivered_flits,delivered_packets,delivered_messages
+0,all,0.4,0.0,,,,8,0,0,0
+10,all,0.0,0.0,,,,0,0,0,0
+20,all,0.0,0.8,21.0,3.0,1.0,0,8,1,1
 ";
         assert_eq!(String::from_utf8(csv).unwrap(), expected);
     }

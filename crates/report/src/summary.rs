@@ -34,7 +34,9 @@ impl Report {
         let Amounts { offered, delivered, lost } = messages;
         writeln!(text, "  messages  {offered} offered, {delivered} delivered, {lost} lost")?;
         if let (Some(mean), Some(max)) = (hops.mean, hops.max) {
-            writeln!(text, "  hops      {mean:.3} on average, {max} at most")?;
+            let detours = self.total.detoured_share.filter(|&share| share > 0.0);
+            let detours = detours.map_or_else(String::new, |share| format!(", {:.2} % detoured", 100.0 * share));
+            writeln!(text, "  hops      {mean:.3} on average, {max} at most{detours}")?;
         }
         indent(text, &self.latency_table().to_text())?;
         if self.traffics.len() > 1 {

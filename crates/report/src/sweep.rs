@@ -44,6 +44,7 @@ const METRICS: &[Metric] = &[
     Metric::new("latency_network_p99", |f| f.latency.network.p99),
     Metric::new("latency_network_max", |f| f.latency.network.max),
     Metric::new("hops_mean", |f| f.hops.mean),
+    Metric::new("detoured_share", |f| f.detoured_share),
     Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
     Metric::new("saturated", |f| Some(f64::from(u8::from(f.saturated)))),
 ];

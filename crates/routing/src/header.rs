@@ -12,16 +12,18 @@ pub struct Header {
     pub via: u32,
     /// Which part of its way the packet is on, as the algorithm sees fit; 0 when it starts.
     pub leg: u8,
+    /// Whether it has been sent on a way that is not minimal between groups.
+    pub detoured: bool,
 }
 
 /// The header of a packet that starts towards any destination. Only [`crate::Routing::possible`] sees it.
-pub const ANYWHERE: Header = Header { to: u32::MAX, via: 0, leg: 0 };
+pub const ANYWHERE: Header = Header { to: u32::MAX, via: 0, leg: 0, detoured: false };
 
 impl Header {
     /// The header of a packet that starts towards `destination`.
     #[must_use]
     pub fn new(destination: Locator) -> Self {
-        Self { to: destination.0, via: 0, leg: 0 }
+        Self { to: destination.0, via: 0, leg: 0, detoured: false }
     }
 
     /// The address of the destination.

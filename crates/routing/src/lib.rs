@@ -12,6 +12,7 @@
 //!
 //! To add an algorithm, copy `dragonfly/minimal.rs`, the shortest, and add a line to `registry.rs`.
 
+mod board;
 pub mod deadlock;
 mod direct;
 mod dragonfly;
@@ -24,6 +25,7 @@ mod view;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+pub use board::{Board, Notice};
 pub use direct::Direct;
 pub use dragonfly::{Intermediates, Minimal, UgalLocal, Valiant, ValiantTarget};
 pub use fat_tree::{NearestCommonAncestor, UpChoice};
@@ -31,7 +33,7 @@ pub use header::{ANYWHERE, Header};
 pub use registry::{ROUTINGS, RoutingModel};
 pub use sequence::{Hop, SequenceError, VcSequence};
 use tailback_random::Stream;
-use tailback_topology::{Port, RouterId, Topology};
+use tailback_topology::{LinkClass, Port, RouterId, Topology};
 pub use view::View;
 
 /// How a packet came into a router, or how it leaves: a port and a virtual channel of its traffic class.
@@ -62,6 +64,28 @@ impl Step {
     pub fn by(lane: Lane, header: Header) -> Self {
         Self { port: lane.port, vc: lane.vc, vcs: 1, header }
     }
+
+    /// No step for now: the packet asks again at the next attempt. Only algorithms that revise their decisions may say so.
+    #[must_use]
+    pub fn none_yet(header: Header) -> Self {
+        Self { port: 0, vc: 0, vcs: 0, header }
+    }
+}
+
+/// What an algorithm wants to know beside the packets that it is asked about. Nothing of it costs anything unless it is
+/// wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interests {
+    /// Agents are told of heads: [`Agent::head_arrived`] and [`Agent::tail_left`].
+    pub heads: bool,
+    /// Agents look around before an allocation when something has changed at an output: [`Agent::look`].
+    pub changes: bool,
+    /// What agents tell each other takes as long as a link of this class is long.
+    pub notices: Option<LinkClass>,
+    /// Link cycles from one [`Agent::broadcast`] of all agents to the next.
+    pub broadcast_cycles: Option<u32>,
+    /// Flits that a broadcast takes on each link that notices take.
+    pub broadcast_flits: u16,
 }
 
 /// A kind of channel: the class that the topology puts it in, and the virtual channel on it.
@@ -91,9 +115,20 @@ pub trait Routing: Send + Sync + Debug {
         false
     }
 
-    /// All pairs of kinds of channels such that a packet on the first may next ask for the second. Terminals
+    /// What its agents want to know.
+    fn interests(&self) -> Interests {
+        Interests::default()
+    }
+
+    /// All pairs of kinds of channels such that a packet on the first may next wait for the second. Terminals
     /// do not count: packets leave through them for good, and nothing waits for a packet that has not started.
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)>;
+
+    /// Further pairs that packets use only when there is room for all of them at once, so that they never wait there. A
+    /// packet that has done so must be able to go on by one of [`Routing::moves`].
+    fn opportunities(&self) -> Vec<(ChannelKind, ChannelKind)> {
+        Vec::new()
+    }
 
     /// All steps that an agent of `router` could choose for a packet with `header` that came in by `entry`.
     ///
@@ -108,6 +143,24 @@ pub trait Routing: Send + Sync + Debug {
 pub trait Agent: Send {
     /// Where the packet with `header`, which came in by `entry`, shall go next.
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step;
+
+    /// The packet with `header`, which came in by `entry`, is now head of its queue: its first flit has arrived, and the
+    /// last one of the packet before it has left.
+    fn head_arrived(&mut self, _entry: Lane, _header: &Header) {}
+
+    /// The last flit of the head of a queue has left it.
+    fn tail_left(&mut self, _entry: Lane) {}
+
+    /// Something has changed at an output since it was asked the last time. What it returns is told to the other routers of
+    /// the domain.
+    fn look(&mut self, _view: &dyn View) -> Option<Notice> {
+        None
+    }
+
+    /// It is time for all agents to tell the others something. Nothing, if that is what was told the last time.
+    fn broadcast(&mut self) -> Option<Notice> {
+        None
+    }
 
     /// Appends what it remembers to `bytes`, if it remembers anything.
     fn save(&self, _bytes: &mut Vec<u8>) {}

@@ -26,8 +26,20 @@ pub struct RoutingModel {
 pub type Build = fn(&AnyTopology, &Values) -> Result<Arc<dyn Routing>, BuildError>;
 
 /// All routing algorithms.
-pub const ROUTINGS: &[RoutingModel] =
-    &[direct::DIRECT, dragonfly::MINIMAL, dragonfly::VALIANT, dragonfly::UGAL_LOCAL, fat_tree::NEAREST_COMMON_ANCESTOR];
+pub const ROUTINGS: &[RoutingModel] = &[
+    direct::DIRECT,
+    dragonfly::MINIMAL,
+    dragonfly::VALIANT,
+    dragonfly::UGAL_LOCAL,
+    dragonfly::PIGGYBACK,
+    dragonfly::PROGRESSIVE,
+    dragonfly::OLM,
+    dragonfly::BASE,
+    dragonfly::HYBRID,
+    dragonfly::ECTN,
+    dragonfly::STATISTICAL,
+    fat_tree::NEAREST_COMMON_ANCESTOR,
+];
 
 /// The error of an algorithm that meets a topology it is not for.
 pub(crate) fn needs(model: &RoutingModel, found: &AnyTopology) -> BuildError {

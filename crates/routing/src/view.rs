@@ -2,6 +2,8 @@
 
 use tailback_topology::Port;
 
+use crate::Board;
+
 /// The state of a router, as far as its routing agent may see it, for packets of one traffic class. Virtual channels
 /// are counted inside the class.
 pub trait View {
@@ -12,7 +14,17 @@ pub trait View {
     /// knows: those that wait in its output queue, are on the link, or have not been acknowledged by a credit.
     fn occupancy(&self, port: Port, vc: u8) -> u32;
 
-    /// The same, summed over all virtual channels of the class.
+    /// The size of that buffer in flits.
+    fn capacity(&self, port: Port, vc: u8) -> u32;
+
+    /// Whether the packet that is being routed could start to cross to `port` now, by virtual channel `vc`: nothing else
+    /// crosses to it, and its output queue and the buffer behind it have room.
+    fn admits(&self, port: Port, vc: u8) -> bool;
+
+    /// What the routers of the domain have told each other.
+    fn board(&self) -> &Board;
+
+    /// The same as [`View::occupancy`], summed over all virtual channels of the class.
     fn port_occupancy(&self, port: Port) -> u32 {
         (0..self.channels(port)).map(|vc| self.occupancy(port, vc)).sum()
     }

@@ -82,6 +82,8 @@ pub struct Measure {
     pub cycles: u64,
     /// Cycles from one point of the time series to the next, if there is to be one.
     pub series: Option<u64>,
+    /// Whether it shows latencies when messages were created, not when they arrive.
+    pub series_by_creation: bool,
 }
 
 /// How to run a scenario.
@@ -284,6 +286,7 @@ impl Resolver<'_> {
             warmup: self.whole_cycles(root.table, "warmup", &values, ticks_per_cycle)?,
             cycles: self.whole_cycles(root.table, "cycles", &values, ticks_per_cycle)?,
             series: values.integer_or("series"),
+            series_by_creation: values.text("series_by") == "creation",
         };
         let limit = TICKS_MAX / u64::from(ticks_per_cycle);
         let problem = if measure.cycles == 0 {

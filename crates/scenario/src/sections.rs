@@ -34,6 +34,15 @@ pub(crate) const MEASURE: &[Parameter] = &[
         default: Some("\"off\""),
         help: "cycles from one point of the time series to the next",
     },
+    Parameter {
+        name: "series_by",
+        kind: Kind::Choice(&[
+            Choice { word: "delivery", help: "when packets and messages arrive" },
+            Choice { word: "creation", help: "when the message was created that they belong to" },
+        ]),
+        default: Some("\"delivery\""),
+        help: "where in the time series latencies and detours are shown",
+    },
 ];
 
 pub(crate) const EXECUTION: &[Parameter] = &[

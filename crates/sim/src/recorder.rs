@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_network::{MessageDelivery, Observer, Offer, Packet};
 use tailback_protocol::PacketKind;
-use tailback_report::{Intervals, Record, RecordPlan, Window};
+use tailback_report::{ArrivedPacket, Intervals, Record, RecordPlan, Window};
 use tailback_scenario::Scenario;
 
 /// Control packets by kind, as the record counts them.
@@ -24,6 +24,7 @@ pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
         let intervals = (warmup + cycles).div_ceil(every);
         Intervals::new(0, every * ticks, u32::try_from(intervals).unwrap_or(u32::MAX))
     });
+    plan.series_by_creation = scenario.measure.series_by_creation;
     if scenario.network.acknowledgement_class.is_some() {
         plan.counters.push("acknowledgements".to_owned());
     }
@@ -40,8 +41,14 @@ impl Observer for Recorder {
     fn packet_delivered(&mut self, packet: &Packet, tick: Tick) {
         match packet.kind {
             PacketKind::Data => {
-                let (latency, hops, flits) = (tick - packet.injected(), packet.hops.into(), packet.flits.into());
-                self.0.packet_delivered(packet.traffic.into(), tick, latency, hops, flits);
+                let arrived = ArrivedPacket {
+                    created: packet.created(),
+                    network_latency: tick - packet.injected(),
+                    hops: packet.hops.into(),
+                    flits: packet.flits.into(),
+                    detoured: packet.header.detoured,
+                };
+                self.0.packet_delivered(packet.traffic.into(), tick, arrived);
             }
             PacketKind::Acknowledgement => self.0.count(ACKNOWLEDGEMENTS, tick, 1),
         }

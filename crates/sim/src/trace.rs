@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tailback_engine::Stream;
 use tailback_network::ZeroLoad;
-use tailback_routing::{Agent, Header, Lane, View};
+use tailback_routing::{Agent, Board, Header, Lane, View};
 use tailback_scenario::Scenario;
 use tailback_topology::{LinkClass, NodeId, Peer, Port, RouterId};
 
@@ -65,6 +65,8 @@ struct Tracer<'s> {
     scenario: &'s Scenario,
     agents: BTreeMap<RouterId, Box<dyn Agent>>,
     random: Stream,
+    /// The routers of the largest domain.
+    domain_size: usize,
 }
 
 /// A router that holds nothing, or about which credits tell anything: so that adaptive routing shows all its ways.
@@ -73,12 +75,26 @@ struct Imagined<'s> {
     router: RouterId,
     /// What is told; nothing for an empty network.
     rumour: u32,
+    board: Board,
 }
 
 impl View for Imagined<'_> {
     fn channels(&self, port: Port) -> u8 {
         let class = self.scenario.topology.built.graph().link_class(self.router, port);
         self.scenario.network.classes[0].vcs[class.index()]
+    }
+
+    fn capacity(&self, port: Port, _: u8) -> u32 {
+        let class = self.scenario.topology.built.graph().link_class(self.router, port);
+        self.scenario.network.input_buffers[class.index()].into()
+    }
+
+    fn admits(&self, port: Port, vc: u8) -> bool {
+        self.rumour == 0 || self.occupancy(port, vc) < self.rumour
+    }
+
+    fn board(&self) -> &Board {
+        &self.board
     }
 
     fn occupancy(&self, port: Port, _: u8) -> u32 {
@@ -89,7 +105,11 @@ impl View for Imagined<'_> {
 
 impl<'s> Tracer<'s> {
     fn new(scenario: &'s Scenario) -> Self {
-        Self { scenario, agents: BTreeMap::new(), random: Stream::new(1, 0, 0) }
+        let graph = scenario.topology.built.graph();
+        let mut sizes = vec![0; graph.domains() as usize];
+        (0..graph.routers()).for_each(|router| sizes[graph.domain(router) as usize] += 1);
+        let domain_size = sizes.into_iter().max().unwrap_or(0);
+        Self { scenario, agents: BTreeMap::new(), random: Stream::new(1, 0, 0), domain_size }
     }
 
     fn trace(&mut self, source: NodeId, destination: NodeId, rumour: u32) -> Option<(Vec<LinkClass>, Vec<u8>)> {
@@ -101,8 +121,11 @@ impl<'s> Tracer<'s> {
         let (mut links, mut vcs) = (Vec::new(), Vec::new());
         while links.len() <= HOPS_MAX {
             let agent = self.agents.entry(router).or_insert_with(|| routing.agent(router));
-            let view = Imagined { scenario: self.scenario, router, rumour };
+            let view = Imagined { scenario: self.scenario, router, rumour, board: Board::new(self.domain_size) };
             let step = agent.route(entry, &header, &view, &mut self.random);
+            if step.vcs == 0 {
+                return None;
+            }
             match graph.peer(router, step.port) {
                 Peer::Router { router: next, port } => {
                     links.push(graph.link_class(router, step.port));

@@ -13,10 +13,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tailback_engine::{Outbox, Tick, Wheel};
 use tailback_random::Stream;
-use tailback_routing::{Agent, Lane, Step, View};
+use tailback_routing::{Agent, Board, Lane, Notice, Step, View};
 
-use crate::event::{Event, EventKind, credit};
+use crate::event::{Event, EventKind, TickEvents, credit};
 use crate::fabric::Fabric;
+use crate::gossip::Gossip;
 use crate::link::{FarKind, Link};
 use crate::packet::Pool;
 use crate::region::NetworkMail;
@@ -31,7 +32,7 @@ pub trait Microarchitecture: sealed::Routers {}
 impl<M: sealed::Routers> Microarchitecture for M {}
 
 pub(crate) mod sealed {
-    use super::{DeserializeOwned, Fabric, Held, Link, Place, Pool, Serialize, Surroundings, Time};
+    use super::{DeserializeOwned, Fabric, Held, Link, Outputs, Place, Pool, Serialize, Surroundings, Time};
 
     /// What a microarchitecture does. Only this crate can add one.
     pub trait Routers: Send + Sized + Serialize + DeserializeOwned {
@@ -71,6 +72,12 @@ pub(crate) mod sealed {
         /// One allocation at each router that has something to allocate.
         fn allocate(&mut self, now: Time, around: &mut Surroundings<'_>);
 
+        /// What the routing agent of a router sees of its outputs, for a packet of a traffic class and size.
+        fn outputs<'a>(&'a self, router: u32, class: u8, flits: u16, now: Time, fabric: &'a Fabric) -> impl Outputs;
+
+        /// Keeps the links of a class of a router busy with other things than packets.
+        fn occupy_links(&mut self, router: u32, link_class: u8, flits: u16, now: Time);
+
         /// Reads a little of what belongs to a port.
         fn glance(&self, place: Place) -> u32;
 
@@ -91,6 +98,51 @@ pub(crate) mod sealed {
 
         /// Flits that a port's link has been given so far, modulo 2³².
         fn flits_sent(&self, place: Place) -> u32;
+    }
+}
+
+/// What a routing agent sees of the outputs of its router, for a packet of one traffic class: see [`View`].
+pub trait Outputs {
+    /// As [`View::channels`].
+    fn channels(&self, port: u8) -> u8;
+    /// As [`View::occupancy`].
+    fn occupancy(&self, port: u8, vc: u8) -> u32;
+    /// As [`View::capacity`].
+    fn capacity(&self, port: u8, vc: u8) -> u32;
+    /// As [`View::admits`].
+    fn admits(&self, port: u8, vc: u8) -> bool;
+}
+
+/// What a routing agent sees.
+struct RouterView<'a, T> {
+    outputs: T,
+    board: &'a Board,
+}
+
+impl<T: Outputs> View for RouterView<'_, T> {
+    #[inline]
+    fn channels(&self, port: u8) -> u8 {
+        self.outputs.channels(port)
+    }
+
+    #[inline]
+    fn occupancy(&self, port: u8, vc: u8) -> u32 {
+        self.outputs.occupancy(port, vc)
+    }
+
+    #[inline]
+    fn capacity(&self, port: u8, vc: u8) -> u32 {
+        self.outputs.capacity(port, vc)
+    }
+
+    #[inline]
+    fn admits(&self, port: u8, vc: u8) -> bool {
+        self.outputs.admits(port, vc)
+    }
+
+    #[inline]
+    fn board(&self) -> &Board {
+        self.board
     }
 }
 
@@ -137,6 +189,7 @@ pub struct Surroundings<'a> {
     pub(crate) region: u32,
     pub(crate) wheel: &'a mut Wheel<Event>,
     pub(crate) pool: &'a mut Pool,
+    pub(crate) gossip: &'a mut Gossip,
     /// By traffic class, then by router.
     pub(crate) agents: &'a mut [Box<dyn Agent>],
     /// The random streams of the routers.
@@ -152,10 +205,69 @@ impl Surroundings<'_> {
 
     /// Asks the routing agent of a router where the packet shall go that came in by `entry`.
     #[inline]
-    pub fn route(&mut self, router: u32, packet: u32, entry: Lane, view: &dyn View) -> Step {
+    pub fn route(&mut self, router: u32, packet: u32, entry: Lane, outputs: impl Outputs) -> Step {
         let packet = &self.pool[packet];
         let agent = usize::from(packet.class) * self.streams.len() + router as usize;
-        self.agents[agent].route(entry, &packet.header, view, &mut self.streams[router as usize])
+        let view = RouterView { outputs, board: self.gossip.board(packet.class, router) };
+        self.agents[agent].route(entry, &packet.header, &view, &mut self.streams[router as usize])
+    }
+
+    /// Tells the routing agent of a router that a packet has become head of its queue.
+    pub fn tell_head(&mut self, router: u32, packet: u32, entry: Lane) {
+        let packet = &self.pool[packet];
+        let agent = usize::from(packet.class) * self.streams.len() + router as usize;
+        self.agents[agent].head_arrived(entry, &packet.header);
+    }
+
+    /// Tells the routing agent of a router and a traffic class that the head of a queue has left it.
+    pub fn tell_left(&mut self, router: u32, class: u8, entry: Lane) {
+        self.agents[usize::from(class) * self.streams.len() + router as usize].tail_left(entry);
+    }
+
+    /// Lets agents look around and broadcast, before routers allocate.
+    #[inline]
+    pub(crate) fn listen(&mut self, routers: &mut impl Microarchitecture, events: &TickEvents, now: Time) {
+        if self.gossip.state.look_due {
+            self.look_around(routers, now);
+        }
+        if events.of(EventKind::Broadcast).next().is_some() {
+            self.broadcast(routers, now);
+        }
+    }
+
+    /// Lets the agents of all routers look around at whose outputs something has changed.
+    fn look_around(&mut self, routers: &impl Microarchitecture, now: Time) {
+        for router in self.gossip.take_changed() {
+            for class in 0..self.fabric.spec.classes.len() as u8 {
+                let outputs = routers.outputs(router, class, 0, now, self.fabric);
+                let view = RouterView { outputs, board: self.gossip.board(class, router) };
+                let agent = usize::from(class) * self.streams.len() + router as usize;
+                if let Some(notice) = self.agents[agent].look(&view) {
+                    self.tell(class, router, notice, now);
+                }
+            }
+        }
+    }
+
+    /// Lets all agents broadcast, which may take a while of the links they do it by.
+    fn broadcast(&mut self, routers: &mut impl Microarchitecture, now: Time) {
+        let interests = self.fabric.interests();
+        for agent in 0..self.agents.len() {
+            let (class, router) = (agent / self.streams.len(), (agent % self.streams.len()) as u32);
+            if let Some(notice) = self.agents[agent].broadcast() {
+                self.tell(class as u8, router, notice, now);
+                if let Some(link) = interests.notices.filter(|_| interests.broadcast_flits > 0) {
+                    routers.occupy_links(router, link.0, interests.broadcast_flits, now);
+                }
+            }
+        }
+        let period = interests.broadcast_cycles.map_or(0, |cycles| cycles * self.fabric.spec.ticks_per_cycle);
+        self.schedule(now + period, Event::at_node(EventKind::Broadcast, 0, 0));
+    }
+
+    fn tell(&mut self, class: u8, router: u32, notice: Notice, now: Time) {
+        let (tick, event) = self.gossip.tell(class, router, notice, now.into(), self.outbox);
+        self.wheel.schedule(tick, event);
     }
 
     /// Sends a packet's first flit by a link to a router, to arrive when the packet says.

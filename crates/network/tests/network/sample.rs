@@ -61,6 +61,13 @@ const DRAGONFLY_ROUTES: &[Route] = &[
     ("valiant", &[("target", "router"), ("intermediates", "like-destination")]),
     ("ugal-l", &[("target", "router")]),
     ("ugal-l", &[("target", "group"), ("occupancy", "port")]),
+    ("piggyback", &[("target", "router"), ("intermediates", "anywhere")]),
+    ("par", &[("threshold", "4")]),
+    ("olm", &[("siblings", "0"), ("siblings_margin", "0")]),
+    ("base", &[("threshold", "2")]),
+    ("hybrid", &[("threshold", "2"), ("candidates", "one")]),
+    ("ectn", &[("threshold", "3"), ("combined_threshold", "3"), ("period", "20"), ("overhead", "1")]),
+    ("statistical", &[("threshold", "1"), ("certain", "3")]),
 ];
 const TREE_ROUTES: &[Route] = &[
     ("nearest-common-ancestor", &[("up", "random"), ("vcs", "2")]),
@@ -234,7 +241,8 @@ pub fn plain_samples() -> impl Strategy<Value = Sample> {
         "plain routers have four channels",
         |sample| {
             let channels = sample.routing(&sample.topology()).virtual_channels();
-            channels.iter().all(|&vcs| vcs <= 4)
+            // What a broadcast costs plain routers cannot tell.
+            channels.iter().all(|&vcs| vcs <= 4) && sample.routing.0 != "ectn"
         },
     )
 }
@@ -262,7 +270,7 @@ impl Sample {
         (model.build)(topology, &values).expect("a sample's routing fits its topology")
     }
 
-    fn spec(&self, topology: &dyn Topology, needed: &[u8]) -> NetworkSpec {
+    fn spec(&self, topology: &dyn Topology, needed: &[u8], revises: bool) -> NetworkSpec {
         let cycle = self.ticks_per_cycle;
         let (link_classes, needed) = (topology.link_classes().len(), needed.to_vec());
         let needed_for_ejection = needed[0];
@@ -292,6 +300,9 @@ impl Sample {
             packet_flits_min: smallest,
             router: RouterSpec {
                 ejection_vcs: self.router.ejection_vcs.min(needed_for_ejection),
+                // Who changes its mind can neither be sorted by output nor acquire a channel before.
+                virtual_output_queues: self.router.virtual_output_queues && !revises,
+                vc_allocation: self.router.vc_allocation && !revises,
                 ..self.router.clone()
             },
             nic: NicSpec { side_by_side: self.nic.side_by_side && self.whole_packets, ..self.nic },
@@ -332,7 +343,7 @@ impl Sample {
     pub fn plan_with(&self, any: &AnyTopology, traffic: Traffic) -> NetworkPlan {
         let topology = any.graph();
         let routing = self.routing(any);
-        let spec = self.spec(topology.as_ref(), &routing.virtual_channels());
+        let spec = self.spec(topology.as_ref(), &routing.virtual_channels(), routing.revises());
         let routings = vec![routing; spec.classes.len()];
         let partition = Partition::single(topology.as_ref());
         NetworkPlan {

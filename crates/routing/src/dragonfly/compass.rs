@@ -56,7 +56,13 @@ impl Chart {
         let first_global = u32::from(nodes) + self.topology.routers_per_group() - 1;
         let gateways = Arc::clone(&self.gateways[group as usize]);
         let (first_global, chart) = (first_global as u16, Arc::clone(self));
-        let mut compass = Compass { group, place, nodes, first_global, towards: Box::default(), gateways, chart };
+        let behind = |offset: u32| match self.topology.peer(router, (u32::from(first_global) + offset) as Port) {
+            Peer::Router { router, .. } => self.topology.place(router).0,
+            _ => group,
+        };
+        let behind = (0..self.topology.global_links_per_router()).map(behind).collect();
+        let mut compass =
+            Compass { group, place, nodes, first_global, towards: Box::default(), behind, gateways, chart };
         compass.towards = (0..self.topology.groups()).map(|group| compass.only_port_towards(group)).collect();
         compass
     }
@@ -77,6 +83,8 @@ pub(super) struct Compass {
     first_global: u16,
     /// By group: the port of the next hop there, if there is only one; else the port of a terminal.
     towards: Box<[Port]>,
+    /// By global link: the group behind it.
+    behind: Box<[u32]>,
     gateways: Arc<Gateways>,
     pub(super) chart: Arc<Chart>,
 }
@@ -147,6 +155,46 @@ impl Compass {
             [link] => self.by(*link).1,
             _ => 0,
         }
+    }
+
+    /// The port of a minimal next hop, always the same one; `None` at the router itself.
+    #[inline]
+    pub(super) fn first_towards(&self, group: u32, place: u32) -> Option<Port> {
+        if group == self.group {
+            return (place != self.place).then(|| self.local_port(place));
+        }
+        let port = self.towards[group as usize];
+        if self.kind(port).is_some() {
+            return Some(port);
+        }
+        self.all_towards(group, place).first().map(|(_, port)| *port)
+    }
+
+    /// The router by which minimal ways lead to another group, by its place, and the number of its global link. The first
+    /// one where there are several; none for the own group.
+    #[inline]
+    pub(super) fn gateway(&self, group: u32) -> Option<(u32, u32)> {
+        let links = self.gateways.to(group);
+        let link = links.iter().find(|link| link.router == self.place).or(links.first())?;
+        Some((link.router, u32::from(link.port) - u32::from(self.first_global)))
+    }
+
+    /// The ports of global links.
+    #[inline]
+    pub(super) fn global_ports(&self) -> impl Iterator<Item = Port> + use<> {
+        let count = self.chart.topology.global_links_per_router() as u16;
+        (self.first_global..self.first_global + count).map(|port| port as Port)
+    }
+
+    /// The ports of local links.
+    #[inline]
+    pub(super) fn local_ports(&self) -> impl Iterator<Item = Port> + use<> {
+        (u16::from(self.nodes)..self.first_global).map(|port| port as Port)
+    }
+
+    /// The group behind a global port.
+    pub(super) fn group_behind(&self, port: Port) -> u32 {
+        self.behind[usize::from(u16::from(port) - self.first_global)]
     }
 
     /// All hops that [`Compass::towards`] may choose.

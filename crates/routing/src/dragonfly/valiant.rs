@@ -100,15 +100,7 @@ impl Detours {
             "group" => ValiantTarget::Group,
             _ => ValiantTarget::Router,
         };
-        let intermediates = match values.text("intermediates") {
-            "anywhere" => Intermediates::Anywhere,
-            "like-destination" => Intermediates::LikeDestination,
-            _ => Intermediates::OtherGroups,
-        };
-        if intermediates != Intermediates::Anywhere && topology.groups() < 2 {
-            return Err(BuildError::at("intermediates", "there is only one group to detour through")
-                .help("use `anywhere`, or more groups"));
-        }
+        let intermediates = intermediates(topology, values)?;
         let sequence = match values.text("vcs") {
             "" => default_sequence(target),
             text => text,
@@ -117,6 +109,14 @@ impl Detours {
             BuildError::at("vcs", error.to_string()).help(format!("the default is `{}`", default_sequence(target)))
         })?;
         Ok(Self::new(Arc::clone(topology), target, intermediates, sequence))
+    }
+
+    /// For progressive routing: to a router of a group, with channels for a detour that begins one hop later.
+    pub(super) fn progressive(topology: &Arc<Dragonfly>, values: &Values) -> Result<Self, BuildError> {
+        let intermediates = intermediates(topology, values)?;
+        let sequence = VcSequence::parse(values.text("vcs"), super::progressive::PATHS)
+            .map_err(|error| BuildError::at("vcs", error.to_string()).help("the default is `l0 l1 g0 l2 l3 g1 l4`"))?;
+        Ok(Self::new(Arc::clone(topology), ValiantTarget::Router, intermediates, sequence))
     }
 
     pub(super) fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
@@ -144,7 +144,7 @@ impl Detours {
 
     /// The header of a packet that sets out for `via`.
     pub(super) fn set_out(&self, header: Header, via: (u32, u32)) -> Header {
-        Header { via: via.0 << 16 | via.1, leg: DETOUR, ..header }
+        Header { via: via.0 << 16 | via.1, leg: DETOUR, detoured: true, ..header }
     }
 
     /// The number of links of a way by `via` to the router at `to`.
@@ -229,6 +229,19 @@ impl Detours {
         };
         format!("a random {target} from {from}, virtual channels {}", self.chart.sequence)
     }
+}
+
+fn intermediates(topology: &Dragonfly, values: &Values) -> Result<Intermediates, BuildError> {
+    let intermediates = match values.text("intermediates") {
+        "anywhere" => Intermediates::Anywhere,
+        "like-destination" => Intermediates::LikeDestination,
+        _ => Intermediates::OtherGroups,
+    };
+    if intermediates != Intermediates::Anywhere && topology.groups() < 2 {
+        return Err(BuildError::at("intermediates", "there is only one group to detour through")
+            .help("use `anywhere`, or more groups"));
+    }
+    Ok(intermediates)
 }
 
 fn default_sequence(target: ValiantTarget) -> &'static str {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use tailback_scenario::Scenario;
+use tailback_scenario::{Document, Scenario};
 use tailback_sim::{Findings, Plan, Run, Timing};
 
 use crate::scenarios::resolve;
@@ -31,6 +31,13 @@ pub fn check(name: &str, digest: &str) {
 
 fn meaning(name: &str) -> fn(&Seen) {
     match name {
+        "dragonfly-base"
+        | "dragonfly-ectn"
+        | "dragonfly-hybrid"
+        | "dragonfly-olm"
+        | "dragonfly-par"
+        | "dragonfly-piggyback"
+        | "dragonfly-statistical" => adapts,
         "dragonfly-absolute-valiant" => detours_to_groups,
         "dragonfly-acknowledged" => acknowledged,
         "dragonfly-interrupted" => interrupted,
@@ -56,13 +63,23 @@ fn meaning(name: &str) -> fn(&Seen) {
 
 impl Seen {
     fn new(name: &str, overrides: &[&str]) -> Self {
-        let scenario = resolve(name, overrides);
+        Self::run(resolve(name, overrides))
+    }
+
+    fn run(scenario: Scenario) -> Self {
         let mut run = Run::new(&scenario, 0).expect("there is nothing to start");
         run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
         let findings = run.findings().expect("everything adds up");
         let report = findings.report(&scenario, "0", &Timing::default()).to_json();
         let report = serde_json::from_str(&report).expect("a report is JSON");
         Self { plan: Plan::new(&scenario), findings, report, scenario }
+    }
+
+    /// What comes of a scenario with overrides.
+    fn of(scenario: &Scenario, overrides: &[&str]) -> Self {
+        let document = Document::read("resolved", &scenario.text);
+        let document = overrides.iter().fold(document, |document, set| document.with(set));
+        Self::run(document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}")))
     }
 
     fn number(&self, pointer: &str) -> f64 {
@@ -84,6 +101,21 @@ impl Seen {
     fn assert_plain(&self, plain: bool) {
         assert_eq!(self.plan.plain_routers, plain, "whether the plain microarchitecture is used");
     }
+}
+
+/// Some packets leave the minimal way, and far from all; under traffic that is only adversarial many more do, and more
+/// arrives than minimal routing could carry.
+fn adapts(seen: &Seen) {
+    let share = |seen: &Seen| seen.number("/detoured_share");
+    assert!((0.005..0.9).contains(&share(seen)), "{} of all packets are detoured", share(seen));
+    let name = &seen.scenario.title;
+    let sets = ["traffic.phases=[]", "traffic.load=0.3", "traffic.pattern.adversarial.offset=1"];
+    let adverse = Seen::of(&seen.scenario, &sets);
+    assert!(share(&adverse) > 1.3 * share(seen), "{name}: {} under adversarial traffic", share(&adverse));
+    // A group has eight nodes, and by minimal ways one link to the next: more only where groups are few.
+    let groups = seen.scenario.topology.built.graph().domains();
+    let minimal = if groups == 9 { 0.125 } else { 0.25 };
+    assert!(adverse.number("/accepted_load") > minimal, "{name}: {}", adverse.number("/accepted_load"));
 }
 
 fn detours_to_groups(seen: &Seen) {

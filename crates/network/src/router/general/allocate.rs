@@ -8,6 +8,7 @@ use tailback_routing::Header;
 
 use super::General;
 use super::state::At;
+use crate::fabric::Fabric;
 use crate::packet::NONE;
 use crate::router::{Place, Surroundings};
 use crate::time::Time;
@@ -153,10 +154,13 @@ impl General {
         let mut header = None;
         if !self.state.queue(at).routed {
             let packet = self.state.queue(at).head;
-            let (step, vc) = self.route(at, packet, around);
+            let (step, vc) = self.route(at, packet, now, around);
             let revises = around.fabric.revises(around.pool[packet].class);
             let queue = self.state.queue_mut(at);
             (queue.port, queue.vc, queue.vcs, queue.routed) = (step.port, vc, step.vcs, !revises);
+            if step.vcs == 0 {
+                return Examined::Ponders;
+            }
             if revises {
                 header = Some(step.header);
             } else {
@@ -189,14 +193,14 @@ impl General {
         now: Time,
         around: &Surroundings<'_>,
     ) -> Option<u8> {
-        let room = |vc: u8| self.room(index, vc, flits, now, around).map(|free| (free, vc));
+        let room = |vc: u8| self.room(index, vc, flits, now, around.fabric).map(|free| (free, vc));
         (vc..vc + vcs).rev().filter_map(room).max_by_key(|&(free, _)| free).map(|(_, vc)| vc)
     }
 
     /// The free flits behind a channel, if a packet could leave by it at once.
-    fn room(&self, index: u32, vc: u8, flits: u16, now: Time, around: &Surroundings<'_>) -> Option<u16> {
+    pub(super) fn room(&self, index: u32, vc: u8, flits: u16, now: Time, fabric: &Fabric) -> Option<u16> {
         let link = self.state.link(index);
-        let lane = self.state.lane(index, around.fabric.lane(link.class, vc));
+        let lane = self.state.lane(index, fabric.lane(link.class, vc));
         let taken = self.state.output(index, vc).busy_until > now && !self.ejects_when_idle(index);
         if taken || lane.space < u32::from(flits) {
             return None;
@@ -271,7 +275,7 @@ impl General {
     /// connections to the crossbar of their own and yet share a queue.
     fn still_fits(&self, winner: &Request, now: Time, around: &Surroundings<'_>) -> bool {
         let receives = self.ejects_when_idle(winner.index) && self.state.sender(winner.index).link_free_at > now;
-        !receives && self.room(winner.index, winner.vc, around.pool[winner.packet].flits, now, around).is_some()
+        !receives && self.room(winner.index, winner.vc, around.pool[winner.packet].flits, now, around.fabric).is_some()
     }
 
     /// Whether packets cross to this port while its link is idle, and then without waiting for those before them.

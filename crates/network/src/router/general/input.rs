@@ -1,12 +1,14 @@
 //! Inputs: packets arrive, queue up, and become heads that ask for the crossbar.
 
-use tailback_routing::{Lane, Step, View};
+use tailback_routing::{Lane, Step};
 
 use super::General;
-use super::state::{At, State};
+use super::state::At;
 use crate::event::{Event, EventKind};
+use crate::fabric::Fabric;
 use crate::packet::NONE;
-use crate::router::{Place, Surroundings};
+use crate::router::sealed::Routers as _;
+use crate::router::{Outputs, Place, Surroundings};
 use crate::time::Time;
 use tailback_hardware::ClassSpec;
 
@@ -23,7 +25,7 @@ impl General {
         let (occupied, capacity) = (*occupied, around.fabric.capacity(self.state.link(at.index).class, vc.into()));
         assert!(occupied <= capacity, "a buffer of {capacity} flits holds {occupied}: flow control failed");
         if self.state.rules.routes_on_arrival {
-            at.row = self.promise(at, packet, around);
+            at.row = self.promise(at, packet, now, around);
         }
         let queue = self.state.queue_mut(at);
         let last = std::mem::replace(&mut queue.tail, packet);
@@ -33,15 +35,44 @@ impl General {
         }
         queue.head = packet;
         let alone_from = now.max(self.crossing_until(at));
+        if self.state.rules.tells_heads && !self.is_crossing(at) {
+            around.tell_head(place.router, packet, self.entry(at, around.fabric).1);
+        }
         self.new_head(at, alone_from, now, around);
     }
 
+    /// The traffic class of a queue, and the lane it is to a routing agent.
+    fn entry(&self, at: At, fabric: &Fabric) -> (u8, Lane) {
+        let link_class = self.state.link(at.index).class;
+        let class = fabric.class_of(link_class, at.vc);
+        let first = fabric.spec.classes[usize::from(class)].first_vc[usize::from(link_class)];
+        (class, Lane { port: at.port, vc: at.vc - first })
+    }
+
+    /// Tells the routing agent that the packet that crossed from a port has left it, and who is head now.
+    pub(super) fn tell_of_crossing(&self, at: At, around: &mut Surroundings<'_>) {
+        let input = self.state.input(at);
+        let at = At { row: input.last_row, vc: input.last_vc, ..at };
+        let (class, entry) = self.entry(at, around.fabric);
+        around.tell_left(at.router, class, entry);
+        let head = self.state.queue(at).head;
+        if head != NONE {
+            around.tell_head(at.router, head, entry);
+        }
+    }
+
     /// Routes a packet on arrival, for virtual output queues: it is promised a port and some channels there.
-    fn promise(&mut self, at: At, packet: u32, around: &mut Surroundings<'_>) -> u8 {
-        let (step, vc) = self.route(at, packet, around);
+    fn promise(&mut self, at: At, packet: u32, now: Time, around: &mut Surroundings<'_>) -> u8 {
+        let (step, vc) = self.route(at, packet, now, around);
         let packet = &mut around.pool[packet];
         (packet.header, packet.vc, packet.vcs) = (step.header, vc, step.vcs);
         step.port
+    }
+
+    /// Whether a packet crosses that was the head of this queue, and its end has not been told: where all are told.
+    fn is_crossing(&self, at: At) -> bool {
+        let input = self.state.input(at);
+        input.free_scheduled && (input.last_row, input.last_vc) == (at.row, at.vc)
     }
 
     /// Until when the packet that left this queue last is still crossing.
@@ -78,7 +109,15 @@ impl General {
         let input = self.state.input_mut(at);
         if input.busy_until <= now {
             self.state.activate(at.router, at.port);
-        } else if !input.free_scheduled {
+        } else {
+            self.schedule_input_free(at, around);
+        }
+    }
+
+    /// Makes sure that an event tells when the crossbar connection of a queue is free again.
+    pub(super) fn schedule_input_free(&mut self, at: At, around: &mut Surroundings<'_>) {
+        let input = self.state.input_mut(at);
+        if !input.free_scheduled {
             input.free_scheduled = true;
             let event = Event::at_port(EventKind::InputFree, at.router, at.port, at.vc.into());
             around.schedule(input.busy_until, event);
@@ -86,19 +125,15 @@ impl General {
     }
 
     /// Asks the routing agent where a packet shall go, and counts the channel through all classes.
-    pub(super) fn route(&mut self, at: At, packet: u32, around: &mut Surroundings<'_>) -> (Step, u8) {
+    pub(super) fn route(&mut self, at: At, packet: u32, now: Time, around: &mut Surroundings<'_>) -> (Step, u8) {
         let class = &around.fabric.spec.classes[usize::from(around.pool[packet].class)];
         let link_class = usize::from(self.state.link(at.index).class);
         let entry = Lane { port: at.port, vc: at.vc - class.first_vc[link_class] };
-        let view = GeneralView {
-            state: &self.state,
-            first: self.state.port_index(at.router, 0),
-            class,
-            buffers: &around.fabric.spec.input_buffers,
-        };
-        let mut step = around.route(at.router, packet, entry, &view);
+        let (number, flits) = (around.pool[packet].class, around.pool[packet].flits);
+        let outputs = self.outputs(at.router, number, flits, now, around.fabric);
+        let mut step = around.route(at.router, packet, entry, outputs);
         let link = self.state.link(self.state.port_index(at.router, step.port));
-        if link.is_terminal() {
+        if link.is_terminal() && step.vcs > 0 {
             step.vcs = step.vcs.max(self.state.rules.ejection_vcs);
         }
         let link_class = usize::from(link.class);
@@ -107,27 +142,45 @@ impl General {
     }
 }
 
-/// What the routing agent of a general router sees.
-struct GeneralView<'a> {
-    state: &'a State,
+/// What the routing agent of a general router sees of its outputs.
+pub(super) struct GeneralOutputs<'a> {
+    pub routers: &'a General,
     /// The number of the router's first port in the region.
-    first: u32,
-    class: &'a ClassSpec,
-    buffers: &'a [u16],
+    pub first: u32,
+    pub class: &'a ClassSpec,
+    pub fabric: &'a Fabric,
+    pub flits: u16,
+    pub now: Time,
 }
 
-impl View for GeneralView<'_> {
+impl GeneralOutputs<'_> {
+    /// The number of a port, and its link class.
+    fn port(&self, port: u8) -> (u32, usize) {
+        let index = self.first + u32::from(port);
+        (index, usize::from(self.routers.state.link(index).class))
+    }
+}
+
+impl Outputs for GeneralOutputs<'_> {
     fn channels(&self, port: u8) -> u8 {
-        self.class.vcs[usize::from(self.state.link(self.first + u32::from(port)).class)]
+        self.class.vcs[self.port(port).1]
     }
 
     fn occupancy(&self, port: u8, vc: u8) -> u32 {
-        let index = self.first + u32::from(port);
-        let link = self.state.link(index);
-        if link.is_terminal() {
+        let (index, class) = self.port(port);
+        if self.routers.state.link(index).is_terminal() {
             return 0;
         }
-        let class = usize::from(link.class);
-        u32::from(self.buffers[class] - self.state.free(index, self.class.first_vc[class] + vc))
+        let free = self.routers.state.free(index, self.class.first_vc[class] + vc);
+        u32::from(self.fabric.spec.input_buffers[class] - free)
+    }
+
+    fn capacity(&self, port: u8, _vc: u8) -> u32 {
+        self.fabric.spec.input_buffers[self.port(port).1].into()
+    }
+
+    fn admits(&self, port: u8, vc: u8) -> bool {
+        let (index, class) = self.port(port);
+        self.routers.room(index, self.class.first_vc[class] + vc, self.flits, self.now, self.fabric).is_some()
     }
 }

@@ -43,7 +43,9 @@ impl General {
         sender.start_at = NEVER;
         let (room, lane) = (std::mem::take(&mut sender.releasing), usize::from(sender.releasing_lane));
         self.state.lane_mut(index, lane).space += u32::from(room);
-        if let Some(lane) = self.choose_lane(index, now, around) {
+        // It may have been taken for other things since the start was planned.
+        let is_free = self.state.sender(index).link_free_at <= now;
+        if let Some(lane) = self.choose_lane(index, now, around).filter(|_| is_free) {
             self.start_from(index, lane, now, around);
         }
         if let Some(time) = self.next_start(index, around) {
@@ -131,6 +133,9 @@ impl General {
             self.state.free(index, vc) <= around.fabric.capacity(self.state.link(index).class, vc.into()),
             "more credits than the buffer has"
         );
+        if self.state.rules.tells_changes {
+            around.gossip.note_change(place.router);
+        }
         if self.state.rules.claims_first {
             self.notify(place, now, around);
         } else {

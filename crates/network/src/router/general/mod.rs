@@ -16,9 +16,10 @@ mod state;
 use serde::{Deserialize, Serialize};
 
 use self::allocate::Scratch;
+use self::input::GeneralOutputs;
 use self::state::State;
 use super::sealed::Routers;
-use super::{Held, Place, Surroundings};
+use super::{Held, Outputs, Place, Surroundings};
 use crate::fabric::Fabric;
 use crate::link::Link;
 use crate::packet::Pool;
@@ -54,6 +55,9 @@ impl Routers for General {
     fn input_free(&mut self, place: Place, vc: u8, now: Time, around: &mut Surroundings<'_>) {
         let at = self.state.at(place, 0, vc);
         self.state.input_mut(at).free_scheduled = false;
+        if self.state.rules.tells_heads {
+            self.tell_of_crossing(at, around);
+        }
         if self.state.awake_row(at.index, 0).is_some() {
             self.rouse(at, now, around);
         }
@@ -102,6 +106,24 @@ impl Routers for General {
                 let router = word as u32 * 64 + routers.trailing_zeros();
                 routers &= routers - 1;
                 self.allocate_at(router, now, around);
+            }
+        }
+    }
+
+    fn outputs<'a>(&'a self, router: u32, class: u8, flits: u16, now: Time, fabric: &'a Fabric) -> impl Outputs {
+        let first = self.state.port_index(router, 0);
+        GeneralOutputs { routers: self, first, class: &fabric.spec.classes[usize::from(class)], fabric, flits, now }
+    }
+
+    fn occupy_links(&mut self, router: u32, link_class: u8, flits: u16, now: Time) {
+        let first = self.state.port_index(router, 0);
+        for index in first..first + self.state.shape.ports as u32 {
+            let link = *self.state.link(index);
+            if link.class == link_class && !link.is_terminal() {
+                let rules = self.state.rules;
+                let sender = self.state.sender_mut(index);
+                let from = rules.link_time(sender.link_free_at.max(now));
+                sender.link_free_at = from + Time::from(flits) * Time::from(link.flit_ticks);
             }
         }
     }

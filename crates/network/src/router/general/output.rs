@@ -38,6 +38,12 @@ impl General {
         self.packet_hops += 1;
         self.last_hop = now;
 
+        if self.state.rules.tells_changes {
+            around.gossip.note_change(at.router);
+        }
+        if self.state.rules.tells_heads {
+            self.schedule_input_free(at, around);
+        }
         self.leave_queue(at, behind, flits, end, now, around);
         self.enqueue(place, index, packet, now, around);
     }

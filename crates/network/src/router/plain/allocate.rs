@@ -82,7 +82,10 @@ impl Plain {
         while queues != 0 {
             let vc = (queues.trailing_zeros() % 8) as u8;
             queues &= queues - 1;
-            let wish = self.wish(place, vc, around);
+            let wish = self.wish(place, vc, now, around);
+            if wish.vcs == 0 {
+                continue; // it has no wish for now, and is asked again
+            }
             let flits = self.incoming[index].head_flits(vc);
             let output = self.index(Place { port: wish.port, ..place });
             if let Some(out_vc) = self.channel_with_room(output, wish, flits, now) {
@@ -162,7 +165,10 @@ impl Plain {
         let end = (now + Time::from(flits)).max(record.tail_at() + 1);
         let behind_flits = if behind == NONE { 0 } else { around.pool[behind].flits };
 
-        if self.incoming[input].replace_head(bid.vc, behind, behind_flits, end) {
+        if self.rules.tells_changes {
+            around.gossip.note_change(router);
+        }
+        if self.incoming[input].replace_head(bid.vc, behind, behind_flits, end, self.rules.tells_heads) {
             around.schedule(end, Event::at_port(EventKind::InputFree, router, bid.port, 0));
         }
         self.deactivate(from);

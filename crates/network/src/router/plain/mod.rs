@@ -11,11 +11,11 @@ mod allocate;
 mod ports;
 
 use serde::{Deserialize, Serialize};
-use tailback_routing::{Lane, View};
+use tailback_routing::Lane;
 
 use self::ports::{Departures, InPort, OutPort, Wish};
 use super::sealed::Routers;
-use super::{Held, Place, Surroundings};
+use super::{Held, Outputs, Place, Surroundings};
 use crate::event::{Event, EventKind};
 use crate::fabric::{Fabric, Rules};
 use crate::link::Link;
@@ -92,7 +92,7 @@ impl Plain {
 
     /// Where the head of a queue wants to go.
     #[inline]
-    fn wish(&mut self, place: Place, vc: u8, around: &mut Surroundings<'_>) -> Wish {
+    fn wish(&mut self, place: Place, vc: u8, now: Time, around: &mut Surroundings<'_>) -> Wish {
         let index = self.index(place);
         let port = &self.incoming[index];
         let wish = port.wish(vc);
@@ -105,8 +105,9 @@ impl Plain {
         let outgoing = self.outgoing_of(place.router);
         let link_class = usize::from(port.link_class);
         let entry = Lane { port: place.port, vc: vc - spec.first_vc[link_class] };
-        let view = PlainView { outgoing, class: spec, buffers: &around.fabric.spec.input_buffers };
-        let step = around.route(place.router, packet, entry, &view);
+        let flits = port.head_flits(vc);
+        let step =
+            around.route(place.router, packet, entry, self.outputs(place.router, class, flits, now, around.fabric));
         let link_class = usize::from(outgoing[usize::from(step.port)].link.class);
         debug_assert!(step.vc + step.vcs <= spec.vcs[link_class], "routing uses channels that it did not ask for");
         let wish = Wish { port: step.port, vc: spec.first_vc[link_class] + step.vc, vcs: step.vcs };
@@ -117,6 +118,25 @@ impl Plain {
             self.incoming[index].settle(vc, wish);
         }
         wish
+    }
+
+    /// The traffic class of a virtual channel of an input, and the lane it is to a routing agent.
+    fn entry(&self, place: Place, vc: u8, fabric: &Fabric) -> (u8, Lane) {
+        let link_class = self.incoming[self.index(place)].link_class;
+        let class = fabric.class_of(link_class, vc);
+        let first = fabric.spec.classes[usize::from(class)].first_vc[usize::from(link_class)];
+        (class, Lane { port: place.port, vc: vc - first })
+    }
+
+    /// Tells the routing agent that the packet that crossed from a port has left it, and who is head now.
+    fn tell_of_crossing(&self, place: Place, around: &mut Surroundings<'_>) {
+        let port = &self.incoming[self.index(place)];
+        let (class, entry) = self.entry(place, port.last_vc, around.fabric);
+        around.tell_left(place.router, class, entry);
+        let head = port.head(port.last_vc);
+        if head != NONE {
+            around.tell_head(place.router, head, entry);
+        }
     }
 
     fn outgoing_of(&self, router: u32) -> &[OutPort] {
@@ -235,6 +255,7 @@ impl Routers for Plain {
             && !rules.outputs_first
             && !rules.vc_allocation
             && !rules.routes_on_arrival
+            && !rules.occupies_links
     }
 
     fn new(fabric: &Fabric, links: &[Link]) -> Self {
@@ -267,7 +288,12 @@ impl Routers for Plain {
         let index = self.index(place);
         match self.incoming[index].push(vc, packet, flits) {
             Some(last) => around.pool[last].next = packet,
-            None => self.rouse(place, now, around),
+            None => {
+                if self.rules.tells_heads && !self.incoming[index].is_crossing(vc) {
+                    around.tell_head(place.router, packet, self.entry(place, vc, around.fabric).1);
+                }
+                self.rouse(place, now, around);
+            }
         }
     }
 
@@ -280,6 +306,9 @@ impl Routers for Plain {
             port.free[usize::from(vc)] <= around.fabric.capacity(port.link.class, vc.into()),
             "more credits than the buffer has"
         );
+        if self.rules.tells_changes {
+            around.gossip.note_change(place.router);
+        }
         self.notify(place, now, around);
     }
 
@@ -287,7 +316,10 @@ impl Routers for Plain {
         let index = self.index(place);
         let port = &mut self.incoming[index];
         port.free_scheduled = false;
-        if port.awake != 0 {
+        if self.rules.tells_heads {
+            self.tell_of_crossing(place, around);
+        }
+        if self.incoming[index].awake != 0 {
             self.rouse(place, now, around);
         }
     }
@@ -332,6 +364,24 @@ impl Routers for Plain {
     }
 
     #[inline]
+    fn outputs<'a>(&'a self, router: u32, class: u8, flits: u16, now: Time, fabric: &'a Fabric) -> impl Outputs {
+        let first = router as usize * self.ports as usize;
+        let spec = &fabric.spec;
+        PlainOutputs {
+            routers: self,
+            first,
+            class: &spec.classes[usize::from(class)],
+            buffers: &spec.input_buffers,
+            flits,
+            now,
+        }
+    }
+
+    fn occupy_links(&mut self, _router: u32, _link_class: u8, _flits: u16, _now: Time) {
+        unreachable!("packets that have crossed are sent off already: plain routers do not suit");
+    }
+
+    #[inline]
     fn glance(&self, place: Place) -> u32 {
         let index = self.index(place);
         self.incoming[index].busy_until ^ self.outgoing[index].busy_until
@@ -373,24 +423,52 @@ impl Routers for Plain {
     }
 }
 
-/// What the routing agent of a plain router sees.
-struct PlainView<'a> {
-    outgoing: &'a [OutPort],
+/// What the routing agent of a plain router sees of its outputs.
+struct PlainOutputs<'a> {
+    routers: &'a Plain,
+    /// The number of the router's first port.
+    first: usize,
     class: &'a ClassSpec,
     buffers: &'a [u16],
+    flits: u16,
+    now: Time,
 }
 
-impl View for PlainView<'_> {
+impl PlainOutputs<'_> {
+    #[inline]
+    fn port(&self, port: u8) -> &OutPort {
+        &self.routers.outgoing[self.first + usize::from(port)]
+    }
+}
+
+impl Outputs for PlainOutputs<'_> {
+    #[inline]
     fn channels(&self, port: u8) -> u8 {
-        self.class.vcs[usize::from(self.outgoing[usize::from(port)].link.class)]
+        self.class.vcs[usize::from(self.port(port).link.class)]
     }
 
+    #[inline]
     fn occupancy(&self, port: u8, vc: u8) -> u32 {
-        let port = &self.outgoing[usize::from(port)];
+        let port = self.port(port);
         if port.link.is_terminal() {
             return 0;
         }
         let class = usize::from(port.link.class);
         u32::from(self.buffers[class] - port.free[usize::from(self.class.first_vc[class] + vc)])
+    }
+
+    #[inline]
+    fn capacity(&self, port: u8, _vc: u8) -> u32 {
+        self.buffers[usize::from(self.port(port).link.class)].into()
+    }
+
+    #[inline]
+    fn admits(&self, port: u8, vc: u8) -> bool {
+        let index = self.first + usize::from(port);
+        let port = self.port(port);
+        let vc = usize::from(self.class.first_vc[usize::from(port.link.class)] + vc);
+        port.busy_until <= self.now
+            && (port.link.is_terminal() || port.free[vc] >= self.flits)
+            && self.routers.departures.space(index, port, self.now) >= u32::from(self.flits)
     }
 }

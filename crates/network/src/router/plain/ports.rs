@@ -91,6 +91,12 @@ impl InPort {
         (self.wish_ports[vc], self.wish_vcs[vc], self.wish_counts[vc]) = (wish.port, wish.vc, wish.vcs);
     }
 
+    /// Whether a packet crosses that was the head of this queue, and its end has not been told: where all are told.
+    #[inline]
+    pub fn is_crossing(&self, vc: u8) -> bool {
+        self.free_scheduled && self.last_vc == vc
+    }
+
     /// Adds a packet to a queue. Returns the packet before it, or `None` if it is the head, which is awake then.
     #[inline]
     pub fn push(&mut self, vc: u8, packet: u32, flits: u16) -> Option<u32> {
@@ -107,9 +113,9 @@ impl InPort {
     }
 
     /// The head of a queue starts to cross until `end`, and the packet behind it, if any, becomes head. Returns whether
-    /// an event must be scheduled for the end, because some queue is awake.
+    /// an event must be scheduled for the end, because some queue is awake or because there is `always` to be one.
     #[inline]
-    pub fn replace_head(&mut self, vc: u8, behind: u32, behind_flits: u16, end: Time) -> bool {
+    pub fn replace_head(&mut self, vc: u8, behind: u32, behind_flits: u16, end: Time, always: bool) -> bool {
         let place = usize::from(vc);
         self.heads[place] = behind;
         self.flits[place] = behind_flits;
@@ -118,7 +124,7 @@ impl InPort {
             self.awake &= !(1 << vc);
         }
         (self.busy_until, self.last_vc) = (end, vc);
-        let needed = self.awake != 0 && !self.free_scheduled;
+        let needed = (always || self.awake != 0) && !self.free_scheduled;
         self.free_scheduled |= needed;
         needed
     }
@@ -209,6 +215,18 @@ impl Departures {
     #[inline]
     pub fn first(&self, index: usize, port: &OutPort) -> Option<Departure> {
         (port.departures > 0).then(|| self.rings[index * self.size + usize::from(port.first_departure)])
+    }
+
+    /// The free flits of an output queue, as far as allocations at `now` may know.
+    #[inline]
+    pub fn space(&self, index: usize, port: &OutPort, now: Time) -> u32 {
+        if self.size == 0 {
+            return port.space;
+        }
+        let ring = &self.rings[index * self.size..][..self.size];
+        let place = |number: u16| usize::from(port.first_departure + number) & (self.size - 1);
+        let departed = (0..port.departures).map(|number| ring[place(number)]).take_while(|d| d.time < now);
+        port.space + departed.map(|departure| u32::from(departure.flits)).sum::<u32>()
     }
 
     /// Makes the room that packets have left which departed before `now`.

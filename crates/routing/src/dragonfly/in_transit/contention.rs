@@ -1,0 +1,146 @@
+//! Contention counters: how many packets want each output, by where their headers are.
+//!
+//! A packet counts for its minimal output, whichever it takes, from the moment in which its header is at the head of an
+//! input queue until its tail has left that queue.
+
+use crate::{Lane, Notice};
+
+/// The most virtual channels per port.
+const VCS_MAX: usize = 16;
+
+/// Nothing is counted for a queue.
+const NOBODY: u16 = u16::MAX;
+
+/// The counters of a router.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contention {
+    /// By output.
+    counts: Vec<u16>,
+    /// By group: packets that came from nodes or other groups and go to that group.
+    partial: Vec<u16>,
+    /// By queue: the output and the group that its head or crossing packet counts for.
+    counted: Vec<(u16, u16)>,
+    /// What was broadcast last.
+    told: Vec<u16>,
+}
+
+impl Contention {
+    pub fn new(ports: u32, groups: u32) -> Self {
+        Self {
+            counts: vec![0; ports as usize],
+            partial: vec![0; groups as usize],
+            counted: vec![(NOBODY, NOBODY); ports as usize * VCS_MAX],
+            told: vec![0; groups as usize],
+        }
+    }
+
+    /// How many packets want an output.
+    #[inline]
+    pub fn count(&self, port: u8) -> u32 {
+        self.counts[usize::from(port)].into()
+    }
+
+    /// How many packets came from nodes or other groups and go to a group.
+    #[inline]
+    pub fn partial(&self, group: u32) -> u32 {
+        self.partial[group as usize].into()
+    }
+
+    pub fn head_arrived(&mut self, entry: Lane, minimal: u8, leaves_for: Option<u32>) {
+        let counted = &mut self.counted[usize::from(entry.port) * VCS_MAX + usize::from(entry.vc)];
+        debug_assert_eq!(*counted, (NOBODY, NOBODY), "a queue has one head");
+        *counted = (minimal.into(), leaves_for.map_or(NOBODY, |group| group as u16));
+        self.counts[usize::from(minimal)] += 1;
+        if let Some(group) = leaves_for {
+            self.partial[group as usize] += 1;
+        }
+    }
+
+    pub fn tail_left(&mut self, entry: Lane) {
+        let counted = &mut self.counted[usize::from(entry.port) * VCS_MAX + usize::from(entry.vc)];
+        let (port, group) = std::mem::replace(counted, (NOBODY, NOBODY));
+        self.counts[usize::from(port)] -= 1;
+        if group != NOBODY {
+            self.partial[usize::from(group)] -= 1;
+        }
+    }
+
+    /// The counts by group, if they are others than were told the last time.
+    pub fn broadcast(&mut self) -> Option<Notice> {
+        if self.partial == self.told {
+            return None;
+        }
+        self.told.clone_from(&self.partial);
+        Some(Notice { word: 0, list: self.partial.clone() })
+    }
+
+    pub fn save(&self, bytes: &mut Vec<u8>) {
+        let counted = self.counted.iter().flat_map(|&(port, group)| [port, group]);
+        let words = self.counts.iter().chain(&self.partial).chain(&self.told).copied().chain(counted);
+        bytes.extend(words.flat_map(u16::to_le_bytes));
+    }
+
+    pub fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        let mut next = || {
+            let (word, rest) = bytes.split_first_chunk()?;
+            *bytes = rest;
+            Some(u16::from_le_bytes(*word))
+        };
+        for word in self.counts.iter_mut().chain(&mut self.partial).chain(&mut self.told) {
+            *word = next()?;
+        }
+        for (port, group) in &mut self.counted {
+            (*port, *group) = (next()?, next()?);
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against a list of who is there.
+        #[test]
+        fn counters_stand_for_the_heads_there_are(
+            acts in prop::collection::vec((0u8..5, 0u8..3, 0u8..5, prop::option::of(0u32..4)), 0..80),
+        ) {
+            let mut contention = Contention::new(5, 4);
+            let mut heads: Vec<(Lane, u8, Option<u32>)> = Vec::new();
+            for (port, vc, minimal, group) in acts {
+                let lane = Lane { port, vc };
+                match heads.iter().position(|(there, _, _)| *there == lane) {
+                    Some(index) => {
+                        heads.swap_remove(index);
+                        contention.tail_left(lane);
+                    }
+                    None => {
+                        heads.push((lane, minimal, group));
+                        contention.head_arrived(lane, minimal, group);
+                    }
+                }
+                for port in 0..5 {
+                    let wanted = heads.iter().filter(|(_, minimal, _)| *minimal == port).count();
+                    prop_assert_eq!(contention.count(port) as usize, wanted);
+                }
+                for group in 0..4 {
+                    let leaving = heads.iter().filter(|(_, _, leaves)| *leaves == Some(group)).count();
+                    prop_assert_eq!(contention.partial(group) as usize, leaving);
+                }
+            }
+            let mut bytes = Vec::new();
+            contention.save(&mut bytes);
+            let mut twin = Contention::new(5, 4);
+            let mut rest = bytes.as_slice();
+            prop_assert_eq!(twin.load(&mut rest), Some(()));
+            prop_assert!(rest.is_empty() && twin == contention);
+            let told = contention.broadcast().map(|notice| notice.list);
+            let busy = (0..4).any(|group| contention.partial(group) > 0);
+            prop_assert_eq!(told.is_some(), busy);
+            prop_assert_eq!(contention.broadcast(), None);
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Routing that may leave the minimal way while a packet is in transit: OLM and the contention-based mechanisms.
+//!
+//! They share where a packet may misroute and by which virtual channels, and differ in what makes it ([`Trigger`]):
+//!
+//! * at its source router a packet may leave its group by any global link of that router;
+//! * after a local hop in its source group it may take one more local hop, and must then leave by a global link of the
+//!   router it comes to;
+//! * in every other group, and inside its group if that is where it goes, it may take one local hop that is not minimal.
+//!
+//! Channels are used in the order l0 g0 l1 g1 l2. A local hop that is not minimal takes the channel before the one that
+//! the order wants next, but only if there is room for the whole packet at once: it never waits there, and from where it
+//! comes to the order goes on. So the order proves that packets do not wait for each other in a circle.
+
+mod contention;
+mod credits;
+mod policies;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use tailback_random::Stream;
+use tailback_topology::{Dragonfly, LinkClass, Port, RouterId, Topology};
+
+use self::contention::Contention;
+pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
+use super::compass::{Chart, Compass};
+use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, Notice, Routing, Step, VcSequence, View};
+
+/// The channels that packets wait for, in the order in which they use them.
+const ORDER: &str = "l0 g0 l1 g1 l2";
+/// Links between the routers of a group.
+const LOCAL: LinkClass = LinkClass(1);
+
+/// What a packet has done, in [`Header::leg`].
+mod done {
+    /// A local hop that was not minimal, in the group it is in.
+    pub const LOCAL: u8 = 1;
+    /// Such a hop in its source group: it must leave the group by the router it came to.
+    pub const MUST_LEAVE: u8 = 2;
+    /// A global hop.
+    pub const GLOBAL: u8 = 4;
+}
+
+/// What makes a packet look for another way, and which ways will do.
+pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
+    /// One line for people.
+    fn describe(&self) -> String;
+
+    /// What agents want to know.
+    fn interests(&self) -> Interests {
+        Interests::default()
+    }
+
+    /// Whether a packet looks for another way than its minimal one.
+    fn fires(&self, scene: &Scene<'_>, random: &mut Stream) -> bool;
+
+    /// Whether another way will do.
+    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool;
+}
+
+/// What a trigger sees of a router and of the packet that is asked about.
+pub(super) struct Scene<'a> {
+    pub view: &'a dyn View,
+    pub compass: &'a Compass,
+    pub contention: &'a Contention,
+    /// The minimal step of the packet.
+    pub minimal: Lane,
+    /// The kind of its link.
+    pub hop: Hop,
+    /// The group that the packet is for, if it is another one and the packet has not left its source router.
+    pub leaves_for: Option<u32>,
+}
+
+/// How candidates are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Probe {
+    /// One of all that will do.
+    All,
+    /// A random one, which will do or not.
+    One,
+}
+
+/// A mechanism with its trigger.
+#[derive(Debug)]
+pub(super) struct InTransit<T> {
+    chart: Arc<Chart>,
+    trigger: T,
+    probe: Probe,
+}
+
+impl<T: Trigger> InTransit<T> {
+    pub(super) fn new(topology: Arc<Dragonfly>, trigger: T, probe: Probe) -> Self {
+        let sequence = VcSequence::parse(ORDER, &["l?gl?gl?"]).expect("the order is long enough");
+        Self { chart: Arc::new(Chart::new(topology, sequence)), trigger, probe }
+    }
+}
+
+fn kind(hop: Hop, vc: u8) -> ChannelKind {
+    ChannelKind { class: hop as u8 + 1, vc }
+}
+
+impl<T: Trigger> Routing for InTransit<T> {
+    fn topology(&self) -> Arc<dyn Topology> {
+        Arc::clone(&self.chart.topology) as _
+    }
+
+    fn virtual_channels(&self) -> Vec<u8> {
+        self.chart.virtual_channels()
+    }
+
+    fn agent(&self, router: RouterId) -> Box<dyn Agent> {
+        let compass = self.chart.compass(router);
+        let topology = &self.chart.topology;
+        let contention = Contention::new(topology.ports(router), topology.groups());
+        Box::new(InTransitAgent { compass, contention, trigger: self.trigger.clone(), probe: self.probe })
+    }
+
+    fn revises(&self) -> bool {
+        true
+    }
+
+    fn interests(&self) -> Interests {
+        self.trigger.interests()
+    }
+
+    fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
+        use Hop::{Global, Local};
+        let pairs = [
+            ((Local, 0), (Global, 0)),
+            ((Local, 0), (Local, 1)),
+            ((Local, 0), (Global, 1)),
+            ((Global, 0), (Local, 1)),
+            ((Global, 0), (Global, 1)),
+            ((Local, 1), (Global, 1)),
+            ((Local, 1), (Local, 2)),
+            ((Global, 1), (Local, 2)),
+        ];
+        pairs.into_iter().map(|((a, i), (b, j))| (kind(a, i), kind(b, j))).collect()
+    }
+
+    fn opportunities(&self) -> Vec<(ChannelKind, ChannelKind)> {
+        let local = |vc| kind(Hop::Local, vc);
+        vec![(local(0), local(0)), (kind(Hop::Global, 0), local(0)), (kind(Hop::Global, 1), local(1))]
+    }
+
+    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+        let compass = self.chart.compass(router);
+        let towards = |destination, steps: &mut Vec<Step>| {
+            let packet = Case::new(&compass, entry, header.towards(destination));
+            packet.minimal_steps(steps);
+            let minimal: Vec<Port> = steps.iter().map(|step| step.port).collect();
+            packet.misroutes(&minimal, |step| steps.push(step));
+        };
+        if header.is_anywhere() {
+            for destination in self.chart.destinations() {
+                let mut found = Vec::new();
+                towards(destination, &mut found);
+                steps.extend(found);
+            }
+        } else {
+            towards(header.destination(), steps);
+        }
+    }
+
+    fn describe(&self) -> String {
+        format!("{}, virtual channels {ORDER} and opportunities", self.trigger.describe())
+    }
+}
+
+/// A packet at a router: what it may do there.
+struct Case<'a> {
+    compass: &'a Compass,
+    /// How it came in: the kind of the link, none from a node, and the channel.
+    entry: Option<(Hop, u8)>,
+    header: Header,
+    group: u32,
+    place: u32,
+    port: Port,
+}
+
+impl<'a> Case<'a> {
+    #[inline]
+    fn new(compass: &'a Compass, entry: Lane, header: Header) -> Self {
+        let (group, place, port) = Dragonfly::locate(header.destination());
+        let entry = compass.kind(entry.port).map(|hop| (hop, entry.vc));
+        Self { compass, entry, header, group, place, port }
+    }
+
+    fn has(&self, what: u8) -> bool {
+        self.header.leg & what != 0
+    }
+
+    /// Whether it is still in the group it comes from and goes to another one.
+    fn is_leaving(&self) -> bool {
+        !self.has(done::GLOBAL) && self.group != self.compass.group
+    }
+
+    /// The step by a link of a kind, as the order of channels wants it.
+    #[inline]
+    fn step(&self, hop: Hop, port: Port) -> Step {
+        let vc = match (hop, self.entry) {
+            (Hop::Local, None) => 0,
+            (Hop::Local, Some((_, vc))) => vc + 1,
+            (Hop::Global, _) => u8::from(self.has(done::GLOBAL)),
+        };
+        let header = match hop {
+            Hop::Local => self.header,
+            Hop::Global => self.through(port),
+        };
+        Step { port, vc, vcs: 1, header }
+    }
+
+    /// The header after a global link.
+    fn through(&self, port: Port) -> Header {
+        let detours = self.compass.group_behind(port) != self.group;
+        Header { leg: done::GLOBAL, detoured: self.header.detoured || detours, ..self.header }
+    }
+
+    /// The step of a local hop that is not minimal.
+    fn opportunity(&self, port: Port) -> Step {
+        // Injection and the source group use the first channel; elsewhere it is the one before the next in order.
+        let vc = self.entry.map_or(0, |(_, vc)| vc);
+        let leaving = if self.is_leaving() { done::MUST_LEAVE } else { 0 };
+        let header = Header { leg: self.header.leg | done::LOCAL | leaving, ..self.header };
+        Step { port, vc, vcs: 1, header }
+    }
+
+    /// All steps that are minimal, or, where the packet must leave, none.
+    fn minimal_steps(&self, steps: &mut Vec<Step>) {
+        if (self.group, self.place) == (self.compass.group, self.compass.place) {
+            steps.push(self.compass.eject(self.port, self.header));
+        } else if !self.has(done::MUST_LEAVE) {
+            let hops = self.compass.all_towards(self.group, self.place);
+            steps.extend(hops.into_iter().map(|(hop, port)| self.step(hop, port)));
+        }
+    }
+
+    /// Shows all steps that are not minimal but allowed here; `minimal` are the ports that are.
+    #[inline]
+    fn misroutes(&self, minimal: &[Port], mut show: impl FnMut(Step)) {
+        let is_other = |port: &Port| !minimal.contains(port);
+        if self.has(done::MUST_LEAVE) {
+            self.compass.global_ports().for_each(|port| show(self.step(Hop::Global, port)));
+        } else if self.is_leaving() && self.entry.is_none() {
+            self.compass.global_ports().filter(is_other).for_each(|port| show(self.step(Hop::Global, port)));
+        } else if self.may_hop_locally(minimal) {
+            self.compass.local_ports().filter(is_other).for_each(|port| show(self.opportunity(port)));
+        }
+    }
+
+    /// Whether a local hop that is not minimal is allowed.
+    fn may_hop_locally(&self, minimal: &[Port]) -> bool {
+        let after_local_hop = matches!(self.entry, Some((Hop::Local, _)));
+        let minimal_is_local = minimal.iter().all(|&port| self.compass.kind(port) == Some(Hop::Local));
+        !self.has(done::LOCAL) && if self.is_leaving() { after_local_hop } else { minimal_is_local }
+    }
+}
+
+/// The most ports of a router.
+const PORTS_MAX: usize = 256;
+
+struct InTransitAgent<T> {
+    compass: Compass,
+    contention: Contention,
+    trigger: T,
+    probe: Probe,
+}
+
+impl<T: Trigger> InTransitAgent<T> {
+    /// A step that is not minimal, if there is one that will do.
+    fn misroute(&self, packet: &Case<'_>, scene: &Scene<'_>, random: &mut Stream) -> Option<Step> {
+        let forced = packet.has(done::MUST_LEAVE);
+        let will_do = |step: &Step| {
+            let lane = Lane { port: step.port, vc: step.vc };
+            scene.view.admits(step.port, step.vc) && (forced || self.trigger.accepts(scene, lane))
+        };
+        let minimal = if forced { &[][..] } else { &[scene.minimal.port][..] };
+        let mut found = [0; PORTS_MAX];
+        let mut count = 0;
+        packet.misroutes(minimal, |step| {
+            if self.probe == Probe::One || will_do(&step) {
+                found[count] = step.port;
+                count += 1;
+            }
+        });
+        if count == 0 {
+            return None;
+        }
+        let chosen = found[random.below(count as u32) as usize];
+        let step = match self.compass.kind(chosen) {
+            Some(Hop::Global) => packet.step(Hop::Global, chosen),
+            _ => packet.opportunity(chosen),
+        };
+        (self.probe == Probe::All || will_do(&step)).then_some(step)
+    }
+}
+
+impl<T: Trigger> Agent for InTransitAgent<T> {
+    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
+        let packet = Case::new(&self.compass, entry, *header);
+        let Some((hop, port)) = self.compass.towards(packet.group, packet.place, random) else {
+            return self.compass.eject(packet.port, *header);
+        };
+        let minimal = packet.step(hop, port);
+        let scene = Scene {
+            view,
+            compass: &self.compass,
+            contention: &self.contention,
+            minimal: Lane { port, vc: minimal.vc },
+            hop,
+            leaves_for: (packet.is_leaving() && packet.entry.is_none()).then_some(packet.group),
+        };
+        if packet.has(done::MUST_LEAVE) {
+            return self.misroute(&packet, &scene, random).unwrap_or(Step::none_yet(*header));
+        }
+        if !self.trigger.fires(&scene, random) {
+            return minimal;
+        }
+        self.misroute(&packet, &scene, random).unwrap_or(minimal)
+    }
+
+    fn head_arrived(&mut self, entry: Lane, header: &Header) {
+        let (group, place, port) = Dragonfly::locate(header.destination());
+        let minimal = self.compass.first_towards(group, place).unwrap_or(port);
+        let leaves_for =
+            (group != self.compass.group && self.compass.kind(entry.port) != Some(Hop::Local)).then_some(group);
+        self.contention.head_arrived(entry, minimal, leaves_for);
+    }
+
+    fn tail_left(&mut self, entry: Lane) {
+        self.contention.tail_left(entry);
+    }
+
+    fn broadcast(&mut self) -> Option<Notice> {
+        self.contention.broadcast()
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        self.contention.save(bytes);
+    }
+
+    fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        self.contention.load(bytes)
+    }
+}

@@ -1,0 +1,291 @@
+//! The triggers, and their entries in the list of algorithms.
+
+use std::sync::Arc;
+
+use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
+use tailback_random::Stream;
+use tailback_topology::AnyTopology;
+
+use super::credits::Credits;
+use super::{InTransit, LOCAL, Probe, Scene, Trigger};
+use crate::registry::{RoutingModel, needs};
+use crate::{Interests, Lane, Routing};
+
+const fn percent(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Integer { min: 0, max: 1000 }, default: Some(default), help }
+}
+
+const fn packets(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Integer { min: 0, max: 10_000 }, default: Some(default), help }
+}
+
+const PROBE: Parameter = Parameter {
+    name: "candidates",
+    kind: Kind::Choice(&[
+        Choice { word: "all", help: "a random one of all that will do" },
+        Choice { word: "one", help: "one at random, which will do or not" },
+    ]),
+    default: Some("\"all\""),
+    help: "how another way is chosen",
+};
+
+const MINIMUM: Parameter =
+    percent("minimum", "0", "percent of its buffer that the minimal way must have in use for credits to count");
+const SIBLINGS: Parameter = percent(
+    "siblings",
+    "150",
+    "percent of the mean use of all global links of a router that a minimal one must exceed for credits to count",
+);
+const MARGIN: Parameter = packets("siblings_margin", "40", "flits by which it must exceed them on top");
+
+const fn share(default: &'static str) -> Parameter {
+    percent("share", default, "percent of the use of the minimal way that another way may have at most")
+}
+
+const fn threshold(default: &'static str) -> Parameter {
+    packets("threshold", default, "packets that want the minimal output from which on it is contended")
+}
+
+fn credits(values: &Values) -> Credits {
+    Credits {
+        minimum: values.integer("minimum"),
+        share: values.integer("share"),
+        siblings: values.integer("siblings"),
+        siblings_margin: values.integer("siblings_margin"),
+    }
+}
+
+/// Builds a mechanism on a dragonfly.
+fn build<T: Trigger>(
+    model: &RoutingModel,
+    topology: &AnyTopology,
+    values: &Values,
+    trigger: T,
+) -> Result<Arc<dyn Routing>, BuildError> {
+    let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(model, topology)) };
+    let probe = if values.text("candidates") == "one" { Probe::One } else { Probe::All };
+    Ok(Arc::new(InTransit::new(Arc::clone(topology), trigger, probe)))
+}
+
+/// Told of heads.
+const HEADS: Interests =
+    Interests { heads: true, changes: false, notices: None, broadcast_cycles: None, broadcast_flits: 0 };
+
+/// OLM: misroutes when the minimal way is congested by what credits tell.
+pub(crate) const OLM: RoutingModel = RoutingModel {
+    name: "olm",
+    topology: "dragonfly",
+    summary: "OLM: leaves the minimal way in transit when credits tell of congestion, with opportunistic local hops",
+    parameters: &[share("50"), MINIMUM, SIBLINGS, MARGIN, PROBE],
+    build: |topology, values| build(&OLM, topology, values, Olm(credits(values))),
+};
+
+#[derive(Clone, Copy, Debug)]
+struct Olm(Credits);
+
+impl Trigger for Olm {
+    fn describe(&self) -> String {
+        format!("OLM, other ways with at most {} % of the minimal one's use", self.0.share)
+    }
+
+    #[inline]
+    fn fires(&self, scene: &Scene<'_>, _random: &mut Stream) -> bool {
+        self.0.is_congested(scene) && !self.0.is_like_siblings(scene)
+    }
+
+    #[inline]
+    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
+        self.0.is_better(scene, candidate)
+    }
+}
+
+/// Base: misroutes when many packets want the minimal output.
+pub(crate) const BASE: RoutingModel = RoutingModel {
+    name: "base",
+    topology: "dragonfly",
+    summary: "Base: leaves the minimal way when a contention counter reaches a threshold",
+    parameters: &[threshold("6"), PROBE],
+    build: |topology, values| build(&BASE, topology, values, Base { threshold: values.integer("threshold") }),
+};
+
+#[derive(Clone, Copy, Debug)]
+struct Base {
+    threshold: u32,
+}
+
+impl Trigger for Base {
+    fn describe(&self) -> String {
+        format!("contention counters, threshold {}", self.threshold)
+    }
+
+    fn interests(&self) -> Interests {
+        HEADS
+    }
+
+    #[inline]
+    fn fires(&self, scene: &Scene<'_>, _random: &mut Stream) -> bool {
+        scene.contention.count(scene.minimal.port) >= self.threshold
+    }
+
+    #[inline]
+    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
+        scene.contention.count(candidate.port) < self.threshold
+    }
+}
+
+/// Hybrid: contention counters or credits.
+pub(crate) const HYBRID: RoutingModel = RoutingModel {
+    name: "hybrid",
+    topology: "dragonfly",
+    summary: "Hybrid: leaves the minimal way when a contention counter or credits say so",
+    parameters: &[threshold("7"), share("35"), MINIMUM, SIBLINGS, MARGIN, PROBE],
+    build: |topology, values| {
+        build(&HYBRID, topology, values, Hybrid { threshold: values.integer("threshold"), credits: credits(values) })
+    },
+};
+
+#[derive(Clone, Copy, Debug)]
+struct Hybrid {
+    threshold: u32,
+    credits: Credits,
+}
+
+impl Hybrid {
+    #[inline]
+    fn is_contended(&self, scene: &Scene<'_>) -> bool {
+        scene.contention.count(scene.minimal.port) >= self.threshold
+    }
+}
+
+impl Trigger for Hybrid {
+    fn describe(&self) -> String {
+        format!("contention counters, threshold {}, or credits, at most {} %", self.threshold, self.credits.share)
+    }
+
+    fn interests(&self) -> Interests {
+        HEADS
+    }
+
+    #[inline]
+    fn fires(&self, scene: &Scene<'_>, _random: &mut Stream) -> bool {
+        self.is_contended(scene) || (self.credits.is_congested(scene) && !self.credits.is_like_siblings(scene))
+    }
+
+    #[inline]
+    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
+        // Where contention is the cause, any way that is open is better.
+        self.is_contended(scene) || self.credits.is_better(scene, candidate)
+    }
+}
+
+/// ECtN: contention counters of all routers of a group, for packets at their source router.
+pub(crate) const ECTN: RoutingModel = RoutingModel {
+    name: "ectn",
+    topology: "dragonfly",
+    summary: "ECtN: Base, and routers of a group tell each other their contention for each other group",
+    parameters: &[
+        threshold("6"),
+        packets("combined_threshold", "10", "packets of the whole group from which on a group is contended"),
+        Parameter {
+            name: "period",
+            kind: Kind::Integer { min: 1, max: 1 << 20 },
+            default: Some("100"),
+            help: "link cycles from one broadcast to the next",
+        },
+        packets("overhead", "0", "flits that a broadcast takes on each local link; the paper has it free"),
+        PROBE,
+    ],
+    build: |topology, values| {
+        let trigger = Ectn {
+            base: Base { threshold: values.integer("threshold") },
+            combined: values.integer("combined_threshold"),
+            period: values.integer("period"),
+            overhead: values.integer("overhead") as u16,
+        };
+        build(&ECTN, topology, values, trigger)
+    },
+};
+
+#[derive(Clone, Copy, Debug)]
+struct Ectn {
+    base: Base,
+    combined: u32,
+    period: u32,
+    overhead: u16,
+}
+
+impl Trigger for Ectn {
+    fn describe(&self) -> String {
+        let (local, combined, period) = (self.base.threshold, self.combined, self.period);
+        format!("explicit contention notification every {period} cycles, thresholds {local} and {combined}")
+    }
+
+    fn interests(&self) -> Interests {
+        let (notices, broadcast_cycles) = (Some(LOCAL), Some(self.period));
+        Interests { notices, broadcast_cycles, broadcast_flits: self.overhead, ..HEADS }
+    }
+
+    #[inline]
+    fn fires(&self, scene: &Scene<'_>, random: &mut Stream) -> bool {
+        let contended = |group: u32| {
+            let others = scene.view.board().sum_of_others(scene.compass.place as usize, group as usize);
+            scene.contention.partial(group) + others >= self.combined
+        };
+        self.base.fires(scene, random) || scene.leaves_for.is_some_and(contended)
+    }
+
+    #[inline]
+    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
+        self.base.accepts(scene, candidate)
+    }
+}
+
+/// The trigger that the contention paper describes and leaves to others.
+pub(crate) const STATISTICAL: RoutingModel = RoutingModel {
+    name: "statistical",
+    topology: "dragonfly",
+    summary: "Base with chance: the higher a counter above its threshold, the more packets leave the minimal way",
+    parameters: &[
+        threshold("4"),
+        packets("certain", "10", "packets from which on every packet leaves the minimal way if it can"),
+        PROBE,
+    ],
+    build: |topology, values| {
+        let (threshold, certain) = (values.integer("threshold"), values.integer("certain"));
+        if certain <= threshold {
+            return Err(BuildError::at("certain", format!("{certain} is not above the threshold, {threshold}"))
+                .help("with equal numbers this would be the routing `base`"));
+        }
+        build(&STATISTICAL, topology, values, Statistical { base: Base { threshold }, certain })
+    },
+};
+
+#[derive(Clone, Copy, Debug)]
+struct Statistical {
+    base: Base,
+    certain: u32,
+}
+
+impl Trigger for Statistical {
+    fn describe(&self) -> String {
+        let (threshold, certain) = (self.base.threshold, self.certain);
+        format!("contention counters by chance, from {threshold} packets on, certain from {certain} on")
+    }
+
+    fn interests(&self) -> Interests {
+        HEADS
+    }
+
+    #[inline]
+    fn fires(&self, scene: &Scene<'_>, random: &mut Stream) -> bool {
+        let count = scene.contention.count(scene.minimal.port);
+        let Some(above) = (count + 1).checked_sub(self.base.threshold).filter(|&above| above > 0) else { return false };
+        let steps = self.certain + 1 - self.base.threshold;
+        above >= steps || random.below(steps) < above
+    }
+
+    #[inline]
+    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
+        self.base.accepts(scene, candidate)
+    }
+}

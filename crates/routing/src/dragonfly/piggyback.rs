@@ -1,0 +1,218 @@
+//! PiggyBack: routers of a group tell each other which of their global links are saturated, and a packet at its source
+//! router detours when its minimal global link is, or when the queues there say so as in UGAL (Jiang, Kim, Dally).
+
+use std::sync::Arc;
+
+use tailback_parameters::{Kind, Parameter};
+use tailback_random::Stream;
+use tailback_topology::{AnyTopology, Dragonfly, LinkClass, RouterId, Topology};
+
+use super::compass::Compass;
+use super::valiant::{DETOUR_PARAMETERS, Detours, STRAIGHT};
+use crate::registry::{RoutingModel, needs};
+use crate::{Agent, ChannelKind, Header, Interests, Lane, Notice, Routing, Step, View};
+
+/// The entry in the list of algorithms.
+pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
+    name: "piggyback",
+    topology: "dragonfly",
+    summary: "PB: detours when the minimal global link is saturated, as routers of the group tell each other, or by UGAL",
+    parameters: &[
+        Parameter {
+            name: "saturation",
+            kind: Kind::Integer { min: 0, max: 1000 },
+            default: Some("200"),
+            help: "percent of the mean use of the global links of its router that a saturated one exceeds",
+        },
+        Parameter {
+            name: "saturation_margin",
+            kind: Kind::Integer { min: 0, max: 1 << 20 },
+            default: Some("24"),
+            help: "flits by which it exceeds them on top",
+        },
+        Parameter {
+            name: "threshold",
+            kind: Kind::Integer { min: 0, max: 1 << 20 },
+            default: Some("24"),
+            help: "flits by which the weighted minimal queue must exceed the other before a packet detours",
+        },
+        DETOUR_PARAMETERS[0],
+        DETOUR_PARAMETERS[1],
+        DETOUR_PARAMETERS[2],
+    ],
+    build: |topology, values| {
+        let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&PIGGYBACK, topology)) };
+        let rule = Rule {
+            saturation: values.integer("saturation"),
+            margin: values.integer("saturation_margin"),
+            threshold: values.integer("threshold"),
+        };
+        Ok(Arc::new(Piggyback { detours: Detours::build(topology, values)?, rule }))
+    },
+};
+
+/// When a link is saturated, and when a packet detours.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    saturation: u32,
+    margin: u32,
+    threshold: u32,
+}
+
+#[derive(Debug)]
+struct Piggyback {
+    detours: Detours,
+    rule: Rule,
+}
+
+impl Routing for Piggyback {
+    fn topology(&self) -> Arc<dyn Topology> {
+        Arc::clone(&self.detours.chart.topology) as _
+    }
+
+    fn virtual_channels(&self) -> Vec<u8> {
+        self.detours.chart.virtual_channels()
+    }
+
+    fn agent(&self, router: RouterId) -> Box<dyn Agent> {
+        let compass = self.detours.chart.compass(router);
+        Box::new(PiggybackAgent {
+            compass,
+            detours: self.detours.clone(),
+            rule: self.rule,
+            saturated: 0,
+            drawn: Vec::new(),
+        })
+    }
+
+    fn revises(&self) -> bool {
+        true
+    }
+
+    fn interests(&self) -> Interests {
+        Interests { heads: true, changes: true, notices: Some(LinkClass(1)), ..Interests::default() }
+    }
+
+    fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
+        self.detours.moves()
+    }
+
+    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+        // Minimal ways are among those with detours: to where the packet already is.
+        self.detours.possible(router, entry, header, steps);
+    }
+
+    fn describe(&self) -> String {
+        let Rule { saturation, margin, threshold } = self.rule;
+        format!(
+            "PiggyBack, saturated above {saturation} % of the mean and {margin} flits, threshold {threshold} flits, by {}",
+            self.detours.describe()
+        )
+    }
+}
+
+struct PiggybackAgent {
+    compass: Compass,
+    detours: Detours,
+    rule: Rule,
+    /// Set of the global links of this router that are saturated.
+    saturated: u64,
+    /// By queue of a node, for the head of each: where it would detour.
+    drawn: Vec<Option<(u32, u32)>>,
+}
+
+/// The most virtual channels per port.
+const VCS_MAX: usize = 16;
+
+impl PiggybackAgent {
+    /// Where the head of a queue would detour: drawn once.
+    fn detour(&mut self, entry: Lane, header: &Header, random: &mut Stream) -> (u32, u32) {
+        let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
+        if self.drawn.len() <= queue {
+            self.drawn.resize(queue + 1, None);
+        }
+        *self.drawn[queue].get_or_insert_with(|| self.detours.draw(&self.compass, header, random))
+    }
+
+    /// The header with which a packet leaves its source router, as things are now.
+    fn decide(&mut self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Header {
+        let straight = Header { leg: STRAIGHT, ..header };
+        let (group, place, _) = Dragonfly::locate(header.destination());
+        if (group, place) == (self.compass.group, self.compass.place) {
+            return straight;
+        }
+        let via = self.detour(entry, &header, random);
+        let detour = self.detours.set_out(header, via);
+        let minimal_step = self.compass.minimal_step(entry, straight, random);
+        let detour_step = self.detours.follow(&self.compass, entry, detour, random);
+        let queue = |step: &Step| view.occupancy(step.port, step.vc);
+        let minimal = queue(&minimal_step) * self.compass.distance(group, place);
+        let other = queue(&detour_step) * self.detours.length(&self.compass, via, (group, place));
+        let longer = minimal > other + self.rule.threshold;
+        if longer || self.minimal_link_is_saturated(group, view) { detour } else { straight }
+    }
+
+    /// Whether the global link of a minimal way to another group is saturated, as far as this router has heard.
+    fn minimal_link_is_saturated(&self, group: u32, view: &dyn View) -> bool {
+        let Some((place, offset)) = self.compass.gateway(group) else { return false };
+        let saturated = if place == self.compass.place { self.saturated } else { view.board().word(place as usize) };
+        saturated & 1 << offset != 0
+    }
+}
+
+impl Agent for PiggybackAgent {
+    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
+        let header = if header.leg == 0 { self.decide(entry, *header, view, random) } else { *header };
+        self.detours.follow(&self.compass, entry, header, random)
+    }
+
+    fn head_arrived(&mut self, entry: Lane, _header: &Header) {
+        let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
+        if let Some(drawn) = self.drawn.get_mut(queue) {
+            *drawn = None;
+        }
+    }
+
+    fn look(&mut self, view: &dyn View) -> Option<Notice> {
+        let (mut sum, mut count) = (0, 0);
+        for port in self.compass.global_ports() {
+            sum += view.occupancy(port, 0);
+            count += 1;
+        }
+        let limit = self.rule.saturation * sum / (100 * count.max(1)) + self.rule.margin;
+        let mut saturated = 0;
+        for (offset, port) in self.compass.global_ports().enumerate() {
+            saturated |= u64::from(view.occupancy(port, 0) > limit) << offset;
+        }
+        let news = saturated != self.saturated;
+        self.saturated = saturated;
+        news.then(|| Notice { word: saturated, list: Vec::new() })
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.saturated.to_le_bytes());
+        bytes.extend((self.drawn.len() as u64).to_le_bytes());
+        for drawn in &self.drawn {
+            let (group, place) = drawn.unwrap_or((u32::MAX, u32::MAX));
+            bytes.extend(group.to_le_bytes());
+            bytes.extend(place.to_le_bytes());
+        }
+    }
+
+    fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        let mut word = || {
+            let (word, rest) = bytes.split_first_chunk()?;
+            *bytes = rest;
+            Some(u64::from_le_bytes(*word))
+        };
+        self.saturated = word()?;
+        let count = word()?;
+        self.drawn.clear();
+        for _ in 0..count {
+            let pair = word()?;
+            let drawn = (pair as u32, (pair >> 32) as u32);
+            self.drawn.push((drawn != (u32::MAX, u32::MAX)).then_some(drawn));
+        }
+        Some(())
+    }
+}
