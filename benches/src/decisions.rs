@@ -54,6 +54,11 @@ impl View for Queues {
     }
 
     #[inline]
+    fn round_trip(&self, _port: Port) -> u32 {
+        16
+    }
+
+    #[inline]
     fn admits(&self, _port: Port, _vc: u8) -> bool {
         true
     }

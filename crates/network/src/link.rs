@@ -37,6 +37,11 @@ pub struct Link {
 }
 
 impl Link {
+    /// The flits that are on the way, or stand for credits on the way back, when it is never idle.
+    pub fn round_trip(&self) -> u32 {
+        2 * self.latency / Time::from(self.flit_ticks.max(1))
+    }
+
     /// The link of a port that is joined to nothing.
     pub const OPEN: Self = Self {
         far_region: 0,

@@ -89,6 +89,10 @@ impl View for Imagined<'_> {
         self.scenario.network.input_buffers[class.index()].into()
     }
 
+    fn round_trip(&self, _: Port) -> u32 {
+        0
+    }
+
     fn admits(&self, port: Port, vc: u8) -> bool {
         self.rumour == 0 || self.occupancy(port, vc) < self.rumour
     }

@@ -109,6 +109,8 @@ pub trait Outputs {
     fn occupancy(&self, port: u8, vc: u8) -> u32;
     /// As [`View::capacity`].
     fn capacity(&self, port: u8, vc: u8) -> u32;
+    /// As [`View::round_trip`].
+    fn round_trip(&self, port: u8) -> u32;
     /// As [`View::admits`].
     fn admits(&self, port: u8, vc: u8) -> bool;
 }
@@ -133,6 +135,11 @@ impl<T: Outputs> View for RouterView<'_, T> {
     #[inline]
     fn capacity(&self, port: u8, vc: u8) -> u32 {
         self.outputs.capacity(port, vc)
+    }
+
+    #[inline]
+    fn round_trip(&self, port: u8) -> u32 {
+        self.outputs.round_trip(port)
     }
 
     #[inline]

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use tailback_parameters::{Kind, Parameter};
+use tailback_parameters::{Choice, Kind, Parameter};
 use tailback_random::Stream;
-use tailback_topology::{AnyTopology, Dragonfly, LinkClass, RouterId, Topology};
+use tailback_topology::{AnyTopology, Dragonfly, LinkClass, Port, RouterId, Topology};
 
 use super::compass::Compass;
 use super::valiant::{DETOUR_PARAMETERS, Detours, STRAIGHT};
@@ -36,6 +36,15 @@ pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
             default: Some("24"),
             help: "flits by which the weighted minimal queue must exceed the other before a packet detours",
         },
+        Parameter {
+            name: "occupancy",
+            kind: Kind::Choice(&[
+                Choice { word: "channel", help: "that of the first virtual channel of a global link" },
+                Choice { word: "port", help: "the mean of all its virtual channels" },
+            ]),
+            default: Some("\"channel\""),
+            help: "whose buffers tell of saturation",
+        },
         DETOUR_PARAMETERS[0],
         DETOUR_PARAMETERS[1],
         DETOUR_PARAMETERS[2],
@@ -46,6 +55,7 @@ pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
             saturation: values.integer("saturation"),
             margin: values.integer("saturation_margin"),
             threshold: values.integer("threshold"),
+            whole_port: values.text("occupancy") == "port",
         };
         Ok(Arc::new(Piggyback { detours: Detours::build(topology, values)?, rule }))
     },
@@ -57,6 +67,19 @@ struct Rule {
     saturation: u32,
     margin: u32,
     threshold: u32,
+    /// Whether saturation goes by the mean of all virtual channels of a link.
+    whole_port: bool,
+}
+
+impl Rule {
+    /// The flits that stand for the use of a global link.
+    fn used(self, view: &dyn View, port: Port) -> u32 {
+        if self.whole_port {
+            view.port_occupancy(port) / u32::from(view.channels(port)).max(1)
+        } else {
+            view.occupancy(port, 0)
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -103,7 +126,7 @@ impl Routing for Piggyback {
     }
 
     fn describe(&self) -> String {
-        let Rule { saturation, margin, threshold } = self.rule;
+        let Rule { saturation, margin, threshold, .. } = self.rule;
         format!(
             "PiggyBack, saturated above {saturation} % of the mean and {margin} flits, threshold {threshold} flits, by {}",
             self.detours.describe()
@@ -176,13 +199,13 @@ impl Agent for PiggybackAgent {
     fn look(&mut self, view: &dyn View) -> Option<Notice> {
         let (mut sum, mut count) = (0, 0);
         for port in self.compass.global_ports() {
-            sum += view.occupancy(port, 0);
+            sum += self.rule.used(view, port);
             count += 1;
         }
         let limit = self.rule.saturation * sum / (100 * count.max(1)) + self.rule.margin;
         let mut saturated = 0;
         for (offset, port) in self.compass.global_ports().enumerate() {
-            saturated |= u64::from(view.occupancy(port, 0) > limit) << offset;
+            saturated |= u64::from(self.rule.used(view, port) > limit) << offset;
         }
         let news = saturated != self.saturated;
         self.saturated = saturated;

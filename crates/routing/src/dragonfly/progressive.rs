@@ -22,7 +22,7 @@ pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
             name: "threshold",
             kind: Kind::Integer { min: 0, max: 1 << 20 },
             default: Some("32"),
-            help: "flits by which twice the minimal queue must exceed that of the detour",
+            help: "flits by which the minimal queue must exceed twice that of the detour, beyond what is on the links",
         },
         DETOUR_PARAMETERS[1],
         Parameter {
@@ -133,7 +133,9 @@ impl ProgressiveAgent {
         let detour = self.detours.set_out(start, via);
         let minimal = self.compass.minimal_step(entry, straight, random);
         let other = self.detours.follow(&self.compass, entry, detour, random);
-        let (minimal, other) = (view.port_occupancy(minimal.port), view.port_occupancy(other.port));
+        // What is only on its way on a busy link is no queue.
+        let queue = |step: &Step| view.port_occupancy(step.port).saturating_sub(view.round_trip(step.port));
+        let (minimal, other) = (queue(&minimal), queue(&other));
         if minimal > 2 * other + self.threshold { detour } else { self.stay(straight, &header) }
     }
 

@@ -179,6 +179,10 @@ impl Outputs for GeneralOutputs<'_> {
         self.fabric.spec.input_buffers[self.port(port).1].into()
     }
 
+    fn round_trip(&self, port: u8) -> u32 {
+        self.routers.state.link(self.port(port).0).round_trip()
+    }
+
     fn admits(&self, port: u8, vc: u8) -> bool {
         let (index, class) = self.port(port);
         self.routers.room(index, self.class.first_vc[class] + vc, self.flits, self.now, self.fabric).is_some()

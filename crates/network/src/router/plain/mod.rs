@@ -463,6 +463,11 @@ impl Outputs for PlainOutputs<'_> {
     }
 
     #[inline]
+    fn round_trip(&self, port: u8) -> u32 {
+        self.port(port).link.round_trip()
+    }
+
+    #[inline]
     fn admits(&self, port: u8, vc: u8) -> bool {
         let index = self.first + usize::from(port);
         let port = self.port(port);

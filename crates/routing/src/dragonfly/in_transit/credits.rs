@@ -14,20 +14,32 @@ pub(super) struct Credits {
     /// and so many flits.
     pub siblings: u32,
     pub siblings_margin: u32,
+    /// Whether all virtual channels of a port stand for each of them.
+    pub whole_port: bool,
 }
 
 impl Credits {
+    /// The flits in the buffer of a channel: its own, or the mean of its port.
+    #[inline]
+    fn occupancy(&self, scene: &Scene<'_>, lane: Lane) -> u32 {
+        if self.whole_port {
+            scene.view.port_occupancy(lane.port) / u32::from(scene.view.channels(lane.port)).max(1)
+        } else {
+            scene.view.occupancy(lane.port, lane.vc)
+        }
+    }
+
     /// The use of a channel in ten thousandths of its buffer.
     #[inline]
-    fn used(scene: &Scene<'_>, lane: Lane) -> u32 {
-        10_000 * scene.view.occupancy(lane.port, lane.vc) / scene.view.capacity(lane.port, lane.vc).max(1)
+    fn used(&self, scene: &Scene<'_>, lane: Lane) -> u32 {
+        10_000 * self.occupancy(scene, lane) / scene.view.capacity(lane.port, lane.vc).max(1)
     }
 
     /// Whether the minimal way is in use and cannot be taken this very moment.
     #[inline]
     pub fn is_congested(&self, scene: &Scene<'_>) -> bool {
         let Lane { port, vc } = scene.minimal;
-        !scene.view.admits(port, vc) && Self::used(scene, scene.minimal) >= 100 * self.minimum
+        !scene.view.admits(port, vc) && self.used(scene, scene.minimal) >= 100 * self.minimum
     }
 
     /// Whether the minimal way is a global link that has no more in use than its siblings: then all are, and nothing is won
@@ -40,17 +52,17 @@ impl Credits {
         let vc = scene.minimal.vc;
         let (mut sum, mut count) = (0, 0);
         for port in scene.compass.global_ports() {
-            sum += scene.view.occupancy(port, vc);
+            sum += self.occupancy(scene, Lane { port, vc });
             count += 1;
         }
         // own > siblings % · sum / count + margin, without fractions.
-        let own = scene.view.occupancy(scene.minimal.port, vc);
+        let own = self.occupancy(scene, scene.minimal);
         100 * count * own <= self.siblings * sum + 100 * count * self.siblings_margin
     }
 
     /// Whether another way has much less in use.
     #[inline]
     pub fn is_better(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
-        100 * Self::used(scene, candidate) <= self.share * Self::used(scene, scene.minimal)
+        100 * self.used(scene, candidate) <= self.share * self.used(scene, scene.minimal)
     }
 }

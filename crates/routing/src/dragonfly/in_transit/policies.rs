@@ -38,6 +38,16 @@ const SIBLINGS: Parameter = percent(
 );
 const MARGIN: Parameter = packets("siblings_margin", "40", "flits by which it must exceed them on top");
 
+const OCCUPANCY: Parameter = Parameter {
+    name: "occupancy",
+    kind: Kind::Choice(&[
+        Choice { word: "channel", help: "that of the virtual channel that the packet would use" },
+        Choice { word: "port", help: "the mean of all virtual channels of the port" },
+    ]),
+    default: Some("\"channel\""),
+    help: "whose buffers credits are about",
+};
+
 const fn share(default: &'static str) -> Parameter {
     percent("share", default, "percent of the use of the minimal way that another way may have at most")
 }
@@ -52,6 +62,7 @@ fn credits(values: &Values) -> Credits {
         share: values.integer("share"),
         siblings: values.integer("siblings"),
         siblings_margin: values.integer("siblings_margin"),
+        whole_port: values.text("occupancy") == "port",
     }
 }
 
@@ -76,7 +87,7 @@ pub(crate) const OLM: RoutingModel = RoutingModel {
     name: "olm",
     topology: "dragonfly",
     summary: "OLM: leaves the minimal way in transit when credits tell of congestion, with opportunistic local hops",
-    parameters: &[share("50"), MINIMUM, SIBLINGS, MARGIN, PROBE],
+    parameters: &[share("50"), OCCUPANCY, MINIMUM, SIBLINGS, MARGIN, PROBE],
     build: |topology, values| build(&OLM, topology, values, Olm(credits(values))),
 };
 
@@ -138,7 +149,7 @@ pub(crate) const HYBRID: RoutingModel = RoutingModel {
     name: "hybrid",
     topology: "dragonfly",
     summary: "Hybrid: leaves the minimal way when a contention counter or credits say so",
-    parameters: &[threshold("7"), share("35"), MINIMUM, SIBLINGS, MARGIN, PROBE],
+    parameters: &[threshold("7"), share("35"), OCCUPANCY, MINIMUM, SIBLINGS, MARGIN, PROBE],
     build: |topology, values| {
         build(&HYBRID, topology, values, Hybrid { threshold: values.integer("threshold"), credits: credits(values) })
     },
