@@ -44,7 +44,7 @@ pub fn all(curves: &'static [Curve]) -> Vec<Comparison> {
     for (number, (curve, rows)) in curves.iter().zip(&theirs).enumerate() {
         let base = document(curve);
         for (row, theirs) in rows.iter().enumerate() {
-            let documents = runs(&base, theirs, curve.load_factor, zone(rows, theirs));
+            let documents = runs(&base, theirs, curve.load_factor, zone(rows, theirs, curve.tolerance));
             tasks.extend(documents.into_iter().map(|document| Task { curve: number, row, document }));
         }
     }
@@ -54,7 +54,7 @@ pub fn all(curves: &'static [Curve]) -> Vec<Comparison> {
             let of_row = tasks.iter().zip(&results).filter(|(task, _)| (task.curve, task.row) == (curve, row));
             mean(&of_row.map(|(_, ours)| *ours).collect::<Vec<_>>())
         };
-        let zones: Vec<Zone> = rows.iter().map(|row| zone(&rows, row)).collect();
+        let zones: Vec<Zone> = rows.iter().map(|row| zone(&rows, row, curves[curve].tolerance)).collect();
         let point = |(row, (theirs, zone))| Point { ours: ours(row), theirs, zone };
         rows.into_iter().zip(zones).enumerate().map(point).collect()
     };
