@@ -14,7 +14,21 @@ use crate::sample::{plain_samples, samples};
 const SILENT_FROM: u64 = 300;
 const QUIET_AT: u64 = 400_000;
 
-fn conserves<M: Microarchitecture>(plan: NetworkPlan) -> Result<(), TestCaseError> {
+/// The most hops that a packet may make, by its routing.
+fn hops_bound(routing: &str) -> u8 {
+    match routing {
+        "direct" => 0,
+        "minimal" => 3,
+        "valiant" | "ugal-l" | "piggyback" => 6,
+        "par" => 7,
+        // Two local hops in each of three groups, and the two global ones between them.
+        "olm" | "base" | "hybrid" | "ectn" | "statistical" => 8,
+        "nearest-common-ancestor" => 4,
+        other => panic!("say how long ways by {other} may be"),
+    }
+}
+
+fn conserves<M: Microarchitecture>(plan: NetworkPlan, routing: &str) -> Result<(), TestCaseError> {
     let acknowledged = plan.spec.acknowledgement_class.is_some();
     let ticks = u64::from(plan.spec.ticks_per_cycle);
     let broadcasts = plan.routings[0].interests().broadcast_cycles.is_some();
@@ -34,6 +48,7 @@ fn conserves<M: Microarchitecture>(plan: NetworkPlan) -> Result<(), TestCaseErro
     prop_assert_eq!(holdings.waiting_flits + holdings.flits_under_way + holdings.control_packets, 0, "{:?}", holdings);
     prop_assert_eq!(tally.messages, tally.offered);
     prop_assert!(tally.packets >= tally.messages);
+    prop_assert!(tally.hops_max <= hops_bound(routing), "{} hops", tally.hops_max);
     prop_assert_eq!(tally.acknowledgements, if acknowledged { tally.packets } else { 0 });
     Ok(())
 }
@@ -41,13 +56,13 @@ fn conserves<M: Microarchitecture>(plan: NetworkPlan) -> Result<(), TestCaseErro
 proptest! {
     #[test]
     fn everything_arrives(sample in samples()) {
-        conserves::<General>(sample.plan(SILENT_FROM))?;
+        conserves::<General>(sample.plan(SILENT_FROM), sample.routing.0)?;
     }
 
     #[test]
     fn everything_arrives_through_plain_routers(sample in plain_samples()) {
         let plan = sample.plan(SILENT_FROM);
         prop_assert!(plan.suits::<Plain>());
-        conserves::<Plain>(plan)?;
+        conserves::<Plain>(plan, sample.routing.0)?;
     }
 }

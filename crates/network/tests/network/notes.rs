@@ -13,6 +13,8 @@ pub struct Tally {
     pub messages: u64,
     pub acknowledgements: u64,
     pub latency_ticks: u64,
+    /// The longest way of any packet.
+    pub hops_max: u8,
     pub fingerprint: u64,
 }
 
@@ -32,6 +34,7 @@ impl Tally {
         self.messages += other.messages;
         self.acknowledgements += other.acknowledgements;
         self.latency_ticks += other.latency_ticks;
+        self.hops_max = self.hops_max.max(other.hops_max);
         self.fingerprint = self.fingerprint.wrapping_add(other.fingerprint);
     }
 
@@ -55,6 +58,7 @@ impl Observer for Tally {
             tailback_protocol::PacketKind::Data => self.packets += 1,
             tailback_protocol::PacketKind::Acknowledgement => self.acknowledgements += 1,
         }
+        self.hops_max = self.hops_max.max(packet.hops);
         let identity = [packet.source, packet.destination, packet.message, packet.index.into(), packet.hops.into()];
         let mut fields = identity.map(u64::from).to_vec();
         fields.extend([2, tick, packet.created(), packet.injected()]);
