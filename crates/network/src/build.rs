@@ -1,6 +1,5 @@
 //! Builds the regions of a network, with nothing in it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tailback_engine::{Channel, ChannelMap, Simulation, Tick, Wheel};
@@ -10,8 +9,8 @@ use tailback_topology::{Peer, Port, RouterId, Topology};
 use tailback_workload::Workload;
 
 use crate::event::{NODES_MAX, ROUTERS_MAX};
-use crate::fabric::Fabric;
-use crate::gossip::Gossip;
+use crate::fabric::{Fabric, Rules, Shape};
+use crate::gossip::{Domains, Gossip};
 use crate::link::{FarKind, Link};
 use crate::nic::NodeState;
 use crate::packet::Pool;
@@ -44,7 +43,8 @@ impl NetworkPlan {
     /// Whether routers of a microarchitecture can do what the plan asks for.
     #[must_use]
     pub fn suits<M: Microarchitecture>(&self) -> bool {
-        M::suits(&self.fabric())
+        let shape = Shape::of(&self.spec, self.topology.as_ref());
+        M::suits(&shape, &Rules::of(&self.spec, &self.routings, shape.lanes))
     }
 
     /// Builds the simulation with routers of microarchitecture `M` and an observer for each region.
@@ -55,20 +55,14 @@ impl NetworkPlan {
         self,
         mut observer: impl FnMut(u32) -> O,
     ) -> Simulation<NetworkRegion<O, M>> {
-        let partition = &self.partition;
-        assert_eq!(partition.routers(), self.topology.routers(), "each router has a region");
-        let fabric = Arc::new(self.fabric());
-        assert!(M::suits(&fabric), "the microarchitecture cannot do what the plan asks for");
-        let places = Places::new(&fabric, partition);
-        let channels = channels(&fabric, partition);
-        let regions =
-            (0..partition.regions()).map(|index| build_region(&fabric, &places, partition, index, observer(index)));
+        let Self { topology, routings, spec, workload, seed, partition } = self;
+        assert_eq!(partition.routers(), topology.routers(), "each router has a region");
+        let fabric = Arc::new(Fabric::new(spec, topology, routings, workload, seed));
+        assert!(M::suits(&fabric.shape, &fabric.rules), "the microarchitecture cannot do what the plan asks for");
+        let places = Places::new(&fabric, &partition);
+        let channels = channels(&fabric, &partition, places.domains.as_ref());
+        let regions = (0..partition.regions()).map(|index| build_region(&fabric, &places, index, observer(index)));
         Simulation::new(regions.collect(), channels)
-    }
-
-    fn fabric(&self) -> Fabric {
-        let Self { topology, routings, spec, workload, seed, .. } = self.clone();
-        Fabric::new(spec, topology, routings, workload, seed)
     }
 }
 
@@ -80,6 +74,8 @@ struct Places {
     members: Vec<Vec<RouterId>>,
     /// By node: its number in its region.
     nodes: Vec<u32>,
+    /// Which routers tell each other something, if any do.
+    domains: Option<Domains>,
 }
 
 impl Places {
@@ -103,12 +99,12 @@ impl Places {
         }
         assert!(members.iter().all(|list| (list.len() as u32) < ROUTERS_MAX), "a region has too many routers");
         assert!(counts.iter().all(|&count| count < NODES_MAX), "a region has too many nodes");
-        Self { routers, members, nodes }
+        Self { routers, members, nodes, domains: Domains::new(fabric, partition) }
     }
 }
 
 /// The channels between regions, in both directions of each link: packets one way, credits the other.
-fn channels(fabric: &Fabric, partition: &Partition) -> ChannelMap {
+fn channels(fabric: &Fabric, partition: &Partition, domains: Option<&Domains>) -> ChannelMap {
     let topology = fabric.topology.as_ref();
     let mut channels = Vec::new();
     for router in 0..topology.routers() {
@@ -121,31 +117,13 @@ fn channels(fabric: &Fabric, partition: &Partition) -> ChannelMap {
             }
         }
     }
-    if let Some(link) = fabric.interests().notices {
-        channels.extend(between_domains(fabric, partition, fabric.spec.links[link.index()].latency.into()));
-    }
+    channels.extend(domains.into_iter().flat_map(Domains::channels));
     ChannelMap::new(partition.regions(), channels).expect("regions exist and links have a latency")
-}
-
-/// The channels by which routers of a domain tell each other something, where regions share a domain.
-fn between_domains(fabric: &Fabric, partition: &Partition, delay: Tick) -> Vec<Channel> {
-    let topology = fabric.topology.as_ref();
-    let mut members: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); topology.domains() as usize];
-    for router in 0..topology.routers() {
-        members[topology.domain(router) as usize].insert(partition.region_of(router));
-    }
-    let pairs = |regions: &BTreeSet<u32>| {
-        let pair =
-            |from: u32| regions.iter().filter(move |&&to| to != from).map(move |&to| Channel { from, to, delay });
-        regions.iter().flat_map(|&from| pair(from)).collect::<Vec<_>>()
-    };
-    members.iter().flat_map(pairs).collect()
 }
 
 fn build_region<O: Observer, M: Microarchitecture>(
     fabric: &Arc<Fabric>,
     places: &Places,
-    partition: &Partition,
     index: u32,
     observer: O,
 ) -> NetworkRegion<O, M> {
@@ -172,7 +150,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         wheel: Wheel::new(horizon(fabric)),
         pool: Pool::default(),
         routers: M::new(fabric, &links),
-        gossip: Gossip::new(fabric, partition, index, &router_ids),
+        gossip: Gossip::new(places.domains.as_ref(), fabric.spec.classes.len(), index, &router_ids),
         nodes: NodeState::new(fabric, &node_ids),
         agents: agents.collect(),
         streams: router_ids.iter().map(stream).collect(),

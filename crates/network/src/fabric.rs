@@ -1,10 +1,11 @@
 //! What all regions of a network share and nothing changes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tailback_routing::{Interests, Routing};
-use tailback_topology::Topology;
+use tailback_routing::{ChannelKind, Interests, Lane, Routing, Step};
+use tailback_topology::{Peer, RouterId, Topology};
 use tailback_workload::Workload;
 
 use crate::time::Time;
@@ -26,11 +27,13 @@ pub struct Fabric {
     pub(crate) rules: Rules,
     /// The traffic class of each virtual channel: by link class, then by virtual channel.
     class_of_vc: Vec<u8>,
+    /// By traffic class: the moves that its routing has named. Only where they are checked.
+    named_moves: Vec<BTreeSet<(ChannelKind, ChannelKind)>>,
 }
 
 /// How the state of a router is laid out, the same for all routers of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Shape {
+pub struct Shape {
     /// Ports of the largest router.
     pub ports: usize,
     /// Words of a set of ports.
@@ -51,7 +54,7 @@ pub(crate) struct Shape {
 
 /// What routers look up at each step, in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Rules {
+pub struct Rules {
     pub head_delay: Time,
     pub crossbar_delay: Time,
     /// Ticks per link cycle, and from one allocation to the next, less one: both are powers of two.
@@ -112,7 +115,9 @@ impl Fabric {
             }
         }
         let rules = Rules::of(&spec, &routings, shape.lanes);
-        Self { spec, topology, routings, workload, seed, shape, rules, class_of_vc }
+        let named = |routing: &Arc<dyn Routing>| routing.moves().into_iter().chain(routing.opportunities()).collect();
+        let named_moves = if cfg!(debug_assertions) { routings.iter().map(named).collect() } else { Vec::new() };
+        Self { spec, topology, routings, workload, seed, shape, rules, class_of_vc, named_moves }
     }
 
     /// The output queue that a virtual channel of a link class leads through.
@@ -138,6 +143,20 @@ impl Fabric {
         if self.spec.classes.iter().any(in_use) { self.spec.input_buffers[link_class] } else { 0 }
     }
 
+    /// Checks that routing has named a step, which the proof of its freedom from deadlock covers then. `router` is that of
+    /// the network.
+    pub(crate) fn assert_named(&self, router: RouterId, class: u8, entry: Lane, step: &Step) {
+        let topology = self.topology.as_ref();
+        let Peer::Router { router: before, port } = topology.peer(router, entry.port) else { return };
+        let Peer::Router { .. } = topology.peer(router, step.port) else { return };
+        let from = ChannelKind { class: topology.channel_class(before, port), vc: entry.vc };
+        for vc in step.vc..step.vc + step.vcs {
+            let to = ChannelKind { class: topology.channel_class(router, step.port), vc };
+            let named = self.named_moves[usize::from(class)].contains(&(from, to));
+            assert!(named, "routing goes from {from:?} to {to:?} in router {router}, and has not named that");
+        }
+    }
+
     /// What the agents of the data class want to know; those of other classes are of the same algorithm.
     pub(crate) fn interests(&self) -> Interests {
         self.routings[0].interests()
@@ -151,7 +170,7 @@ impl Fabric {
 }
 
 impl Rules {
-    fn of(spec: &NetworkSpec, routings: &[Arc<dyn Routing>], lanes: usize) -> Self {
+    pub(crate) fn of(spec: &NetworkSpec, routings: &[Arc<dyn Routing>], lanes: usize) -> Self {
         let RouterSpec { head_delay, crossbar_delay, allocation_period, iterations, .. } = spec.router;
         let router = &spec.router;
         let claims_first = router.credits == CreditCheck::Crossbar;
@@ -204,7 +223,7 @@ impl Rules {
 }
 
 impl Shape {
-    fn of(spec: &NetworkSpec, topology: &dyn Topology) -> Self {
+    pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology) -> Self {
         let ports = topology.radix() as usize;
         let vcs = spec.vcs();
         let connections = |kind| match kind {

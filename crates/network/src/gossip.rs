@@ -3,8 +3,10 @@
 //! A notice takes as long as a link does. It reaches all other regions that simulate routers of the same domain by mail,
 //! and is put on a board there at the same tick as here: so what a router reads does not depend on the partition.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
-use tailback_engine::{Outbox, Tick};
+use tailback_engine::{Channel, Outbox, Tick};
 use tailback_routing::{Board, Notice};
 use tailback_topology::RouterId;
 
@@ -28,6 +30,46 @@ pub(crate) struct Posting {
 struct Seat {
     domain: u32,
     place: u16,
+}
+
+/// The domains of a network whose routers tell each other something: found once, for all regions.
+pub(crate) struct Domains {
+    /// How long a notice takes.
+    delay: Tick,
+    /// By router of the network.
+    seats: Vec<Seat>,
+    /// By domain: its routers, and the regions that have some of them, in ascending order.
+    sizes: Vec<u16>,
+    regions: Vec<BTreeSet<u32>>,
+}
+
+impl Domains {
+    /// Those of a network dealt out by `partition`; none if nobody tells anybody anything.
+    pub fn new(fabric: &Fabric, partition: &Partition) -> Option<Self> {
+        let link = fabric.interests().notices?;
+        let topology = fabric.topology.as_ref();
+        let count = topology.domains() as usize;
+        let (mut seats, mut sizes, mut regions) = (Vec::new(), vec![0; count], vec![BTreeSet::new(); count]);
+        for router in 0..topology.routers() {
+            let domain = topology.domain(router);
+            let size = &mut sizes[domain as usize];
+            seats.push(Seat { domain, place: *size });
+            *size += 1;
+            regions[domain as usize].insert(partition.region_of(router));
+        }
+        Some(Self { delay: fabric.spec.links[link.index()].latency.into(), seats, sizes, regions })
+    }
+
+    /// The channels that notices need between regions.
+    pub fn channels(&self) -> Vec<Channel> {
+        let delay = self.delay;
+        let pairs = |regions: &BTreeSet<u32>| {
+            let others = |from: u32| regions.iter().copied().filter(move |&to| to != from);
+            let channels = |&from: &u32| others(from).map(move |to| Channel { from, to, delay });
+            regions.iter().flat_map(channels).collect::<Vec<_>>()
+        };
+        self.regions.iter().flat_map(pairs).collect()
+    }
 }
 
 /// What a region has to do with notices. Empty where agents tell each other nothing.
@@ -57,38 +99,18 @@ pub(crate) struct GossipState {
 }
 
 impl Gossip {
-    /// What region `index` of `partition` has to do with it, which has `routers`.
-    pub fn new(fabric: &Fabric, partition: &Partition, index: u32, routers: &[RouterId]) -> Self {
+    /// What region `index` has to do with it, which has `routers`.
+    pub fn new(domains: Option<&Domains>, classes: usize, index: u32, routers: &[RouterId]) -> Self {
         let changed = vec![0; routers.len().div_ceil(64)];
         let state = GossipState { boards: vec![Board::default()], changed, ..GossipState::default() };
-        let Some(link) = fabric.interests().notices else {
-            return Self { state, ..Self::default() };
-        };
-        let topology = fabric.topology.as_ref();
-        let (mut sizes, mut all_seats) = (vec![0; topology.domains() as usize], Vec::new());
-        let mut regions: Vec<Vec<u32>> = vec![Vec::new(); topology.domains() as usize];
-        for router in 0..topology.routers() {
-            let domain = topology.domain(router);
-            all_seats.push(Seat { domain, place: sizes[domain as usize] });
-            sizes[domain as usize] += 1;
-            regions[domain as usize].push(partition.region_of(router));
-        }
-        let seats: Vec<Seat> = routers.iter().map(|&router| all_seats[router as usize]).collect();
-        let mut own: Vec<u32> = seats.iter().map(|seat| seat.domain).collect();
-        own.sort_unstable();
-        own.dedup();
-        let others = |domain: u32| {
-            let mut others = regions[domain as usize].clone();
-            others.sort_unstable();
-            others.dedup();
-            others.retain(|&region| region != index);
-            (domain, others)
-        };
-        let boards = (0..fabric.spec.classes.len())
-            .flat_map(|_| own.iter().map(|&domain| Board::new(sizes[domain as usize].into())))
-            .collect();
-        let delay = fabric.spec.links[link.index()].latency.into();
-        Self { delay, seats, domains: own.into_iter().map(others).collect(), state: GossipState { boards, ..state } }
+        let Some(all) = domains else { return Self { state, ..Self::default() } };
+        let seats: Vec<Seat> = routers.iter().map(|&router| all.seats[router as usize]).collect();
+        let own: BTreeSet<u32> = seats.iter().map(|seat| seat.domain).collect();
+        let board = |domain: &u32| Board::new(all.sizes[*domain as usize].into());
+        let boards = (0..classes).flat_map(|_| own.iter().map(board)).collect();
+        let others = |domain: u32| all.regions[domain as usize].iter().copied().filter(|&region| region != index);
+        let domains = own.iter().map(|&domain| (domain, others(domain).collect())).collect();
+        Self { delay: all.delay, seats, domains, state: GossipState { boards, ..state } }
     }
 
     /// The board that a router reads for a traffic class.
@@ -113,17 +135,15 @@ impl Gossip {
         self.state.look_due = true;
     }
 
-    /// The routers that have not looked since something changed, which then have.
-    pub fn take_changed(&mut self) -> Vec<u32> {
-        self.state.look_due = false;
-        let mut routers = Vec::new();
-        for (word, changed) in self.state.changed.iter_mut().enumerate() {
-            while *changed != 0 {
-                routers.push(word as u32 * 64 + changed.trailing_zeros());
-                *changed &= *changed - 1;
-            }
-        }
-        routers
+    /// A router that has not looked since something changed, which then has; none if all have.
+    pub fn next_changed(&mut self) -> Option<u32> {
+        let word = self.state.changed.iter().position(|&changed| changed != 0);
+        self.state.look_due = word.is_some();
+        let word = word?;
+        let changed = &mut self.state.changed[word];
+        let router = word as u32 * 64 + changed.trailing_zeros();
+        *changed &= *changed - 1;
+        Some(router)
     }
 
     /// Sends what a router tells to all boards of its domain. Returns the event that puts it on the one of this region, and

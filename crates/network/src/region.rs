@@ -113,6 +113,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let around = Surroundings {
             fabric: &self.fabric,
             region: self.index,
+            router_ids: &self.router_ids,
             wheel: &mut self.wheel,
             pool: &mut self.pool,
             gossip: &mut self.gossip,

@@ -14,9 +14,10 @@ use serde::de::DeserializeOwned;
 use tailback_engine::{Outbox, Tick, Wheel};
 use tailback_random::Stream;
 use tailback_routing::{Agent, Board, Lane, Notice, Step, View};
+use tailback_topology::RouterId;
 
 use crate::event::{Event, EventKind, TickEvents, credit};
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, Rules, Shape};
 use crate::gossip::Gossip;
 use crate::link::{FarKind, Link};
 use crate::packet::Pool;
@@ -32,12 +33,14 @@ pub trait Microarchitecture: sealed::Routers {}
 impl<M: sealed::Routers> Microarchitecture for M {}
 
 pub(crate) mod sealed {
-    use super::{DeserializeOwned, Fabric, Held, Link, Outputs, Place, Pool, Serialize, Surroundings, Time};
+    use super::{
+        DeserializeOwned, Fabric, Held, Link, Outputs, Place, Pool, Rules, Serialize, Shape, Surroundings, Time,
+    };
 
     /// What a microarchitecture does. Only this crate can add one.
     pub trait Routers: Send + Sized + Serialize + DeserializeOwned {
         /// Whether it can do what the description says.
-        fn suits(fabric: &Fabric) -> bool;
+        fn suits(shape: &Shape, rules: &Rules) -> bool;
 
         /// Empty routers whose ports have the given links, router by router.
         fn new(fabric: &Fabric, links: &[Link]) -> Self;
@@ -194,6 +197,8 @@ pub struct Surroundings<'a> {
     pub(crate) fabric: &'a Fabric,
     /// The number of the region.
     pub(crate) region: u32,
+    /// Its routers, by their numbers in the network.
+    pub(crate) router_ids: &'a [RouterId],
     pub(crate) wheel: &'a mut Wheel<Event>,
     pub(crate) pool: &'a mut Pool,
     pub(crate) gossip: &'a mut Gossip,
@@ -216,7 +221,11 @@ impl Surroundings<'_> {
         let packet = &self.pool[packet];
         let agent = usize::from(packet.class) * self.streams.len() + router as usize;
         let view = RouterView { outputs, board: self.gossip.board(packet.class, router) };
-        self.agents[agent].route(entry, &packet.header, &view, &mut self.streams[router as usize])
+        let step = self.agents[agent].route(entry, &packet.header, &view, &mut self.streams[router as usize]);
+        if cfg!(debug_assertions) {
+            self.fabric.assert_named(self.router_ids[router as usize], packet.class, entry, &step);
+        }
+        step
     }
 
     /// Tells the routing agent of a router that a packet has become head of its queue.
@@ -244,7 +253,7 @@ impl Surroundings<'_> {
 
     /// Lets the agents of all routers look around at whose outputs something has changed.
     fn look_around(&mut self, routers: &impl Microarchitecture, now: Time) {
-        for router in self.gossip.take_changed() {
+        while let Some(router) = self.gossip.next_changed() {
             for class in 0..self.fabric.spec.classes.len() as u8 {
                 let outputs = routers.outputs(router, class, 0, now, self.fabric);
                 let view = RouterView { outputs, board: self.gossip.board(class, router) };

@@ -20,7 +20,7 @@ use self::input::GeneralOutputs;
 use self::state::State;
 use super::sealed::Routers;
 use super::{Held, Outputs, Place, Surroundings};
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, Rules, Shape};
 use crate::link::Link;
 use crate::packet::Pool;
 use crate::time::Time;
@@ -36,7 +36,7 @@ pub struct General {
 }
 
 impl Routers for General {
-    fn suits(_fabric: &Fabric) -> bool {
+    fn suits(_shape: &Shape, _rules: &Rules) -> bool {
         true
     }
 

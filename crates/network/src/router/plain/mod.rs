@@ -17,7 +17,7 @@ use self::ports::{Departures, InPort, OutPort, Wish};
 use super::sealed::Routers;
 use super::{Held, Outputs, Place, Surroundings};
 use crate::event::{Event, EventKind};
-use crate::fabric::{Fabric, Rules};
+use crate::fabric::{Fabric, Rules, Shape};
 use crate::link::Link;
 use crate::packet::{NONE, Pool};
 use crate::time::Time;
@@ -241,8 +241,7 @@ impl Plain {
 }
 
 impl Routers for Plain {
-    fn suits(fabric: &Fabric) -> bool {
-        let (shape, rules) = (fabric.shape, fabric.rules);
+    fn suits(shape: &Shape, rules: &Rules) -> bool {
         shape.vcs <= VCS
             && (shape.rows, shape.inputs, shape.outputs, shape.lanes) == (1, 1, 1, 1)
             && rules.departs_in_order
