@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tailback_engine::{Outbox, Tick, Wheel};
 use tailback_random::Stream;
-use tailback_routing::{Agent, Board, Lane, Notice, Step, View};
+use tailback_routing::{Agent, Board, Lane, Notice, PortSet, Step, View};
 use tailback_topology::RouterId;
 
 use crate::event::{Event, EventKind, TickEvents, credit};
@@ -116,6 +116,16 @@ pub trait Outputs {
     fn round_trip(&self, port: u8) -> u32;
     /// As [`View::admits`].
     fn admits(&self, port: u8, vc: u8) -> bool;
+    /// As [`View::open`].
+    #[inline]
+    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
+        ports.filter(|port| self.occupancy(port, vc) <= occupancy_max && self.admits(port, vc))
+    }
+    /// As [`View::occupancy_of_all`].
+    #[inline]
+    fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
+        ports.iter().map(|port| self.occupancy(port, vc)).sum()
+    }
 }
 
 /// What a routing agent sees.
@@ -148,6 +158,16 @@ impl<T: Outputs> View for RouterView<'_, T> {
     #[inline]
     fn admits(&self, port: u8, vc: u8) -> bool {
         self.outputs.admits(port, vc)
+    }
+
+    #[inline]
+    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
+        self.outputs.open(ports, vc, occupancy_max)
+    }
+
+    #[inline]
+    fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
+        self.outputs.occupancy_of_all(ports, vc)
     }
 
     #[inline]

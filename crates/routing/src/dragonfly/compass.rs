@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tailback_random::Stream;
 use tailback_topology::{Dragonfly, GlobalLink, Locator, Peer, Port, RouterId, Topology};
 
-use crate::{Header, Hop, Lane, Step, VcSequence};
+use crate::{Header, Hop, Lane, PortSet, Step, VcSequence};
 
 /// The links of one group to each other group.
 #[derive(Debug)]
@@ -60,9 +60,12 @@ impl Chart {
             Peer::Router { router, .. } => self.topology.place(router).0,
             _ => group,
         };
-        let behind = (0..self.topology.global_links_per_router()).map(behind).collect();
+        let links = self.topology.global_links_per_router();
+        let behind = (0..links).map(behind).collect();
+        let [locals, globals] = [nodes.into()..first_global, first_global..first_global + links as u16];
+        let ports = [locals, globals].map(PortSet::from_range);
         let mut compass =
-            Compass { group, place, nodes, first_global, towards: Box::default(), behind, gateways, chart };
+            Compass { group, place, nodes, first_global, ports, towards: Box::default(), behind, gateways, chart };
         compass.towards = (0..self.topology.groups()).map(|group| compass.only_port_towards(group)).collect();
         compass
     }
@@ -81,6 +84,8 @@ pub(super) struct Compass {
     pub(super) place: u32,
     nodes: Port,
     first_global: u16,
+    /// By kind of link: the ports.
+    ports: [PortSet; 2],
     /// By group: the port of the next hop there, if there is only one; else the port of a terminal.
     towards: Box<[Port]>,
     /// By global link: the group behind it.
@@ -179,17 +184,26 @@ impl Compass {
         Some((link.router, u32::from(link.port) - u32::from(self.first_global)))
     }
 
+    /// The ports of links of a kind.
+    #[inline]
+    pub(super) fn ports(&self, hop: Hop) -> PortSet {
+        self.ports[hop as usize]
+    }
+
+    /// The first of them.
+    #[inline]
+    pub(super) fn first_port(&self, hop: Hop) -> Port {
+        match hop {
+            Hop::Local => self.nodes,
+            Hop::Global => self.first_global as Port,
+        }
+    }
+
     /// The ports of global links.
     #[inline]
     pub(super) fn global_ports(&self) -> impl Iterator<Item = Port> + use<> {
         let count = self.chart.topology.global_links_per_router() as u16;
         (self.first_global..self.first_global + count).map(|port| port as Port)
-    }
-
-    /// The ports of local links.
-    #[inline]
-    pub(super) fn local_ports(&self) -> impl Iterator<Item = Port> + use<> {
-        (u16::from(self.nodes)..self.first_global).map(|port| port as Port)
     }
 
     /// The group behind a global port.
