@@ -355,6 +355,10 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         self.contention.broadcast()
     }
 
+    fn wanting(&self, port: Port) -> Option<u32> {
+        self.trigger.interests().heads.then(|| self.contention.count(port))
+    }
+
     fn save(&self, bytes: &mut Vec<u8>) {
         self.contention.save(bytes);
     }
