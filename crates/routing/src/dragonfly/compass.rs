@@ -61,11 +61,25 @@ impl Chart {
             _ => group,
         };
         let links = self.topology.global_links_per_router();
-        let behind = (0..links).map(behind).collect();
+        let behind: Box<[u32]> = (0..links).map(behind).collect();
         let [locals, globals] = [nodes.into()..first_global, first_global..first_global + links as u16];
-        let ports = [locals, globals].map(PortSet::from_range);
-        let mut compass =
-            Compass { group, place, nodes, first_global, ports, towards: Box::default(), behind, gateways, chart };
+        let [locals, globals] = [locals, globals].map(PortSet::from_range);
+        // In dragonflies of few groups some ports are open: nothing is behind them.
+        let globals = globals.filter(|port| behind[usize::from(u16::from(port) - first_global)] != group);
+        let mut compass = Compass {
+            group,
+            place,
+            nodes,
+            first_global,
+            ports: [locals, globals],
+            ports_to_gateways: PortSet::default(),
+            towards: Box::default(),
+            behind,
+            gateways,
+            chart,
+        };
+        let is_gateway = |port| compass.gateways.links.iter().any(|link| link.router == compass.place_behind(port));
+        compass.ports_to_gateways = locals.filter(is_gateway);
         compass.towards = (0..self.topology.groups()).map(|group| compass.only_port_towards(group)).collect();
         compass
     }
@@ -93,8 +107,9 @@ pub(super) struct Compass {
     pub(super) place: u32,
     nodes: Port,
     first_global: u16,
-    /// By kind of link: the ports.
+    /// By kind of link: the ports that have one.
     ports: [PortSet; 2],
+    ports_to_gateways: PortSet,
     /// By group: the port of the next hop there, if there is only one; else the port of a terminal.
     towards: Box<[Port]>,
     /// By global link: the group behind it.
@@ -196,11 +211,6 @@ impl Compass {
         Some((link.router, self.number(link.port) as u32))
     }
 
-    /// The links of all routers of this group to another one.
-    pub(super) fn links_to(&self, group: u32) -> &[GlobalLink] {
-        self.gateways.to(group)
-    }
-
     /// The links by which minimal ways lead to another group from the router at `place` of this one: its own if it has
     /// any, else those of all others.
     pub(super) fn exits(&self, place: u32, group: u32) -> impl Iterator<Item = GlobalLink> {
@@ -209,10 +219,16 @@ impl Compass {
         links.iter().copied().filter(move |link| (link.router == place) == here)
     }
 
-    /// The ports of links of a kind.
+    /// The ports of links of a kind; open ports are not among them.
     #[inline]
     pub(super) fn ports(&self, hop: Hop) -> PortSet {
         self.ports[hop as usize]
+    }
+
+    /// The ports of local links to routers that have a link to another group.
+    #[inline]
+    pub(super) fn ports_to_gateways(&self) -> PortSet {
+        self.ports_to_gateways
     }
 
     /// The first of them.

@@ -92,7 +92,7 @@ impl Routing for Par62 {
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        let ways = Ways::new(self.chart.compass(router));
+        let ways = Ways { compass: self.chart.compass(router) };
         Box::new(Par62Agent { ways, rule: self.rule, found: Vec::new() })
     }
 
@@ -101,7 +101,7 @@ impl Routing for Par62 {
     }
 
     fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        let ways = Ways::new(self.chart.compass(router));
+        let ways = Ways { compass: self.chart.compass(router) };
         for header in self.chart.headers(header) {
             if ways.must_leave(entry, &header) {
                 ways.others(entry, header, None, |step| steps.push(step));
@@ -127,22 +127,9 @@ impl Routing for Par62 {
 /// The ways that lead on from a router.
 struct Ways {
     compass: Compass,
-    /// The ports with links to other groups: in dragonflies of few groups some may be open.
-    global_ports: PortSet,
-    /// The ports with links to routers that have any.
-    ports_to_gateways: PortSet,
 }
 
 impl Ways {
-    fn new(compass: Compass) -> Self {
-        let groups = compass.chart.topology.groups();
-        let links: Vec<_> = (0..groups).flat_map(|group| compass.links_to(group)).collect();
-        let has_any = |place| links.iter().any(|link| link.router == place);
-        let global_ports = compass.ports(Hop::Global).filter(|port| compass.group_behind(port) != compass.group);
-        let ports_to_gateways = compass.ports(Hop::Local).filter(|port| has_any(compass.place_behind(port)));
-        Self { compass, global_ports, ports_to_gateways }
-    }
-
     /// The global hops that a packet has made, and the local ones in the group it is in.
     fn hops(&self, entry: Lane) -> (u8, u8) {
         match self.compass.kind(entry.port) {
@@ -165,8 +152,8 @@ impl Ways {
         let minimal_is_local = minimal.is_some_and(|port| compass.kind(port) == Some(Hop::Local));
         let (global, local) = match self.hops(entry) {
             (0, locals) if group != compass.group => {
-                let local = if locals == 1 { self.ports_to_gateways } else { PortSet::default() };
-                (self.global_ports, local)
+                let local = if locals == 1 { self.compass.ports_to_gateways() } else { PortSet::default() };
+                (self.compass.ports(Hop::Global), local)
             }
             (_, 0) if minimal_is_local => (PortSet::default(), compass.ports(Hop::Local)),
             _ => return,

@@ -23,7 +23,7 @@ pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
         Parameter {
             name: "threshold",
             kind: Kind::Integer { min: 0, max: 1 << 20 },
-            default: Some("32"),
+            default: Some("8"),
             help: "flits by which the minimal queue must exceed twice that of the detour, beyond what is on the links",
         },
         INTERMEDIATES,
