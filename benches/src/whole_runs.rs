@@ -37,8 +37,8 @@ impl Cost {
     }
 }
 
-/// The names that a command line asks for, and whether it only wants to see that everything runs, as criterion's `--test`
-/// does. Does not return in a process that [`measure`] has called.
+/// The names that a command line asks for, and whether it only wants to see that everything runs: unless `cargo bench` says
+/// that this is to be measured. Does not return in a process that [`measure`] has called.
 #[must_use]
 pub fn asked() -> (Vec<String>, bool) {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -48,7 +48,7 @@ pub fn asked() -> (Vec<String>, bool) {
         run_one(name, threads.parse().expect("a number of threads"), settings);
         std::process::exit(0);
     }
-    let short = arguments.iter().any(|argument| argument == "--test");
+    let short = !arguments.iter().any(|argument| argument == "--bench");
     (arguments.into_iter().filter(|argument| !argument.starts_with("--")).collect(), short)
 }
 
