@@ -38,6 +38,9 @@ pub(super) struct Detours {
     pub(super) turns: Turns,
 }
 
+/// The most links of a minimal way: local, global, local.
+const MINIMAL_LINKS_MAX: u32 = 3;
+
 /// One of the ways that a packet may take from where it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
@@ -110,8 +113,10 @@ impl Detours {
         threshold: u32,
         queue: impl Fn(&Way) -> u32,
     ) -> bool {
-        let [minimal, other] = [&fork.straight, &fork.detour].map(|way| queue(way) * self.links(compass, way));
-        minimal > other + threshold
+        let [minimal, other] = [&fork.straight, &fork.detour].map(queue);
+        // Ways are counted only where it depends on them: a minimal way has few links, and any has one.
+        minimal * MINIMAL_LINKS_MAX > other + threshold
+            && minimal * self.links(compass, &fork.straight) > other * self.links(compass, &fork.detour) + threshold
     }
 
     /// The number of links of a way.

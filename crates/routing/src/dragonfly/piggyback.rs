@@ -157,8 +157,8 @@ impl PiggybackAgent {
         let via = self.detour(entry, &header, random);
         let fork = self.detours.fork(&self.compass, entry, header, via, random);
         let queue = |way: &Way| view.occupancy(way.step.port, way.step.vc);
-        let detours = self.detours.is_worth_it(&self.compass, &fork, self.rule.threshold, queue)
-            || self.minimal_link_is_saturated(&header, view);
+        let detours = self.minimal_link_is_saturated(&header, view)
+            || self.detours.is_worth_it(&self.compass, &fork, self.rule.threshold, queue);
         if detours { fork.detour.header } else { fork.straight.header }
     }
 
