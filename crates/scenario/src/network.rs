@@ -1,14 +1,37 @@
 //! Routers, links and network interfaces.
 
-use tailback_hardware::{ClassSpec, LinkSpec, NetworkSpec, NicSpec, RouterSpec, check, parameters};
+use std::sync::Arc;
+
+use tailback_hardware::{ClassSpec, LinkSpec, NetworkSpec, NicSpec, RouterSpec, SourceQueues, check, parameters};
 use tailback_parameters::{Parameter, Values};
-use tailback_protocol::Protocol;
+use tailback_protocol::{Lossy, Protocol, Station, Way};
 use tailback_routing::Routing;
+use tailback_topology::Topology;
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::parameters::{Context, read_parameters};
 use crate::reader::{Reading, TableReader};
 use crate::tree::{Item, Table};
+
+/// How packets of the classes of a protocol are routed.
+#[derive(Clone, Debug)]
+pub struct Routings {
+    /// As the scenario says.
+    pub chosen: Arc<dyn Routing>,
+    /// By shortest ways.
+    pub minimal: Arc<dyn Routing>,
+}
+
+impl Routings {
+    /// The algorithm for classes that go a way.
+    #[must_use]
+    pub fn of(&self, way: Way) -> &Arc<dyn Routing> {
+        match way {
+            Way::Chosen => &self.chosen,
+            Way::Minimal => &self.minimal,
+        }
+    }
+}
 
 /// What `[router]`, `[links]` and `[nic]` say.
 pub(crate) struct Hardware {
@@ -94,28 +117,30 @@ fn read_link(
 }
 
 impl Hardware {
-    /// The whole of it, with the virtual channels that `routing` needs for each traffic class of `protocol`.
+    /// The whole of it, with the virtual channels that routing needs for each traffic class of `protocol`.
     pub fn spec(
         &self,
         protocol: &dyn Protocol,
-        routing: &dyn Routing,
+        routings: &Routings,
         packet_flits_min: u16,
         ticks_per_cycle: u32,
     ) -> NetworkSpec {
-        let mut channels = routing.virtual_channels();
-        channels[0] = self.injection_vcs.unwrap_or(channels[0]).max(channels[0]);
-        let class = |(number, class): (usize, &tailback_protocol::TrafficClass)| ClassSpec {
-            priority: class.priority,
-            first_vc: channels.iter().map(|&vcs| vcs * number as u8).collect(),
-            vcs: channels.clone(),
-        };
+        let mut classes: Vec<ClassSpec> = Vec::new();
+        for class in protocol.classes() {
+            let mut vcs = routings.of(class.way).virtual_channels();
+            vcs[0] = self.injection_vcs.unwrap_or(vcs[0]).max(vcs[0]);
+            let first_vc = match classes.last() {
+                None => vec![0; vcs.len()],
+                Some(before) => before.first_vc.iter().zip(&before.vcs).map(|(first, vcs)| first + vcs).collect(),
+            };
+            classes.push(ClassSpec { priority: class.priority, first_vc, vcs });
+        }
         NetworkSpec {
             ticks_per_cycle,
             links: self.links.clone(),
             injection: self.injection,
             input_buffers: self.buffers.clone(),
-            classes: protocol.classes().iter().enumerate().map(class).collect(),
-            acknowledgement_class: protocol.acknowledgement_class(),
+            classes,
             packet_flits_max: self.packet_flits,
             packet_flits_min,
             router: self.router.clone(),
@@ -148,6 +173,73 @@ pub(crate) fn check_spec(
         let span = place_of(root, &problem.section, problem.parameter);
         let message = format!("{}.{}: {}", problem.section, problem.parameter, problem.message);
         reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(problem.help) });
+    }
+}
+
+/// The rules that a protocol needs kept.
+#[derive(Clone, Copy, Debug)]
+struct Needs {
+    broken: bool,
+    section: &'static str,
+    parameter: &'static str,
+    message: &'static str,
+    help: &'static str,
+}
+
+/// Complains about whatever a protocol needs and does not get.
+pub(crate) fn check_protocol(
+    protocol: &dyn Protocol,
+    name: &str,
+    spec: &NetworkSpec,
+    topology: &dyn Topology,
+    message_flits_max: u32,
+    root: &Table,
+    reading: &mut Reading,
+) {
+    let hooks = protocol.hooks();
+    let lossy = protocol.classes().iter().any(|class| class.lossy != Lossy::No);
+    let station = Station { flit_ticks: 1, packet_flits_max: 1, endpoints: 1 };
+    let needs = [
+        Needs {
+            broken: (hooks.last_hop || hooks.reservations) && !spec.router.virtual_output_queues,
+            section: "router",
+            parameter: "virtual_output_queues",
+            message: "routers that watch what waits for their nodes must know on arrival where packets go",
+            help: "set router.virtual_output_queues = true",
+        },
+        Needs {
+            broken: lossy && spec.router.vc_allocation,
+            section: "router",
+            parameter: "vc_allocation",
+            message: "packets that may be dropped cannot own virtual channels",
+            help: "set router.vc_allocation = false",
+        },
+        Needs {
+            broken: lossy && topology.radix() > 255,
+            section: "topology",
+            parameter: "",
+            message: "routers that drop packets have at most 255 ports",
+            help: "choose a topology with smaller routers",
+        },
+        Needs {
+            broken: protocol.source(&station).is_some() && spec.nic.queues == SourceQueues::Fifo,
+            section: "nic",
+            parameter: "queues",
+            message: "sources that hold packets back need a queue for each destination",
+            help: "set nic.queues = \"per-destination\"",
+        },
+        Needs {
+            broken: hooks.copies && message_flits_max.div_ceil(spec.packet_flits_max.into()) > 1 << 16,
+            section: "nic",
+            parameter: "packet_flits",
+            message: "a message that is kept until it has arrived has at most 65536 packets",
+            help: "make packets larger, or messages smaller",
+        },
+    ];
+    for Needs { section, parameter, message, help, .. } in needs.into_iter().filter(|needs| needs.broken) {
+        let span = place_of(root, section, parameter);
+        let message = format!("protocol `{name}`: {message}");
+        reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(help) });
     }
 }
 

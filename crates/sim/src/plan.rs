@@ -1,5 +1,7 @@
 //! What running a scenario will take.
 
+use std::sync::Arc;
+
 use tailback_network::{NetworkPlan, Partition, Plain};
 use tailback_scenario::{PartitionChoice, Scenario};
 use tailback_topology::{Peer, Port, Topology};
@@ -116,11 +118,13 @@ pub(crate) fn network_plan(scenario: &Scenario) -> NetworkPlan {
         PartitionChoice::Routers => Partition::by_router(topology.as_ref()),
         PartitionChoice::Single => Partition::single(topology.as_ref()),
     };
+    let classes = scenario.protocol.built.classes();
     NetworkPlan {
-        routings: vec![scenario.routing.built.clone(); scenario.network.classes.len()],
+        routings: classes.iter().map(|class| Arc::clone(scenario.routings.of(class.way))).collect(),
         spec: scenario.network.clone(),
         workload: scenario.workload.clone(),
         seed: scenario.seed,
+        protocol: Arc::clone(&scenario.protocol.built),
         topology,
         partition,
     }

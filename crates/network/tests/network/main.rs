@@ -6,4 +6,5 @@ mod determinism;
 mod exact;
 mod notes;
 mod order;
+mod protocols;
 mod sample;

@@ -99,7 +99,7 @@ fn each_kind_of_mistake_has_its_words() {
         (&["routing=nearest-common-ancestor"], "routes in a fat-tree, not in a dragonfly"),
         (&["routing.minimal.vcs=l0 g0"], "no channel left"),
         (&["routing.minimal.vcs=l0 g0 l0"], "wait for each other in a circle"),
-        (&["links.injection.vcs=17"], "outside 1 to 16"),
+        (&["links.injection.vcs=33"], "outside 1 to 32"),
         (&["protocol.baseline.acknowledge=1"], "true or false"),
         (&["measure.cycles=5000000000"], "a run cannot be longer than"),
         (&["seed=-1"], "`seed` is a whole number that is not negative"),

@@ -28,7 +28,11 @@ pub const CRATES: &[Row] = &[
     row("workload", 1, &["parameters", "random"]),
     row("network", 1, &["engine", "hardware", "protocol", "random", "routing", "topology", "workload"]),
     row("report", 1, &[]),
-    row("scenario", 1, &["hardware", "parameters", "protocol", "random", "routing", "topology", "workload"]),
+    row(
+        "scenario",
+        1,
+        &["ecn", "hardware", "parameters", "protocol", "random", "reservation", "routing", "topology", "workload"],
+    ),
     // The facade.
     row(
         "sim",
