@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tailback_hardware::{NetworkSpec, TICKS_MAX};
 use tailback_parameters::Values;
-use tailback_protocol::Protocol;
+use tailback_protocol::{Protocol, Way};
 use tailback_routing::deadlock::{Proof, prove};
 use tailback_routing::{ROUTINGS, Routing, minimal};
 use tailback_topology::{AnyTopology, TOPOLOGIES};
@@ -156,11 +156,10 @@ impl Resolver<'_> {
         let (hardware, protocol, routing, traffics) = (hardware?, protocol?, routing?, traffics?);
         let smallest = smallest_packet(traffics.iter().map(|traffic| traffic.size.clone()), packet_flits);
         let largest = traffics.iter().map(|traffic| traffic.size.max()).max().unwrap_or(0);
-        let routings = Routings { chosen: Arc::clone(&routing.built), minimal: shortest_ways(&topology, &routing) };
+        let routings = self.routings(root, &topology, &routing, &protocol)?;
         let context = (&hardware, &protocol, &routings);
         let network = self.network(root.table, context, smallest, largest, clock.ticks_per_cycle);
         let proof = self.prove(root, routing.built.as_ref())?;
-        self.prove(root, routings.minimal.as_ref())?;
         let (text, digest) = texts(&root.resolved);
         Some(Scenario {
             title,
@@ -381,6 +380,26 @@ impl Resolver<'_> {
         spec
     }
 
+    /// The algorithms of all ways. That of shortest ways is the chosen one where nobody asks for it, or all ways are shortest.
+    fn routings(
+        &mut self,
+        root: &TableReader<'_>,
+        topology: &Chosen<AnyTopology>,
+        chosen: &Chosen<Arc<dyn Routing>>,
+        protocol: &Chosen<Arc<dyn Protocol>>,
+    ) -> Option<Routings> {
+        let chosen = &chosen.built;
+        let asked_for = protocol.built.classes().iter().any(|class| class.way == Way::Minimal);
+        let minimal = match minimal(&topology.built).filter(|_| asked_for) {
+            Some(minimal) => {
+                self.prove(root, minimal.as_ref())?;
+                minimal
+            }
+            None => Arc::clone(chosen),
+        };
+        Some(Routings { chosen: Arc::clone(chosen), minimal })
+    }
+
     /// Packets must not be able to wait for each other in a circle.
     fn prove(&mut self, root: &TableReader<'_>, routing: &dyn Routing) -> Option<Proof> {
         match prove(routing) {
@@ -395,11 +414,6 @@ impl Resolver<'_> {
             }
         }
     }
-}
-
-/// The algorithm that takes shortest ways: where there is none beside the one that was chosen, all ways are.
-fn shortest_ways(topology: &Chosen<AnyTopology>, chosen: &Chosen<Arc<dyn Routing>>) -> Arc<dyn Routing> {
-    minimal(&topology.built).unwrap_or_else(|| Arc::clone(&chosen.built))
 }
 
 /// The order of sections in the resolved text.

@@ -153,25 +153,36 @@ impl SourceQueues {
     }
 
     /// The message whose packet is next in a lane.
+    #[inline]
     pub fn front(&mut self, node: u32, lane: usize) -> Option<&mut Waiting> {
-        loop {
-            let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
-            let first = lane.first;
-            if first == NONE {
-                return None;
-            }
-            if self.order == Order::Fifo {
-                return Some(&mut self.messages.records[first as usize]);
-            }
-            let queue = &self.destinations.records[first as usize];
-            if queue.first != NONE {
-                return Some(&mut self.messages.records[queue.first as usize]);
-            }
-            // What it held was withdrawn.
-            lane.first = queue.next;
-            self.directory.remove(&queue.key);
-            self.destinations.free.push(first);
+        let first = self.lanes[node as usize * self.lanes_per_node + lane].first;
+        if first == NONE {
+            return None;
         }
+        let mut message = match self.order {
+            Order::Fifo => first,
+            Order::PerDestination => self.destinations.records[first as usize].first,
+        };
+        if message == NONE {
+            message = self.skip_withdrawn(node, lane)?;
+        }
+        Some(&mut self.messages.records[message as usize])
+    }
+
+    /// Takes queues away from which all that they held was withdrawn, until there is one with a message.
+    #[cold]
+    fn skip_withdrawn(&mut self, node: u32, lane: usize) -> Option<u32> {
+        let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
+        while lane.first != NONE {
+            let queue = &self.destinations.records[lane.first as usize];
+            if queue.first != NONE {
+                return Some(queue.first);
+            }
+            self.directory.remove(&queue.key);
+            self.destinations.free.push(lane.first);
+            lane.first = queue.next;
+        }
+        None
     }
 
     /// Takes a packet's worth off the front message. With a queue for each destination it is the next one's turn.

@@ -1,5 +1,6 @@
 //! Tests of whole networks, with random topologies, routers and traffics.
 
+mod by_hand;
 mod conservation;
 mod deadlock;
 mod determinism;
