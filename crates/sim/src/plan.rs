@@ -34,8 +34,9 @@ const PLAIN_PORT_BYTES: u64 = 400;
 const GENERAL_CHANNEL_BYTES: u64 = 160;
 /// A packet with the events that it causes and the mail that it travels in.
 const PACKET_BYTES: u64 = 160;
-/// A message that waits at its source.
+/// A message that waits at its source, and one that is kept there until it has arrived.
 const MESSAGE_BYTES: u64 = 40;
+const COPY_BYTES: u64 = 32;
 
 impl Plan {
     /// What running `scenario` will take.
@@ -86,7 +87,7 @@ fn memory(scenario: &Scenario, topology: &dyn Topology, regions: u32, plain: boo
         + u64::from(topology.nodes()) * NODE_BYTES
         + records
         + packets * PACKET_BYTES
-        + messages * MESSAGE_BYTES
+        + messages * (MESSAGE_BYTES + if scenario.protocol.built.hooks().copies { COPY_BYTES } else { 0 })
 }
 
 /// Packets that may be in the network, and messages that may wait at their sources, at once.

@@ -9,13 +9,13 @@ use tailback_network::{
     General, NetworkPlan, NetworkRegion, NicSpec, OutputQueueSpec, QueuePer, RouterSpec, SourceQueues, ZeroLoad,
 };
 use tailback_protocol::{PacketKind, Protocol, Way};
-use tailback_reservation::{Common, Lead, Lhrp, Smsrp, Srp};
+use tailback_reservation::{Lead, Lhrp, Smsrp, Srp, Terms};
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
 use crate::notes::Log;
 use crate::sample::{Sample, fixed};
 
-const COMMON: Common = Common { way: Way::Minimal, lead: Lead::Latency, overhead: 0.0 };
+const TERMS: Terms = Terms { way: Way::Minimal, lead: Lead::Latency, overhead: 0.0 };
 
 /// A single switch on which `sources` nodes send packets of 4 flits to the last one, at full rate until cycle `until`.
 fn plan(protocol: Arc<dyn Protocol>, sources: u64, until: u64) -> NetworkPlan {
@@ -61,7 +61,7 @@ fn latencies(plan: &NetworkPlan) -> (u64, u64, u64) {
 
 #[test]
 fn lhrp_sends_again_as_soon_as_the_refusal_is_back() {
-    let plan = plan(Arc::new(Lhrp { common: COMMON, threshold: 1, fabric_drop: None }), 2, 1);
+    let plan = plan(Arc::new(Lhrp { terms: TERMS, threshold: 1, fabric_drop: None }), 2, 1);
     let (data, _, from_router) = latencies(&plan);
     let arrived_at_router = u64::from(plan.spec.injection.latency);
     let arrivals = arrivals(plan);
@@ -76,7 +76,7 @@ fn lhrp_sends_again_as_soon_as_the_refusal_is_back() {
 
 #[test]
 fn smsrp_asks_for_a_time_after_a_drop() {
-    let plan = plan(Arc::new(Smsrp { common: COMMON, timeout: 0 }), 2, 1);
+    let plan = plan(Arc::new(Smsrp { terms: TERMS, timeout: 0 }), 2, 1);
     let (data, control, from_router) = latencies(&plan);
     let arrived_at_router = u64::from(plan.spec.injection.latency);
     let arrivals = arrivals(plan);
@@ -95,7 +95,7 @@ fn smsrp_asks_for_a_time_after_a_drop() {
 
 #[test]
 fn srp_asks_first_and_speculates_meanwhile() {
-    let plan = plan(Arc::new(Srp { common: COMMON, timeout: 100, bypass_below: 0 }), 1, 1);
+    let plan = plan(Arc::new(Srp { terms: TERMS, timeout: 100, bypass_below: 0 }), 1, 1);
     let (data, control, _) = latencies(&plan);
     let expected = [
         (control, 0, PacketKind::Reservation),
@@ -114,8 +114,8 @@ fn srp_asks_first_and_speculates_meanwhile() {
 #[test]
 fn an_overloaded_node_gets_all_that_it_can_take() {
     const CYCLES: u64 = 2000;
-    let lhrp = Arc::new(Lhrp { common: COMMON, threshold: 12, fabric_drop: None });
-    for protocol in [lhrp as Arc<dyn Protocol>, Arc::new(Smsrp { common: COMMON, timeout: 20 })] {
+    let lhrp = Arc::new(Lhrp { terms: TERMS, threshold: 12, fabric_drop: None });
+    for protocol in [lhrp as Arc<dyn Protocol>, Arc::new(Smsrp { terms: TERMS, timeout: 20 })] {
         let name = protocol.describe();
         let plan = plan(protocol, 2, CYCLES);
         let arrivals = arrivals(plan);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tailback_ecn::{Carrier, Ecn, Pacing};
 use tailback_network::{CrossbarPorts, General, NicSpec, RouterSpec, SourceQueues};
 use tailback_protocol::{Protocol, Way};
-use tailback_reservation::{Common, Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp};
+use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms};
 
 use crate::conservation::{SILENT_FROM, conserves};
 use crate::determinism::is_determined;
@@ -15,9 +15,9 @@ use crate::sample::{Sample, samples};
 
 /// Protocols that have much to do in small networks.
 fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
-    let common =
+    let terms =
         (any::<bool>(), any::<bool>(), prop_oneof![Just(0.0), Just(0.3)]).prop_map(|(minimal, early, overhead)| {
-            Common {
+            Terms {
                 way: if minimal { Way::Minimal } else { Way::Chosen },
                 lead: if early { Lead::Latency } else { Lead::None },
                 overhead,
@@ -25,18 +25,18 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
         });
     let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, refusals)| FabricDrop { timeout, refusals });
     let numbers = (0u64..100, 1u32..30, 0u32..20, prop::option::of(fabric));
-    (0usize..5, common, numbers).prop_map(|(which, common, (timeout, threshold, size, fabric_drop))| {
+    (0usize..5, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
         let protocol: Arc<dyn Protocol> = match which {
-            0 => Arc::new(Srp { common, timeout, bypass_below: size }),
-            1 => Arc::new(Smsrp { common, timeout }),
-            2 => Arc::new(Lhrp { common, threshold, fabric_drop }),
-            3 => Arc::new(Comprehensive { common, threshold, large_from: size.max(1) }),
+            0 => Arc::new(Srp { terms, timeout, bypass_below: size }),
+            1 => Arc::new(Smsrp { terms, timeout }),
+            2 => Arc::new(Lhrp { terms, threshold, fabric_drop }),
+            3 => Arc::new(Comprehensive { terms, threshold, large_from: size.max(1) }),
             _ => Arc::new(Ecn {
                 pacing: Pacing { increment: timeout, longest: 400, timer: u64::from(threshold) * 7, decrement: 1 },
                 threshold: f64::from(size) / 20.0,
                 root_below: 0.5,
                 carrier: if timeout % 2 == 0 { Carrier::Acknowledgement } else { Carrier::Notification },
-                way: common.way,
+                way: terms.way,
             }),
         };
         protocol

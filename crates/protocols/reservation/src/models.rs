@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tailback_parameters::{Choice, Kind, Parameter, Values};
 use tailback_protocol::{ProtocolModel, way, way_parameter};
 
-use crate::protocols::{Common, Comprehensive, FabricDrop, Lhrp, Smsrp, Srp};
+use crate::protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms};
 use crate::schedule::Lead;
 
 const WAY: Parameter = way_parameter("\"minimal\"");
@@ -44,8 +44,8 @@ const THRESHOLD: Parameter = Parameter {
     help: "data flits for a node in its router from which on speculative packets for it are dropped",
 };
 
-fn common(values: &Values) -> Common {
-    Common {
+fn terms(values: &Values) -> Terms {
+    Terms {
         way: way(values),
         lead: if values.text("start") == "early" { Lead::Latency } else { Lead::None },
         overhead: values.number("overhead"),
@@ -70,7 +70,7 @@ pub const SRP: ProtocolModel = ProtocolModel {
     ],
     build: |values| {
         let bypass_below = values.integer("bypass_below");
-        Ok(Arc::new(Srp { common: common(values), timeout: values.ticks("timeout"), bypass_below }))
+        Ok(Arc::new(Srp { terms: terms(values), timeout: values.ticks("timeout"), bypass_below }))
     },
 };
 
@@ -79,7 +79,7 @@ pub const SMSRP: ProtocolModel = ProtocolModel {
     name: "smsrp",
     summary: "SMSRP: speculative packets first, and a reservation for each that is dropped",
     parameters: &[TIMEOUT, LEAD, OVERHEAD, WAY],
-    build: |values| Ok(Arc::new(Smsrp { common: common(values), timeout: values.ticks("timeout") })),
+    build: |values| Ok(Arc::new(Smsrp { terms: terms(values), timeout: values.ticks("timeout") })),
 };
 
 /// LHRP.
@@ -109,7 +109,7 @@ pub const LHRP: ProtocolModel = ProtocolModel {
         let fabric_drop = values
             .flag("fabric_drop")
             .then(|| FabricDrop { timeout: values.ticks("timeout"), refusals: values.integer("refusals") });
-        Ok(Arc::new(Lhrp { common: common(values), threshold: values.integer("threshold"), fabric_drop }))
+        Ok(Arc::new(Lhrp { terms: terms(values), threshold: values.integer("threshold"), fabric_drop }))
     },
 };
 
@@ -131,6 +131,6 @@ pub const COMPREHENSIVE: ProtocolModel = ProtocolModel {
     ],
     build: |values| {
         let (threshold, large_from) = (values.integer("threshold"), values.integer("large_from"));
-        Ok(Arc::new(Comprehensive { common: common(values), threshold, large_from }))
+        Ok(Arc::new(Comprehensive { terms: terms(values), threshold, large_from }))
     },
 };

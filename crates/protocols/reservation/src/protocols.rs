@@ -7,9 +7,9 @@ use crate::sink::Destination;
 use crate::source::{ByMessage, ByPacket, BySize, Escalation, OnRefusal};
 use crate::switch::{Impatient, LastHop};
 
-/// What all of them share.
+/// The terms on which all of them give out time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Common {
+pub struct Terms {
     /// How control packets are routed.
     pub way: Way,
     /// When sources start to send what was granted.
@@ -18,7 +18,7 @@ pub struct Common {
     pub overhead: f64,
 }
 
-impl Common {
+impl Terms {
     fn charge(&self, station: &Station) -> Charge {
         Charge { flit_ticks: station.flit_ticks, overhead: self.overhead }
     }
@@ -53,8 +53,8 @@ const COPIES: Hooks = Hooks { copies: true, departures: false, last_hop: false, 
 /// The Speculative Reservation Protocol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Srp {
-    /// What all share.
-    pub common: Common,
+    /// The terms on which time is given out.
+    pub terms: Terms,
     /// Ticks that a speculative packet may wait in input buffers, all in all.
     pub timeout: u64,
     /// Messages of fewer flits are sent as lossless data without a reservation.
@@ -63,7 +63,7 @@ pub struct Srp {
 
 impl Protocol for Srp {
     fn classes(&self) -> Vec<TrafficClass> {
-        self.common.classes(Lossy::After(self.timeout), true)
+        self.terms.classes(Lossy::After(self.timeout), true)
     }
 
     fn kinds(&self) -> Vec<PacketKind> {
@@ -75,11 +75,11 @@ impl Protocol for Srp {
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
-        Some(Box::new(ByMessage::new(self.common.lead, self.bypass_below)))
+        Some(Box::new(ByMessage::new(self.terms.lead, self.bypass_below)))
     }
 
     fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
-        self.common.sink(station)
+        self.terms.sink(station)
     }
 
     fn switch(&self, _: &Station) -> Option<Box<dyn Switch>> {
@@ -94,15 +94,15 @@ impl Protocol for Srp {
 /// The Small-Message Speculative Reservation Protocol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Smsrp {
-    /// What all share.
-    pub common: Common,
+    /// The terms on which time is given out.
+    pub terms: Terms,
     /// Ticks that a speculative packet may wait in input buffers, all in all.
     pub timeout: u64,
 }
 
 impl Protocol for Smsrp {
     fn classes(&self) -> Vec<TrafficClass> {
-        self.common.classes(Lossy::After(self.timeout), true)
+        self.terms.classes(Lossy::After(self.timeout), true)
     }
 
     fn kinds(&self) -> Vec<PacketKind> {
@@ -114,11 +114,11 @@ impl Protocol for Smsrp {
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
-        Some(Box::new(ByPacket::new(self.common.lead, OnRefusal::Reserve)))
+        Some(Box::new(ByPacket::new(self.terms.lead, OnRefusal::Reserve)))
     }
 
     fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
-        self.common.sink(station)
+        self.terms.sink(station)
     }
 
     fn switch(&self, _: &Station) -> Option<Box<dyn Switch>> {
@@ -142,8 +142,8 @@ pub struct FabricDrop {
 /// The Last-Hop Reservation Protocol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lhrp {
-    /// What all share.
-    pub common: Common,
+    /// The terms on which time is given out.
+    pub terms: Terms,
     /// Flits that wait for a node in its router, from which on speculative packets for it are dropped.
     pub threshold: u32,
     /// Whether packets are dropped before the last router as well.
@@ -153,7 +153,7 @@ pub struct Lhrp {
 impl Protocol for Lhrp {
     fn classes(&self) -> Vec<TrafficClass> {
         let lossy = self.fabric_drop.map_or(Lossy::AtLastHop, |fabric| Lossy::After(fabric.timeout));
-        self.common.classes(lossy, self.fabric_drop.is_some())
+        self.terms.classes(lossy, self.fabric_drop.is_some())
     }
 
     fn kinds(&self) -> Vec<PacketKind> {
@@ -167,15 +167,15 @@ impl Protocol for Lhrp {
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
         let escalate = |fabric: FabricDrop| OnRefusal::Escalate(Escalation { refusals: fabric.refusals });
         let on_refusal = self.fabric_drop.map_or(OnRefusal::Reserve, escalate);
-        Some(Box::new(ByPacket::new(self.common.lead, on_refusal)))
+        Some(Box::new(ByPacket::new(self.terms.lead, on_refusal)))
     }
 
     fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
-        self.common.sink(station)
+        self.terms.sink(station)
     }
 
     fn switch(&self, station: &Station) -> Option<Box<dyn Switch>> {
-        Some(Box::new(LastHop::new(self.common.charge(station), self.threshold, station.endpoints)))
+        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold, station.endpoints)))
     }
 
     fn describe(&self) -> String {
@@ -188,8 +188,8 @@ impl Protocol for Lhrp {
 /// LHRP for small messages and SRP for large ones, which share the schedules in the last routers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comprehensive {
-    /// What all share.
-    pub common: Common,
+    /// The terms on which time is given out.
+    pub terms: Terms,
     /// Flits that wait for a node in its router, from which on speculative packets for it are dropped.
     pub threshold: u32,
     /// The flits of the smallest message that counts as large.
@@ -198,7 +198,7 @@ pub struct Comprehensive {
 
 impl Protocol for Comprehensive {
     fn classes(&self) -> Vec<TrafficClass> {
-        self.common.classes(Lossy::AtLastHop, true)
+        self.terms.classes(Lossy::AtLastHop, true)
     }
 
     fn kinds(&self) -> Vec<PacketKind> {
@@ -212,17 +212,17 @@ impl Protocol for Comprehensive {
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
         Some(Box::new(BySize {
             large_from: self.large_from,
-            small: ByPacket::new(self.common.lead, OnRefusal::Reserve),
-            large: ByMessage::new(self.common.lead, 0),
+            small: ByPacket::new(self.terms.lead, OnRefusal::Reserve),
+            large: ByMessage::new(self.terms.lead, 0),
         }))
     }
 
     fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
-        self.common.sink(station)
+        self.terms.sink(station)
     }
 
     fn switch(&self, station: &Station) -> Option<Box<dyn Switch>> {
-        Some(Box::new(LastHop::new(self.common.charge(station), self.threshold, station.endpoints)))
+        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold, station.endpoints)))
     }
 
     fn describe(&self) -> String {

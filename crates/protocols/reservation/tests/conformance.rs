@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use tailback_protocol::conformance::{Event, Script, Trace, run};
 use tailback_protocol::{PacketKind, Protocol, Way};
-use tailback_reservation::{Common, Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp};
+use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms};
 
-fn common() -> impl Strategy<Value = Common> {
+fn terms() -> impl Strategy<Value = Terms> {
     let leads = prop_oneof![Just(Lead::Latency), Just(Lead::None)];
-    (leads, prop_oneof![Just(0.0), 0.0f64..0.5]).prop_map(|(lead, overhead)| Common {
+    (leads, prop_oneof![Just(0.0), 0.0f64..0.5]).prop_map(|(lead, overhead)| Terms {
         way: Way::Minimal,
         lead,
         overhead,
@@ -20,13 +20,13 @@ fn common() -> impl Strategy<Value = Common> {
 /// A protocol, and the size below which messages go without a reservation.
 fn protocols() -> impl Strategy<Value = (Box<dyn Protocol>, u32)> {
     let fabric = (1u64..2000, 1u32..4).prop_map(|(timeout, refusals)| FabricDrop { timeout, refusals });
-    (common(), 0usize..4, 1u32..2000, prop::option::of(fabric), 0u32..30).prop_map(
-        |(common, which, threshold, fabric_drop, size)| -> (Box<dyn Protocol>, u32) {
+    (terms(), 0usize..4, 1u32..2000, prop::option::of(fabric), 0u32..30).prop_map(
+        |(terms, which, threshold, fabric_drop, size)| -> (Box<dyn Protocol>, u32) {
             let protocol: Box<dyn Protocol> = match which {
-                0 => Box::new(Srp { common, timeout: 1000, bypass_below: size }),
-                1 => Box::new(Smsrp { common, timeout: 1000 }),
-                2 => Box::new(Lhrp { common, threshold, fabric_drop }),
-                _ => Box::new(Comprehensive { common, threshold, large_from: size.max(1) }),
+                0 => Box::new(Srp { terms, timeout: 1000, bypass_below: size }),
+                1 => Box::new(Smsrp { terms, timeout: 1000 }),
+                2 => Box::new(Lhrp { terms, threshold, fabric_drop }),
+                _ => Box::new(Comprehensive { terms, threshold, large_from: size.max(1) }),
             };
             (protocol, if which == 0 { size } else { 0 })
         },
