@@ -195,7 +195,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         for step in 1..=lanes {
             let lane = if last + step < lanes { last + step } else { last + step - lanes };
             let Some((flits, guise)) = self.next_of_lane(node, lane, now) else { continue };
-            if self.nodes.nodes[node as usize].control_waiting > 0 && self.inject_control(node, now) {
+            // What the source's machine has come to say leaves before the packet.
+            if !self.machines.sources.is_empty() && self.inject_control(node, now) {
                 return true;
             }
             let Some(vc) = self.channel_for(node, lane, guise.class, flits) else { continue };
