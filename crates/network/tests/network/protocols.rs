@@ -21,6 +21,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
                 way: if minimal { Way::Minimal } else { Way::Chosen },
                 lead: if early { Lead::Latency } else { Lead::None },
                 overhead,
+                notice: if minimal { 0 } else { 37 },
             }
         });
     let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, refusals)| FabricDrop { timeout, refusals });

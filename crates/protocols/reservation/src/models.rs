@@ -30,6 +30,13 @@ const OVERHEAD: Parameter = Parameter {
     help: "what schedules charge beyond the flits themselves, as a share of them; charges are whole flits",
 };
 
+const NOTICE: Parameter = Parameter {
+    name: "notice",
+    kind: Kind::Time,
+    default: Some("0"),
+    help: "no time is given out sooner than this from now: a round trip keeps what a schedule gave out first from coming all at once",
+};
+
 const TIMEOUT: Parameter = Parameter {
     name: "timeout",
     kind: Kind::Time,
@@ -49,6 +56,7 @@ fn terms(values: &Values) -> Terms {
         way: way(values),
         lead: if values.text("start") == "early" { Lead::Latency } else { Lead::None },
         overhead: values.number("overhead"),
+        notice: values.ticks("notice"),
     }
 }
 
@@ -66,6 +74,7 @@ pub const SRP: ProtocolModel = ProtocolModel {
         },
         LEAD,
         OVERHEAD,
+        NOTICE,
         WAY,
     ],
     build: |values| {
@@ -78,7 +87,7 @@ pub const SRP: ProtocolModel = ProtocolModel {
 pub const SMSRP: ProtocolModel = ProtocolModel {
     name: "smsrp",
     summary: "SMSRP: speculative packets first, and a reservation for each that is dropped",
-    parameters: &[TIMEOUT, LEAD, OVERHEAD, WAY],
+    parameters: &[TIMEOUT, LEAD, OVERHEAD, NOTICE, WAY],
     build: |values| Ok(Arc::new(Smsrp { terms: terms(values), timeout: values.ticks("timeout") })),
 };
 
@@ -103,6 +112,7 @@ pub const LHRP: ProtocolModel = ProtocolModel {
         },
         LEAD,
         OVERHEAD,
+        NOTICE,
         WAY,
     ],
     build: |values| {
@@ -127,6 +137,7 @@ pub const COMPREHENSIVE: ProtocolModel = ProtocolModel {
         },
         LEAD,
         OVERHEAD,
+        NOTICE,
         WAY,
     ],
     build: |values| {

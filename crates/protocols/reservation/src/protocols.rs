@@ -16,11 +16,13 @@ pub struct Terms {
     pub lead: Lead,
     /// What schedules charge beyond the flits themselves, as a share of them.
     pub overhead: f64,
+    /// Ticks from now before which no time is given out.
+    pub notice: u64,
 }
 
 impl Terms {
     fn charge(&self, station: &Station) -> Charge {
-        Charge { flit_ticks: station.flit_ticks, overhead: self.overhead }
+        Charge { flit_ticks: station.flit_ticks, overhead: self.overhead, notice: self.notice }
     }
 
     fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {

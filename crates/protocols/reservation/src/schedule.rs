@@ -24,11 +24,18 @@ pub(crate) struct Charge {
     pub flit_ticks: u64,
     /// What is charged beyond the flits themselves, as a share of them.
     pub overhead: f64,
+    /// No time is given out sooner than so many ticks from now.
+    pub notice: u64,
 }
 
 impl Charge {
+    /// The time that `flits` flits get from a schedule.
+    pub fn reserve(self, flits: u32, schedule: &mut Schedule, now: u64) -> u64 {
+        schedule.reserve(self.ticks(flits), now + self.notice)
+    }
+
     /// What `flits` flits are charged.
-    pub fn ticks(self, flits: u32) -> u64 {
+    fn ticks(self, flits: u32) -> u64 {
         let flits = if self.overhead == 0.0 {
             u64::from(flits)
         } else {
@@ -69,8 +76,15 @@ mod tests {
 
     #[test]
     fn overhead_is_charged_in_whole_flits() {
-        let charge = |overhead, flits| Charge { flit_ticks: 2, overhead }.ticks(flits);
+        let charge = |overhead, flits| Charge { flit_ticks: 2, overhead, notice: 0 }.ticks(flits);
         assert_eq!([charge(0.0, 4), charge(0.05, 4), charge(0.05, 256), charge(0.05, 100)], [8, 10, 538, 210]);
+    }
+
+    #[test]
+    fn notice_is_given_where_the_schedule_is_empty() {
+        let (mut schedule, charge) = (Schedule::default(), Charge { flit_ticks: 2, overhead: 0.0, notice: 100 });
+        let times = [50, 51, 52, 400].map(|now| charge.reserve(30, &mut schedule, now));
+        assert_eq!(times, [150, 210, 270, 500]);
     }
 
     #[test]

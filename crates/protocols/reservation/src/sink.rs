@@ -33,7 +33,7 @@ impl Sink for Destination {
 
 /// The answer to a reservation.
 pub(crate) fn grant(reservation: &Control, schedule: &mut Schedule, charge: Charge, now: u64) -> Control {
-    let time = schedule.reserve(charge.ticks(reservation.flits), now);
+    let time = charge.reserve(reservation.flits, schedule, now);
     let Control { from, to, about, .. } = *reservation;
     Control::new(PacketKind::Grant, class::GRANTS, to, from, about).time(time)
 }
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn reservations_that_come_together_are_granted_one_after_the_other() {
-        let charge = Charge { flit_ticks: 2, overhead: 0.0 };
+        let charge = Charge { flit_ticks: 2, overhead: 0.0, notice: 0 };
         let mut sink = Destination { charge, schedule: Schedule::default() };
         let mut replies = Vec::new();
         for source in 0..3 {
