@@ -5,6 +5,7 @@
 
 mod matrix;
 mod meaning;
+mod protocols;
 
 use std::fmt::Write as _;
 
@@ -40,6 +41,13 @@ scenarios![
     dragonfly_tailback,
     dragonfly_ugal,
     dragonfly_ugal_ports,
+    protocol_comprehensive,
+    protocol_ecn,
+    protocol_ecn_notified,
+    protocol_lhrp,
+    protocol_lhrp_fabric,
+    protocol_smsrp,
+    protocol_srp,
     switch_bursts,
     switch_idle_ejection,
     switch_overload,
