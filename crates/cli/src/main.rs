@@ -16,6 +16,8 @@ mod interrupt;
 mod output;
 mod progress;
 mod results;
+mod store;
+mod work;
 
 use std::process::ExitCode;
 
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => commands::check::run(arguments),
         Command::Explain(arguments) => commands::explain::run(arguments),
         Command::Models(arguments) => commands::models::run(arguments),
+        Command::Reproduce(arguments) => commands::reproduce::run(arguments),
         Command::Plot(arguments) => commands::plot::run(arguments),
     };
     match outcome {

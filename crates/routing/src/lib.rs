@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 pub use board::{Board, Notice};
 pub use direct::Direct;
-pub use dragonfly::{Intermediates, Minimal, UgalLocal, Valiant, ValiantTarget};
+pub use dragonfly::Minimal;
 pub use fat_tree::{NearestCommonAncestor, UpChoice};
 pub use header::{ANYWHERE, Header};
 pub use ports::PortSet;
@@ -161,6 +161,11 @@ pub trait Agent: Send {
 
     /// It is time for all agents to tell the others something. Nothing, if that is what was told the last time.
     fn broadcast(&mut self) -> Option<Notice> {
+        None
+    }
+
+    /// How many packets want the output of a port, if it counts them: for whoever compares that with the packets there are.
+    fn wanting(&self, _port: Port) -> Option<u32> {
         None
     }
 

@@ -4,5 +4,6 @@ pub mod check;
 pub mod explain;
 pub mod models;
 pub mod plot;
+pub mod reproduce;
 pub mod run;
 pub mod sweep;

@@ -8,6 +8,7 @@ mod interrupt;
 mod mistakes;
 mod plot;
 mod program;
+mod reproduce;
 mod run;
 mod show;
 mod sweep;

@@ -98,6 +98,9 @@ pub(crate) mod sealed {
         /// When a packet last crossed a router.
         fn last_hop(&self) -> Time;
 
+        /// Whether a packet is crossing after tick `now` that was the head of a queue of virtual channel `vc` of a port.
+        fn is_crossing(&self, place: Place, vc: u8, now: Time) -> bool;
+
         /// Shows all packets that routers hold.
         fn visit_packets(&self, pool: &Pool, visit: &mut dyn FnMut(Held));
 

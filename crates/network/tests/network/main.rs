@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod conservation;
+mod contention;
 mod deadlock;
 mod determinism;
 mod exact;

@@ -405,6 +405,11 @@ impl Routers for Plain {
         self.last_hop
     }
 
+    fn is_crossing(&self, place: Place, vc: u8, now: Time) -> bool {
+        let port = &self.incoming[self.index(place)];
+        port.busy_until > now && port.last_vc == vc
+    }
+
     fn visit_packets(&self, pool: &Pool, visit: &mut dyn FnMut(Held)) {
         for (index, port) in self.incoming.iter().enumerate() {
             let place = self.place(index);

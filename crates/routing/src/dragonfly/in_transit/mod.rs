@@ -156,7 +156,7 @@ impl<T: Trigger> Routing for InTransit<T> {
             packet.minimal_steps(steps);
             let minimal = steps.first().and_then(|step| compass.kind(step.port));
             let Some(ways) = packet.other_ways(minimal) else { return };
-            let mut ports = compass.ports(ways.hop);
+            let mut ports = packet.ports(ways);
             steps.iter().for_each(|step| ports.remove(step.port));
             steps.extend(ports.iter().map(|port| packet.other_step(ways, port)));
         };
@@ -257,6 +257,16 @@ impl<'a> Case<'a> {
         (may_hop && !self.has(done::LOCAL)).then_some(OtherWays { hop: Hop::Local, vc })
     }
 
+    /// The ports of those links.
+    #[inline]
+    fn ports(&self, ways: OtherWays) -> PortSet {
+        match ways.hop {
+            // From where it comes to it must leave its group.
+            Hop::Local if self.is_leaving() => self.compass.ports_to_gateways(),
+            hop => self.compass.ports(hop),
+        }
+    }
+
     /// The step by a port of those links.
     #[inline]
     fn other_step(&self, ways: OtherWays, port: Port) -> Step {
@@ -287,7 +297,7 @@ impl<T: Trigger> InTransitAgent<T> {
     fn misroute(&self, packet: &Case<'_>, scene: &Scene<'_>, random: &mut Stream) -> Option<Step> {
         let ways = packet.other_ways(Some(scene.hop))?;
         let forced = packet.has(done::MUST_LEAVE);
-        let mut ports = self.compass.ports(ways.hop);
+        let mut ports = packet.ports(ways);
         if !forced {
             ports.remove(scene.minimal.port);
         }
@@ -353,6 +363,10 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
 
     fn broadcast(&mut self) -> Option<Notice> {
         self.contention.broadcast()
+    }
+
+    fn wanting(&self, port: Port) -> Option<u32> {
+        self.trigger.interests().heads.then(|| self.contention.count(port))
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
