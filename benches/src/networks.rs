@@ -9,6 +9,7 @@ use tailback_hardware::{
     LinkArbiter, LinkSpec, NetworkSpec, NicSpec, OutputQueueSpec, QueuePer, Release, RouterSpec, SourceQueues,
 };
 use tailback_network::{Microarchitecture, NetworkPlan, NetworkRegion, Partition, Unobserved};
+use tailback_protocol::{Baseline, Way};
 use tailback_routing::Routing;
 use tailback_topology::Topology;
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic, Workload};
@@ -98,7 +99,6 @@ fn spec(packet_flits: u16) -> NetworkSpec {
         injection: link(1),
         input_buffers: Vec::new(),
         classes: Vec::new(),
-        acknowledgement_class: None,
         packet_flits_max: packet_flits,
         packet_flits_min: packet_flits,
         router: ROUTER,
@@ -114,6 +114,7 @@ fn plan(topology: Arc<dyn Topology>, routing: Arc<dyn Routing>, spec: NetworkSpe
     let size = MessageSize::Fixed(spec.packet_flits_max.into());
     let traffic = Traffic::new("uniform".to_owned(), all(), size, Arrival::Bernoulli, vec![phase]);
     NetworkPlan {
+        protocol: Arc::new(Baseline { acknowledge: false, control_way: Way::Chosen }),
         partition: Partition::by_domain(topology.as_ref(), u32::MAX),
         routings: vec![routing],
         spec,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The largest number of virtual channels per port.
-pub const VCS_MAX: usize = 16;
+pub const VCS_MAX: usize = 32;
 
 /// Everything about a network but its graph, its routing and its traffic.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,8 +18,6 @@ pub struct NetworkSpec {
     pub input_buffers: Vec<u16>,
     /// The traffic classes, data first.
     pub classes: Vec<ClassSpec>,
-    /// The traffic class of acknowledgements, if data packets are acknowledged.
-    pub acknowledgement_class: Option<u8>,
     /// Flits of the largest packet.
     pub packet_flits_max: u16,
     /// Flits of the smallest data packet that the workload can cause.

@@ -12,6 +12,7 @@ use tailback_topology::{NodeId, Peer, Port, RouterId};
 
 use crate::event::{Event, EventKind, credited};
 use crate::fabric::Fabric;
+use crate::nic::Copies;
 use crate::packet::Packet;
 use crate::router::{Held, Microarchitecture, Place};
 use crate::{NetworkRegion, Observer};
@@ -27,6 +28,8 @@ pub struct Holdings {
     pub packets_under_way: u64,
     /// Control packets in the network or waiting to enter it.
     pub control_packets: u64,
+    /// Data flits that routers have dropped and sources have not sent again.
+    pub dropped_flits: u64,
     /// Data flits that have arrived.
     pub received_flits: u64,
     /// Data flits that sources have offered and that were not lost at once.
@@ -143,8 +146,9 @@ impl<'a> Ledger<'a> {
             for vc in 0..vcs {
                 self.add_injection(node, vc, region.nodes.free[number * usize::from(vcs) + usize::from(vc)]);
             }
-            let control = region.nodes.nodes[number].control_head;
-            self.holdings.control_packets += region.pool.list(control).count() as u64;
+            for control in region.nodes.control_heads(number) {
+                self.holdings.control_packets += region.pool.list(control).count() as u64;
+            }
         }
         region.routers.visit_packets(&region.pool, &mut |held| self.held(region, held));
         for (_, event) in region.wheel.entries() {
@@ -156,6 +160,8 @@ impl<'a> Ledger<'a> {
             }
         }
         self.holdings.waiting_flits += region.nodes.sources.waiting_flits();
+        self.holdings.waiting_flits += region.nodes.copies.iter().map(Copies::withheld_flits).sum::<u64>();
+        self.holdings.dropped_flits += region.nodes.flits_refused;
         self.holdings.offered_flits += region.nodes.flits_offered;
         self.holdings.received_flits += region.nodes.flits_received;
     }
@@ -185,7 +191,11 @@ impl<'a> Ledger<'a> {
 
     /// Flits are in the input buffer of a port, or claim room in it: they count for whoever feeds it.
     fn in_buffer<O, M>(&mut self, region: &NetworkRegion<O, M>, place: Place, vc: u8, flits: u16) {
-        match self.fabric.topology.peer(region.router_ids[place.router as usize], place.port) {
+        let router = region.router_ids[place.router as usize];
+        if u32::from(place.port) >= self.fabric.topology.ports(router) {
+            return; // what a router says itself claims nothing
+        }
+        match self.fabric.topology.peer(router, place.port) {
             Peer::Node(node) => self.add_injection(node, vc, flits),
             Peer::Router { router, port } => self.add_link(router, port, vc, flits),
             Peer::Nothing => unreachable!("nothing comes in by an open port"),
@@ -203,11 +213,14 @@ impl<'a> Ledger<'a> {
 
     fn under_way(&mut self, packet: &Packet) {
         match packet.kind {
-            PacketKind::Data => {
+            PacketKind::Data | PacketKind::SpeculativeData => {
                 self.holdings.flits_under_way += u64::from(packet.flits);
                 self.holdings.packets_under_way += 1;
             }
-            PacketKind::Acknowledgement => self.holdings.control_packets += 1,
+            _ => {
+                self.holdings.control_packets += 1;
+                self.holdings.dropped_flits += u64::from(packet.dropped_flits);
+            }
         }
     }
 
@@ -241,8 +254,9 @@ impl<'a> Ledger<'a> {
                 return Err(Discrepancy::Injection { node, vc: vc as u8, capacity, found });
             }
         }
-        let Holdings { waiting_flits, flits_under_way, received_flits, offered_flits, .. } = self.holdings;
-        if offered_flits != waiting_flits + flits_under_way + received_flits {
+        let Holdings { waiting_flits, flits_under_way, dropped_flits, received_flits, offered_flits, .. } =
+            self.holdings;
+        if offered_flits != waiting_flits + flits_under_way + dropped_flits + received_flits {
             return Err(Discrepancy::Flits(self.holdings));
         }
         Ok(self.holdings)

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use tailback_engine::{Channel, ChannelMap, Simulation, Tick, Wheel};
+use tailback_protocol::Protocol;
 use tailback_random::Stream;
 use tailback_routing::Routing;
 use tailback_topology::{Peer, Port, RouterId, Topology};
 use tailback_workload::Workload;
 
 use crate::event::{NODES_MAX, ROUTERS_MAX};
-use crate::fabric::{Fabric, Rules, Shape};
+use crate::fabric::{Fabric, Rules, Shape, Traits};
 use crate::gossip::{Domains, Gossip};
 use crate::link::{FarKind, Link};
+use crate::machines::Machines;
 use crate::nic::NodeState;
 use crate::packet::Pool;
 use crate::partition::Partition;
@@ -32,6 +34,8 @@ pub struct NetworkPlan {
     pub workload: Workload,
     /// The seed of all random streams.
     pub seed: u64,
+    /// What is done about congestion.
+    pub protocol: Arc<dyn Protocol>,
     /// Who simulates what.
     pub partition: Partition,
 }
@@ -43,8 +47,9 @@ impl NetworkPlan {
     /// Whether routers of a microarchitecture can do what the plan asks for.
     #[must_use]
     pub fn suits<M: Microarchitecture>(&self) -> bool {
-        let shape = Shape::of(&self.spec, self.topology.as_ref());
-        M::suits(&shape, &Rules::of(&self.spec, &self.routings, shape.lanes))
+        let traits = Traits::of(self.protocol.as_ref());
+        let shape = Shape::of(&self.spec, self.topology.as_ref(), &traits);
+        M::suits(&shape, &Rules::of(&self.spec, &self.routings, shape.lanes, &traits))
     }
 
     /// Builds the simulation with routers of microarchitecture `M` and an observer for each region.
@@ -55,9 +60,9 @@ impl NetworkPlan {
         self,
         mut observer: impl FnMut(u32) -> O,
     ) -> Simulation<NetworkRegion<O, M>> {
-        let Self { topology, routings, spec, workload, seed, partition } = self;
+        let Self { topology, routings, spec, workload, seed, protocol, partition } = self;
         assert_eq!(partition.routers(), topology.routers(), "each router has a region");
-        let fabric = Arc::new(Fabric::new(spec, topology, routings, workload, seed));
+        let fabric = Arc::new(Fabric::new(spec, topology, routings, workload, seed, protocol));
         assert!(M::suits(&fabric.shape, &fabric.rules), "the microarchitecture cannot do what the plan asks for");
         let places = Places::new(&fabric, &partition);
         let channels = channels(&fabric, &partition, places.domains.as_ref());
@@ -153,6 +158,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         gossip: Gossip::new(places.domains.as_ref(), fabric.spec.classes.len(), index, &router_ids),
         nodes: NodeState::new(fabric, &node_ids),
         agents: agents.collect(),
+        machines: Machines::new(fabric, node_ids.len(), router_ids.len()),
         streams: router_ids.iter().map(stream).collect(),
         observer,
         present: 0,

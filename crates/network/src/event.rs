@@ -27,20 +27,24 @@ pub enum EventKind {
     RoomFree = 4,
     /// The head of a queue of a port may ask for the crossbar; payload is virtual channel and row.
     HeadReady = 5,
+    /// The head of a queue of a port has lost patience; payload is virtual channel, row and the number of this announcement.
+    Impatience = 6,
     /// Notice `payload` of a routing agent has had the time to arrive.
-    Notice = 6,
+    Notice = 7,
     /// All routing agents of a region tell the others of their domain something.
-    Broadcast = 7,
+    Broadcast = 8,
     /// A port may send the next packet on its link.
-    LinkStart = 8,
+    LinkStart = 9,
     /// A node gets credits: payload is virtual channel and flits.
-    NodeCredit = 9,
+    NodeCredit = 10,
     /// The last flit of packet `payload` arrives at a node.
-    Delivery = 10,
+    Delivery = 11,
     /// A node's link is free again.
-    NodeLink = 11,
+    NodeLink = 12,
     /// A node has a message to send.
-    Message = 12,
+    Message = 13,
+    /// Something that waits at a node may be sent now; payload is the number of this announcement.
+    Due = 14,
 }
 
 impl EventKind {
@@ -51,6 +55,7 @@ impl EventKind {
         Self::OutputFree,
         Self::RoomFree,
         Self::HeadReady,
+        Self::Impatience,
         Self::Notice,
         Self::Broadcast,
         Self::LinkStart,
@@ -58,6 +63,7 @@ impl EventKind {
         Self::Delivery,
         Self::NodeLink,
         Self::Message,
+        Self::Due,
     ];
 }
 
@@ -100,6 +106,13 @@ impl Event {
         }
     }
 
+    /// Whether the order of two events matters, and nothing that is the same everywhere says which it is. Credits that a
+    /// dropped packet and another give back at once are the same.
+    fn ties(self, other: Self) -> bool {
+        let credits = matches!(self.kind(), EventKind::Credit | EventKind::NodeCredit);
+        self.place() == other.place() && !credits
+    }
+
     /// The same event with another payload.
     #[inline]
     pub fn with_payload(self, payload: u32) -> Self {
@@ -127,7 +140,7 @@ impl Event {
     }
 }
 
-const KINDS: usize = EventKind::Message as usize + 1;
+const KINDS: usize = EventKind::Due as usize + 1;
 const LATE: u16 = u16::MAX << EventKind::LinkStart as u8;
 const OF_NODES: u16 = u16::MAX << EventKind::NodeCredit as u8;
 
@@ -169,7 +182,7 @@ impl TickEvents {
     pub fn sort(&mut self) {
         for events in &mut self.by_kind {
             events.sort_unstable();
-            debug_assert!(events.windows(2).all(|pair| pair[0].place() != pair[1].place()), "a tie in {events:?}");
+            debug_assert!(events.windows(2).all(|pair| !pair[0].ties(pair[1])), "a tie in {events:?}");
         }
     }
 

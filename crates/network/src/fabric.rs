@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use tailback_protocol::{Hooks, Lossy, Protocol, Station, TrafficClass};
 use tailback_routing::{ChannelKind, Interests, Lane, Routing, Step};
 use tailback_topology::{Peer, RouterId, Topology};
 use tailback_workload::Workload;
@@ -23,6 +24,12 @@ pub struct Fabric {
     pub(crate) routings: Vec<Arc<dyn Routing>>,
     pub(crate) workload: Workload,
     pub(crate) seed: u64,
+    pub(crate) protocol: Arc<dyn Protocol>,
+    pub(crate) hooks: Hooks,
+    /// The traffic classes, those that go first first.
+    pub(crate) by_priority: Vec<u8>,
+    /// By traffic class: ticks that its packets may wait in input buffers before they are dropped.
+    patience: Vec<Option<Time>>,
     pub(crate) shape: Shape,
     pub(crate) rules: Rules,
     /// The traffic class of each virtual channel: by link class, then by virtual channel.
@@ -34,7 +41,7 @@ pub struct Fabric {
 /// How the state of a router is laid out, the same for all routers of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Ports of the largest router.
+    /// Ports of the largest router, with the one by which it speaks.
     pub ports: usize,
     /// Words of a set of ports.
     pub words: usize,
@@ -97,6 +104,45 @@ pub struct Rules {
     pub tells_changes: bool,
     /// Whether what agents tell each other takes links for a while.
     pub occupies_links: bool,
+    /// Whether routers have machines of the protocol, and a port by which these speak.
+    pub speaks: bool,
+    /// Whether routers may drop packets, and also for having waited too long.
+    pub lossy: bool,
+    pub impatient: bool,
+    /// Whether routers watch what waits for their nodes.
+    pub watches: bool,
+    /// Whether routers mark packets.
+    pub marks: bool,
+}
+
+/// What the network has to know of a protocol.
+pub(crate) struct Traits {
+    hooks: Hooks,
+    patience: Vec<Option<Time>>,
+    lossy: bool,
+    has_switches: bool,
+}
+
+impl Traits {
+    pub(crate) fn of(protocol: &dyn Protocol) -> Self {
+        let classes = protocol.classes();
+        let patience = |class: &TrafficClass| match class.lossy {
+            Lossy::After(ticks) => Some(Time::try_from(ticks).unwrap_or(Time::MAX)),
+            _ => None,
+        };
+        let station = Station { flit_ticks: 1, packet_flits_max: 1, endpoints: 1 };
+        Self {
+            hooks: protocol.hooks(),
+            patience: classes.iter().map(patience).collect(),
+            lossy: classes.iter().any(|class| class.lossy != Lossy::No),
+            has_switches: protocol.switch(&station).is_some(),
+        }
+    }
+
+    /// Whether routers send packets of their own.
+    fn speaks(&self) -> bool {
+        self.has_switches && (self.lossy || self.hooks.reservations)
+    }
 }
 
 impl Fabric {
@@ -106,18 +152,37 @@ impl Fabric {
         routings: Vec<Arc<dyn Routing>>,
         workload: Workload,
         seed: u64,
+        protocol: Arc<dyn Protocol>,
     ) -> Self {
-        let shape = Shape::of(&spec, topology.as_ref());
+        let traits = Traits::of(protocol.as_ref());
+        let shape = Shape::of(&spec, topology.as_ref(), &traits);
         let mut class_of_vc = vec![0; spec.links.len() * shape.vcs];
         for link_class in 0..spec.links.len() {
             for (number, class) in spec.classes.iter().enumerate() {
                 class_of_vc[link_class * shape.vcs..][class.channels(link_class)].fill(number as u8);
             }
         }
-        let rules = Rules::of(&spec, &routings, shape.lanes);
+        let rules = Rules::of(&spec, &routings, shape.lanes, &traits);
+        let mut by_priority: Vec<u8> = (0..spec.classes.len() as u8).collect();
+        by_priority.sort_by_key(|&class| u8::MAX - spec.classes[usize::from(class)].priority);
+        let Traits { hooks, patience, .. } = traits;
         let named = |routing: &Arc<dyn Routing>| routing.moves().into_iter().chain(routing.opportunities()).collect();
         let named_moves = if cfg!(debug_assertions) { routings.iter().map(named).collect() } else { Vec::new() };
-        Self { spec, topology, routings, workload, seed, shape, rules, class_of_vc, named_moves }
+        Self {
+            spec,
+            topology,
+            routings,
+            workload,
+            seed,
+            protocol,
+            hooks,
+            by_priority,
+            patience,
+            shape,
+            rules,
+            class_of_vc,
+            named_moves,
+        }
     }
 
     /// The output queue that a virtual channel of a link class leads through.
@@ -162,6 +227,21 @@ impl Fabric {
         self.routings[0].interests()
     }
 
+    /// How long packets of a class may wait in input buffers before they are dropped, if there is an end to it.
+    #[inline]
+    pub(crate) fn patience(&self, class: u8) -> Option<Time> {
+        self.patience[usize::from(class)]
+    }
+
+    /// What machines are told about a place.
+    pub(crate) fn station(&self) -> Station {
+        Station {
+            flit_ticks: self.spec.links[0].flit_ticks.into(),
+            packet_flits_max: self.spec.packet_flits_max,
+            endpoints: self.shape.ports as u32,
+        }
+    }
+
     /// Whether packets of a class decide anew where to go at each attempt.
     #[inline]
     pub(crate) fn revises(&self, class: u8) -> bool {
@@ -170,7 +250,7 @@ impl Fabric {
 }
 
 impl Rules {
-    pub(crate) fn of(spec: &NetworkSpec, routings: &[Arc<dyn Routing>], lanes: usize) -> Self {
+    pub(crate) fn of(spec: &NetworkSpec, routings: &[Arc<dyn Routing>], lanes: usize, traits: &Traits) -> Self {
         let RouterSpec { head_delay, crossbar_delay, allocation_period, iterations, .. } = spec.router;
         let router = &spec.router;
         let claims_first = router.credits == CreditCheck::Crossbar;
@@ -200,6 +280,11 @@ impl Rules {
             tells_heads: routings.iter().any(|routing| routing.interests().heads),
             tells_changes: routings.iter().any(|routing| routing.interests().changes),
             occupies_links: routings.iter().any(|routing| routing.interests().broadcast_flits > 0),
+            speaks: traits.speaks(),
+            lossy: traits.lossy,
+            impatient: traits.patience.iter().any(Option::is_some),
+            watches: traits.hooks.last_hop || traits.hooks.reservations,
+            marks: traits.hooks.marks,
         }
     }
 
@@ -223,8 +308,8 @@ impl Rules {
 }
 
 impl Shape {
-    pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology) -> Self {
-        let ports = topology.radix() as usize;
+    pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology, traits: &Traits) -> Self {
+        let ports = topology.radix() as usize + usize::from(traits.speaks());
         let vcs = spec.vcs();
         let connections = |kind| match kind {
             CrossbarPorts::PerPort => 1,
@@ -235,7 +320,7 @@ impl Shape {
             QueuePer::Class => spec.classes.len(),
             QueuePer::Channel => vcs,
         };
-        let smallest = if spec.acknowledgement_class.is_some() { 1 } else { spec.packet_flits_min };
+        let smallest = if spec.classes.len() > 1 { 1 } else { spec.packet_flits_min };
         let packets = spec.router.output_queues.flits.map(|flits| (flits / u32::from(smallest)) as usize);
         Self {
             ports,

@@ -21,6 +21,7 @@ mod event;
 mod fabric;
 mod gossip;
 mod link;
+mod machines;
 mod nic;
 mod observer;
 mod packet;

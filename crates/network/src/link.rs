@@ -54,6 +54,12 @@ impl Link {
         kind: FarKind::Open,
     };
 
+    /// Whether nothing is at the other end: what waits here the router has said itself.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.kind == FarKind::Open
+    }
+
     #[inline]
     pub fn is_terminal(&self) -> bool {
         self.kind == FarKind::Node

@@ -16,6 +16,12 @@ pub trait Observer: Send {
     /// The last flit of a packet has arrived at its destination.
     fn packet_delivered(&mut self, _packet: &Packet, _tick: Tick) {}
 
+    /// A router has dropped a packet, whose source is told.
+    fn packet_dropped(&mut self, _packet: &Packet, _tick: Tick) {}
+
+    /// A packet that was dropped has left its source again.
+    fn packet_sent_again(&mut self, _packet: &Packet, _tick: Tick) {}
+
     /// All packets of a data message have arrived.
     fn message_delivered(&mut self, _delivery: &MessageDelivery) {}
 }

@@ -49,7 +49,17 @@ pub struct Packet {
     pub last: bool,
     /// What it is.
     pub kind: PacketKind,
+    /// Marks of the protocol.
+    pub(crate) marks: u8,
+    /// Of a refusal the flits that were dropped.
+    pub(crate) dropped_flits: u16,
+    /// Of speculative data the ticks that it has waited in input buffers; of control packets what they say: the flits of a
+    /// reservation, the tick that others name, or [`UNNAMED`].
+    pub(crate) word: u32,
 }
+
+/// No tick is named.
+pub(crate) const UNNAMED: u32 = u32::MAX;
 
 /// A place for a packet: exactly one cache line.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -13,6 +13,7 @@ use crate::Observer;
 use crate::event::{Event, EventKind, TickEvents, credited};
 use crate::fabric::Fabric;
 use crate::gossip::{Gossip, Posting};
+use crate::machines::Machines;
 use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
 use crate::router::{Held, Microarchitecture, Place, Surroundings};
@@ -65,6 +66,8 @@ pub struct NetworkRegion<O, M> {
     pub(crate) agents: Vec<Box<dyn Agent>>,
     /// The random streams of the routers.
     pub(crate) streams: Vec<Stream>,
+    /// The machines of the protocol.
+    pub(crate) machines: Machines,
     pub(crate) observer: O,
     /// The first tick that has not been simulated.
     pub(crate) present: Time,
@@ -150,6 +153,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             gossip: &mut self.gossip,
             agents: &mut self.agents,
             streams: &mut self.streams,
+            machines: &mut self.machines,
             outbox,
         };
         (&mut self.routers, around)
@@ -173,7 +177,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     #[inline]
     fn glance(&self, event: Event) -> u32 {
         match event.kind() {
-            EventKind::Message | EventKind::NodeLink | EventKind::NodeCredit => self.nodes.glance(event.node()),
+            EventKind::Message | EventKind::NodeLink | EventKind::NodeCredit | EventKind::Due => {
+                self.nodes.glance(event.node())
+            }
             EventKind::Notice | EventKind::Broadcast => 0,
             EventKind::Delivery => self.pool[event.payload()].next,
             EventKind::Arrival => self.routers.glance(place(event)) ^ self.pool[event.payload()].next,
@@ -196,8 +202,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let mut events = self.events.take().unwrap_or_default();
         self.wheel.take(tick, |event| events.push(event));
         // The effects of events of one kind commute, as they are on different ports or nodes, but where packets are
-        // routed as they arrive and draw from their router's random stream.
-        if self.fabric.rules.routes_on_arrival || cfg!(debug_assertions) {
+        // routed as they arrive and draw from their router's random stream, or as a router's machine is asked about them.
+        if self.fabric.rules.routes_on_arrival || self.fabric.rules.speaks || cfg!(debug_assertions) {
             events.sort();
         }
         let (routers, mut around) = self.routers(outbox);
@@ -214,6 +220,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             routers.start_link(place(event), event.payload(), now, &mut around);
         }
         routers.start_links_now(now, &mut around);
+        for packet in self.machines.dropped.drain(..) {
+            self.observer.packet_dropped(&packet, tick);
+        }
         if events.any_of_nodes() {
             self.take_late(&events, now);
         }
@@ -236,6 +245,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         for event in events.of(EventKind::Message) {
             self.offer_messages(event.node(), now);
+        }
+        for event in events.of(EventKind::Due) {
+            self.release_due(event.node(), event.payload(), now);
         }
         self.inject_all(now);
     }
@@ -265,6 +277,9 @@ fn take_early<M: Microarchitecture>(routers: &mut M, around: &mut Surroundings<'
     }
     for event in events.of(EventKind::HeadReady) {
         routers.head_ready(place(event), (event.payload() >> 8) as u8, event.payload() as u8, now, around);
+    }
+    for event in events.of(EventKind::Impatience) {
+        routers.lose_patience(place(event), event.payload(), now, around);
     }
 }
 
@@ -311,6 +326,7 @@ impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot 
         write_value(&(&self.wheel, &self.pool, &self.routers, &self.nodes), bytes)?;
         write_value(&(&self.streams, &self.observer, self.present, &self.gossip.state), bytes)?;
         self.agents.iter().for_each(|agent| agent.save(bytes));
+        self.machines.save(bytes);
         Ok(())
     }
 
@@ -327,6 +343,7 @@ impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot 
         for agent in &mut self.agents {
             agent.load(bytes).ok_or_else(|| SnapshotError::Damaged("an agent's memory is not there".to_owned()))?;
         }
-        Ok(())
+        let missing = || SnapshotError::Damaged("a machine's memory is not there".to_owned());
+        self.machines.load(bytes).ok_or_else(missing)
     }
 }

@@ -33,6 +33,10 @@ pub struct Report {
     pub cycles: Cycles,
     /// How busy the links were.
     pub links: Vec<LinkUse>,
+    /// The share of the links to nodes that packets of a kind took, over all nodes and measured cycles; empty where there
+    /// is nothing but data.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub ejection: Named<f64>,
     /// Further counters.
     pub counters: Named<u64>,
     /// What a reader should know, in whole sentences without a full stop.
@@ -127,6 +131,8 @@ pub struct Measured<'a> {
     pub record: &'a Record,
     /// How busy the links were.
     pub links: Vec<LinkUse>,
+    /// What the links to nodes were busy with, if not with data alone.
+    pub ejection: Named<f64>,
     /// What is to be noted first.
     pub notes: Vec<String>,
     /// What the simulation itself took.
@@ -152,7 +158,7 @@ impl Report {
     #[must_use]
     pub fn new(measured: Measured<'_>) -> Self {
         let Measured { title, version, scenario_digest, result_digest, seed, nodes, cycle_ns, .. } = measured;
-        let Measured { cycles, record, links, notes, performance, .. } = measured;
+        let Measured { cycles, record, links, ejection, notes, performance, .. } = measured;
         assert_eq!(measured.traffics.len(), record.traffics().len(), "each traffic of the record is described");
         let window = record.plan().window;
         let clock = Clock { ticks_per_cycle: measured.ticks_per_cycle, cycle_ns };
@@ -174,6 +180,7 @@ impl Report {
             traffics: measured.traffics.into_iter().zip(record.traffics()).map(traffic).collect(),
             cycles,
             links,
+            ejection,
             counters: record.counters().map(|(name, count)| (name.to_owned(), count)).collect(),
             notes,
             performance,

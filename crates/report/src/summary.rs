@@ -45,6 +45,11 @@ impl Report {
         if !self.links.is_empty() {
             indent(text, &self.link_table().to_text())?;
         }
+        if !self.ejection.is_empty() {
+            let share = |(kind, share): (&str, &f64)| format!("{kind} {:.2} %", 100.0 * share);
+            let shares: Vec<String> = self.ejection.iter().map(share).collect();
+            writeln!(text, "\n  ejection  {}", shares.join(", "))?;
+        }
         if !self.counters.is_empty() {
             indent(text, &self.counter_table().to_text())?;
         }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use tailback_report::{
-    ArrivedPacket, Curve, Cycles, Digest, Figure, Intervals, LinkUse, Measured, Performance, Record, RecordPlan,
+    ArrivedPacket, Curve, Cycles, Digest, Figure, Intervals, LinkUse, Measured, Named, Performance, Record, RecordPlan,
     Report, SweepPoint, TrafficInput, Window, sweep_table,
 };
 
@@ -106,6 +106,7 @@ fn report(record: &Record, seed: u64) -> Report {
         traffics: vec![traffic("victim", 64), traffic("hotspot", 8)],
         record,
         links: vec![LinkUse { class: "global".to_owned(), mean: 0.25, max: 0.5 }],
+        ejection: Named::default(),
         notes: vec!["a note from outside".to_owned()],
         performance: Performance::new(2.0, 4.0, 10_000_000, Some(64 << 20), 2),
     })

@@ -32,7 +32,7 @@ pub use dragonfly::Minimal;
 pub use fat_tree::{NearestCommonAncestor, UpChoice};
 pub use header::{ANYWHERE, Header};
 pub use ports::PortSet;
-pub use registry::{ROUTINGS, RoutingModel};
+pub use registry::{ROUTINGS, RoutingModel, minimal};
 pub use sequence::{Hop, SequenceError, VcSequence};
 use tailback_random::Stream;
 use tailback_topology::{LinkClass, Port, RouterId, Topology};

@@ -43,6 +43,13 @@ pub const ROUTINGS: &[RoutingModel] = &[
     fat_tree::NEAREST_COMMON_ANCESTOR,
 ];
 
+/// The algorithm that takes only shortest ways in a topology, if there are others that do not.
+#[must_use]
+pub fn minimal(topology: &AnyTopology) -> Option<Arc<dyn Routing>> {
+    let AnyTopology::Dragonfly(topology) = topology else { return None };
+    Some(Arc::new(dragonfly::Minimal::with_default_channels(Arc::clone(topology))))
+}
+
 /// The error of an algorithm that meets a topology it is not for.
 pub(crate) fn needs(model: &RoutingModel, found: &AnyTopology) -> BuildError {
     let found = found.graph().name();

@@ -1,8 +1,10 @@
 //! One model of several: `routing = "minimal"`, or `[routing.minimal]` with its parameters.
 
+use tailback_ecn::ECN;
 use tailback_hardware::parameters as hardware;
 use tailback_parameters::{BuildError, Parameter, Values};
 use tailback_protocol::{BASELINE, ProtocolModel};
+use tailback_reservation::{COMPREHENSIVE, LHRP, SMSRP, SRP};
 use tailback_routing::{ROUTINGS, RoutingModel};
 use tailback_topology::{TOPOLOGIES, TopologyModel};
 use tailback_workload::{ARRIVALS, ArrivalModel, PATTERNS, PatternModel, SIZES, SizeModel};
@@ -13,7 +15,7 @@ use crate::reader::{Reading, TableReader, list};
 use crate::tree::{Item, Node, Table};
 
 /// All protocols.
-pub(crate) const PROTOCOLS: &[ProtocolModel] = &[BASELINE];
+pub(crate) const PROTOCOLS: &[ProtocolModel] = &[BASELINE, ECN, SRP, SMSRP, LHRP, COMPREHENSIVE];
 
 /// The name of the pattern that is made of others.
 pub(crate) const MIX: &str = "mix";

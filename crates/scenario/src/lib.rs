@@ -22,6 +22,7 @@ mod nodes;
 mod overrides;
 mod parameters;
 mod print;
+mod protocol;
 mod quantity;
 mod reader;
 mod resolve;
@@ -41,6 +42,7 @@ pub mod reading {
 pub use diagnostic::{Diagnostic, Diagnostics, Source, Span};
 pub use document::Document;
 pub use models::{ModelSummary, models};
+pub use network::Routings;
 pub use resolve::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 pub use sections::{SECTIONS, SectionModel};
 pub use sweep::{Axis, Point, Sweep, SweepRun, Variant};

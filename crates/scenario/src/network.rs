@@ -1,14 +1,36 @@
 //! Routers, links and network interfaces.
 
+use std::sync::Arc;
+
 use tailback_hardware::{ClassSpec, LinkSpec, NetworkSpec, NicSpec, RouterSpec, check, parameters};
 use tailback_parameters::{Parameter, Values};
-use tailback_protocol::Protocol;
+use tailback_protocol::{Protocol, Way};
 use tailback_routing::Routing;
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::parameters::{Context, read_parameters};
 use crate::reader::{Reading, TableReader};
 use crate::tree::{Item, Table};
+
+/// How packets of the classes of a protocol are routed.
+#[derive(Clone, Debug)]
+pub struct Routings {
+    /// As the scenario says.
+    pub chosen: Arc<dyn Routing>,
+    /// By shortest ways.
+    pub minimal: Arc<dyn Routing>,
+}
+
+impl Routings {
+    /// The algorithm for classes that go a way.
+    #[must_use]
+    pub fn of(&self, way: Way) -> &Arc<dyn Routing> {
+        match way {
+            Way::Chosen => &self.chosen,
+            Way::Minimal => &self.minimal,
+        }
+    }
+}
 
 /// What `[router]`, `[links]` and `[nic]` say.
 pub(crate) struct Hardware {
@@ -94,28 +116,30 @@ fn read_link(
 }
 
 impl Hardware {
-    /// The whole of it, with the virtual channels that `routing` needs for each traffic class of `protocol`.
+    /// The whole of it, with the virtual channels that routing needs for each traffic class of `protocol`.
     pub fn spec(
         &self,
         protocol: &dyn Protocol,
-        routing: &dyn Routing,
+        routings: &Routings,
         packet_flits_min: u16,
         ticks_per_cycle: u32,
     ) -> NetworkSpec {
-        let mut channels = routing.virtual_channels();
-        channels[0] = self.injection_vcs.unwrap_or(channels[0]).max(channels[0]);
-        let class = |(number, class): (usize, &tailback_protocol::TrafficClass)| ClassSpec {
-            priority: class.priority,
-            first_vc: channels.iter().map(|&vcs| vcs * number as u8).collect(),
-            vcs: channels.clone(),
-        };
+        let mut classes: Vec<ClassSpec> = Vec::new();
+        for class in protocol.classes() {
+            let mut vcs = routings.of(class.way).virtual_channels();
+            vcs[0] = self.injection_vcs.unwrap_or(vcs[0]).max(vcs[0]);
+            let first_vc = match classes.last() {
+                None => vec![0; vcs.len()],
+                Some(before) => before.first_vc.iter().zip(&before.vcs).map(|(first, vcs)| first + vcs).collect(),
+            };
+            classes.push(ClassSpec { priority: class.priority, first_vc, vcs });
+        }
         NetworkSpec {
             ticks_per_cycle,
             links: self.links.clone(),
             injection: self.injection,
             input_buffers: self.buffers.clone(),
-            classes: protocol.classes().iter().enumerate().map(class).collect(),
-            acknowledgement_class: protocol.acknowledgement_class(),
+            classes,
             packet_flits_max: self.packet_flits,
             packet_flits_min,
             router: self.router.clone(),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tailback_hardware::{NetworkSpec, TICKS_MAX};
 use tailback_parameters::Values;
-use tailback_protocol::Protocol;
+use tailback_protocol::{Protocol, Way};
 use tailback_routing::deadlock::{Proof, prove};
-use tailback_routing::{ROUTINGS, Routing};
+use tailback_routing::{ROUTINGS, Routing, minimal};
 use tailback_topology::{AnyTopology, TOPOLOGIES};
 use tailback_workload::{Groups, Workload};
 
@@ -14,10 +14,11 @@ use crate::choice::{Choice, Model, PROTOCOLS, peek_speedup, read_choice};
 use crate::diagnostic::Diagnostic;
 use crate::digest::digest;
 use crate::document::Document;
-use crate::network::{Hardware, check_spec, place_of, read_hardware, read_section};
+use crate::network::{Hardware, Routings, check_spec, place_of, read_hardware, read_section};
 use crate::nodes::{NodeBook, compact, read_nodes};
 use crate::parameters::Context;
 use crate::print::print;
+use crate::protocol::check_protocol;
 use crate::quantity::{TimeScale, parse_cycle};
 use crate::reader::{Reading, TableReader};
 use crate::sections::{EXECUTION, MEASURE};
@@ -35,8 +36,10 @@ pub struct Scenario {
     pub clock: Clock,
     /// The graph.
     pub topology: Chosen<AnyTopology>,
-    /// The routing of all traffic classes.
+    /// The routing of data.
     pub routing: Chosen<Arc<dyn Routing>>,
+    /// The same by the way that traffic classes go.
+    pub routings: Routings,
     /// Congestion control.
     pub protocol: Chosen<Arc<dyn Protocol>>,
     /// Routers, links and network interfaces.
@@ -151,7 +154,10 @@ impl Resolver<'_> {
         let topology = topology?;
         let (hardware, protocol, routing, traffics) = (hardware?, protocol?, routing?, traffics?);
         let smallest = smallest_packet(traffics.iter().map(|traffic| traffic.size.clone()), packet_flits);
-        let network = self.network(root.table, &hardware, &protocol, &routing, smallest, clock.ticks_per_cycle);
+        let largest = traffics.iter().map(|traffic| traffic.size.max()).max().unwrap_or(0);
+        let routings = self.routings(root, &topology, &routing, &protocol)?;
+        let context = (&hardware, &protocol, &routings);
+        let network = self.network(root.table, context, smallest, largest, clock.ticks_per_cycle);
         let proof = self.prove(root, routing.built.as_ref())?;
         let (text, digest) = texts(&root.resolved);
         Some(Scenario {
@@ -160,6 +166,7 @@ impl Resolver<'_> {
             clock,
             topology,
             routing,
+            routings,
             protocol,
             network,
             workload: Workload { traffics },
@@ -357,18 +364,39 @@ impl Resolver<'_> {
     fn network(
         &mut self,
         root: &Table,
-        hardware: &Hardware,
-        protocol: &Chosen<Arc<dyn Protocol>>,
-        routing: &Chosen<Arc<dyn Routing>>,
+        (hardware, protocol, routings): (&Hardware, &Chosen<Arc<dyn Protocol>>, &Routings),
         packet_flits_min: u16,
+        message_flits_max: u32,
         ticks_per_cycle: u32,
     ) -> NetworkSpec {
-        let routing = routing.built.as_ref();
+        let routing = routings.chosen.as_ref();
         hardware.check_injection(routing, root, self.reading);
-        let spec = hardware.spec(protocol.built.as_ref(), routing, packet_flits_min, ticks_per_cycle);
+        let built = protocol.built.as_ref();
+        let spec = hardware.spec(built, routings, packet_flits_min, ticks_per_cycle);
         let topology = routing.topology();
         check_spec(&spec, topology.link_classes(), routing.revises(), root, self.reading);
+        check_protocol(built, protocol.name, &spec, topology.as_ref(), message_flits_max, root, self.reading);
         spec
+    }
+
+    /// The algorithms of all ways. That of shortest ways is the chosen one where nobody asks for it, or all ways are shortest.
+    fn routings(
+        &mut self,
+        root: &TableReader<'_>,
+        topology: &Chosen<AnyTopology>,
+        chosen: &Chosen<Arc<dyn Routing>>,
+        protocol: &Chosen<Arc<dyn Protocol>>,
+    ) -> Option<Routings> {
+        let chosen = &chosen.built;
+        let asked_for = protocol.built.classes().iter().any(|class| class.way == Way::Minimal);
+        let minimal = match minimal(&topology.built).filter(|_| asked_for) {
+            Some(minimal) => {
+                self.prove(root, minimal.as_ref())?;
+                minimal
+            }
+            None => Arc::clone(chosen),
+        };
+        Some(Routings { chosen: Arc::clone(chosen), minimal })
     }
 
     /// Packets must not be able to wait for each other in a circle.

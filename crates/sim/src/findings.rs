@@ -1,7 +1,8 @@
 //! What a finished run has found.
 
+use tailback_protocol::PacketKind;
 use tailback_report::{
-    Cycles, Digest, LinkUse, Measured, Performance, Record, Report, Table, TrafficInput, series_table,
+    Cycles, Digest, LinkUse, Measured, Named, Performance, Record, Report, Table, TrafficInput, series_table,
 };
 use tailback_scenario::Scenario;
 
@@ -76,6 +77,7 @@ impl Findings {
             traffics: traffics(scenario),
             record: &self.record,
             links: self.link_use(scenario),
+            ejection: self.ejection(scenario),
             notes: Vec::new(),
             performance: Performance::new(wall_s, cpu_s, self.packet_hops, peak_rss_bytes, self.threads),
         })
@@ -87,6 +89,22 @@ impl Findings {
         let ticks_per_cycle = u64::from(scenario.clock.ticks_per_cycle);
         let end = (scenario.measure.warmup + scenario.measure.cycles) * ticks_per_cycle;
         series_table(&self.record, &traffics(scenario), ticks_per_cycle, end)
+    }
+
+    /// What the links to nodes were busy with, by kind of packet, if not with data alone.
+    fn ejection(&self, scenario: &Scenario) -> Named<f64> {
+        let kinds = scenario.protocol.built.kinds();
+        if kinds.is_empty() {
+            return Named::default();
+        }
+        let ticks = scenario.measure.cycles * u64::from(scenario.clock.ticks_per_cycle);
+        let room = f64::from(scenario.topology.built.graph().nodes()) * ticks as f64
+            / f64::from(scenario.network.links[0].flit_ticks);
+        let counted = |name: &str| self.record.counters().find(|(counter, _)| *counter == name).map(|(_, count)| count);
+        let control = kinds.iter().filter(|kind| !kind.carries_data()).map(|kind| kind.plural());
+        let flits = control.filter_map(|name| counted(name).map(|count| (name, count)));
+        let data = (PacketKind::Data.plural(), self.record.total().delivered.flits);
+        [data].into_iter().chain(flits).map(|(name, flits)| (name.to_owned(), flits as f64 / room)).collect()
     }
 
     fn link_use(&self, scenario: &Scenario) -> Vec<LinkUse> {

@@ -72,7 +72,7 @@ pub(crate) trait Machine: Send {
 
 /// Builds the network of `plan` with the fastest routers that can do what it asks for.
 pub(crate) fn build(plan: NetworkPlan, record: &RecordPlan) -> Box<dyn Machine> {
-    let recorder = |_| Recorder(Record::new(record.clone()));
+    let recorder = |_| Recorder::new(record);
     if plan.suits::<Plain>() {
         Box::new(plan.build::<_, Plain>(recorder))
     } else {
@@ -119,7 +119,7 @@ impl<M: Microarchitecture> Machine for Simulation<NetworkRegion<Recorder, M>> {
     }
 
     fn record(&self) -> Record {
-        let mut regions = self.regions().map(|region| &region.observer().0);
+        let mut regions = self.regions().map(|region| &region.observer().record);
         let mut merged = regions.next().expect("a network has a region").clone();
         regions.for_each(|record| merged.merge(record));
         merged

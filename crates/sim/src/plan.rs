@@ -1,5 +1,7 @@
 //! What running a scenario will take.
 
+use std::sync::Arc;
+
 use tailback_network::{NetworkPlan, Partition, Plain};
 use tailback_scenario::{PartitionChoice, Scenario};
 use tailback_topology::{Peer, Port, Topology};
@@ -32,8 +34,9 @@ const PLAIN_PORT_BYTES: u64 = 400;
 const GENERAL_CHANNEL_BYTES: u64 = 160;
 /// A packet with the events that it causes and the mail that it travels in.
 const PACKET_BYTES: u64 = 160;
-/// A message that waits at its source.
+/// A message that waits at its source, and one that is kept there until it has arrived.
 const MESSAGE_BYTES: u64 = 40;
+const COPY_BYTES: u64 = 32;
 
 impl Plan {
     /// What running `scenario` will take.
@@ -84,7 +87,7 @@ fn memory(scenario: &Scenario, topology: &dyn Topology, regions: u32, plain: boo
         + u64::from(topology.nodes()) * NODE_BYTES
         + records
         + packets * PACKET_BYTES
-        + messages * MESSAGE_BYTES
+        + messages * (MESSAGE_BYTES + if scenario.protocol.built.hooks().copies { COPY_BYTES } else { 0 })
 }
 
 /// Packets that may be in the network, and messages that may wait at their sources, at once.
@@ -116,11 +119,13 @@ pub(crate) fn network_plan(scenario: &Scenario) -> NetworkPlan {
         PartitionChoice::Routers => Partition::by_router(topology.as_ref()),
         PartitionChoice::Single => Partition::single(topology.as_ref()),
     };
+    let classes = scenario.protocol.built.classes();
     NetworkPlan {
-        routings: vec![scenario.routing.built.clone(); scenario.network.classes.len()],
+        routings: classes.iter().map(|class| Arc::clone(scenario.routings.of(class.way))).collect(),
         spec: scenario.network.clone(),
         workload: scenario.workload.clone(),
         seed: scenario.seed,
+        protocol: Arc::clone(&scenario.protocol.built),
         topology,
         partition,
     }

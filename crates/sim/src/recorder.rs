@@ -3,16 +3,41 @@
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_network::{MessageDelivery, Observer, Offer, Packet};
-use tailback_protocol::PacketKind;
+use tailback_protocol::{Lossy, PacketKind};
 use tailback_report::{ArrivedPacket, Intervals, Record, RecordPlan, Window};
 use tailback_scenario::Scenario;
 
-/// Control packets by kind, as the record counts them.
-const ACKNOWLEDGEMENTS: usize = 0;
-
 /// The notes of one region.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Recorder(pub Record);
+pub(crate) struct Recorder {
+    pub record: Record,
+    counters: Counters,
+}
+
+/// Which counters of the record are about what.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Counters {
+    /// By kind of packet, in the order of [`PacketKind::ALL`]: the flits that arrived.
+    kinds: [Option<usize>; PacketKind::ALL.len()],
+    /// The first of those about packets that were dropped, if any are.
+    losses: Option<usize>,
+}
+
+/// What is counted about packets that are dropped, in this order.
+const LOSSES: [&str; 3] = ["dropped_packets", "dropped_flits", "packets_sent_again"];
+
+impl Recorder {
+    pub fn new(plan: &RecordPlan) -> Self {
+        let place = |name: &str| plan.counters.iter().position(|counter| counter == name);
+        let kinds = PacketKind::ALL.map(|kind| place(kind.plural()));
+        Self { record: Record::new(plan.clone()), counters: Counters { kinds, losses: place(LOSSES[0]) } }
+    }
+
+    fn count_loss(&mut self, which: usize, tick: Tick, amount: u64) {
+        let first = self.counters.losses.expect("a protocol that drops packets says so");
+        self.record.count(first + which, tick, amount);
+    }
+}
 
 /// What is written down about a scenario.
 pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
@@ -25,8 +50,10 @@ pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
         Intervals::new(0, every * ticks, u32::try_from(intervals).unwrap_or(u32::MAX))
     });
     plan.series_by_creation = scenario.measure.series_by_creation;
-    if scenario.network.acknowledgement_class.is_some() {
-        plan.counters.push("acknowledgements".to_owned());
+    let protocol = &scenario.protocol.built;
+    plan.counters.extend(protocol.kinds().iter().map(|kind| kind.plural().to_owned()));
+    if protocol.classes().iter().any(|class| class.lossy != Lossy::No) {
+        plan.counters.extend(LOSSES.map(str::to_owned));
     }
     plan
 }
@@ -34,29 +61,38 @@ pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
 impl Observer for Recorder {
     #[inline]
     fn message_offered(&mut self, offer: &Offer) {
-        self.0.offered(offer.traffic.into(), offer.tick, offer.flits, offer.lost);
+        self.record.offered(offer.traffic.into(), offer.tick, offer.flits, offer.lost);
     }
 
     #[inline]
     fn packet_delivered(&mut self, packet: &Packet, tick: Tick) {
-        match packet.kind {
-            PacketKind::Data => {
-                let arrived = ArrivedPacket {
-                    created: packet.created(),
-                    network_latency: tick - packet.injected(),
-                    hops: packet.hops.into(),
-                    flits: packet.flits.into(),
-                    detoured: packet.header.detoured,
-                };
-                self.0.packet_delivered(packet.traffic.into(), tick, arrived);
-            }
-            PacketKind::Acknowledgement => self.0.count(ACKNOWLEDGEMENTS, tick, 1),
+        if let Some(counter) = self.counters.kinds[packet.kind as usize] {
+            self.record.count(counter, tick, packet.flits.into());
         }
+        if packet.kind.carries_data() {
+            let arrived = ArrivedPacket {
+                created: packet.created(),
+                network_latency: tick - packet.injected(),
+                hops: packet.hops.into(),
+                flits: packet.flits.into(),
+                detoured: packet.header.detoured,
+            };
+            self.record.packet_delivered(packet.traffic.into(), tick, arrived);
+        }
+    }
+
+    fn packet_dropped(&mut self, packet: &Packet, tick: Tick) {
+        self.count_loss(0, tick, 1);
+        self.count_loss(1, tick, packet.flits.into());
+    }
+
+    fn packet_sent_again(&mut self, _packet: &Packet, tick: Tick) {
+        self.count_loss(2, tick, 1);
     }
 
     #[inline]
     fn message_delivered(&mut self, delivery: &MessageDelivery) {
         let latency = delivery.tick - delivery.created;
-        self.0.message_delivered(delivery.traffic.into(), delivery.tick, latency, delivery.flits);
+        self.record.message_delivered(delivery.traffic.into(), delivery.tick, latency, delivery.flits);
     }
 }

@@ -31,6 +31,8 @@ pub enum Pattern {
         groups: Groups,
         /// How many groups further.
         offset: u32,
+        /// The places of the group that messages go to, if not to all: WC-Hot.
+        hot: Option<Vec<u32>>,
     },
     /// To each node its own destination.
     Permutation(Vec<u32>),
@@ -86,15 +88,15 @@ impl Pattern {
         Ok(Self::Uniform { among, with_self })
     }
 
-    /// To a random node of the group `offset` further on.
+    /// To a random node of the group `offset` further on, or a random one of those at the places `hot` in it.
     ///
     /// # Errors
     /// When that is the own group.
-    pub fn adversarial(groups: Groups, offset: u32) -> Result<Self, PatternError> {
+    pub fn adversarial(groups: Groups, offset: u32, hot: Option<Vec<u32>>) -> Result<Self, PatternError> {
         if offset.is_multiple_of(groups.count) {
             return Err(PatternError::ToItself { by: offset, modulo: groups.count });
         }
-        Ok(Self::Adversarial { groups, offset: offset % groups.count })
+        Ok(Self::Adversarial { groups, offset: offset % groups.count, hot })
     }
 
     /// From each of `nodes` nodes to the one whose number has all bits turned over.
@@ -157,9 +159,13 @@ impl Pattern {
     pub fn destination(&self, source: u32, stream: &mut Stream) -> u32 {
         match self {
             Self::Uniform { among, with_self } => uniform(among.members(), *with_self, source, stream),
-            Self::Adversarial { groups, offset } => {
+            Self::Adversarial { groups, offset, hot } => {
                 let group = (source / groups.nodes_each + offset) % groups.count;
-                group * groups.nodes_each + stream.below(groups.nodes_each)
+                let place = match hot {
+                    None => stream.below(groups.nodes_each),
+                    Some(places) => places[stream.below(places.len() as u32) as usize],
+                };
+                group * groups.nodes_each + place
             }
             Self::Permutation(destinations) => destinations[source as usize],
             Self::Mix { patterns, choice } => patterns[choice.sample(stream)].destination(source, stream),
@@ -223,7 +229,9 @@ mod tests {
 
     #[test]
     fn adversarial_goes_to_the_right_group() {
-        let pattern = Pattern::adversarial(Groups { count: 3, nodes_each: 2 }, 1).unwrap();
+        let hot = Pattern::adversarial(Groups { count: 2, nodes_each: 4 }, 1, Some(vec![1, 2])).unwrap();
+        assert!(close(&shares(&hot, 0, 8), &[0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.0]));
+        let pattern = Pattern::adversarial(Groups { count: 3, nodes_each: 2 }, 1, None).unwrap();
         assert!(close(&shares(&pattern, 1, 6), &[0.0, 0.0, 0.5, 0.5, 0.0, 0.0]));
         assert!(close(&shares(&pattern, 4, 6), &[0.5, 0.5, 0.0, 0.0, 0.0, 0.0]));
     }
@@ -254,7 +262,7 @@ mod tests {
     #[test]
     fn impossible_patterns_are_refused() {
         let message = |error: PatternError| error.to_string();
-        let error = Pattern::adversarial(Groups { count: 9, nodes_each: 8 }, 18).unwrap_err();
+        let error = Pattern::adversarial(Groups { count: 9, nodes_each: 8 }, 18, None).unwrap_err();
         assert_eq!(message(error), "18 is a multiple of 9: sources would send to where they are");
         assert_eq!(
             message(Pattern::shift(4, 4).unwrap_err()),

@@ -3,7 +3,7 @@
 use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 use tailback_random::Stream;
 
-use crate::{Arrival, Groups, MessageSize, NodeSet, Pattern};
+use crate::{Arrival, Groups, MessageSize, NodeSet, Pattern, draw_distinct};
 
 /// What a pattern is built into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,9 @@ const fn flits(name: &'static str, help: &'static str) -> Parameter {
 /// The purpose of the random streams that draw permutations.
 const PERMUTATION: u64 = 1 << 34;
 
+/// The purpose of the random streams that draw the places of hot nodes.
+const HOT_PLACES: u64 = 1 << 36;
+
 /// All patterns but mixtures of them.
 pub const PATTERNS: &[PatternModel] = &[
     PatternModel {
@@ -94,19 +97,31 @@ pub const PATTERNS: &[PatternModel] = &[
     PatternModel {
         name: "adversarial",
         summary: "ADV+i: each message to a random node of the group i further on",
-        parameters: &[Parameter {
-            name: "offset",
-            kind: Kind::Integer { min: 1, max: 1 << 16 },
-            default: Some("1"),
-            help: "how many groups further on, counted round",
-        }],
+        parameters: &[
+            Parameter {
+                name: "offset",
+                kind: Kind::Integer { min: 1, max: 1 << 16 },
+                default: Some("1"),
+                help: "how many groups further on, counted round",
+            },
+            Parameter {
+                name: "hot",
+                kind: Kind::IntegerOr { min: 1, max: 1 << 16, word: "all" },
+                default: Some("\"all\""),
+                help: "to how many nodes of that group, which are drawn once, at the same places in all groups: WC-Hot",
+            },
+        ],
         build: |values, setting| {
             let Some(groups) = setting.groups else {
                 return Err(BuildError::new("this topology has no groups of nodes")
                     .help("use a dragonfly, or the pattern `shift`"));
             };
             let offset = values.integer("offset");
-            Pattern::adversarial(groups, offset).map_err(|error| BuildError::at("offset", error.to_string()))
+            let hot = |count| draw_distinct(count, groups.nodes_each, &mut Stream::new(setting.seed, 0, HOT_PLACES));
+            let hot = values.integer_or("hot").map(hot).transpose();
+            let hot = hot.map_err(|error| BuildError::at("hot", error.to_string()))?;
+            let places = hot.map(|set| set.members().to_vec());
+            Pattern::adversarial(groups, offset, places).map_err(|error| BuildError::at("offset", error.to_string()))
         },
     },
     PatternModel {

@@ -49,12 +49,12 @@ struct Destination {
 
 /// A list of messages, or of destinations: its first and last element.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct List {
-    first: u32,
-    last: u32,
+pub(crate) struct List {
+    pub first: u32,
+    pub last: u32,
 }
 
-const EMPTY: List = List { first: NONE, last: NONE };
+pub(super) const EMPTY: List = List { first: NONE, last: NONE };
 
 /// Records with places that are used again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -140,7 +140,11 @@ impl SourceQueues {
         if let Some(&queue) = self.directory.get(&key) {
             let queue = &mut self.destinations.records[queue as usize];
             let last = std::mem::replace(&mut queue.last, place);
-            self.messages.records[last as usize].next = place;
+            if queue.first == NONE {
+                queue.first = place; // what it held was withdrawn
+            } else {
+                self.messages.records[last as usize].next = place;
+            }
             return;
         }
         let queue = self.destinations.insert(Destination { key, first: place, last: place, next: NONE });
@@ -149,16 +153,36 @@ impl SourceQueues {
     }
 
     /// The message whose packet is next in a lane.
+    #[inline]
     pub fn front(&mut self, node: u32, lane: usize) -> Option<&mut Waiting> {
         let first = self.lanes[node as usize * self.lanes_per_node + lane].first;
         if first == NONE {
             return None;
         }
-        let message = match self.order {
+        let mut message = match self.order {
             Order::Fifo => first,
             Order::PerDestination => self.destinations.records[first as usize].first,
         };
+        if message == NONE {
+            message = self.skip_withdrawn(node, lane)?;
+        }
         Some(&mut self.messages.records[message as usize])
+    }
+
+    /// Takes queues away from which all that they held was withdrawn, until there is one with a message.
+    #[cold]
+    fn skip_withdrawn(&mut self, node: u32, lane: usize) -> Option<u32> {
+        let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
+        while lane.first != NONE {
+            let queue = &self.destinations.records[lane.first as usize];
+            if queue.first != NONE {
+                return Some(queue.first);
+            }
+            self.directory.remove(&queue.key);
+            self.destinations.free.push(lane.first);
+            lane.first = queue.next;
+        }
+        None
     }
 
     /// Takes a packet's worth off the front message. With a queue for each destination it is the next one's turn.
@@ -191,6 +215,34 @@ impl SourceQueues {
         }
     }
 
+    /// Takes the first queue of a lane out of its ring, until it is put back; returns its destination. Only where
+    /// destinations have queues.
+    pub fn park(&mut self, node: u32, lane: usize) -> u32 {
+        let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
+        let queue = &self.destinations.records[lane.first as usize];
+        lane.first = queue.next;
+        queue.key as u32
+    }
+
+    /// Puts the queue of a destination back into the ring of its lane.
+    pub fn unpark(&mut self, node: u32, lane: usize, destination: u32) {
+        let queue = self.directory[&(u64::from(node) << 32 | u64::from(destination))];
+        let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
+        append(lane, queue, &mut self.destinations.records);
+    }
+
+    /// Takes what is left of message `serial` out of its queue, whose first it is, if anything is left. Only where
+    /// destinations have queues.
+    pub fn withdraw(&mut self, node: u32, destination: u32, serial: u32) -> Option<Waiting> {
+        let queue = *self.directory.get(&(u64::from(node) << 32 | u64::from(destination)))?;
+        let queue = &mut self.destinations.records[queue as usize];
+        let first = queue.first;
+        let message = self.messages.records.get(first as usize).filter(|message| message.serial == serial)?.clone();
+        queue.first = message.next;
+        self.messages.free.push(first);
+        Some(message)
+    }
+
     /// The messages that wait, in no particular order.
     pub fn waiting_flits(&self) -> u64 {
         let free: std::collections::BTreeSet<u32> = self.messages.free.iter().copied().collect();
@@ -210,7 +262,7 @@ fn append(lane: &mut List, queue: u32, destinations: &mut [Destination]) {
     }
 }
 
-/// What is written of the waiting messages: the directory follows from the lanes.
+/// What is written of the waiting messages: the directory follows from the destinations.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     order: Order,
@@ -232,14 +284,9 @@ impl From<Saved> for SourceQueues {
         let Saved { order, lanes_per_node, lanes, messages, destinations } = saved;
         let mut directory = HashMap::default();
         if order == Order::PerDestination {
-            for lane in &lanes {
-                let mut queue = lane.first;
-                while queue != NONE {
-                    let destination = &destinations.records[queue as usize];
-                    directory.insert(destination.key, queue);
-                    queue = destination.next;
-                }
-            }
+            let free: std::collections::BTreeSet<u32> = destinations.free.iter().copied().collect();
+            let used = (0..destinations.records.len() as u32).filter(|queue| !free.contains(queue));
+            directory.extend(used.map(|queue| (destinations.records[queue as usize].key, queue)));
         }
         Self { order, lanes_per_node, lanes, messages, destinations, directory }
     }

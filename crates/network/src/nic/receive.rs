@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use serde::{Deserialize, Serialize};
-use tailback_protocol::PacketKind;
-use tailback_routing::Header;
+use tailback_protocol::{Arrival, PacketKind};
 
 use super::lanes::KeyHasher;
 use crate::Observer;
 use crate::observer::MessageDelivery;
-use crate::packet::{NONE, Packet};
+use crate::packet::Packet;
 use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use crate::time::Time;
@@ -68,8 +67,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let packet = self.pool.remove(packet);
         assert_eq!(packet.destination, self.node_ids[node as usize], "a packet arrived at the wrong node");
         self.observer.packet_delivered(&packet, now.into());
-        if packet.kind != PacketKind::Data {
-            return;
+        if !packet.kind.carries_data() {
+            return self.receive_control(node, &packet, now);
         }
         self.nodes.flits_received += u64::from(packet.flits);
         if let Some(flits) = self.nodes.reassembly.add(&packet) {
@@ -77,41 +76,28 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let (tick, created) = (now.into(), packet.created());
             self.observer.message_delivered(&MessageDelivery { tick, created, source, destination, traffic, flits });
         }
-        if let Some(class) = self.fabric.spec.acknowledgement_class {
-            self.acknowledge(node, class, &packet, now);
+        if let Some(sink) = self.machines.sinks.get_mut(node as usize) {
+            let Packet { kind, source: from, destination: to, flits, marks, .. } = packet;
+            let arrival = Arrival { kind, from, to, packet: packet.name(), flits, marks };
+            sink.take(&arrival, now.into(), &mut self.machines.replies);
+            self.send_replies(node, now);
         }
     }
 
-    /// Puts an acknowledgement of a data packet among the control packets of its destination.
-    fn acknowledge(&mut self, node: u32, class: u8, packet: &Packet, now: Time) {
-        let acknowledgement = Packet {
-            created: now,
-            injected: now,
-            head_at: now,
-            tail_lag: 0,
-            next: NONE,
-            source: packet.destination,
-            destination: packet.source,
-            message: packet.message,
-            header: Header::new(self.fabric.topology.locator(packet.source)),
-            flits: 1,
-            index: packet.index,
-            traffic: packet.traffic,
-            class,
-            vc: 0,
-            vcs: 1,
-            hops: 0,
-            last: true,
-            kind: PacketKind::Acknowledgement,
-        };
-        let place = self.pool.insert(acknowledgement);
-        let record = &mut self.nodes.nodes[node as usize];
-        let last = std::mem::replace(&mut record.control_tail, place);
-        if record.control_head == NONE {
-            record.control_head = place;
-        } else {
-            self.pool[last].next = place;
+    fn receive_control(&mut self, node: u32, packet: &Packet, now: Time) {
+        if packet.kind == PacketKind::Reservation {
+            self.machines.sinks[node as usize].hear(&packet.control(), now.into(), &mut self.machines.replies);
+            self.send_replies(node, now);
+        } else if !self.machines.sources.is_empty() {
+            self.hear(node, packet, now);
         }
-        self.make_ready(node);
+    }
+
+    fn send_replies(&mut self, node: u32, now: Time) {
+        let mut replies = std::mem::take(&mut self.machines.replies);
+        for reply in replies.drain(..) {
+            self.send_control(node, &reply, now);
+        }
+        self.machines.replies = replies;
     }
 }

@@ -3,7 +3,10 @@
 use tailback_protocol::PacketKind;
 use tailback_routing::Header;
 
+use super::copies::Copy;
+use super::due::{DueQueue, What};
 use super::lanes::Waiting;
+use super::machine::{Answer, Guise, PLAIN};
 use crate::event::{Event, EventKind, credited};
 use crate::observer::Offer;
 use crate::packet::{NONE, Packet};
@@ -49,8 +52,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         record.waiting += 1;
         self.nodes.flits_offered += u64::from(flits);
-        let serial = record.next_message;
-        record.next_message = serial.wrapping_add(1);
+        // Where copies are kept a message gets its name when it has its turn.
+        let serial = if self.fabric.hooks.copies { NONE } else { record.next_message };
+        record.next_message = record.next_message.wrapping_add(1);
         let lane = source_lane(&self.fabric, self.nodes.sources.lanes_per_node(), destination);
         self.nodes.sources.push(node, lane, Waiting::new(now, destination, flits, serial, traffic));
     }
@@ -92,8 +96,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     pub(crate) fn inject_all(&mut self, now: Time) {
         let mut ready = std::mem::take(&mut self.nodes.ready);
         for node in ready.drain(..) {
-            self.nodes.nodes[node as usize].ready = false;
             self.inject(node, now);
+            // Only now: what it has come to have meanwhile it has just tried to send.
+            self.nodes.nodes[node as usize].ready = false;
         }
         self.nodes.ready = ready;
     }
@@ -103,7 +108,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             self.wait_for_link(node, now);
             return;
         }
-        if self.inject_control(node, now) || self.inject_data(node, now) {
+        if self.inject_control(node, now) || self.inject_due(node, now) || self.inject_data(node, now) {
             self.wait_for_link(node, now);
         }
     }
@@ -111,8 +116,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Schedules the next attempt for when the link is free, if anything waits. What cannot be sent for lack of credits
     /// is tried again when they come.
     fn wait_for_link(&mut self, node: u32, now: Time) {
-        let record = &mut self.nodes.nodes[node as usize];
-        if !record.link_scheduled && (record.waiting > 0 || record.control_head != NONE) {
+        let is_due = || self.nodes.due.get(node as usize).is_some_and(DueQueue::is_ready);
+        let record = &self.nodes.nodes[node as usize];
+        if !record.link_scheduled && (record.waiting > 0 || record.control_waiting > 0 || is_due()) {
+            let record = &mut self.nodes.nodes[node as usize];
             record.link_scheduled = true;
             let tick = self.fabric.rules.link_time(record.link_free_at.max(now + 1));
             self.wheel.schedule(tick.into(), Event::at_node(EventKind::NodeLink, node, 0));
@@ -121,14 +128,63 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Sends a control packet, if one waits and there is room for it.
     fn inject_control(&mut self, node: u32, now: Time) -> bool {
-        let packet = self.nodes.nodes[node as usize].control_head;
-        if packet == NONE {
+        if self.nodes.nodes[node as usize].control_waiting == 0 {
             return false;
         }
-        let (class, flits) = (self.pool[packet].class, self.pool[packet].flits);
-        let Some(vc) = self.next_channel_with_room(node, class, flits) else { return false };
-        self.nodes.nodes[node as usize].control_head = self.pool[packet].next;
+        for place in 0..self.fabric.by_priority.len() {
+            let class = self.fabric.by_priority[place];
+            let packet = self.nodes.control_list(node, class).first;
+            if packet == NONE {
+                continue;
+            }
+            let Some(vc) = self.next_channel_with_room(node, class, self.pool[packet].flits) else { continue };
+            self.nodes.control_list(node, class).first = self.pool[packet].next;
+            self.nodes.nodes[node as usize].control_waiting -= 1;
+            self.launch(node, packet, vc, now);
+            return true;
+        }
+        false
+    }
+
+    /// Sends something whose time has come, if there is room for it: what is lossless first.
+    fn inject_due(&mut self, node: u32, now: Time) -> bool {
+        let Some(due) = self.nodes.due.get(node as usize) else { return false };
+        let heads = [due.lossless.front().copied(), due.speculative.front().copied()];
+        heads.into_iter().flatten().any(|what| self.inject_again(node, what, now))
+    }
+
+    fn inject_again(&mut self, node: u32, what: What, now: Time) -> bool {
+        let (message, index, guise) = match what {
+            What::Packet { message, index, kind, class } => (message, index, Guise { kind, class, marks: 0 }),
+            What::Rest { message, class } => {
+                (message, self.nodes.copies[node as usize].get(message).rest_index, Guise { class, ..PLAIN })
+            }
+            What::Queue { .. } => unreachable!("queues that may send are where all queues are"),
+        };
+        let most = u32::from(self.fabric.spec.packet_flits_max);
+        let copy = self.nodes.copies[node as usize].get(message);
+        let &Copy { created, destination, traffic, .. } = copy;
+        let flits = (copy.flits - u32::from(index) * most).min(most) as u16;
+        let last = (u32::from(index) + 1) * most >= copy.flits;
+        let part = Part { created, destination, message, traffic, index, last };
+        let Some(vc) = self.next_channel_with_room(node, guise.class, flits) else { return false };
+        let due = &mut self.nodes.due[node as usize];
+        let line = if guise.kind == PacketKind::Data { &mut due.lossless } else { &mut due.speculative };
+        line.pop_front();
+        if let What::Rest { .. } = what {
+            let copy = self.nodes.copies[node as usize].get_mut(message);
+            copy.rest_index += 1;
+            copy.rest_flits -= u32::from(flits);
+            if copy.rest_flits > 0 {
+                due.lossless.push_back(what);
+            }
+        }
+        let packet = self.pool.insert(part.packet(self.node_ids[node as usize], flits, guise, &self.fabric, now));
         self.launch(node, packet, vc, now);
+        if let What::Packet { .. } = what {
+            self.nodes.flits_refused -= u64::from(flits);
+            self.observer.packet_sent_again(&self.pool[packet], now.into());
+        }
         true
     }
 
@@ -138,14 +194,36 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let last = usize::from(self.nodes.nodes[node as usize].last_lane);
         for step in 1..=lanes {
             let lane = if last + step < lanes { last + step } else { last + step - lanes };
-            let Some(flits) = self.next_packet_flits(node, lane) else { continue };
-            let Some(vc) = self.channel_for(node, lane, flits) else { continue };
+            let Some((flits, guise)) = self.next_of_lane(node, lane, now) else { continue };
+            // What the source's machine has come to say leaves before the packet.
+            if !self.machines.sources.is_empty() && self.inject_control(node, now) {
+                return true;
+            }
+            let Some(vc) = self.channel_for(node, lane, guise.class, flits) else { continue };
             self.nodes.nodes[node as usize].last_lane = lane as u8;
-            let packet = self.cut_packet(node, lane, flits, now);
+            let packet = self.cut_packet(node, lane, flits, guise, now);
             self.launch(node, packet, vc, now);
+            if self.fabric.hooks.departures {
+                self.tell_departure(node, packet, now);
+            }
             return true;
         }
         false
+    }
+
+    /// The size of the next packet of a lane that may leave, and what it leaves as.
+    #[inline]
+    fn next_of_lane(&mut self, node: u32, lane: usize, now: Time) -> Option<(u16, Guise)> {
+        loop {
+            let flits = self.next_packet_flits(node, lane)?;
+            if self.machines.sources.is_empty() {
+                return Some((flits, PLAIN));
+            }
+            match self.ask(node, lane, flits, now) {
+                Answer::Go(guise) => return Some((flits, guise)),
+                Answer::Parked => {}
+            }
+        }
     }
 
     fn next_packet_flits(&mut self, node: u32, lane: usize) -> Option<u16> {
@@ -154,16 +232,17 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// The virtual channel for the next packet of a lane, if it has room.
-    fn channel_for(&mut self, node: u32, lane: usize, flits: u16) -> Option<u8> {
-        let class = &self.fabric.spec.classes[0];
+    fn channel_for(&mut self, node: u32, lane: usize, class: u8, flits: u16) -> Option<u8> {
+        let number = class;
+        let class = &self.fabric.spec.classes[usize::from(number)];
         let (first, count) = (class.first_vc[0], class.vcs[0]);
         let vc = match self.fabric.spec.nic.vc_choice {
-            InjectionVc::RoundRobin => return self.next_channel_with_room(node, 0, flits),
+            InjectionVc::RoundRobin => return self.next_channel_with_room(node, number, flits),
             InjectionVc::ByDestination => first + lane as u8,
             InjectionVc::Random => {
                 let message = self.nodes.sources.front(node, lane)?;
                 let stream = &mut self.nodes.streams[node as usize];
-                *message.drawn_vc.get_or_insert_with(|| first + stream.below(count.into()) as u8)
+                first + *message.drawn_vc.get_or_insert_with(|| stream.below(count.into()) as u8)
             }
         };
         self.has_room(node, vc, flits).then_some(vc)
@@ -186,28 +265,17 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Makes the next packet of a lane.
-    fn cut_packet(&mut self, node: u32, lane: usize, flits: u16, now: Time) -> u32 {
+    fn cut_packet(&mut self, node: u32, lane: usize, flits: u16, guise: Guise, now: Time) -> u32 {
         let message = self.nodes.sources.front(node, lane).expect("a message waits");
-        let packet = Packet {
+        let part = Part {
             created: message.created,
-            injected: now,
-            head_at: now,
-            tail_lag: 0,
-            next: NONE,
-            source: self.node_ids[node as usize],
             destination: message.destination,
             message: message.serial,
-            header: Header::new(self.fabric.topology.locator(message.destination)),
-            flits,
-            index: message.index,
             traffic: message.traffic,
-            class: 0,
-            vc: 0,
-            vcs: 1,
-            hops: 0,
+            index: message.index,
             last: message.flits_left == u32::from(flits),
-            kind: PacketKind::Data,
         };
+        let packet = part.packet(self.node_ids[node as usize], flits, guise, &self.fabric, now);
         if packet.last {
             self.nodes.nodes[node as usize].waiting -= 1;
         }
@@ -230,6 +298,47 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] -= flits;
         let Place { router, port } = self.attachments[node as usize];
         self.wheel.schedule(arrival.into(), Event::at_port(EventKind::Arrival, router, port, packet));
+    }
+}
+
+/// What a packet has from its message.
+struct Part {
+    created: Time,
+    destination: u32,
+    message: u32,
+    traffic: u16,
+    index: u16,
+    last: bool,
+}
+
+impl Part {
+    /// The packet, as it leaves `source`.
+    #[inline]
+    fn packet(&self, source: u32, flits: u16, guise: Guise, fabric: &Fabric, now: Time) -> Packet {
+        let &Self { created, destination, message, traffic, index, last } = self;
+        Packet {
+            created,
+            injected: now,
+            head_at: now,
+            tail_lag: 0,
+            next: NONE,
+            source,
+            destination,
+            message,
+            header: Header::new(fabric.topology.locator(destination)),
+            flits,
+            index,
+            traffic,
+            class: guise.class,
+            vc: 0,
+            vcs: 1,
+            hops: 0,
+            last,
+            kind: guise.kind,
+            marks: guise.marks,
+            dropped_flits: 0,
+            word: 0,
+        }
     }
 }
 

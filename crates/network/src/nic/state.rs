@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 use tailback_random::Stream;
 use tailback_workload::Process;
 
-use super::lanes::SourceQueues;
+use super::copies::Copies;
+use super::due::DueQueue;
+use super::lanes::{EMPTY, List, SourceQueues};
 use super::receive::Reassembly;
 use crate::fabric::Fabric;
-use crate::packet::NONE;
 use crate::time::Time;
 use tailback_hardware::InjectionVc;
 
@@ -27,9 +28,8 @@ pub(crate) struct Node {
     pub next_message: u32,
     /// Messages that wait or are under way to the network.
     pub waiting: u32,
-    /// Control packets that wait, as a list in the pool.
-    pub control_head: u32,
-    pub control_tail: u32,
+    /// Control packets that wait.
+    pub control_waiting: u32,
     /// Its processes, as a range of all.
     pub processes: (u32, u32),
 }
@@ -42,6 +42,12 @@ pub(crate) struct NodeState {
     pub free: Vec<u16>,
     pub processes: Vec<Process>,
     pub sources: SourceQueues,
+    /// By node and traffic class: the control packets that wait. None where there is only one class.
+    controls: Vec<List>,
+    /// By node, where the protocol wants copies: the messages that are not done.
+    pub copies: Vec<Copies>,
+    /// By node, where the protocol has sources: what is to be sent from some time on.
+    pub due: Vec<DueQueue>,
     pub reassembly: Reassembly,
     /// The random streams for choosing channels. Only where channels are chosen at random.
     pub streams: Vec<Stream>,
@@ -50,12 +56,26 @@ pub(crate) struct NodeState {
     /// Data flits that were offered and not lost, and data flits that have arrived.
     pub flits_offered: u64,
     pub flits_received: u64,
+    /// Data flits that were dropped, as their sources know, and have not been sent again.
+    pub flits_refused: u64,
 }
 
 /// Purposes of random streams of nodes, beside those of the workload, which are small.
 const CHANNEL_CHOICE: u64 = 1 << 32;
 
 impl NodeState {
+    /// The control packets of a class that wait at a node.
+    pub fn control_list(&mut self, node: u32, class: u8) -> &mut List {
+        let classes = self.controls.len() / self.nodes.len();
+        &mut self.controls[node as usize * classes + usize::from(class)]
+    }
+
+    /// The first of the control packets of each class that wait at a node.
+    pub fn control_heads(&self, node: usize) -> impl Iterator<Item = u32> {
+        let classes = self.controls.len() / self.nodes.len();
+        self.controls[node * classes..][..classes].iter().map(|list| list.first)
+    }
+
     /// Reads a little of what belongs to a node.
     #[inline]
     pub fn glance(&self, node: u32) -> u32 {
@@ -77,12 +97,13 @@ impl NodeState {
                 last_lane: 0,
                 next_message: 0,
                 waiting: 0,
-                control_head: NONE,
-                control_tail: NONE,
+                control_waiting: 0,
                 processes: (first, processes.len() as u32),
             }
         });
         let nodes = nodes.collect();
+        let classes = fabric.spec.classes.len();
+        let has_sources = fabric.protocol.source(&fabric.station()).is_some();
         let random = fabric.spec.nic.vc_choice == InjectionVc::Random;
         let stream = |&node: &u32| Stream::new(fabric.seed, node.into(), CHANNEL_CHOICE);
         Self {
@@ -90,11 +111,15 @@ impl NodeState {
             free: node_ids.iter().flat_map(|_| (0..fabric.shape.vcs).map(|vc| fabric.capacity(0, vc))).collect(),
             processes,
             sources: SourceQueues::new(fabric, node_ids.len()),
+            controls: vec![EMPTY; if classes > 1 { node_ids.len() * classes } else { 0 }],
+            copies: vec![Copies::default(); if fabric.hooks.copies { node_ids.len() } else { 0 }],
+            due: vec![DueQueue::default(); if has_sources { node_ids.len() } else { 0 }],
             reassembly: Reassembly::default(),
             streams: if random { node_ids.iter().map(stream).collect() } else { Vec::new() },
             ready: Vec::new(),
             flits_offered: 0,
             flits_received: 0,
+            flits_refused: 0,
         }
     }
 }

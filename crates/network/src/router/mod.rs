@@ -20,6 +20,7 @@ use crate::event::{Event, EventKind, TickEvents, credit};
 use crate::fabric::{Fabric, Rules, Shape};
 use crate::gossip::Gossip;
 use crate::link::{FarKind, Link};
+use crate::machines::Machines;
 use crate::packet::Pool;
 use crate::region::NetworkMail;
 use crate::time::Time;
@@ -62,6 +63,10 @@ pub(crate) mod sealed {
 
         /// The head of a queue of a port may ask for the crossbar.
         fn head_ready(&mut self, place: Place, row: u8, vc: u8, now: Time, around: &mut Surroundings<'_>);
+
+        /// The head of a queue of a port may have waited for too long; `payload` says which. Only routers that drop packets
+        /// are told.
+        fn lose_patience(&mut self, place: Place, payload: u32, now: Time, around: &mut Surroundings<'_>);
 
         /// A link may start a packet; `serial` is the number of this announcement.
         fn start_link(&mut self, place: Place, serial: u32, now: Time, around: &mut Surroundings<'_>);
@@ -229,6 +234,8 @@ pub struct Surroundings<'a> {
     pub(crate) agents: &'a mut [Box<dyn Agent>],
     /// The random streams of the routers.
     pub(crate) streams: &'a mut [Stream],
+    /// The machines of the protocol.
+    pub(crate) machines: &'a mut Machines,
     pub(crate) outbox: &'a mut Outbox<NetworkMail>,
 }
 
@@ -346,7 +353,8 @@ impl Surroundings<'_> {
             FarKind::Node => {
                 self.wheel.schedule(tick, Event::at_node(EventKind::NodeCredit, link.far, credit(vc, flits)));
             }
-            FarKind::Open => unreachable!("nothing comes in by an open port"),
+            // What the router has said itself.
+            FarKind::Open => {}
         }
     }
 }

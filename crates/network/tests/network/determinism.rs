@@ -54,7 +54,11 @@ fn run_in_two_parts<M: Microarchitecture>(plan: &NetworkPlan, partition: &Partit
     Tally::of(&second)
 }
 
-fn is_determined<M: Microarchitecture>(plan: &NetworkPlan, random: &[u32], stop: u32) -> Result<Tally, TestCaseError> {
+pub fn is_determined<M: Microarchitecture>(
+    plan: &NetworkPlan,
+    random: &[u32],
+    stop: u32,
+) -> Result<Tally, TestCaseError> {
     let expected = run::<M>(plan, Partition::single(plan.topology.as_ref()));
     for partition in partitions(plan, random) {
         prop_assert_eq!(&run::<M>(plan, partition.clone()), &expected, "{:?}", partition);

@@ -9,7 +9,7 @@ use tailback_topology::LinkClass;
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
 use crate::notes::Log;
-use crate::sample::{Sample, fixed, samples};
+use crate::sample::{Sample, baseline, fixed, samples};
 
 /// The plan of a network in which one node sends one message, in cycle 0.
 fn one_message(sample: &Sample, source: u32, destination: u32, flits: u32) -> NetworkPlan {
@@ -66,7 +66,7 @@ proptest! {
         sample in samples().prop_filter("broadcasts take links", |sample| !broadcasts_on_links(sample)),
         source in any::<u16>(), destination in any::<u16>(), flits in 1u16..9,
     ) {
-        let sample = Sample { acknowledge: false, ..sample };
+        let sample = Sample { protocol: baseline(false), ..sample };
         let flits = flits.min(sample.packet_flits);
         let plan = one_message(&sample, source.into(), destination.into(), flits.into());
         let spec = plan.spec.clone();

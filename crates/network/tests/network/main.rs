@@ -1,5 +1,6 @@
 //! Tests of whole networks, with random topologies, routers and traffics.
 
+mod by_hand;
 mod conservation;
 mod contention;
 mod deadlock;
@@ -7,4 +8,5 @@ mod determinism;
 mod exact;
 mod notes;
 mod order;
+mod protocols;
 mod sample;

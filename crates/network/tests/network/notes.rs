@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tailback_engine::{Simulation, Tick};
 use tailback_network::{MessageDelivery, Microarchitecture, NetworkRegion, Observer, Offer, Packet};
+use tailback_protocol::PacketKind;
 
 /// Counts everything, and sums up a fingerprint of each report in a way that does not depend on their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,10 +55,8 @@ impl Observer for Tally {
     }
 
     fn packet_delivered(&mut self, packet: &Packet, tick: Tick) {
-        match packet.kind {
-            tailback_protocol::PacketKind::Data => self.packets += 1,
-            tailback_protocol::PacketKind::Acknowledgement => self.acknowledgements += 1,
-        }
+        self.packets += u64::from(packet.kind.carries_data());
+        self.acknowledgements += u64::from(packet.kind == PacketKind::Acknowledgement);
         self.hops_max = self.hops_max.max(packet.hops);
         let identity = [packet.source, packet.destination, packet.message, packet.index.into(), packet.hops.into()];
         let mut fields = identity.map(u64::from).to_vec();

@@ -10,7 +10,8 @@ use tailback_network::{
     RouterSpec, SourceQueues,
 };
 use tailback_parameters::{Kind, Parameter, Value, Values};
-use tailback_routing::{ROUTINGS, Routing};
+use tailback_protocol::{Baseline, Protocol, TrafficClass, Way};
+use tailback_routing::{ROUTINGS, Routing, minimal};
 use tailback_topology::{AnyTopology, TOPOLOGIES, Topology};
 use tailback_workload::{Arrival, Groups, MessageSize, NodeSet, Pattern, Phase, Traffic, Workload};
 
@@ -29,7 +30,7 @@ pub struct Sample {
     pub router: RouterSpec,
     pub nic: NicSpec,
     pub whole_packets: bool,
-    pub acknowledge: bool,
+    pub protocol: Arc<dyn Protocol>,
     pub load: f64,
     pub size: MessageSize,
     pub arrival: Arrival,
@@ -222,7 +223,7 @@ fn samples_with<R: Strategy<Value = RouterSpec>>(
                     router,
                     nic,
                     whole_packets,
-                    acknowledge,
+                    protocol: baseline(acknowledge),
                     load,
                     size,
                     arrival,
@@ -241,7 +242,7 @@ pub fn samples() -> impl Strategy<Value = Sample> {
 
 /// Networks of plain routers.
 pub fn plain_samples() -> impl Strategy<Value = Sample> {
-    samples_with(plain_routers).prop_map(|sample| Sample { acknowledge: false, ..sample }).prop_filter(
+    samples_with(plain_routers).prop_map(|sample| Sample { protocol: baseline(false), ..sample }).prop_filter(
         "plain routers have four channels",
         |sample| {
             let channels = sample.routing(&sample.topology()).virtual_channels();
@@ -274,14 +275,18 @@ impl Sample {
         (model.build)(topology, &values).expect("a sample's routing fits its topology")
     }
 
-    fn spec(&self, topology: &dyn Topology, needed: &[u8], revises: bool) -> NetworkSpec {
+    fn spec(&self, topology: &dyn Topology, routings: &[Arc<dyn Routing>]) -> NetworkSpec {
         let cycle = self.ticks_per_cycle;
-        let (link_classes, needed) = (topology.link_classes().len(), needed.to_vec());
-        let needed_for_ejection = needed[0];
+        let link_classes = topology.link_classes().len();
+        let revises = routings.iter().any(|routing| routing.revises());
+        let ejection = routings.iter().map(|routing| routing.virtual_channels()[0]).min().expect("there is a class");
         let link = |class: usize| LinkSpec { latency: self.latencies[class + 1] * cycle, flit_ticks: cycle as u16 };
-        let mut classes = vec![ClassSpec { priority: 0, first_vc: vec![0; link_classes], vcs: needed.clone() }];
-        if self.acknowledge {
-            classes.push(ClassSpec { priority: 1, first_vc: needed.clone(), vcs: needed });
+        let mut classes: Vec<ClassSpec> = Vec::new();
+        for (class, routing) in self.protocol.classes().iter().zip(routings) {
+            let first_vc = classes.last().map_or(vec![0; link_classes], |before| {
+                before.first_vc.iter().zip(&before.vcs).map(|(first, vcs)| first + vcs).collect()
+            });
+            classes.push(ClassSpec { priority: class.priority, first_vc, vcs: routing.virtual_channels() });
         }
         let smallest = match &self.size {
             MessageSize::Fixed(size) => match size % u32::from(self.packet_flits) {
@@ -298,12 +303,11 @@ impl Sample {
                 flit_ticks: if self.whole_packets { 0 } else { cycle as u16 },
             },
             input_buffers: (0..link_classes).map(|class| self.buffer_packets[class] * self.packet_flits).collect(),
-            acknowledgement_class: self.acknowledge.then_some(1),
             classes,
             packet_flits_max: self.packet_flits,
             packet_flits_min: smallest,
             router: RouterSpec {
-                ejection_vcs: self.router.ejection_vcs.min(needed_for_ejection),
+                ejection_vcs: self.router.ejection_vcs.min(ejection),
                 // Who changes its mind can neither be sorted by output nor acquire a channel before.
                 virtual_output_queues: self.router.virtual_output_queues && !revises,
                 vc_allocation: self.router.vc_allocation && !revises,
@@ -324,7 +328,7 @@ impl Sample {
             2 => Pattern::shift(nodes, 1).expect("there are two nodes"),
             3 if nodes.is_multiple_of(topology.domains()) && topology.domains() > 1 => {
                 let groups = Groups { count: topology.domains(), nodes_each: group };
-                Pattern::adversarial(groups, 1).expect("there are two groups")
+                Pattern::adversarial(groups, 1, None).expect("there are two groups")
             }
             _ => Pattern::uniform(NodeSet::of(&[0], nodes).expect("node 0 exists"), true).expect("one is enough"),
         };
@@ -347,15 +351,19 @@ impl Sample {
     pub fn plan_with(&self, any: &AnyTopology, traffic: Traffic) -> NetworkPlan {
         let topology = any.graph();
         let routing = self.routing(any);
-        let spec = self.spec(topology.as_ref(), &routing.virtual_channels(), routing.revises());
-        let routings = vec![routing; spec.classes.len()];
+        let shortest = minimal(any).unwrap_or_else(|| Arc::clone(&routing));
+        let by_way = |class: &TrafficClass| Arc::clone(if class.way == Way::Minimal { &shortest } else { &routing });
+        let routings: Vec<_> = self.protocol.classes().iter().map(by_way).collect();
+        let spec = self.spec(topology.as_ref(), &routings);
         let partition = Partition::single(topology.as_ref());
+        let protocol = Arc::clone(&self.protocol);
         NetworkPlan {
             topology,
             routings,
             spec,
             workload: Workload { traffics: vec![traffic] },
             seed: self.seed,
+            protocol,
             partition,
         }
     }
@@ -378,6 +386,11 @@ fn read(kind: Kind, text: &str) -> Value {
         Kind::Flag => Value::Flag(text == "true"),
         _ => Value::Text(text.trim_matches('"').to_owned()),
     }
+}
+
+/// No congestion control.
+pub fn baseline(acknowledge: bool) -> Arc<dyn Protocol> {
+    Arc::new(Baseline { acknowledge, control_way: Way::Chosen })
 }
 
 /// A plain network with a heavy uniform load and the smallest buffers.
@@ -422,7 +435,7 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
             side_by_side: false,
         },
         whole_packets: false,
-        acknowledge: false,
+        protocol: baseline(false),
         load: 1.0,
         size: MessageSize::Fixed(4),
         arrival: Arrival::Bernoulli,

@@ -1,7 +1,7 @@
 //! Results made by hand.
 
 use tailback_report::{
-    Column, Cycles, Kind, Measured, Performance, Record, RecordPlan, Report, Table, TrafficInput, Window,
+    Column, Cycles, Kind, Measured, Named, Performance, Record, RecordPlan, Report, Table, TrafficInput, Window,
 };
 use tailback_reproduce::{Figure, Finding, Outcome, Results, Scale, Series};
 
@@ -56,6 +56,7 @@ pub fn report(offered: f64, accepted: f64, latency: f64) -> Report {
         traffics: vec![TrafficInput { name: "all".to_owned(), sources: 4, offered_load_nominal: None }],
         record: &record,
         links: Vec::new(),
+        ejection: Named::default(),
         notes: Vec::new(),
         performance: Performance::new(1.0, 1.0, 0, None, 0),
     });

@@ -13,6 +13,9 @@ use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, VcSequence, View};
 
 const PATHS: &[&str] = &["l", "l?gl?"];
 
+/// The order of channels, unless something else is said, as in a file.
+const CHANNELS: &str = "\"l0 g0 l1\"";
+
 /// The entry in the list of algorithms.
 pub(crate) const MINIMAL: RoutingModel = RoutingModel {
     name: "minimal",
@@ -21,7 +24,7 @@ pub(crate) const MINIMAL: RoutingModel = RoutingModel {
     parameters: &[Parameter {
         name: "vcs",
         kind: Kind::Text,
-        default: Some("\"l0 g0 l1\""),
+        default: Some(CHANNELS),
         help: "the order in which packets use virtual channels of local (l) and global (g) links",
     }],
     build: |topology, values| {
@@ -43,6 +46,13 @@ impl Minimal {
     #[must_use]
     pub fn new(topology: Arc<Dragonfly>, sequence: VcSequence) -> Self {
         Self { chart: Arc::new(Chart::new(topology, sequence)) }
+    }
+
+    /// On `topology`, with the channels that are the default.
+    #[must_use]
+    pub fn with_default_channels(topology: Arc<Dragonfly>) -> Self {
+        let sequence = VcSequence::parse(CHANNELS.trim_matches('"'), PATHS).expect("the default suits all paths");
+        Self::new(topology, sequence)
     }
 }
 

@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use tailback_scenario::{Document, Scenario};
 use tailback_sim::{Findings, Plan, Run, Timing};
 
+use super::protocols;
 use crate::scenarios::resolve;
 
 /// A scenario and what came of it.
-struct Seen {
-    scenario: Scenario,
-    plan: Plan,
+pub(super) struct Seen {
+    pub scenario: Scenario,
+    pub plan: Plan,
     findings: Findings,
     /// `report.json`, read as any reader would.
     report: serde_json::Value,
@@ -51,6 +52,13 @@ fn meaning(name: &str) -> fn(&Seen) {
         "dragonfly-ugal-global" => knows_the_group,
         "dragonfly-ugal-ports" => chooses_by_ports,
         "dragonfly-valiant-node" => detours_to_nodes,
+        "protocol-comprehensive" => protocols::comprehensive,
+        "protocol-ecn" => protocols::ecn,
+        "protocol-ecn-notified" => protocols::ecn_notified,
+        "protocol-lhrp" => protocols::lhrp,
+        "protocol-lhrp-fabric" => protocols::lhrp_fabric,
+        "protocol-smsrp" => protocols::smsrp,
+        "protocol-srp" => protocols::srp,
         "switch-bursts" => bursts,
         "switch-idle-ejection" => idle_ejection,
         "switch-overload" => overload,
@@ -79,18 +87,18 @@ impl Seen {
     }
 
     /// What comes of a scenario with overrides.
-    fn of(scenario: &Scenario, overrides: &[&str]) -> Self {
+    pub fn of(scenario: &Scenario, overrides: &[&str]) -> Self {
         let document = Document::read("resolved", &scenario.text);
         let document = overrides.iter().fold(document, |document, set| document.with(set));
         Self::run(document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}")))
     }
 
-    fn number(&self, pointer: &str) -> f64 {
+    pub fn number(&self, pointer: &str) -> f64 {
         let value = self.report.pointer(pointer).and_then(serde_json::Value::as_f64);
         value.unwrap_or_else(|| panic!("{pointer} is no number of the report"))
     }
 
-    fn count(&self, pointer: &str) -> u64 {
+    pub fn count(&self, pointer: &str) -> u64 {
         self.number(pointer) as u64
     }
 
@@ -101,7 +109,7 @@ impl Seen {
         link["mean"].as_f64().expect("it is a number")
     }
 
-    fn assert_plain(&self, plain: bool) {
+    pub fn assert_plain(&self, plain: bool) {
         assert_eq!(self.plan.plain_routers, plain, "whether the plain microarchitecture is used");
     }
 }

@@ -5,6 +5,7 @@
 
 mod matrix;
 mod meaning;
+mod protocols;
 
 use std::fmt::Write as _;
 
@@ -43,6 +44,13 @@ scenarios![
     dragonfly_ugal_global,
     dragonfly_ugal_ports,
     dragonfly_valiant_node,
+    protocol_comprehensive,
+    protocol_ecn,
+    protocol_ecn_notified,
+    protocol_lhrp,
+    protocol_lhrp_fabric,
+    protocol_smsrp,
+    protocol_srp,
     switch_bursts,
     switch_idle_ejection,
     switch_overload,

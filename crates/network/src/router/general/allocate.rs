@@ -142,15 +142,19 @@ impl General {
 
     /// The awake queues of a row, beginning after the one that was served last.
     fn in_turn(&self, row: At) -> impl Iterator<Item = At> + use<> {
-        let awake = u32::from(self.state.row(row).awake);
+        let awake = self.state.row(row).awake;
         let after = self.state.input(row).last_vc + 1;
         // The channels from `after` on come before the others.
-        let order = (after..16).chain(0..after.min(16));
-        order.filter(move |vc| awake & 1 << vc != 0).map(move |vc| At { vc, ..row })
+        let later = awake & u32::MAX.checked_shl(after.into()).unwrap_or(0);
+        channels_of(later).chain(channels_of(awake & !later)).map(move |vc| At { vc, ..row })
     }
 
     /// Sees whether the head of an awake queue could cross at once, and puts it to sleep if not.
     fn examine(&mut self, at: At, now: Time, around: &mut Surroundings<'_>) -> Examined {
+        if self.state.rules.lossy && self.drops_head(at, now, around) {
+            // Whoever is head now may be looked at in the next round.
+            return if self.state.is_awake(at) { Examined::Ponders } else { Examined::Sleeps };
+        }
         let mut header = None;
         if !self.state.queue(at).routed {
             let packet = self.state.queue(at).head;
@@ -313,13 +317,22 @@ impl General {
                 u64::from(if input > last { input - last } else { input + inputs - last })
             }
             Arbiter::LeastRecentlyServed => {
-                u64::from(self.state.input_served(request.index, request.vc, input)) << 12 | u64::from(input)
+                u64::from(self.state.input_served(request.index, request.vc, input)) << 13 | u64::from(input)
             }
-            Arbiter::Oldest => around.pool[request.packet].created() << 12 | u64::from(input),
+            Arbiter::Oldest => around.pool[request.packet].created() << 13 | u64::from(input),
         };
         let enters = self.state.rules.transit_first && self.state.link(request.at.index).is_terminal();
         u64::from(u8::MAX - priority(request, around)) << 56 | u64::from(enters) << 55 | turn
     }
+}
+
+/// The members of a set of virtual channels, in ascending order.
+fn channels_of(mut set: u32) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let channel = (set != 0).then(|| set.trailing_zeros() as u8);
+        set &= set.wrapping_sub(1);
+        channel
+    })
 }
 
 fn priority(request: &Request, around: &Surroundings<'_>) -> u8 {

@@ -3,6 +3,8 @@
 //! A packet owns a virtual channel of its output from the tick in which it wins it until its last flit has
 //! crossed. Each seeker asks for one of the channels that will do, each channel chooses one of its seekers.
 
+use tailback_hardware::VCS_MAX;
+
 use super::General;
 use super::state::At;
 
@@ -65,5 +67,5 @@ impl General {
 
 /// The number of a channel among those of its router.
 fn channel_number(port: u8, vc: u8) -> u16 {
-    u16::from(port) * 16 + u16::from(vc)
+    u16::from(port) * VCS_MAX as u16 + u16::from(vc)
 }

@@ -20,12 +20,16 @@ impl General {
         record.next = NONE;
         let (vc, flits) = (record.vc, record.flits);
         let mut at = self.state.at(place, 0, vc);
-        let occupied = self.state.occupied_mut(at.index, vc);
-        *occupied += flits;
-        let (occupied, capacity) = (*occupied, around.fabric.capacity(self.state.link(at.index).class, vc.into()));
-        assert!(occupied <= capacity, "a buffer of {capacity} flits holds {occupied}: flow control failed");
+        *self.state.occupied_mut(at.index, vc) += flits;
+        let is_own = self.state.link(at.index).is_open();
+        let (occupied, capacity) =
+            (self.state.occupied(at.index, vc), around.fabric.capacity(self.state.link(at.index).class, vc.into()));
+        assert!(occupied <= capacity || is_own, "a buffer of {capacity} flits holds {occupied}: flow control failed");
         if self.state.rules.routes_on_arrival {
             at.row = self.promise(at, packet, now, around);
+        }
+        if self.state.rules.watches && self.ends_here(at, packet, now, around) {
+            return;
         }
         let queue = self.state.queue_mut(at);
         let last = std::mem::replace(&mut queue.tail, packet);
@@ -35,7 +39,7 @@ impl General {
         }
         queue.head = packet;
         let alone_from = now.max(self.crossing_until(at));
-        if self.state.rules.tells_heads && !self.is_crossing(at) {
+        if self.state.rules.tells_heads && !is_own && !self.is_crossing(at) {
             around.tell_head(place.router, packet, self.entry(at, around.fabric).1);
         }
         self.new_head(at, alone_from, now, around);
@@ -52,7 +56,14 @@ impl General {
     /// Tells the routing agent that the packet that crossed from a port has left it, and who is head now.
     pub(super) fn tell_of_crossing(&self, at: At, around: &mut Surroundings<'_>) {
         let input = self.state.input(at);
-        let at = At { row: input.last_row, vc: input.last_vc, ..at };
+        self.tell_of_new_head(At { row: input.last_row, vc: input.last_vc, ..at }, around);
+    }
+
+    /// Tells the routing agent that the head of a queue has left it, and who is head now.
+    pub(super) fn tell_of_new_head(&self, at: At, around: &mut Surroundings<'_>) {
+        if self.state.link(at.index).is_open() {
+            return; // agents do not know of what a router says itself
+        }
         let (class, entry) = self.entry(at, around.fabric);
         around.tell_left(at.router, class, entry);
         let head = self.state.queue(at).head;
@@ -70,13 +81,13 @@ impl General {
     }
 
     /// Whether a packet crosses that was the head of this queue, and its end has not been told: where all are told.
-    fn is_crossing(&self, at: At) -> bool {
+    pub(super) fn is_crossing(&self, at: At) -> bool {
         let input = self.state.input(at);
         input.free_scheduled && (input.last_row, input.last_vc) == (at.row, at.vc)
     }
 
     /// Until when the packet that left this queue last is still crossing.
-    fn crossing_until(&self, at: At) -> Time {
+    pub(super) fn crossing_until(&self, at: At) -> Time {
         let input = self.state.input(at);
         let own = self.state.shape.inputs > 1 || (input.last_row, input.last_vc) == (at.row, at.vc);
         if own { input.busy_until } else { 0 }
@@ -128,7 +139,10 @@ impl General {
     pub(super) fn route(&mut self, at: At, packet: u32, now: Time, around: &mut Surroundings<'_>) -> (Step, u8) {
         let class = &around.fabric.spec.classes[usize::from(around.pool[packet].class)];
         let link_class = usize::from(self.state.link(at.index).class);
-        let entry = Lane { port: at.port, vc: at.vc - class.first_vc[link_class] };
+        let link = self.state.link(at.index);
+        // What a router says itself starts as if it came from a node.
+        let port = if link.is_open() { 0 } else { at.port };
+        let entry = Lane { port, vc: at.vc - class.first_vc[link_class] };
         let (number, flits) = (around.pool[packet].class, around.pool[packet].flits);
         let outputs = self.outputs(at.router, number, flits, now, around.fabric);
         let mut step = around.route(at.router, packet, entry, outputs);

@@ -105,6 +105,9 @@ impl General {
         if rules.bounded && rules.releases_late {
             (sender.releasing_lane, sender.releasing) = (lane as u8, flits);
         }
+        if self.state.rules.watches && link.is_terminal() && around.pool[packet].kind.carries_data() {
+            *self.state.queued_mut(index) -= u32::from(flits);
+        }
         if link.is_terminal() {
             around.send_to_node(&link, packet);
             return;

@@ -7,6 +7,7 @@
 
 mod allocate;
 mod channels;
+mod hooks;
 mod input;
 mod lanes;
 mod output;
@@ -82,6 +83,10 @@ impl Routers for General {
         let at = self.state.at(place, row, vc);
         self.state.set_awake(at);
         self.rouse(at, now, around);
+    }
+
+    fn lose_patience(&mut self, place: Place, payload: u32, now: Time, around: &mut Surroundings<'_>) {
+        self.wake_impatient(place, payload, now, around);
     }
 
     fn start_link(&mut self, place: Place, serial: u32, now: Time, around: &mut Surroundings<'_>) {

@@ -1,6 +1,7 @@
 //! Crossing: packets leave their input queue and enter an output queue.
 
 use tailback_engine::NEVER;
+use tailback_protocol::PacketKind;
 
 use super::General;
 use super::allocate::Request;
@@ -13,8 +14,14 @@ impl General {
     /// A packet starts to cross.
     pub(super) fn cross(&mut self, request: &Request, now: Time, around: &mut Surroundings<'_>) {
         let &Request { at, packet, port, index, vc, header } = request;
+        if self.state.rules.marks {
+            self.mark(at, packet, index, vc, around);
+        }
         let record = &mut around.pool[packet];
         let flits = record.flits;
+        if self.state.rules.impatient && record.kind == PacketKind::SpeculativeData {
+            record.word += now - record.head_at;
+        }
         // The crossbar takes a flit per tick, but none before it has arrived.
         let end = (now + Time::from(flits)).max(record.tail_at() + 1);
         let behind = std::mem::replace(&mut record.next, NONE);

@@ -13,6 +13,9 @@ impl General {
     /// Puts the head of a queue to sleep until something changes at `port`.
     pub(super) fn sleep(&mut self, at: At, port: u8, now: Time, around: &mut Surroundings<'_>) {
         self.sleep_until_change(at, port);
+        if self.state.rules.impatient {
+            self.watch_patience(at, now, around);
+        }
         let index = self.state.port_index(at.router, port);
         for vc in 0..self.state.shape.outputs as u8 {
             if self.state.output(index, vc).busy_until > now {

@@ -30,9 +30,9 @@ pub(super) struct Queue {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Row {
     /// Queues whose head may try to leave at the next allocation.
-    pub awake: u16,
+    pub awake: u32,
     /// Queues whose head waits for an output: to be woken when something changes there.
-    pub asleep: u16,
+    pub asleep: u32,
 }
 
 /// A crossbar connection on the input side.
@@ -88,6 +88,15 @@ pub(super) struct Sender {
     pub last_lane: u8,
 }
 
+/// When the head of a queue is looked at for having waited for too long.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Impatience {
+    /// When its event comes; 0 if there is none.
+    pub at: Time,
+    /// How often one was scheduled: only the latest counts.
+    pub serial: u16,
+}
+
 /// A queue of a router: its port by number in the router and in the region, its row, its virtual channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At {
@@ -129,6 +138,10 @@ pub(super) struct State {
     /// Where the least recently served goes first: when each queue was served, and each input by each output.
     queue_served: Vec<Time>,
     input_served: Vec<Time>,
+    /// Where routers watch their nodes: by port, data flits that wait for its node.
+    queued: Vec<u32>,
+    /// Where packets lose patience: by queue.
+    impatience: Vec<Impatience>,
 }
 
 impl State {
@@ -172,6 +185,8 @@ impl State {
             owned: vec![false; owners],
             last_seeker: vec![0; owners],
             last_channel: vec![0; only_if(rules.vc_allocation, queues)],
+            queued: vec![0; only_if(rules.watches, ports)],
+            impatience: vec![Impatience::default(); only_if(rules.impatient, queues)],
             queue_served: vec![0; by_age(rules.input_arbiter, queues)],
             input_served: vec![0; by_age(rules.output_arbiter, ports * shape.outputs * shape.ports * shape.inputs)],
         }
@@ -235,7 +250,32 @@ impl State {
         (self.shape.ports * self.shape.rows * self.shape.vcs) as u32
     }
 
+    /// The port by which a router speaks itself, where routers do.
+    pub fn voice(&self) -> u8 {
+        debug_assert!(self.rules.speaks);
+        (self.shape.ports - 1) as u8
+    }
+
+    /// Data flits that wait for the node of a port.
+    pub fn queued(&self, index: u32) -> u32 {
+        self.queued[index as usize]
+    }
+
+    pub fn queued_mut(&mut self, index: u32) -> &mut u32 {
+        &mut self.queued[index as usize]
+    }
+
+    /// When the head of a queue is looked at for having waited for too long.
+    pub fn impatience_mut(&mut self, at: At) -> &mut Impatience {
+        let queue = self.queue_index(at);
+        &mut self.impatience[queue]
+    }
+
     /// Flits in the input buffer of a virtual channel of a port.
+    pub fn occupied(&self, index: u32, vc: u8) -> u16 {
+        self.occupied[index as usize * self.shape.vcs + usize::from(vc)]
+    }
+
     pub fn occupied_mut(&mut self, index: u32, vc: u8) -> &mut u16 {
         &mut self.occupied[index as usize * self.shape.vcs + usize::from(vc)]
     }
@@ -343,6 +383,11 @@ impl State {
         row.asleep &= !(1 << at.vc);
         let word = at.index as usize * self.shape.rows.div_ceil(64) + usize::from(at.row) / 64;
         self.awake_rows[word] |= 1 << (at.row % 64);
+    }
+
+    /// Whether it may.
+    pub fn is_awake(&self, at: At) -> bool {
+        self.row(at).awake & 1 << at.vc != 0
     }
 
     /// It may not, or there is none.

@@ -255,6 +255,8 @@ impl Routers for Plain {
             && !rules.vc_allocation
             && !rules.routes_on_arrival
             && !rules.occupies_links
+            && !rules.speaks
+            && !rules.marks
     }
 
     fn new(fabric: &Fabric, links: &[Link]) -> Self {
@@ -337,6 +339,10 @@ impl Routers for Plain {
 
     fn head_ready(&mut self, _: Place, _: u8, _: u8, _: Time, _: &mut Surroundings<'_>) {
         unreachable!("in plain routers heads are ready at once");
+    }
+
+    fn lose_patience(&mut self, _: Place, _: u32, _: Time, _: &mut Surroundings<'_>) {
+        unreachable!("plain routers drop nothing")
     }
 
     fn start_link(&mut self, _: Place, _: u32, _: Time, _: &mut Surroundings<'_>) {

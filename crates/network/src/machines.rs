@@ -1,0 +1,109 @@
+//! The machines of the protocol, and what passes between them and packets.
+//!
+//! **What this module must never know:** what any machine makes of it.
+//!
+//! **The invariant it keeps:** a protocol that has no machine of some kind has none here, and nobody is asked.
+
+use tailback_protocol::{Control, PacketKind, PacketRef, Passing, Sink, Source, SourceAction, Switch};
+use tailback_routing::Header;
+
+use crate::fabric::Fabric;
+use crate::packet::{NONE, Packet, UNNAMED};
+use crate::time::Time;
+
+/// The machines of a region.
+#[derive(Default)]
+pub struct Machines {
+    /// By node; none if messages are sent as soon as they can.
+    pub sources: Vec<Box<dyn Source>>,
+    /// By node; none if nothing is answered.
+    pub sinks: Vec<Box<dyn Sink>>,
+    /// By router; none if routers do nothing.
+    pub switches: Vec<Box<dyn Switch>>,
+    /// Packets that routers have dropped in this tick.
+    pub dropped: Vec<Packet>,
+    /// What machines want done, for the moment.
+    pub actions: Vec<SourceAction>,
+    pub replies: Vec<Control>,
+}
+
+impl Machines {
+    pub fn new(fabric: &Fabric, nodes: usize, routers: usize) -> Self {
+        let (protocol, station) = (fabric.protocol.as_ref(), fabric.station());
+        Self {
+            sources: (0..nodes).filter_map(|_| protocol.source(&station)).collect(),
+            sinks: (0..nodes).filter_map(|_| protocol.sink(&station)).collect(),
+            switches: (0..routers).filter_map(|_| protocol.switch(&station)).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub fn save(&self, bytes: &mut Vec<u8>) {
+        self.sources.iter().for_each(|source| source.save(bytes));
+        self.sinks.iter().for_each(|sink| sink.save(bytes));
+        self.switches.iter().for_each(|switch| switch.save(bytes));
+    }
+
+    pub fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        self.sources.iter_mut().try_for_each(|source| source.load(bytes))?;
+        self.sinks.iter_mut().try_for_each(|sink| sink.load(bytes))?;
+        self.switches.iter_mut().try_for_each(|switch| switch.load(bytes))
+    }
+}
+
+impl Packet {
+    /// What its source calls it.
+    pub(crate) fn name(&self) -> PacketRef {
+        PacketRef { message: self.message, index: self.index }
+    }
+
+    /// What a router's machine sees of it.
+    pub(crate) fn passing(&self) -> Passing {
+        let Self { kind, source, destination, flits, marks, .. } = *self;
+        Passing { kind, source, destination, packet: self.name(), flits, marks }
+    }
+
+    /// What it says, if it is a control packet.
+    pub(crate) fn control(&self) -> Control {
+        let (flits, time) = match self.kind {
+            PacketKind::Reservation => (self.word, None),
+            _ => (self.dropped_flits.into(), (self.word != UNNAMED).then_some(self.word.into())),
+        };
+        let Self { kind, class, source, destination, marks, .. } = *self;
+        Control { kind, class, from: source, to: destination, about: self.name(), flits, time, marks }
+    }
+
+    /// A control packet that begins its way now.
+    pub(crate) fn of_control(control: &Control, fabric: &Fabric, now: Time) -> Self {
+        let Control { kind, class, from, to, about, flits, time, marks } = *control;
+        // A tick beyond the end of time is never reached, whichever it is.
+        let tick = |tick: u64| u32::try_from(tick).map_or(UNNAMED - 1, |tick| tick.min(UNNAMED - 1));
+        let (dropped_flits, word) = match kind {
+            PacketKind::Reservation => (0, flits),
+            _ => (flits as u16, time.map_or(UNNAMED, tick)),
+        };
+        Self {
+            created: now,
+            injected: now,
+            head_at: now,
+            tail_lag: 0,
+            next: NONE,
+            source: from,
+            destination: to,
+            message: about.message,
+            header: Header::new(fabric.topology.locator(to)),
+            flits: 1,
+            index: about.index,
+            traffic: 0,
+            class,
+            vc: 0,
+            vcs: 1,
+            hops: 0,
+            last: true,
+            kind,
+            marks,
+            dropped_flits,
+            word,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What is to be sent from some time on.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use tailback_protocol::PacketKind;
+
+use crate::time::Time;
+
+/// What may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum What {
+    /// A packet that was dropped, as what, in which class.
+    Packet { message: u32, index: u16, kind: PacketKind, class: u8 },
+    /// What was withheld of a message, as lossless data, in which class.
+    Rest { message: u32, class: u8 },
+    /// New packets for a destination again, from the queue of a lane.
+    Queue { destination: u32, lane: u8 },
+}
+
+/// From when on; of equal times, what was said first is first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Due {
+    at: Time,
+    serial: u32,
+    what: What,
+}
+
+/// What waits for its time at a node, and what has reached it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct DueQueue {
+    waiting: BinaryHeap<Reverse<Due>>,
+    serial: u32,
+    /// When the next event comes, and its number: only the latest counts.
+    announced: Option<Time>,
+    announcements: u32,
+    /// Lossless packets that may be sent, then speculative ones.
+    pub lossless: VecDeque<What>,
+    pub speculative: VecDeque<What>,
+}
+
+impl DueQueue {
+    /// Whether something may be sent.
+    pub fn is_ready(&self) -> bool {
+        !self.lossless.is_empty() || !self.speculative.is_empty()
+    }
+
+    /// Lets something wait until `at`. Returns the number of the announcement to make for that time, if one is needed.
+    pub fn wait(&mut self, at: Time, what: What) -> Option<u32> {
+        self.waiting.push(Reverse(Due { at, serial: self.serial, what }));
+        self.serial = self.serial.wrapping_add(1);
+        self.announce(at)
+    }
+
+    /// Takes something whose time has come.
+    pub fn take(&mut self, now: Time) -> Option<What> {
+        if self.waiting.peek()?.0.at > now {
+            return None;
+        }
+        self.waiting.pop().map(|due| due.0.what)
+    }
+
+    /// The next announcement is here; returns whether it is the latest.
+    pub fn is_announced(&mut self, announcement: u32) -> bool {
+        let latest = announcement == self.announcements;
+        if latest {
+            self.announced = None;
+        }
+        latest
+    }
+
+    /// The time of the next announcement and its number, if one is needed.
+    pub fn next_announcement(&mut self) -> Option<(Time, u32)> {
+        let at = self.waiting.peek()?.0.at;
+        self.announce(at).map(|number| (at, number))
+    }
+
+    fn announce(&mut self, at: Time) -> Option<u32> {
+        if self.announced.is_some_and(|announced| announced <= at) {
+            return None;
+        }
+        self.announced = Some(at);
+        self.announcements = self.announcements.wrapping_add(1);
+        Some(self.announcements)
+    }
+
+    /// Lines up something that may be sent.
+    pub fn line_up(&mut self, what: What) {
+        match what {
+            What::Packet { kind: PacketKind::SpeculativeData, .. } => self.speculative.push_back(what),
+            _ => self.lossless.push_back(what),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Protocols in networks so small that everything can be worked out by hand. With one tick per cycle nothing has to wait for
+//! a link to be in step.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tailback_engine::{Sequential, Simulation};
+use tailback_network::{
+    General, NetworkPlan, NetworkRegion, NicSpec, OutputQueueSpec, QueuePer, RouterSpec, SourceQueues, ZeroLoad,
+};
+use tailback_protocol::{PacketKind, Protocol, Way};
+use tailback_reservation::{Lead, Lhrp, Smsrp, Srp, Terms};
+use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
+
+use crate::notes::Log;
+use crate::sample::{Sample, fixed};
+
+const TERMS: Terms = Terms { way: Way::Minimal, lead: Lead::Latency, overhead: 0.0, notice: 0 };
+
+/// A single switch on which `sources` nodes send packets of 4 flits to the last one, at full rate until cycle `until`.
+fn plan(protocol: Arc<dyn Protocol>, sources: u64, until: u64) -> NetworkPlan {
+    let numbers: &'static [(&str, &[u64])] = if sources == 1 { &[("nodes", &[2])] } else { &[("nodes", &[3])] };
+    let nodes = sources as u32 + 1;
+    let sample = fixed(("single-switch", numbers));
+    let output_queues = OutputQueueSpec { flits: Some(16), per: QueuePer::Channel, ..sample.router.output_queues };
+    let router = RouterSpec { virtual_output_queues: true, output_queues, ..sample.router.clone() };
+    let nic = NicSpec { queues: SourceQueues::PerDestination, ..sample.nic };
+    let sample = Sample {
+        routing: ("direct", &[("vcs", "1")]),
+        ticks_per_cycle: 1,
+        buffer_packets: vec![4],
+        protocol,
+        router,
+        nic,
+        ..sample
+    };
+    let set = |list: &[u64]| NodeSet::of(list, nodes).expect("the nodes exist");
+    let to_last = Pattern::uniform(set(&[u64::from(nodes) - 1]), true).expect("one is enough");
+    let phases = vec![
+        Phase { from_cycle: 0, pattern: to_last.clone(), load: 4.0 },
+        Phase { from_cycle: until, pattern: to_last, load: 0.0 },
+    ];
+    let list: Vec<u64> = (0..sources).collect();
+    let traffic = Traffic::new("all".to_owned(), set(&list), MessageSize::Fixed(4), Arrival::Bernoulli, phases);
+    sample.plan_with(&sample.topology(), traffic)
+}
+
+/// What arrives and when, until nothing happens any more.
+fn arrivals(plan: NetworkPlan) -> Vec<(u64, u32, PacketKind)> {
+    let mut simulation: Simulation<NetworkRegion<Log, General>> = plan.build(|_| Log::default());
+    simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
+    let region = simulation.regions().next().expect("there is one region");
+    region.observer().0.iter().map(|(tick, packet)| (*tick, packet.source, packet.kind)).collect()
+}
+
+/// How long a packet takes that is alone, and how long one that the router sends itself.
+fn latencies(plan: &NetworkPlan) -> (u64, u64, u64) {
+    let of = |flits| ZeroLoad::new(&plan.spec, &[], flits).total();
+    (of(4), of(1), of(1) - u64::from(plan.spec.injection.latency))
+}
+
+#[test]
+fn lhrp_sends_again_as_soon_as_the_refusal_is_back() {
+    let plan = plan(Arc::new(Lhrp { terms: TERMS, threshold: 1, fabric_drop: None }), 2, 1);
+    let (data, _, from_router) = latencies(&plan);
+    let arrived_at_router = u64::from(plan.spec.injection.latency);
+    let arrivals = arrivals(plan);
+    // Node 0's packet is first; node 1's finds 4 flits waiting, is dropped, and may come at once: the schedule is free.
+    let refused_at = arrived_at_router + from_router;
+    let of_kind = |kind| arrivals.iter().filter(move |arrival| arrival.2 == kind).copied().collect::<Vec<_>>();
+    assert_eq!(of_kind(PacketKind::SpeculativeData), [(data, 0, PacketKind::SpeculativeData)]);
+    assert_eq!(of_kind(PacketKind::Refusal), [(refused_at, 2, PacketKind::Refusal)]);
+    assert_eq!(of_kind(PacketKind::Data), [(refused_at + data, 1, PacketKind::Data)]);
+    assert_eq!(of_kind(PacketKind::Acknowledgement).len(), 2);
+}
+
+#[test]
+fn smsrp_asks_for_a_time_after_a_drop() {
+    let plan = plan(Arc::new(Smsrp { terms: TERMS, timeout: 0 }), 2, 1);
+    let (data, control, from_router) = latencies(&plan);
+    let arrived_at_router = u64::from(plan.spec.injection.latency);
+    let arrivals = arrivals(plan);
+    // Node 0's packet loses, by turns, has lost patience one tick later, and the refusal asks for the crossbar in the next.
+    let refused_at = arrived_at_router + 2 + from_router;
+    let (asked_at, granted_at) = (refused_at + control, refused_at + 2 * control);
+    let expected = [
+        (refused_at, 2, PacketKind::Refusal),
+        (asked_at, 0, PacketKind::Reservation),
+        (granted_at, 2, PacketKind::Grant),
+        (granted_at + data, 0, PacketKind::Data),
+    ];
+    let found: Vec<_> = arrivals.into_iter().filter(|arrival| expected.iter().any(|e| e.2 == arrival.2)).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn srp_asks_first_and_speculates_meanwhile() {
+    let plan = plan(Arc::new(Srp { terms: TERMS, timeout: 100, bypass_below: 0 }), 1, 1);
+    let (data, control, _) = latencies(&plan);
+    let expected = [
+        (control, 0, PacketKind::Reservation),
+        (data + 1, 0, PacketKind::SpeculativeData),
+        (2 * control, 1, PacketKind::Grant),
+        (data + 1 + control, 1, PacketKind::Acknowledgement),
+    ];
+    let mut found = arrivals(plan);
+    let mut expected = expected.to_vec();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+/// Two sources at full rate for one node: it gets all that it can take, and nothing is lost.
+#[test]
+fn an_overloaded_node_gets_all_that_it_can_take() {
+    const CYCLES: u64 = 2000;
+    let lhrp = Arc::new(Lhrp { terms: TERMS, threshold: 12, fabric_drop: None });
+    for protocol in [lhrp as Arc<dyn Protocol>, Arc::new(Smsrp { terms: TERMS, timeout: 20 })] {
+        let name = protocol.describe();
+        let plan = plan(protocol, 2, CYCLES);
+        let arrivals = arrivals(plan);
+        let data = |until: u64| arrivals.iter().filter(|a| a.2.carries_data() && a.0 < until).count() as u64 * 4;
+        // At a rate of 4 flits per cycle and source, each sends a message per cycle: one after the other.
+        assert_eq!(data(u64::MAX), 2 * CYCLES * 4, "{name}");
+        // Reservations come by the same link, so the node cannot take quite as much data with SMSRP.
+        let share = data(CYCLES) as f64 / CYCLES as f64;
+        let (least, most) = if name.starts_with("LHRP") { (0.97, 1.0) } else { (0.75, 1.0) };
+        assert!((least..=most).contains(&share), "{name}: {share}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Protocols that drop, hold back and send again keep what networks keep: everything arrives exactly once, all flits and
+//! credits add up, and results do not depend on the partition, the executor, or a stop in between.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use tailback_ecn::{Carrier, Ecn, Pacing};
+use tailback_network::{CrossbarPorts, General, NicSpec, RouterSpec, SourceQueues};
+use tailback_protocol::{Protocol, Way};
+use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms};
+
+use crate::conservation::{SILENT_FROM, conserves};
+use crate::determinism::is_determined;
+use crate::sample::{Sample, samples};
+
+/// Protocols that have much to do in small networks.
+fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
+    let terms =
+        (any::<bool>(), any::<bool>(), prop_oneof![Just(0.0), Just(0.3)]).prop_map(|(minimal, early, overhead)| {
+            Terms {
+                way: if minimal { Way::Minimal } else { Way::Chosen },
+                lead: if early { Lead::Latency } else { Lead::None },
+                overhead,
+                notice: if minimal { 0 } else { 37 },
+            }
+        });
+    let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, refusals)| FabricDrop { timeout, refusals });
+    let numbers = (0u64..100, 1u32..30, 0u32..20, prop::option::of(fabric));
+    (0usize..5, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
+        let protocol: Arc<dyn Protocol> = match which {
+            0 => Arc::new(Srp { terms, timeout, bypass_below: size }),
+            1 => Arc::new(Smsrp { terms, timeout }),
+            2 => Arc::new(Lhrp { terms, threshold, fabric_drop }),
+            3 => Arc::new(Comprehensive { terms, threshold, large_from: size.max(1) }),
+            _ => Arc::new(Ecn {
+                pacing: Pacing { increment: timeout, longest: 400, timer: u64::from(threshold) * 7, decrement: 1 },
+                threshold: f64::from(size) / 20.0,
+                root_below: 0.5,
+                carrier: if timeout % 2 == 0 { Carrier::Acknowledgement } else { Carrier::Notification },
+                way: terms.way,
+            }),
+        };
+        protocol
+    })
+}
+
+/// Networks in which such protocols can be at work.
+fn networks() -> impl Strategy<Value = Sample> {
+    (samples(), protocols(), 0usize..5).prop_map(|(sample, protocol, pattern)| {
+        let watches = protocol.hooks().last_hop;
+        let routing = if watches && sample.routing(&sample.topology()).revises() {
+            ("minimal", &[] as &[_])
+        } else {
+            sample.routing
+        };
+        let router = RouterSpec {
+            vc_allocation: false,
+            virtual_output_queues: sample.router.virtual_output_queues || watches,
+            crossbar_inputs: if watches { CrossbarPorts::PerPort } else { sample.router.crossbar_inputs },
+            ..sample.router
+        };
+        let nic = NicSpec { queues: SourceQueues::PerDestination, ..sample.nic };
+        // Half of them overload one node.
+        Sample { protocol, routing, router, nic, pattern: if pattern < 2 { sample.pattern } else { 4 }, ..sample }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn everything_arrives(sample in networks()) {
+        let acknowledged = conserves::<General>(sample.plan(SILENT_FROM), sample.routing.0);
+        prop_assert!(acknowledged.is_ok(), "{}: {:?}", sample.protocol.describe(), acknowledged);
+    }
+
+    #[test]
+    fn nothing_depends_on_who_simulates_what(
+        sample in networks(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12,
+    ) {
+        is_determined::<General>(&sample.plan(SILENT_FROM), &random, stop)?;
+    }
+}

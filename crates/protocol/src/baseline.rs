@@ -1,0 +1,97 @@
+//! No congestion control.
+
+use std::sync::Arc;
+
+use tailback_parameters::{Kind, Parameter};
+
+use crate::{
+    Arrival, Control, PacketKind, Protocol, ProtocolModel, Sink, Station, TrafficClass, Way, way, way_parameter,
+};
+
+/// The protocol that does nothing about congestion.
+pub const BASELINE: ProtocolModel = ProtocolModel {
+    name: "baseline",
+    summary: "no congestion control: sources send what they have",
+    parameters: &[
+        Parameter {
+            name: "acknowledge",
+            kind: Kind::Flag,
+            default: Some("false"),
+            help: "whether destinations acknowledge each data packet by one flit of a class with priority",
+        },
+        way_parameter("\"as-data\""),
+    ],
+    build: |values| Ok(Arc::new(Baseline { acknowledge: values.flag("acknowledge"), control_way: way(values) })),
+};
+
+/// No congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Baseline {
+    /// Whether destinations acknowledge each data packet.
+    pub acknowledge: bool,
+    /// How acknowledgements are routed.
+    pub control_way: Way,
+}
+
+/// The class of acknowledgements.
+const CONTROL: u8 = 1;
+
+impl Protocol for Baseline {
+    fn classes(&self) -> Vec<TrafficClass> {
+        let data = TrafficClass::data(0);
+        let control = TrafficClass::control("control", 1, self.control_way);
+        if self.acknowledge { vec![data, control] } else { vec![data] }
+    }
+
+    fn kinds(&self) -> Vec<PacketKind> {
+        if self.acknowledge { vec![PacketKind::Acknowledgement] } else { Vec::new() }
+    }
+
+    fn sink(&self, _station: &Station) -> Option<Box<dyn Sink>> {
+        self.acknowledge.then(|| Box::new(Acknowledger) as _)
+    }
+
+    fn describe(&self) -> String {
+        let acknowledged = if self.acknowledge { "each data packet is acknowledged" } else { "no acknowledgements" };
+        format!("no congestion control, {acknowledged}")
+    }
+}
+
+/// What acknowledges a packet that has arrived.
+#[must_use]
+pub fn acknowledgement(arrival: &Arrival, class: u8) -> Control {
+    let Arrival { from, to, packet, marks, .. } = *arrival;
+    Control { marks, ..Control::new(PacketKind::Acknowledgement, class, to, from, packet) }
+}
+
+/// Acknowledges whatever arrives.
+struct Acknowledger;
+
+impl Sink for Acknowledger {
+    fn take(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
+        replies.push(acknowledgement(arrival, CONTROL));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tailback_parameters::{Value, Values};
+
+    use super::*;
+
+    #[test]
+    fn a_baseline_has_a_class_and_a_sink_for_acknowledgements_when_it_sends_any() {
+        for acknowledge in [false, true] {
+            let mut values = Values::default();
+            values.set("acknowledge", Value::Flag(acknowledge));
+            values.set("control_routing", Value::Text("minimal".to_owned()));
+            let protocol = (BASELINE.build)(&values).unwrap();
+            let station = Station { flit_ticks: 1, packet_flits_max: 8, endpoints: 1 };
+            let classes = protocol.classes();
+            assert_eq!(protocol.sink(&station).is_some(), acknowledge);
+            assert_eq!(classes.len(), 1 + usize::from(acknowledge));
+            assert!(classes[1..].iter().all(|class| class.priority > classes[0].priority));
+            assert!(classes[1..].iter().all(|class| class.way == Way::Minimal));
+        }
+    }
+}

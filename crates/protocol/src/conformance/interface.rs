@@ -1,0 +1,253 @@
+//! A network interface to try machines on: plain maps, nothing clever.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::{Control, Hooks, Outgoing, PacketKind, PacketRef, Sink, Source, SourceAction, Verdict};
+
+/// A message that is not done.
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    /// Its number among all messages of the run.
+    pub id: usize,
+    pub destination: u32,
+    pub flits: u32,
+    /// Packets that have been sent for the first time.
+    pub sent: u16,
+    /// Packets that are forgotten.
+    forgotten: BTreeSet<u16>,
+    withheld: bool,
+}
+
+/// What is to be sent from some tick on.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    Packet(PacketRef, PacketKind, u8),
+    Rest(u32, u8),
+}
+
+/// What leaves an interface.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Launch {
+    Control(Control),
+    Data { kind: PacketKind, class: u8, packet: PacketRef, marks: u8, again: bool },
+}
+
+pub(super) struct Interface {
+    node: u32,
+    pub source: Option<Box<dyn Source>>,
+    pub sink: Option<Box<dyn Sink>>,
+    pub messages: BTreeMap<u32, Message>,
+    packet_flits_max: u16,
+    hooks: Hooks,
+    /// By destination.
+    queues: BTreeMap<u32, VecDeque<u32>>,
+    not_before: BTreeMap<u32, u64>,
+    turn: VecDeque<u32>,
+    due: BTreeMap<(u64, u64), Due>,
+    serial: u64,
+    pub control: VecDeque<Control>,
+}
+
+impl Interface {
+    pub fn new(
+        node: u32,
+        source: Option<Box<dyn Source>>,
+        sink: Option<Box<dyn Sink>>,
+        packet_flits_max: u16,
+        hooks: Hooks,
+    ) -> Self {
+        Self {
+            node,
+            source,
+            sink,
+            messages: BTreeMap::new(),
+            packet_flits_max,
+            hooks,
+            queues: BTreeMap::new(),
+            not_before: BTreeMap::new(),
+            turn: VecDeque::new(),
+            due: BTreeMap::new(),
+            serial: 0,
+            control: VecDeque::new(),
+        }
+    }
+
+    /// Flits of the largest packet.
+    pub fn most_flits(&self) -> u16 {
+        self.packet_flits_max
+    }
+
+    /// Packets of a message.
+    fn packets(&self, message: &Message) -> u16 {
+        message.flits.div_ceil(self.packet_flits_max.into()) as u16
+    }
+
+    fn packet_flits(&self, packet: PacketRef) -> u16 {
+        let most = u32::from(self.packet_flits_max);
+        (self.messages[&packet.message].flits - u32::from(packet.index) * most).min(most) as u16
+    }
+
+    pub fn offer(&mut self, id: usize, destination: u32, flits: u32) {
+        let name = (0..).find(|name| !self.messages.contains_key(name)).expect("names do not run out");
+        let message = Message { id, destination, flits, sent: 0, forgotten: BTreeSet::new(), withheld: false };
+        self.messages.insert(name, message);
+        let queue = self.queues.entry(destination).or_default();
+        queue.push_back(name);
+        if !self.turn.contains(&destination) {
+            self.turn.push_back(destination);
+        }
+    }
+
+    /// The next tick after `now` at which something may be sent that may not be sent yet.
+    pub fn next_due(&self, now: u64) -> Option<u64> {
+        let due = self.due.keys().map(|&(at, _)| at);
+        let waiting = self.not_before.iter().filter(|(queue, _)| !self.queues[queue].is_empty());
+        due.chain(waiting.map(|(_, &at)| at)).filter(|&at| at > now).min()
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.messages.is_empty() && self.control.is_empty() && self.source.as_ref().is_none_or(|s| s.is_idle())
+    }
+
+    /// Something leaves, if anything can.
+    pub fn transmit(&mut self, now: u64) -> Result<Option<Launch>, String> {
+        if let Some(control) = self.control.pop_front() {
+            return Ok(Some(Launch::Control(control)));
+        }
+        if let Some(launch) = self.transmit_due(now)? {
+            return Ok(Some(launch));
+        }
+        for _ in 0..self.turn.len() {
+            let destination = self.turn.pop_front().expect("it has as many as were counted");
+            self.turn.push_back(destination);
+            let ready = self.not_before.get(&destination).is_none_or(|&at| at <= now);
+            let Some(&name) = self.queues[&destination].front().filter(|_| ready) else { continue };
+            if let Some(launch) = self.ask(name, now)? {
+                return Ok(Some(launch));
+            }
+        }
+        Ok(None)
+    }
+
+    fn transmit_due(&mut self, now: u64) -> Result<Option<Launch>, String> {
+        let Some((&(at, serial), &due)) = self.due.first_key_value() else { return Ok(None) };
+        if at > now {
+            return Ok(None);
+        }
+        self.due.remove(&(at, serial));
+        match due {
+            Due::Packet(packet, kind, class) => Ok(Some(Launch::Data { kind, class, packet, marks: 0, again: true })),
+            Due::Rest(name, class) => {
+                let message = self.messages.get_mut(&name).ok_or("the rest of a message that is done was resumed")?;
+                if !message.withheld {
+                    return Err("the rest of a message was resumed that was not withheld".to_owned());
+                }
+                let packet = PacketRef { message: name, index: message.sent };
+                message.sent += 1;
+                if u32::from(message.sent) * u32::from(self.packet_flits_max) < message.flits {
+                    self.due.insert((at, serial), due);
+                }
+                Ok(Some(Launch::Data { kind: PacketKind::Data, class, packet, marks: 0, again: false }))
+            }
+        }
+    }
+
+    /// Asks whether the next packet of a message may leave.
+    fn ask(&mut self, name: u32, now: u64) -> Result<Option<Launch>, String> {
+        let message = &self.messages[&name];
+        let packet = PacketRef { message: name, index: message.sent };
+        let (destination, message_flits) = (message.destination, message.flits);
+        let outgoing =
+            Outgoing { packet, source: self.node, destination, flits: self.packet_flits(packet), message_flits };
+        let mut actions = Vec::new();
+        let verdict = match &mut self.source {
+            Some(source) => source.turn(&outgoing, now, &mut actions),
+            None => Verdict::Send { kind: PacketKind::Data, class: 0, marks: 0 },
+        };
+        self.act(&actions)?;
+        if let Some(control) = self.control.pop_front() {
+            return Ok(Some(Launch::Control(control)));
+        }
+        match verdict {
+            Verdict::NotBefore(at) if at <= now => Err(format!("a queue is to wait until {at}, and now is {now}")),
+            Verdict::NotBefore(at) => {
+                self.not_before.insert(destination, at);
+                Ok(None)
+            }
+            Verdict::Send { kind, class, marks } => {
+                if self.hooks.departures
+                    && let Some(source) = &mut self.source
+                {
+                    source.sent(&outgoing, now);
+                }
+                let message = self.messages.get_mut(&name).expect("it is not done");
+                message.sent += 1;
+                let all_sent = u32::from(message.sent) * u32::from(self.packet_flits_max) >= message.flits;
+                if all_sent {
+                    self.queues.get_mut(&destination).expect("it was in a queue").pop_front();
+                }
+                if !self.hooks.copies && all_sent {
+                    self.messages.remove(&name);
+                }
+                Ok(Some(Launch::Data { kind, class, packet, marks, again: false }))
+            }
+        }
+    }
+
+    /// A control packet for the source has arrived.
+    pub fn hear(&mut self, control: &Control, latency: u64, now: u64) -> Result<(), String> {
+        let mut actions = Vec::new();
+        match &mut self.source {
+            Some(source) => source.hear(control, latency, now, &mut actions),
+            None if control.kind == PacketKind::Acknowledgement => {}
+            None => return Err(format!("nobody is there to hear {control:?}")),
+        }
+        self.act(&actions)
+    }
+
+    fn act(&mut self, actions: &[SourceAction]) -> Result<(), String> {
+        for action in actions {
+            match *action {
+                SourceAction::Control(control) => self.control.push_back(control),
+                SourceAction::Forget(packet) => self.forget(packet)?,
+                SourceAction::Withhold { message: name } => {
+                    let most = u32::from(self.packet_flits_max);
+                    let message = self.messages.get_mut(&name).ok_or("a message that is done was withheld")?;
+                    if u32::from(message.sent) * most < message.flits {
+                        message.withheld = true;
+                        self.queues.get_mut(&message.destination).expect("it is queued").retain(|&n| n != name);
+                    }
+                }
+                SourceAction::Resume { message: name, class, at } => {
+                    // Nothing may be left of it.
+                    if self.messages.get(&name).is_some_and(|message| message.withheld) {
+                        self.insert_due(at, Due::Rest(name, class));
+                    }
+                }
+                SourceAction::Resend { packet, kind, class, at } => {
+                    self.insert_due(at, Due::Packet(packet, kind, class));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn insert_due(&mut self, at: u64, due: Due) {
+        self.due.insert((at, self.serial), due);
+        self.serial += 1;
+    }
+
+    fn forget(&mut self, packet: PacketRef) -> Result<(), String> {
+        let message =
+            self.messages.get_mut(&packet.message).ok_or("a packet of a message that is done was forgotten")?;
+        if packet.index >= message.sent || !message.forgotten.insert(packet.index) {
+            return Err(format!("{packet:?} was forgotten before it was sent, or twice"));
+        }
+        let (forgotten, message) = (message.forgotten.len(), message.clone());
+        if forgotten == usize::from(self.packets(&message)) {
+            self.messages.remove(&packet.message);
+            self.source.as_mut().expect("only sources forget").done(packet.message);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! The sending side of a node.
+
+use crate::{Control, PacketKind, PacketRef};
+
+/// A packet that could be sent for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// What it is called.
+    pub packet: PacketRef,
+    /// The node that sends it.
+    pub source: u32,
+    /// The node it is for.
+    pub destination: u32,
+    /// Its size.
+    pub flits: u16,
+    /// The size of its message.
+    pub message_flits: u32,
+}
+
+/// What becomes of a packet whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may leave, as one or the other kind of data. It is asked about again if there is no room for it now.
+    Send {
+        /// As what.
+        kind: PacketKind,
+        /// In which class.
+        class: u8,
+        /// The marks that it starts with.
+        marks: u8,
+    },
+    /// Nothing more for its destination before this tick; then it is asked about again.
+    NotBefore(u64),
+}
+
+/// What a source wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceAction {
+    /// A control packet is to be sent.
+    Control(Control),
+    /// A packet will not be sent again.
+    Forget(PacketRef),
+    /// What has not been sent of a message leaves its send queue; the next message for that node has its turn.
+    Withhold {
+        /// The message.
+        message: u32,
+    },
+    /// What was withheld of a message is to be sent from a tick on, as lossless data.
+    Resume {
+        /// The message.
+        message: u32,
+        /// In which class.
+        class: u8,
+        /// From when on.
+        at: u64,
+    },
+    /// A packet is to be sent again from a tick on.
+    Resend {
+        /// The packet.
+        packet: PacketRef,
+        /// As what.
+        kind: PacketKind,
+        /// In which class.
+        class: u8,
+        /// From when on.
+        at: u64,
+    },
+}
+
+/// The machine that says when the packets of a node may leave.
+pub trait Source: Send {
+    /// It is the turn of the next packet of a send queue. Control packets that it sends now leave before it.
+    fn turn(&mut self, packet: &Outgoing, now: u64, actions: &mut Vec<SourceAction>) -> Verdict;
+
+    /// A packet has left for the first time. Told only where [`crate::Hooks::departures`] says so.
+    fn sent(&mut self, _packet: &Outgoing, _now: u64) {}
+
+    /// A control packet for this source has arrived, `latency` ticks after it left.
+    fn hear(&mut self, control: &Control, latency: u64, now: u64, actions: &mut Vec<SourceAction>);
+
+    /// All packets of a message are forgotten: its name will be used again.
+    fn done(&mut self, _message: u32) {}
+
+    /// Whether it waits for nothing.
+    fn is_idle(&self) -> bool;
+
+    /// Appends what it remembers to `bytes`.
+    fn save(&self, bytes: &mut Vec<u8>);
+
+    /// Takes from the front of `bytes` what [`Source::save`] has written. `None` if it is not there.
+    fn load(&mut self, bytes: &mut &[u8]) -> Option<()>;
+}

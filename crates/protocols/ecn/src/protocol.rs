@@ -1,0 +1,228 @@
+//! The protocol and its machines.
+
+use std::collections::BTreeMap;
+
+use tailback_protocol::{
+    Arrival, Buffers, Control, Hooks, Outgoing, PacketKind, Passing, Protocol, Sink, Source, SourceAction, Station,
+    Switch, TrafficClass, Verdict, Way, acknowledgement, remember, write_down,
+};
+
+use crate::pause::{Pacing, Pause};
+
+/// The class of data, and that of all else.
+const DATA: u8 = 0;
+const CONTROL: u8 = 1;
+
+/// The mark of congestion.
+const CONGESTED: u8 = 1;
+
+/// What tells sources of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// The acknowledgement that each data packet has anyway.
+    Acknowledgement,
+    /// A packet of its own for each marked one; there are no acknowledgements.
+    Notification,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ecn {
+    /// How pauses grow and shrink.
+    pub pacing: Pacing,
+    /// From what share of an input buffer on packets that leave it are marked.
+    pub threshold: f64,
+    /// Packets are marked only if less than this share of the next buffer is in use: there the queue begins.
+    pub root_below: f64,
+    /// What tells sources.
+    pub carrier: Carrier,
+    /// How control packets are routed.
+    pub way: Way,
+}
+
+impl Protocol for Ecn {
+    fn classes(&self) -> Vec<TrafficClass> {
+        vec![TrafficClass::data(0), TrafficClass::control("control", 1, self.way)]
+    }
+
+    fn kinds(&self) -> Vec<PacketKind> {
+        match self.carrier {
+            Carrier::Acknowledgement => vec![PacketKind::Acknowledgement],
+            Carrier::Notification => vec![PacketKind::Notification],
+        }
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks { departures: true, marks: true, ..Hooks::default() }
+    }
+
+    fn source(&self, station: &Station) -> Option<Box<dyn Source>> {
+        Some(Box::new(Pacer { pacing: self.pacing, flit_ticks: station.flit_ticks, pauses: BTreeMap::new() }))
+    }
+
+    fn sink(&self, _: &Station) -> Option<Box<dyn Sink>> {
+        Some(Box::new(Messenger { carrier: self.carrier }))
+    }
+
+    fn switch(&self, _: &Station) -> Option<Box<dyn Switch>> {
+        Some(Box::new(Marker { threshold: self.threshold, root_below: self.root_below }))
+    }
+
+    fn describe(&self) -> String {
+        let Pacing { increment, timer, .. } = self.pacing;
+        let share = self.threshold * 100.0;
+        format!(
+            "ECN: packets that leave a buffer {share} % full are marked; pauses grow by {increment} ticks, \
+             shrink every {timer}"
+        )
+    }
+}
+
+/// The source: a pause for each destination that has one.
+#[derive(Clone, Debug)]
+struct Pacer {
+    pacing: Pacing,
+    flit_ticks: u64,
+    /// By destination. They last longer than the queues.
+    pauses: BTreeMap<u32, Pause>,
+}
+
+impl Source for Pacer {
+    fn turn(&mut self, packet: &Outgoing, now: u64, _actions: &mut Vec<SourceAction>) -> Verdict {
+        if let Some(pause) = self.pauses.get(&packet.destination) {
+            let open_at = pause.open_at(now, &self.pacing);
+            if open_at > now {
+                return Verdict::NotBefore(open_at);
+            }
+            if pause.is_over(now, &self.pacing) {
+                self.pauses.remove(&packet.destination);
+            }
+        }
+        Verdict::Send { kind: PacketKind::Data, class: DATA, marks: 0 }
+    }
+
+    fn sent(&mut self, packet: &Outgoing, now: u64) {
+        if let Some(pause) = self.pauses.get_mut(&packet.destination) {
+            pause.leaves(now + u64::from(packet.flits) * self.flit_ticks);
+        }
+    }
+
+    fn hear(&mut self, control: &Control, _latency: u64, now: u64, _actions: &mut Vec<SourceAction>) {
+        if control.marks & CONGESTED != 0 {
+            self.pauses.entry(control.from).or_default().lengthen(now, &self.pacing);
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        true // a pause holds up only what there is to send
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        write_down(&self.pauses, bytes);
+    }
+
+    fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        self.pauses = remember(bytes)?;
+        Some(())
+    }
+}
+
+/// The sink: it passes marks on.
+#[derive(Clone, Copy, Debug)]
+struct Messenger {
+    carrier: Carrier,
+}
+
+impl Sink for Messenger {
+    fn take(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
+        let acknowledgement = acknowledgement(arrival, CONTROL);
+        match self.carrier {
+            Carrier::Acknowledgement => replies.push(acknowledgement),
+            Carrier::Notification if arrival.marks & CONGESTED != 0 => {
+                replies.push(Control { kind: PacketKind::Notification, ..acknowledgement });
+            }
+            Carrier::Notification => {}
+        }
+    }
+}
+
+/// The router: it marks.
+#[derive(Clone, Copy, Debug)]
+struct Marker {
+    threshold: f64,
+    root_below: f64,
+}
+
+impl Switch for Marker {
+    fn give_up(&mut self, packet: &Passing, _now: u64) -> Control {
+        unreachable!("nothing is lossy, and {packet:?} is dropped")
+    }
+
+    fn marks(&mut self, buffers: &Buffers) -> u8 {
+        let full = f64::from(buffers.here) >= self.threshold * f64::from(buffers.here_max);
+        let root = buffers.next == 0 || f64::from(buffers.next) < self.root_below * f64::from(buffers.next_max);
+        if full && root { CONGESTED } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tailback_protocol::PacketRef;
+
+    use super::*;
+
+    fn ecn(carrier: Carrier) -> Ecn {
+        let pacing = Pacing { increment: 24, longest: 4096, timer: 96, decrement: 1 };
+        Ecn { pacing, threshold: 0.5, root_below: 0.125, carrier, way: Way::Minimal }
+    }
+
+    const STATION: Station = Station { flit_ticks: 1, packet_flits_max: 24, endpoints: 1 };
+    const PACKET: PacketRef = PacketRef { message: 0, index: 0 };
+
+    #[test]
+    fn marks_are_set_where_the_queue_begins() {
+        let mut marker = ecn(Carrier::Acknowledgement).switch(&STATION).unwrap();
+        let mut marks = |here, next| marker.marks(&Buffers { here, here_max: 256, next, next_max: 256 });
+        assert_eq!([marks(127, 0), marks(128, 0), marks(256, 31), marks(256, 32)], [0, CONGESTED, CONGESTED, 0]);
+    }
+
+    #[test]
+    fn marks_go_back_by_acknowledgement_or_by_a_packet_of_their_own() {
+        let replies = |carrier, marks| {
+            let mut replies = Vec::new();
+            let kind = PacketKind::Data;
+            let arrival = Arrival { kind, from: 3, to: 4, packet: PACKET, flits: 4, marks };
+            ecn(carrier).sink(&STATION).unwrap().take(&arrival, 0, &mut replies);
+            replies.into_iter().map(|reply| (reply.kind, reply.to, reply.marks)).collect::<Vec<_>>()
+        };
+        let acknowledged = |marks| vec![(PacketKind::Acknowledgement, 3, marks)];
+        assert_eq!(replies(Carrier::Acknowledgement, 0), acknowledged(0));
+        assert_eq!(replies(Carrier::Acknowledgement, CONGESTED), acknowledged(CONGESTED));
+        assert_eq!(replies(Carrier::Notification, 0), []);
+        assert_eq!(replies(Carrier::Notification, CONGESTED), [(PacketKind::Notification, 3, CONGESTED)]);
+    }
+
+    #[test]
+    fn a_flow_that_is_marked_at_every_packet_slows_down_by_the_increment_each_time() {
+        let mut source = ecn(Carrier::Acknowledgement).source(&STATION).unwrap();
+        let packet = Outgoing { packet: PACKET, source: 3, destination: 4, flits: 4, message_flits: 4 };
+        let other = Outgoing { destination: 5, ..packet };
+        let marked = Control { marks: CONGESTED, ..Control::new(PacketKind::Acknowledgement, CONTROL, 4, 3, PACKET) };
+        let mut now = 1000;
+        let mut departures = Vec::new();
+        for _ in 0..4 {
+            let mut actions = Vec::new();
+            if let Verdict::NotBefore(at) = source.turn(&packet, now, &mut actions) {
+                assert!(matches!(source.turn(&other, now, &mut actions), Verdict::Send { .. }));
+                now = at;
+            }
+            assert!(matches!(source.turn(&packet, now, &mut actions), Verdict::Send { .. }));
+            source.sent(&packet, now);
+            departures.push(now);
+            source.hear(&marked, 0, now, &mut actions);
+        }
+        // The first packet was sent before there was a pause, so the second is not held up. Then 4 flits and pauses of
+        // 48, and of 72 less what the timer took at 1096.
+        assert_eq!(departures, [1000, 1000, 1052, 1052 + 4 + 71]);
+    }
+}

@@ -1,0 +1,49 @@
+//! Reservation protocols: SRP, SMSRP, LHRP and their combination (Jiang, Dennison, Dally, SC'15).
+//!
+//! Packets are first sent *speculatively*: in a class of low priority whose packets routers may drop where queues form.
+//! What was dropped is sent again as lossless data, at a time that a [`Schedule`] gives out so that a destination gets no
+//! more than it can take. The protocols differ in who asks that schedule, when, and where it is:
+//!
+//! | | schedule | is asked | drops |
+//! |---|---|---|---|
+//! | SRP | at the destination | once per message, before its first packet | anywhere, after too much waiting |
+//! | SMSRP | at the destination | once per dropped packet | the same |
+//! | LHRP | in the last router | by the drop itself; the refusal carries the time | in the last router, above a number of flits |
+//! | comprehensive | in the last router | as LHRP for small messages, as SRP for large ones | as LHRP |
+//!
+//! Sources are two machines: [`source::ByPacket`] for SMSRP and LHRP, [`source::ByMessage`] for SRP; the combination is one
+//! of each. `README.md` has the state machines, each parameter with its place in the paper, and what had to be
+//! interpreted.
+//!
+//! **What this crate must never know:** anything but the seam: no network, no engine, no topology.
+//!
+//! **The invariant it keeps:** lossless data is sent only after a grant or a timed refusal, and not before the time that
+//! it names less the time that such word took.
+
+mod models;
+mod protocols;
+mod schedule;
+mod sink;
+mod source;
+mod switch;
+
+pub use models::{COMPREHENSIVE, LHRP, SMSRP, SRP};
+pub use protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms};
+pub use schedule::{Lead, Schedule};
+
+/// Traffic classes by number. Protocols have the first few of them, or all.
+mod class {
+    /// Lossless data.
+    pub const DATA: u8 = 0;
+    /// Data that may be dropped.
+    pub const SPECULATIVE: u8 = 1;
+    /// Acknowledgements and refusals.
+    pub const ANSWERS: u8 = 2;
+    /// Reservations.
+    pub const RESERVATIONS: u8 = 3;
+    /// Grants.
+    pub const GRANTS: u8 = 4;
+}
+
+/// A mark that data packets start with: their message has a reservation of its own.
+const RESERVED: u8 = 1;

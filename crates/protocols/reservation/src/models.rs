@@ -1,0 +1,147 @@
+//! The entries in the list of protocols.
+
+use std::sync::Arc;
+
+use tailback_parameters::{Choice, Kind, Parameter, Values};
+use tailback_protocol::{ProtocolModel, way, way_parameter};
+
+use crate::protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms};
+use crate::schedule::Lead;
+
+const WAY: Parameter = way_parameter("\"minimal\"");
+
+const LEAD: Parameter = Parameter {
+    name: "start",
+    kind: Kind::Choice(&[
+        Choice {
+            word: "early",
+            help: "earlier by as long as the word of the time was under way, to arrive at that time",
+        },
+        Choice { word: "on-time", help: "at that time, to arrive later" },
+    ]),
+    default: Some("\"early\""),
+    help: "when a source starts to send what it was given a time for",
+};
+
+const OVERHEAD: Parameter = Parameter {
+    name: "overhead",
+    kind: Kind::Number { min: 0.0, max: 1.0 },
+    default: Some("0"),
+    help: "what schedules charge beyond the flits themselves, as a share of them; charges are whole flits",
+};
+
+const NOTICE: Parameter = Parameter {
+    name: "notice",
+    kind: Kind::Time,
+    default: Some("0"),
+    help: "no time is given out sooner than this from now: a round trip keeps what a schedule gave out first from coming all at once",
+};
+
+const TIMEOUT: Parameter = Parameter {
+    name: "timeout",
+    kind: Kind::Time,
+    default: Some("1000"),
+    help: "how long a speculative packet may wait in input buffers, all in all, before it is dropped",
+};
+
+const THRESHOLD: Parameter = Parameter {
+    name: "threshold",
+    kind: Kind::Integer { min: 1, max: u32::MAX as u64 },
+    default: Some("1000"),
+    help: "data flits for a node in its router from which on speculative packets for it are dropped",
+};
+
+fn terms(values: &Values) -> Terms {
+    Terms {
+        way: way(values),
+        lead: if values.text("start") == "early" { Lead::Latency } else { Lead::None },
+        overhead: values.number("overhead"),
+        notice: values.ticks("notice"),
+    }
+}
+
+/// SRP.
+pub const SRP: ProtocolModel = ProtocolModel {
+    name: "srp",
+    summary: "SRP: a reservation for each message, and speculative packets until it is granted",
+    parameters: &[
+        TIMEOUT,
+        Parameter {
+            name: "bypass_below",
+            kind: Kind::Integer { min: 0, max: 1 << 20 },
+            default: Some("0"),
+            help: "messages of fewer flits are sent without a reservation, as data that is not dropped",
+        },
+        LEAD,
+        OVERHEAD,
+        NOTICE,
+        WAY,
+    ],
+    build: |values| {
+        let bypass_below = values.integer("bypass_below");
+        Ok(Arc::new(Srp { terms: terms(values), timeout: values.ticks("timeout"), bypass_below }))
+    },
+};
+
+/// SMSRP.
+pub const SMSRP: ProtocolModel = ProtocolModel {
+    name: "smsrp",
+    summary: "SMSRP: speculative packets first, and a reservation for each that is dropped",
+    parameters: &[TIMEOUT, LEAD, OVERHEAD, NOTICE, WAY],
+    build: |values| Ok(Arc::new(Smsrp { terms: terms(values), timeout: values.ticks("timeout") })),
+};
+
+/// LHRP.
+pub const LHRP: ProtocolModel = ProtocolModel {
+    name: "lhrp",
+    summary: "LHRP: speculative packets first; the last router drops them and says when to come again",
+    parameters: &[
+        THRESHOLD,
+        Parameter {
+            name: "fabric_drop",
+            kind: Kind::Flag,
+            default: Some("false"),
+            help: "whether speculative packets are dropped before the last router too, after the timeout",
+        },
+        TIMEOUT,
+        Parameter {
+            name: "refusals",
+            kind: Kind::Integer { min: 1, max: 1 << 16 },
+            default: Some("3"),
+            help: "with fabric_drop: drops without a time in a row after which a source reserves for all at once",
+        },
+        LEAD,
+        OVERHEAD,
+        NOTICE,
+        WAY,
+    ],
+    build: |values| {
+        let fabric_drop = values
+            .flag("fabric_drop")
+            .then(|| FabricDrop { timeout: values.ticks("timeout"), refusals: values.integer("refusals") });
+        Ok(Arc::new(Lhrp { terms: terms(values), threshold: values.integer("threshold"), fabric_drop }))
+    },
+};
+
+/// The combination.
+pub const COMPREHENSIVE: ProtocolModel = ProtocolModel {
+    name: "comprehensive",
+    summary: "LHRP for small messages and SRP for large ones, with one schedule for both in the last router",
+    parameters: &[
+        THRESHOLD,
+        Parameter {
+            name: "large_from",
+            kind: Kind::Integer { min: 1, max: 1 << 20 },
+            default: Some("48"),
+            help: "the flits of the smallest message that reserves for itself",
+        },
+        LEAD,
+        OVERHEAD,
+        NOTICE,
+        WAY,
+    ],
+    build: |values| {
+        let (threshold, large_from) = (values.integer("threshold"), values.integer("large_from"));
+        Ok(Arc::new(Comprehensive { terms: terms(values), threshold, large_from }))
+    },
+};

@@ -1,0 +1,234 @@
+//! The four protocols, put together from machines.
+
+use tailback_protocol::{Hooks, Lossy, PacketKind, Protocol, Sink, Source, Station, Switch, TrafficClass, Way};
+
+use crate::schedule::{Charge, Lead, Schedule};
+use crate::sink::Destination;
+use crate::source::{ByMessage, ByPacket, BySize, Escalation, OnRefusal};
+use crate::switch::{Impatient, LastHop};
+
+/// The terms on which all of them give out time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// How control packets are routed.
+    pub way: Way,
+    /// When sources start to send what was granted.
+    pub lead: Lead,
+    /// What schedules charge beyond the flits themselves, as a share of them.
+    pub overhead: f64,
+    /// Ticks from now before which no time is given out.
+    pub notice: u64,
+}
+
+impl Terms {
+    fn charge(&self, station: &Station) -> Charge {
+        Charge { flit_ticks: station.flit_ticks, overhead: self.overhead, notice: self.notice }
+    }
+
+    fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
+        Some(Box::new(Destination { charge: self.charge(station), schedule: Schedule::default() }))
+    }
+
+    /// Data, speculative data, answers; reservations and grants where there are any.
+    fn classes(&self, lossy: Lossy, handshake: bool) -> Vec<TrafficClass> {
+        let speculative = TrafficClass { name: "speculative", lossy, ..TrafficClass::data(0) };
+        let answers = TrafficClass::control("answers", 2, self.way);
+        let mut classes = vec![TrafficClass::data(1), speculative, answers];
+        if handshake {
+            classes.push(TrafficClass::control("reservations", 3, self.way));
+            classes.push(TrafficClass::control("grants", 4, self.way));
+        }
+        classes
+    }
+}
+
+fn kinds(handshake: bool) -> Vec<PacketKind> {
+    let mut kinds = vec![PacketKind::SpeculativeData, PacketKind::Acknowledgement, PacketKind::Refusal];
+    if handshake {
+        kinds.extend([PacketKind::Reservation, PacketKind::Grant]);
+    }
+    kinds
+}
+
+const COPIES: Hooks = Hooks { copies: true, departures: false, last_hop: false, reservations: false, marks: false };
+
+/// The Speculative Reservation Protocol.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Srp {
+    /// The terms on which time is given out.
+    pub terms: Terms,
+    /// Ticks that a speculative packet may wait in input buffers, all in all.
+    pub timeout: u64,
+    /// Messages of fewer flits are sent as lossless data without a reservation.
+    pub bypass_below: u32,
+}
+
+impl Protocol for Srp {
+    fn classes(&self) -> Vec<TrafficClass> {
+        self.terms.classes(Lossy::After(self.timeout), true)
+    }
+
+    fn kinds(&self) -> Vec<PacketKind> {
+        kinds(true)
+    }
+
+    fn hooks(&self) -> Hooks {
+        COPIES
+    }
+
+    fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
+        Some(Box::new(ByMessage::new(self.terms.lead, self.bypass_below)))
+    }
+
+    fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
+        self.terms.sink(station)
+    }
+
+    fn switch(&self, _: &Station) -> Option<Box<dyn Switch>> {
+        Some(Box::new(Impatient))
+    }
+
+    fn describe(&self) -> String {
+        "SRP: a reservation for each message, speculative packets meanwhile".to_owned()
+    }
+}
+
+/// The Small-Message Speculative Reservation Protocol.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Smsrp {
+    /// The terms on which time is given out.
+    pub terms: Terms,
+    /// Ticks that a speculative packet may wait in input buffers, all in all.
+    pub timeout: u64,
+}
+
+impl Protocol for Smsrp {
+    fn classes(&self) -> Vec<TrafficClass> {
+        self.terms.classes(Lossy::After(self.timeout), true)
+    }
+
+    fn kinds(&self) -> Vec<PacketKind> {
+        kinds(true)
+    }
+
+    fn hooks(&self) -> Hooks {
+        COPIES
+    }
+
+    fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
+        Some(Box::new(ByPacket::new(self.terms.lead, OnRefusal::Reserve)))
+    }
+
+    fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
+        self.terms.sink(station)
+    }
+
+    fn switch(&self, _: &Station) -> Option<Box<dyn Switch>> {
+        Some(Box::new(Impatient))
+    }
+
+    fn describe(&self) -> String {
+        "SMSRP: speculative packets first, a reservation for each one that is dropped".to_owned()
+    }
+}
+
+/// Dropping in the fabric, as an option of LHRP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FabricDrop {
+    /// Ticks that a speculative packet may wait in input buffers, all in all.
+    pub timeout: u64,
+    /// Refusals in a row after which a source asks for a time instead of speculating again.
+    pub refusals: u32,
+}
+
+/// The Last-Hop Reservation Protocol.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lhrp {
+    /// The terms on which time is given out.
+    pub terms: Terms,
+    /// Flits that wait for a node in its router, from which on speculative packets for it are dropped.
+    pub threshold: u32,
+    /// Whether packets are dropped before the last router as well.
+    pub fabric_drop: Option<FabricDrop>,
+}
+
+impl Protocol for Lhrp {
+    fn classes(&self) -> Vec<TrafficClass> {
+        let lossy = self.fabric_drop.map_or(Lossy::AtLastHop, |fabric| Lossy::After(fabric.timeout));
+        self.terms.classes(lossy, self.fabric_drop.is_some())
+    }
+
+    fn kinds(&self) -> Vec<PacketKind> {
+        kinds(self.fabric_drop.is_some())
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks { last_hop: true, reservations: self.fabric_drop.is_some(), ..COPIES }
+    }
+
+    fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
+        let escalate = |fabric: FabricDrop| OnRefusal::Escalate(Escalation { refusals: fabric.refusals });
+        let on_refusal = self.fabric_drop.map_or(OnRefusal::Reserve, escalate);
+        Some(Box::new(ByPacket::new(self.terms.lead, on_refusal)))
+    }
+
+    fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
+        self.terms.sink(station)
+    }
+
+    fn switch(&self, station: &Station) -> Option<Box<dyn Switch>> {
+        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold, station.endpoints)))
+    }
+
+    fn describe(&self) -> String {
+        let fabric = if self.fabric_drop.is_some() { ", and in the fabric after too much waiting" } else { "" };
+        let threshold = self.threshold;
+        format!("LHRP: speculative packets first, dropped in the last router above {threshold} flits{fabric}")
+    }
+}
+
+/// LHRP for small messages and SRP for large ones, which share the schedules in the last routers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comprehensive {
+    /// The terms on which time is given out.
+    pub terms: Terms,
+    /// Flits that wait for a node in its router, from which on speculative packets for it are dropped.
+    pub threshold: u32,
+    /// The flits of the smallest message that counts as large.
+    pub large_from: u32,
+}
+
+impl Protocol for Comprehensive {
+    fn classes(&self) -> Vec<TrafficClass> {
+        self.terms.classes(Lossy::AtLastHop, true)
+    }
+
+    fn kinds(&self) -> Vec<PacketKind> {
+        kinds(true)
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks { last_hop: true, reservations: true, ..COPIES }
+    }
+
+    fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
+        Some(Box::new(BySize {
+            large_from: self.large_from,
+            small: ByPacket::new(self.terms.lead, OnRefusal::Reserve),
+            large: ByMessage::new(self.terms.lead, 0),
+        }))
+    }
+
+    fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
+        self.terms.sink(station)
+    }
+
+    fn switch(&self, station: &Station) -> Option<Box<dyn Switch>> {
+        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold, station.endpoints)))
+    }
+
+    fn describe(&self) -> String {
+        let (threshold, large_from) = (self.threshold, self.large_from);
+        format!("LHRP below {large_from} flits, SRP from there on, dropped in the last router above {threshold} flits")
+    }
+}

@@ -1,0 +1,96 @@
+//! Giving out the time of a destination.
+
+use serde::{Deserialize, Serialize};
+
+/// Which flits come when: one after the other, in the order in which they were asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schedule {
+    next_free: u64,
+}
+
+impl Schedule {
+    /// The first tick from which on `ticks` ticks are free, counted from `now`; they are not free any more.
+    pub fn reserve(&mut self, ticks: u64, now: u64) -> u64 {
+        let start = self.next_free.max(now);
+        self.next_free = start + ticks;
+        start
+    }
+}
+
+/// The ticks that flits are scheduled for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Charge {
+    /// Ticks from one flit to the next on the way to the node.
+    pub flit_ticks: u64,
+    /// What is charged beyond the flits themselves, as a share of them.
+    pub overhead: f64,
+    /// No time is given out sooner than so many ticks from now.
+    pub notice: u64,
+}
+
+impl Charge {
+    /// The time that `flits` flits get from a schedule.
+    pub fn reserve(self, flits: u32, schedule: &mut Schedule, now: u64) -> u64 {
+        schedule.reserve(self.ticks(flits), now + self.notice)
+    }
+
+    /// What `flits` flits are charged.
+    fn ticks(self, flits: u32) -> u64 {
+        let flits = if self.overhead == 0.0 {
+            u64::from(flits)
+        } else {
+            (f64::from(flits) * (1.0 + self.overhead)).ceil() as u64
+        };
+        flits * self.flit_ticks
+    }
+}
+
+/// How long before the time that was given a source starts to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lead {
+    /// As long as the word of it was under way: so the first flit arrives at about that time.
+    Latency,
+    /// Not at all: it leaves at that time.
+    None,
+}
+
+impl Lead {
+    /// When to send what may arrive at `time`, of which word came now after `latency` ticks.
+    pub(crate) fn start(self, time: u64, latency: u64, now: u64) -> u64 {
+        let lead = if self == Self::Latency { latency } else { 0 };
+        time.saturating_sub(lead).max(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reservations_follow_each_other_and_never_lie_in_the_past() {
+        let mut schedule = Schedule::default();
+        assert_eq!([schedule.reserve(8, 100), schedule.reserve(4, 100), schedule.reserve(4, 103)], [100, 108, 112]);
+        // Time that nobody asked for in time is lost.
+        assert_eq!([schedule.reserve(4, 500), schedule.reserve(1, 500)], [500, 504]);
+    }
+
+    #[test]
+    fn overhead_is_charged_in_whole_flits() {
+        let charge = |overhead, flits| Charge { flit_ticks: 2, overhead, notice: 0 }.ticks(flits);
+        assert_eq!([charge(0.0, 4), charge(0.05, 4), charge(0.05, 256), charge(0.05, 100)], [8, 10, 538, 210]);
+    }
+
+    #[test]
+    fn notice_is_given_where_the_schedule_is_empty() {
+        let (mut schedule, charge) = (Schedule::default(), Charge { flit_ticks: 2, overhead: 0.0, notice: 100 });
+        let times = [50, 51, 52, 400].map(|now| charge.reserve(30, &mut schedule, now));
+        assert_eq!(times, [150, 210, 270, 500]);
+    }
+
+    #[test]
+    fn sources_start_early_but_not_before_now() {
+        assert_eq!(Lead::Latency.start(1000, 300, 500), 700);
+        assert_eq!(Lead::Latency.start(1000, 300, 900), 900);
+        assert_eq!(Lead::None.start(1000, 300, 500), 1000);
+    }
+}

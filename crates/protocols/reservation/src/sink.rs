@@ -1,0 +1,61 @@
+//! The receiving side: everything is acknowledged, and reservations are granted where the schedule is here.
+
+use tailback_protocol::{Arrival, Control, PacketKind, Sink, acknowledgement, remember, write_down};
+
+use crate::class;
+use crate::schedule::{Charge, Schedule};
+
+/// The sink of all reservation protocols.
+#[derive(Clone, Debug)]
+pub(crate) struct Destination {
+    pub charge: Charge,
+    pub schedule: Schedule,
+}
+
+impl Sink for Destination {
+    fn take(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
+        replies.push(acknowledgement(arrival, class::ANSWERS));
+    }
+
+    fn hear(&mut self, control: &Control, now: u64, replies: &mut Vec<Control>) {
+        replies.push(grant(control, &mut self.schedule, self.charge, now));
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        write_down(&self.schedule, bytes);
+    }
+
+    fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        self.schedule = remember(bytes)?;
+        Some(())
+    }
+}
+
+/// The answer to a reservation.
+pub(crate) fn grant(reservation: &Control, schedule: &mut Schedule, charge: Charge, now: u64) -> Control {
+    let time = charge.reserve(reservation.flits, schedule, now);
+    let Control { from, to, about, .. } = *reservation;
+    Control::new(PacketKind::Grant, class::GRANTS, to, from, about).time(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use tailback_protocol::PacketRef;
+
+    use super::*;
+
+    #[test]
+    fn reservations_that_come_together_are_granted_one_after_the_other() {
+        let charge = Charge { flit_ticks: 2, overhead: 0.0, notice: 0 };
+        let mut sink = Destination { charge, schedule: Schedule::default() };
+        let mut replies = Vec::new();
+        for source in 0..3 {
+            let about = PacketRef { message: source, index: 0 };
+            let ask = Control::new(PacketKind::Reservation, class::RESERVATIONS, source, 9, about).flits(4);
+            sink.hear(&ask, 100, &mut replies);
+        }
+        let granted: Vec<_> = replies.iter().map(|grant| (grant.kind, grant.from, grant.to, grant.time)).collect();
+        let grant = |to, time| (PacketKind::Grant, 9, to, Some(time));
+        assert_eq!(granted, [grant(0, 100), grant(1, 108), grant(2, 116)]);
+    }
+}

@@ -1,0 +1,18 @@
+//! The sending side.
+
+mod by_message;
+mod by_packet;
+mod by_size;
+
+pub(crate) use by_message::ByMessage;
+pub(crate) use by_packet::{ByPacket, Escalation, OnRefusal};
+pub(crate) use by_size::BySize;
+
+use tailback_protocol::{PacketKind, PacketRef, SourceAction};
+
+use crate::class;
+
+/// A packet is to be sent again as lossless data from `at` on.
+fn resend(packet: PacketRef, at: u64) -> SourceAction {
+    SourceAction::Resend { packet, kind: PacketKind::Data, class: class::DATA, at }
+}

@@ -1,0 +1,85 @@
+//! What the scenarios of congestion control show: that each protocol does the one thing it is there for.
+
+use super::meaning::Seen;
+
+fn counter(seen: &Seen, name: &str) -> u64 {
+    seen.count(&format!("/counters/{name}"))
+}
+
+/// The share of what its destinations can take that the hot traffic gets: two nodes, from 16 sources.
+fn hot_share(seen: &Seen) -> f64 {
+    seen.number("/traffics/hot/accepted_load") * 16.0 / 2.0
+}
+
+/// Packets are dropped, their sources are told, and they come again.
+fn drops(seen: &Seen) {
+    seen.assert_plain(false);
+    let [dropped, again] = ["dropped_packets", "packets_sent_again"].map(|name| counter(seen, name));
+    assert!(dropped > 200 && again > 200, "{dropped} dropped, {again} sent again");
+    // What is measured begins and ends with some of them under way.
+    assert!(counter(seen, "refusals").abs_diff(dropped) < dropped / 5);
+    assert!(counter(seen, "speculative_data") > 0 || seen.scenario.title.contains("fabric"));
+}
+
+/// One reservation per message, dropped or not; small messages need none.
+pub fn srp(seen: &Seen) {
+    drops(seen);
+    let messages = seen.count("/messages/offered");
+    let reservations = counter(seen, "reservations");
+    assert!(reservations > messages / 3 && reservations < messages, "{reservations} for {messages} messages");
+    assert!(counter(seen, "grants").abs_diff(reservations) < reservations / 5);
+}
+
+/// One reservation per dropped packet, and none for others.
+pub fn smsrp(seen: &Seen) {
+    drops(seen);
+    let (dropped, reservations) = (counter(seen, "dropped_packets"), counter(seen, "reservations"));
+    assert!(reservations.abs_diff(dropped) < dropped / 5, "{reservations} for {dropped} that were dropped");
+}
+
+/// Nothing but acknowledgements and refusals beside data, and hot nodes are kept busy: what is left is taken by the other traffic.
+pub fn lhrp(seen: &Seen) {
+    drops(seen);
+    assert_eq!(seen.scenario.network.classes.len(), 3);
+    assert!(hot_share(seen) > 0.8, "{}", hot_share(seen));
+}
+
+/// Sources that are refused without a time reserve for several packets at once, and routers answer that.
+pub fn lhrp_fabric(seen: &Seen) {
+    drops(seen);
+    let (grants, again) = (counter(seen, "grants"), counter(seen, "packets_sent_again"));
+    assert!(grants > 50 && grants < again, "{grants} grants, {again} packets sent again");
+    assert_eq!(counter(seen, "reservations"), 0, "reservations reach no node");
+    let share = seen.number("/accepted_load") * f64::from(seen.plan.nodes);
+    assert!(share > 0.95, "the hot node gets {share}");
+}
+
+/// Large messages reserve in the last router, small ones are dropped and come again.
+pub fn comprehensive(seen: &Seen) {
+    drops(seen);
+    assert!(counter(seen, "grants") > 200);
+    assert_eq!(counter(seen, "reservations"), 0, "reservations reach no node");
+}
+
+/// A figure of a scenario of ECN, and the same were sources to make no pauses.
+fn with_and_without_pauses(seen: &Seen, pointer: &str) -> [f64; 2] {
+    seen.assert_plain(false);
+    let without = Seen::of(&seen.scenario, &["protocol.ecn.increment=0"]);
+    [seen, &without].map(|seen| seen.number(pointer))
+}
+
+/// Marks go with acknowledgements, of which there are as many as packets; pauses leave room to other traffic.
+pub fn ecn(seen: &Seen) {
+    let (acknowledged, packets) = (counter(seen, "acknowledgements"), seen.count("/packets_delivered"));
+    assert!(acknowledged.abs_diff(packets) < packets / 10);
+    let [with, without] = with_and_without_pauses(seen, "/traffics/around/accepted_load");
+    assert!(with > 1.1 * without, "{with} with pauses, {without} without");
+}
+
+/// Only marked packets are answered; with pauses packets wait for less long in the network.
+pub fn ecn_notified(seen: &Seen) {
+    let (notices, packets) = (counter(seen, "notifications"), seen.count("/packets_delivered"));
+    assert!(notices > 50 && notices < packets, "{notices} for {packets} packets");
+    let [with, without] = with_and_without_pauses(seen, "/latency/network/mean");
+    assert!(without > 1.1 * with, "{with} with pauses, {without} without");
+}
