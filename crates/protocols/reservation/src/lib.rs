@@ -11,7 +11,7 @@
 //! | LHRP | in the last router | by the drop itself; the refusal carries the time | in the last router, above a number of flits |
 //! | comprehensive | in the last router | as LHRP for small messages, as SRP for large ones | as LHRP |
 //!
-//! Sources are two machines: [`source::ByPacket`] for SMSRP and LHRP, [`source::ByMessage`] for SRP; the combination is one
+//! Sources are two machines: `source::ByPacket` for SMSRP and LHRP, `source::ByMessage` for SRP; the combination is one
 //! of each. `README.md` has the state machines, each parameter with its place in the paper, and what had to be
 //! interpreted.
 //!
