@@ -11,14 +11,19 @@ use crate::host;
 
 /// Reads the file, and lays over it what was said beside it.
 pub fn document(arguments: &ScenarioArguments) -> Result<Document, Complaint> {
-    let name = arguments.file.display().to_string();
-    let bytes =
-        std::fs::read(&arguments.file).map_err(|error| Complaint::bad_input(format!("cannot read {name}: {error}")))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
+    let text = text(&arguments.file)?;
+    let document = Document::read(&arguments.file.display().to_string(), &text);
+    Ok(arguments.set.iter().fold(document, |document, set| document.with(set)))
+}
+
+/// The text of a file.
+pub fn text(file: &Path) -> Result<String, Complaint> {
+    let name = file.display();
+    let bytes = std::fs::read(file).map_err(|error| Complaint::bad_input(format!("cannot read {name}: {error}")))?;
+    String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Complaint::bad_input(format!("{name} is not text: from byte {at} on it is not UTF-8"))
-    })?;
-    Ok(arguments.set.iter().fold(Document::read(&name, &text), |document, set| document.with(set)))
+    })
 }
 
 /// A plan that fits into memory.

@@ -3,11 +3,14 @@
 //! What it prints is compared with the files in `tests/golden`; `TAILBACK_UPDATE_GOLDEN=1` writes them anew, see
 //! `tailback-tests`.
 
+mod crash;
 mod help;
 mod interrupt;
 mod mistakes;
 mod plot;
 mod program;
 mod run;
+mod served;
+mod service;
 mod show;
 mod sweep;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use tailback_report::{Report, Table};
 use tailback_scenario::{Scenario, Sweep};
+use tailback_sim::SweepManifest;
 
 use crate::complaint::Complaint;
 use crate::results::{Directory, MANIFEST};
@@ -14,29 +14,12 @@ pub struct Store {
     directory: Directory,
 }
 
-/// What is said about a sweep as a whole.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct Manifest {
-    /// The title of the scenario.
-    pub title: String,
-    /// The digest of the scenario without anything varied.
-    pub scenario_digest: String,
-    /// The columns of what is varied.
-    pub axes: Vec<String>,
-    /// The one of them that is the offered load.
-    pub load_axis: Option<String>,
-}
-
 impl Store {
     /// The directory of a sweep, which may hold runs of it already.
     pub fn open(path: &Path, base: &Scenario, sweep: &Sweep) -> Result<Self, Complaint> {
         let directory = Directory::at(path)?;
         directory.refuse_others(&base.digest)?;
-        let axes: Vec<String> = sweep.axes.iter().map(|axis| axis.path.clone()).collect();
-        let load_axis = sweep.load_axis().map(|index| axes[index].clone());
-        let (title, scenario_digest) = (base.title.clone(), base.digest.clone());
-        let manifest = Manifest { title, scenario_digest, axes, load_axis };
-        let text = serde_json::to_string_pretty(&manifest).expect("plain data");
+        let text = serde_json::to_string_pretty(&SweepManifest::new(base, sweep)).expect("plain data");
         directory.write(MANIFEST, text.as_bytes())?;
         directory.write("scenario.toml", base.text.as_bytes())?;
         Ok(Self { directory })
@@ -63,7 +46,7 @@ fn name(scenario_digest: &str) -> String {
 }
 
 /// The manifest of a directory, if it holds a sweep.
-pub fn read_manifest(path: &Path) -> Result<Option<Manifest>, Complaint> {
+pub fn read_manifest(path: &Path) -> Result<Option<SweepManifest>, Complaint> {
     let path: PathBuf = path.join(MANIFEST);
     if !path.exists() {
         return Ok(None);

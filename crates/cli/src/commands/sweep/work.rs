@@ -4,9 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tailback_scenario::{Document, Scenario, Sweep};
+use tailback_sim::{Curves, SweepRun, sweep_runs};
 
-use super::curves::Curves;
-use super::overlaid;
 use super::store::Store;
 use crate::commands::run::simulate;
 use crate::complaint::Complaint;
@@ -23,20 +22,11 @@ pub struct Task {
 
 /// All runs, point by point. Mistakes of any are told before anything is run.
 pub fn tasks(document: &Document, sweep: &Sweep) -> Result<Vec<Task>, Complaint> {
-    let mut tasks = Vec::new();
-    for (point, what) in sweep.points().iter().enumerate() {
-        let settings = what.settings.iter().map(|(path, value)| format!("{path}={value}"));
-        let varied = overlaid(document, what.assignments.iter().cloned().chain(settings));
-        let seeds: Vec<Option<u64>> = match sweep.seeds.as_slice() {
-            [] => vec![None],
-            seeds => seeds.iter().copied().map(Some).collect(),
-        };
-        for (seed, number) in seeds.into_iter().enumerate() {
-            let seeded = overlaid(&varied, number.map(|number| format!("seed={number}")).into_iter());
-            tasks.push(Task { point, seed, scenario: seeded.resolve()? });
-        }
-    }
-    Ok(tasks)
+    let task = |run: SweepRun| {
+        let document = run.overrides.iter().fold(document.clone(), |document, set| document.with(set));
+        Ok(Task { point: run.point, seed: run.seed, scenario: document.resolve()? })
+    };
+    sweep_runs(sweep).into_iter().map(task).collect()
 }
 
 /// Runs all tasks that have not been run before and lie on their curves, `jobs` at a time. Tells whether somebody asked
