@@ -75,3 +75,43 @@ async fn the_server_tells_about_itself() {
     }
     server.stop().await;
 }
+
+/// Older clients ask for reflection by its first name.
+#[tokio::test]
+async fn both_versions_of_reflection_answer() {
+    use tonic_reflection::pb::{v1, v1alpha};
+    let server = Served::start().await;
+    let channel = tonic::transport::Channel::from_shared(server.url.clone()).expect("an address");
+    let channel = channel.connect().await.expect("somebody listens");
+    let mut names = Vec::new();
+    {
+        use v1::server_reflection_request::MessageRequest::ListServices;
+        use v1::server_reflection_response::MessageResponse::ListServicesResponse;
+        let asked =
+            v1::ServerReflectionRequest { host: String::new(), message_request: Some(ListServices(String::new())) };
+        let mut client = v1::server_reflection_client::ServerReflectionClient::new(channel.clone());
+        let mut answers =
+            client.server_reflection_info(tokio_stream::once(asked)).await.expect("it answers").into_inner();
+        let answer = answers.message().await.expect("the stream goes on").expect("there is an answer");
+        let Some(ListServicesResponse(listed)) = answer.message_response else { panic!("it lists services") };
+        names.push(listed.service.into_iter().map(|service| service.name).collect::<Vec<_>>());
+    }
+    {
+        use v1alpha::server_reflection_request::MessageRequest::ListServices;
+        use v1alpha::server_reflection_response::MessageResponse::ListServicesResponse;
+        let asked = v1alpha::ServerReflectionRequest {
+            host: String::new(),
+            message_request: Some(ListServices(String::new())),
+        };
+        let mut client = v1alpha::server_reflection_client::ServerReflectionClient::new(channel);
+        let mut answers =
+            client.server_reflection_info(tokio_stream::once(asked)).await.expect("it answers").into_inner();
+        let answer = answers.message().await.expect("the stream goes on").expect("there is an answer");
+        let Some(ListServicesResponse(listed)) = answer.message_response else { panic!("it lists services") };
+        names.push(listed.service.into_iter().map(|service| service.name).collect::<Vec<_>>());
+    }
+    for listed in names {
+        assert!(listed.contains(&"tailback.v1.RunService".to_owned()), "{listed:?}");
+    }
+    server.stop().await;
+}
