@@ -43,17 +43,18 @@ impl Server {
 
     /// Kills it, without any chance to do something about it.
     pub fn kill(&self) {
-        let id = self.child.id().to_string();
-        let killed = Command::new("kill").args(["-KILL", &id]).status();
-        assert!(killed.is_ok_and(|status| status.success()), "it can be killed");
+        self.signal("KILL");
     }
 
     /// Asks it to stop; it must end well.
     pub fn stop(mut self) {
-        let id = self.child.id().to_string();
-        let asked = Command::new("kill").args(["-TERM", &id]).status();
-        assert!(asked.is_ok_and(|status| status.success()), "it can be asked to stop");
+        self.signal("TERM");
         assert!(self.child.wait().expect("it ends").success());
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "a signal can be sent");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Serving, and the commands that talk to a server.
 
+use std::process::Command;
+
 use crate::program::{Program, SMALL, compare};
 use crate::served::Server;
 
@@ -121,9 +123,14 @@ fn a_full_disk_fails_the_run_and_leaves_the_rest_readable() {
     let text = SMALL.replace("cycles = 400", "cycles = 300000\nseries = 1");
     program.write("large.toml", &text);
     std::fs::create_dir(program.path("data")).expect("a folder can be made");
+    let own_disk = ["--user", "--map-root-user", "--mount", "sh", "-c"];
+    let probe = Command::new("unshare").args(own_disk).arg("mount -t tmpfs tmpfs /mnt").status();
+    if !probe.is_ok_and(|status| status.success()) {
+        return eprintln!("this system lets nobody have a disk of one's own: not tested");
+    }
     let script = "mount -t tmpfs -o size=16m tmpfs data && exec \"$0\" serve --listen 127.0.0.1:0 --data data";
-    let mut command = std::process::Command::new("unshare");
-    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_tailback")]);
+    let mut command = Command::new("unshare");
+    command.args(own_disk).args([script, env!("CARGO_BIN_EXE_tailback")]);
     let server = Server::of(command, &program);
     server.good(&program, &["submit", "small.toml", "--id", "small", "--wait"]);
     let said = server.ask(&program, &["submit", "large.toml", "--id", "large", "--wait"]);
