@@ -12,6 +12,7 @@
 pub mod decisions;
 pub mod models;
 pub mod networks;
+pub mod whole_runs;
 
 use std::time::{Duration, Instant};
 

@@ -38,6 +38,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// List what exists: topologies, routings, protocols, traffic, with all parameters
     Models(ModelsArguments),
+    /// Reproduce figures of papers: make the runs, draw the figures, check what the papers say
+    Reproduce(ReproduceArguments),
     /// Draw figures from the results of runs and sweeps
     Plot(PlotArguments),
     /// Serve experiments over gRPC: take them in, carry them out, keep what they find
@@ -98,7 +100,7 @@ pub struct SweepArguments {
     /// How many seeds each point is run with; without it, what the scenario says, or one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: Option<u64>,
-    /// How many runs to simulate at the same time; as many as there are cores by default
+    /// How many runs to simulate at the same time; by default as many as there are cores and as fit into memory
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
     /// Where results go and are found again; `results/<name of the file>` by default
@@ -140,6 +142,46 @@ pub struct ModelsArguments {
     /// How to print them
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+#[derive(Args, Debug)]
+pub struct ReproduceArguments {
+    /// A paper, or a figure of it as in `contention/fig05b`; without it, the scoreboard of all papers
+    #[arg(value_name = "PAPER[/FIGURE]")]
+    pub what: Option<String>,
+    /// Scaled down, for minutes; this is the default
+    #[arg(long)]
+    pub quick: bool,
+    /// As the paper has it, for hours
+    #[arg(long, conflicts_with = "quick")]
+    pub full: bool,
+    /// How many runs to simulate at the same time; by default as many as there are cores and as fit into memory
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+    /// Where results go and are found again, in a folder `<paper>/<figure>-<scale>` for each figure
+    #[arg(long, value_name = "DIR", default_value = "results/reproduce")]
+    pub out: PathBuf,
+    /// Where the files of papers and figures are
+    #[arg(long, value_name = "DIR", default_value = "configs/papers")]
+    pub configs: PathBuf,
+    /// Make no runs: draw and judge what is there
+    #[arg(long)]
+    pub no_run: bool,
+    /// Only figures that are quick enough to be checked after each change
+    #[arg(long)]
+    pub ci: bool,
+    /// Compare verdicts with the recorded ones, and fail if one has changed
+    #[arg(long)]
+    pub check: bool,
+    /// Record verdicts beside the figures
+    #[arg(long, conflicts_with = "check")]
+    pub record: bool,
+    /// How to print claims
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Say nothing on the way
+    #[arg(long)]
+    pub quiet: bool,
 }
 
 #[derive(Args, Debug)]

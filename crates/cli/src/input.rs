@@ -11,13 +11,13 @@ use crate::host;
 
 /// Reads the file, and lays over it what was said beside it.
 pub fn document(arguments: &ScenarioArguments) -> Result<Document, Complaint> {
-    let text = text(&arguments.file)?;
-    let document = Document::read(&arguments.file.display().to_string(), &text);
-    Ok(arguments.set.iter().fold(document, |document, set| document.with(set)))
+    let name = arguments.file.display().to_string();
+    let text = read(&arguments.file)?;
+    Ok(arguments.set.iter().fold(Document::read(&name, &text), |document, set| document.with(set)))
 }
 
 /// The text of a file.
-pub fn text(file: &Path) -> Result<String, Complaint> {
+pub fn read(file: &Path) -> Result<String, Complaint> {
     let name = file.display();
     let bytes = std::fs::read(file).map_err(|error| Complaint::bad_input(format!("cannot read {name}: {error}")))?;
     String::from_utf8(bytes).map_err(|error| {
@@ -27,13 +27,18 @@ pub fn text(file: &Path) -> Result<String, Complaint> {
 }
 
 /// A plan that fits into memory.
-pub fn plan(scenario: &Scenario, runs_at_once: u64) -> Result<Plan, Complaint> {
+pub fn plan(scenario: &Scenario) -> Result<Plan, Complaint> {
     let plan = Plan::new(scenario);
-    let allowed = scenario.execution.memory_bytes;
+    check_memory(plan.memory_bytes, scenario.execution.memory_bytes, 1)?;
+    Ok(plan)
+}
+
+/// Refuses runs that together take more memory than there is, or than the scenario allows.
+pub fn check_memory(bytes: u64, allowed: Option<u64>, runs_at_once: u64) -> Result<(), Complaint> {
     let limit = allowed.or_else(host::available_bytes).unwrap_or(u64::MAX);
-    let needed = plan.memory_bytes.saturating_mul(runs_at_once);
+    let needed = bytes.saturating_mul(runs_at_once);
     if needed <= limit {
-        return Ok(plan);
+        return Ok(());
     }
     let [needed, limit] = [needed, limit].map(|bytes| bytes as f64 / f64::from(1 << 30));
     let several = if runs_at_once > 1 { format!("{runs_at_once} runs at once") } else { "the run".to_owned() };

@@ -17,6 +17,8 @@ mod output;
 mod progress;
 mod remote;
 mod results;
+mod store;
+mod work;
 
 use std::process::ExitCode;
 
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => commands::check::run(arguments),
         Command::Explain(arguments) => commands::explain::run(arguments),
         Command::Models(arguments) => commands::models::run(arguments),
+        Command::Reproduce(arguments) => commands::reproduce::run(arguments),
         Command::Plot(arguments) => commands::plot::run(arguments),
         Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Token(arguments) => commands::token::run(arguments),

@@ -8,41 +8,53 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The time from one plain line to the next.
 const LINE_EVERY: Duration = Duration::from_secs(5);
+/// Before that nobody knows how long it will take.
+const FORETOLD_AFTER: Duration = Duration::from_secs(2);
 
 /// Something that comes along from 0 to an end.
 pub struct Bar {
     bar: Option<ProgressBar>,
     /// When the next plain line is due; none if nothing is to be said.
     next_line: Cell<Option<Instant>>,
+    start: Instant,
     end: u64,
-    what: &'static str,
 }
 
 impl Bar {
-    /// A bar for `end` units of `what`.
-    pub fn new(end: u64, what: &'static str, quiet: bool) -> Self {
+    /// A bar for something that goes on to `end`.
+    pub fn new(end: u64, quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = (terminal && !quiet).then(|| {
             let bar = ProgressBar::with_draw_target(Some(end), ProgressDrawTarget::stderr_with_hz(8));
-            let template = format!("{{bar:40}} {{human_pos}}/{{human_len}} {what}, {{eta}} left {{msg}}");
-            bar.with_style(ProgressStyle::with_template(&template).expect("the template is well formed"))
+            bar.with_style(ProgressStyle::with_template("{bar:40} {msg}").expect("the template is well formed"))
         });
-        let next_line = (!terminal && !quiet).then(|| Instant::now() + LINE_EVERY);
-        Self { bar, next_line: Cell::new(next_line), end, what }
+        let start = Instant::now();
+        let next_line = (!terminal && !quiet).then(|| start + LINE_EVERY);
+        Self { bar, next_line: Cell::new(next_line), start, end }
     }
 
-    /// It has come to `position`.
-    pub fn show(&self, position: u64, message: impl Fn() -> String) {
+    /// It has come to `position`, which is described in words.
+    pub fn show(&self, position: u64, describe: impl Fn() -> String) {
         if let Some(bar) = &self.bar {
             bar.set_position(position);
-            bar.set_message(message());
+            bar.set_message(format!("{}{}", describe(), self.left(position)));
         }
         if let Some(due) = self.next_line.get()
             && Instant::now() >= due
         {
-            eprintln!("{position} of {} {} {}", self.end, self.what, message());
+            eprintln!("{}{}", describe(), self.left(position));
             self.next_line.set(Some(Instant::now() + LINE_EVERY));
         }
+    }
+
+    /// The time that is left if all goes on as before.
+    fn left(&self, position: u64) -> String {
+        let passed = self.start.elapsed();
+        if position == 0 || passed < FORETOLD_AFTER {
+            return String::new();
+        }
+        let seconds = passed.as_secs_f64() * self.end.saturating_sub(position) as f64 / position as f64;
+        format!(", {} left", duration(seconds))
     }
 
     /// It is over, and the bar disappears.
@@ -50,5 +62,25 @@ impl Bar {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// A time in its two largest units.
+pub fn duration(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::duration;
+
+    #[test]
+    fn times_have_their_two_largest_units() {
+        assert_eq!([0.4, 59.0, 61.0, 7384.0].map(duration), ["0 s", "59 s", "1 min 1 s", "2 h 3 min"]);
     }
 }

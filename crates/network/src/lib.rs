@@ -35,6 +35,6 @@ pub use deadlock::{Deadlock, find_deadlock};
 pub use observer::{MessageDelivery, Observer, Offer, Unobserved};
 pub use packet::Packet;
 pub use partition::Partition;
-pub use region::{NetworkMail, NetworkRegion};
+pub use region::{Contender, NetworkMail, NetworkRegion};
 pub use router::{General, Microarchitecture, Plain};
 pub use tailback_hardware::*;

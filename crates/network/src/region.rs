@@ -15,7 +15,7 @@ use crate::fabric::Fabric;
 use crate::gossip::{Gossip, Posting};
 use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
-use crate::router::{Microarchitecture, Place, Surroundings};
+use crate::router::{Held, Microarchitecture, Place, Surroundings};
 use crate::time::{Time, time};
 
 /// What a region sends another. Each comes with the event that it causes there, in the numbers of the receiver.
@@ -35,6 +35,15 @@ impl Mail for NetworkMail {
         self.credits.clear();
         self.postings.clear();
     }
+}
+
+/// A packet that contends for an output of a router.
+#[derive(Clone, Copy, Debug)]
+pub enum Contender<'a> {
+    /// It is the head of its queue.
+    Head(&'a Packet),
+    /// It is on its way through the crossbar, and its last flit has not left its queue.
+    Crossing,
 }
 
 /// Some routers, of microarchitecture `M`, with their nodes.
@@ -96,6 +105,28 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 visit(router, place.port, class, self.routers.flits_sent(place));
             }
         }
+    }
+
+    /// Shows who contends for the outputs of routers: by router, port and virtual channel, counted through all classes, the
+    /// packet that has come in there and is crossing; if there is none, the one that waits at the head of the queue.
+    pub fn visit_contenders(&self, mut visit: impl FnMut(RouterId, Port, u8, Contender<'_>)) {
+        let crosses = |place, vc| self.routers.is_crossing(place, vc, self.present.saturating_sub(1));
+        for (number, &router) in self.router_ids.iter().enumerate() {
+            for port in 0..self.fabric.topology.ports(router) {
+                let place = Place { router: number as u32, port: port as Port };
+                let crossing = (0..self.fabric.shape.vcs as u8).filter(|&vc| crosses(place, vc));
+                crossing.for_each(|vc| visit(router, place.port, vc, Contender::Crossing));
+            }
+        }
+        // Packets are shown queue by queue: heads are those that do not follow the one before.
+        let mut behind = None;
+        self.routers.visit_packets(&self.pool, &mut |held| {
+            let Held::Input { place, vc, packet, .. } = held else { return };
+            let is_head = behind.replace(self.pool[packet].next) != Some(packet);
+            if is_head && !crosses(place, vc) {
+                visit(self.router_ids[place.router as usize], place.port, vc, Contender::Head(&self.pool[packet]));
+            }
+        });
     }
 
     #[inline]

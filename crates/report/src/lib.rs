@@ -14,6 +14,7 @@
 mod digest;
 mod figures;
 mod histogram;
+mod metric;
 mod named;
 mod plot;
 mod record;
@@ -28,6 +29,7 @@ mod timeline;
 pub use digest::Digest;
 pub use figures::{Amounts, Distribution, Figures, Hops, Latencies, SATURATION_THRESHOLD};
 pub use histogram::{Bucket, Histogram};
+pub use metric::{METRICS, Metric};
 pub use named::Named;
 pub use plot::{Curve, Figure, Style};
 pub use record::{ArrivedPacket, Delivered, Offered, Record, RecordPlan, TrafficRecord, Window};
@@ -35,5 +37,5 @@ pub use report::{Cycles, LinkUse, Measured, Performance, Report, TrafficFigures,
 pub use series::series_table;
 pub use statistics::{BATCHES, Estimate, WarmUpHint, batch_means, student_t_975, warm_up_hint};
 pub use sweep::{SweepPoint, sweep_table};
-pub use table::{Cell, Column, Kind, Table, TableError};
+pub use table::{Cell, Column, Kind, Table, TableError, significant};
 pub use timeline::{Intervals, Point, Timeline};

@@ -5,7 +5,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use crate::figures::Clock;
-use crate::{Figures, Named, Record, warm_up_hint};
+use crate::{Figures, Named, Record, TrafficRecord, Window, warm_up_hint};
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -161,6 +161,7 @@ impl Report {
             let TrafficInput { name, sources, offered_load_nominal } = input;
             (name, TrafficFigures { sources, offered_load_nominal, figures: figures(record, sources) })
         };
+        let total = record.total();
         let mut report = Self {
             title,
             version,
@@ -169,7 +170,7 @@ impl Report {
             seed,
             nodes,
             cycle_ns,
-            total: figures(&record.total(), nodes),
+            total: figures(&total, nodes),
             traffics: measured.traffics.into_iter().zip(record.traffics()).map(traffic).collect(),
             cycles,
             links,
@@ -178,7 +179,7 @@ impl Report {
             performance,
         };
         report.note_saturation();
-        report.note_warm_up(record, clock);
+        report.note_warm_up(&total, window, clock);
         report
     }
 
@@ -199,8 +200,8 @@ impl Report {
     }
 
     /// In saturation latencies grow without end, and no warm-up would be long enough.
-    fn note_warm_up(&mut self, record: &Record, clock: Clock) {
-        let hint = warm_up_hint(&record.total().batches, record.plan().window);
+    fn note_warm_up(&mut self, total: &TrafficRecord, window: Window, clock: Clock) {
+        let hint = warm_up_hint(&total.batches, window);
         if let Some(hint) = hint.filter(|hint| hint.looks_short && !self.total.saturated) {
             self.notes.push(format!(
                 "the warm-up of {} cycles looks short: from cycle {} on, the mean message latency is {:.1} % {}",

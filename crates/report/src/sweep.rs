@@ -1,7 +1,7 @@
 //! The table of a sweep: one row for each point, with means over seeds.
 
 use crate::table::{Cell, Column, Kind};
-use crate::{Estimate, Figures, Report, Table};
+use crate::{Estimate, Figures, METRICS, Metric, Report, Table};
 
 /// One point of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,41 +13,6 @@ pub struct SweepPoint {
     /// The results, one for each seed.
     pub reports: Vec<Report>,
 }
-
-/// A figure that is taken from every report.
-struct Metric {
-    name: &'static str,
-    value: fn(&Figures) -> Option<f64>,
-    /// Half the width of the confidence interval from a single report, where it has one.
-    ci95: fn(&Figures) -> Option<f64>,
-}
-
-impl Metric {
-    const fn new(name: &'static str, value: fn(&Figures) -> Option<f64>) -> Self {
-        Self { name, value, ci95: |_| None }
-    }
-
-    const fn with_ci95(self, ci95: fn(&Figures) -> Option<f64>) -> Self {
-        Self { ci95, ..self }
-    }
-}
-
-const METRICS: &[Metric] = &[
-    Metric::new("offered_load", |f| Some(f.offered_load)),
-    Metric::new("accepted_load", |f| Some(f.accepted_load)),
-    Metric::new("latency_message_mean", |f| f.latency.message.mean).with_ci95(|f| f.latency.message.ci95),
-    Metric::new("latency_message_p50", |f| f.latency.message.p50),
-    Metric::new("latency_message_p99", |f| f.latency.message.p99),
-    Metric::new("latency_message_max", |f| f.latency.message.max),
-    Metric::new("latency_network_mean", |f| f.latency.network.mean).with_ci95(|f| f.latency.network.ci95),
-    Metric::new("latency_network_p50", |f| f.latency.network.p50),
-    Metric::new("latency_network_p99", |f| f.latency.network.p99),
-    Metric::new("latency_network_max", |f| f.latency.network.max),
-    Metric::new("hops_mean", |f| f.hops.mean),
-    Metric::new("detoured_share", |f| f.detoured_share),
-    Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
-    Metric::new("saturated", |f| Some(f64::from(u8::from(f.saturated)))),
-];
 
 /// The table of a sweep.
 ///
@@ -114,12 +79,6 @@ fn row(point: &SweepPoint, settings: &[&str], traffics: &[&str]) -> Vec<Cell> {
         add_metrics(&mut row, &point.reports.iter().filter_map(of_traffic).collect::<Vec<_>>());
     }
     row
-}
-
-impl Report {
-    fn traffic(&self, name: &str) -> Option<&Figures> {
-        self.traffics.get(name).map(|traffic| &traffic.figures)
-    }
 }
 
 /// Appends the means of all metrics over the seeds, and their confidence intervals.

@@ -50,12 +50,19 @@ impl Board {
         self.words[place]
     }
 
+    /// The number at `index` that the router at `place` has told; 0 if it has told none.
+    #[inline]
+    #[must_use]
+    pub fn number(&self, place: usize, index: usize) -> u16 {
+        self.lists[place].get(index).copied().unwrap_or(0)
+    }
+
     /// The sum of the numbers at `index` that all routers but the one at `place` have told.
     #[inline]
     #[must_use]
     pub fn sum_of_others(&self, place: usize, index: usize) -> u32 {
         let all = self.sums.get(index).copied().unwrap_or(0);
-        all - self.lists[place].get(index).copied().map_or(0, u32::from)
+        all - u32::from(self.number(place, index))
     }
 }
 
@@ -79,6 +86,7 @@ mod tests {
             }
             for place in 0..4 {
                 for index in 0..6 {
+                    prop_assert_eq!(board.number(place, index), last[place].get(index).copied().unwrap_or(0));
                     let others = (0..4).filter(|&other| other != place);
                     let sum: u16 = others.map(|other| last[other].get(index).copied().unwrap_or(0)).sum();
                     prop_assert_eq!(board.sum_of_others(place, index), u32::from(sum));

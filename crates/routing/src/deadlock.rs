@@ -349,11 +349,18 @@ mod tests {
     /// in the order, or for its destination.
     #[test]
     fn after_an_opportunity_there_is_always_a_later_channel_to_wait_for() {
-        let topology = AnyTopology::Dragonfly(Arc::new(Dragonfly::new(1, 4, 2, 9, Arrangement::Palmtree).unwrap()));
+        // In the second and the third some routers have open ports instead of links to other groups, or nothing else.
+        let checked: usize = [(4, 2, 9), (3, 1, 3), (4, 2, 3)].into_iter().map(|(a, h, g)| escapes_in(a, h, g)).sum();
+        assert!(checked > 10_000, "only {checked} states were seen");
+    }
+
+    /// The number of states of packets that were seen in a dragonfly, by all algorithms that take opportunities.
+    fn escapes_in(a: u32, h: u32, g: u32) -> usize {
+        let topology = AnyTopology::Dragonfly(Arc::new(Dragonfly::new(1, a, h, g, Arrangement::Palmtree).unwrap()));
         let mut checked = 0;
         for model in ROUTINGS.iter().filter(|model| model.topology == "dragonfly") {
             for values in all_values(model) {
-                let routing = (model.build)(&topology, &values).unwrap();
+                let Ok(routing) = (model.build)(&topology, &values) else { continue };
                 if routing.opportunities().is_empty() {
                     continue;
                 }
@@ -361,7 +368,7 @@ mod tests {
                 checked += escapes(routing.as_ref(), &order);
             }
         }
-        assert!(checked > 10_000, "only {checked} states were seen");
+        checked
     }
 
     /// Follows all ways of all packets; wherever one is, some step leads to a node or to a channel later in the order.
@@ -392,7 +399,8 @@ mod tests {
                     let next = ChannelKind { class: graph.channel_class(router, step.port), vc: step.vc };
                     own.is_none_or(|own| rank(next) > own)
                 }
-                _ => true,
+                Peer::Node(_) => true,
+                Peer::Nothing => panic!("router {router} has nothing behind port {}", step.port),
             };
             assert!(steps.iter().any(escapes), "a packet is caught in router {router}: {header:?} by {entry:?}");
             for step in steps {

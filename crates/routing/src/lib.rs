@@ -18,6 +18,7 @@ mod direct;
 mod dragonfly;
 mod fat_tree;
 mod header;
+mod ports;
 mod registry;
 mod sequence;
 mod view;
@@ -27,9 +28,10 @@ use std::sync::Arc;
 
 pub use board::{Board, Notice};
 pub use direct::Direct;
-pub use dragonfly::{Intermediates, Minimal, UgalLocal, Valiant, ValiantTarget};
+pub use dragonfly::Minimal;
 pub use fat_tree::{NearestCommonAncestor, UpChoice};
 pub use header::{ANYWHERE, Header};
+pub use ports::PortSet;
 pub use registry::{ROUTINGS, RoutingModel};
 pub use sequence::{Hop, SequenceError, VcSequence};
 use tailback_random::Stream;
@@ -159,6 +161,11 @@ pub trait Agent: Send {
 
     /// It is time for all agents to tell the others something. Nothing, if that is what was told the last time.
     fn broadcast(&mut self) -> Option<Notice> {
+        None
+    }
+
+    /// How many packets want the output of a port, if it counts them: for whoever compares that with the packets there are.
+    fn wanting(&self, _port: Port) -> Option<u32> {
         None
     }
 

@@ -2,7 +2,7 @@
 
 use tailback_topology::Port;
 
-use crate::Board;
+use crate::{Board, PortSet};
 
 /// The state of a router, as far as its routing agent may see it, for packets of one traffic class. Virtual channels
 /// are counted inside the class.
@@ -23,6 +23,17 @@ pub trait View {
     /// Whether the packet that is being routed could start to cross to `port` now, by virtual channel `vc`: nothing else
     /// crosses to it, and its output queue and the buffer behind it have room.
     fn admits(&self, port: Port, vc: u8) -> bool;
+
+    /// Those of some ports with links to routers, of one class, that admit the packet that is being routed, by virtual channel `vc`, and
+    /// the buffer behind which holds at most `occupancy_max` flits.
+    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
+        ports.filter(|port| self.occupancy(port, vc) <= occupancy_max && self.admits(port, vc))
+    }
+
+    /// [`View::occupancy`] of a channel, summed over some ports with links to routers, of one class.
+    fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
+        ports.iter().map(|port| self.occupancy(port, vc)).sum()
+    }
 
     /// What the routers of the domain have told each other.
     fn board(&self) -> &Board;

@@ -78,15 +78,15 @@ impl<M: Model> Choice<M> {
 }
 
 /// A chosen model by name, with what is in its table.
-pub(crate) struct Tagged<'a> {
-    pub tag: &'a str,
-    pub tag_span: Span,
+struct Tagged<'a> {
+    tag: &'a str,
+    tag_span: Span,
     /// Its values, if there is more than a name.
-    pub inner: Option<&'a Node>,
+    inner: Option<&'a Node>,
 }
 
 /// Takes `"name"` or `{ name = { … } }` apart.
-pub(crate) fn tagged<'a>(node: &'a Node, path: &str, known: &[&str], reading: &mut Reading) -> Option<Tagged<'a>> {
+fn tagged<'a>(node: &'a Node, path: &str, known: &[&str], reading: &mut Reading) -> Option<Tagged<'a>> {
     match &node.item {
         Item::Text(tag) => Some(Tagged { tag, tag_span: node.span, inner: None }),
         Item::Table(table) => match table.0.as_slice() {
@@ -118,7 +118,8 @@ pub(crate) fn read_choice<M: Model>(
     context: &Context<'_>,
     reading: &mut Reading,
 ) -> Option<(Choice<M>, Item)> {
-    let known = names(models);
+    let key = path.rsplit('.').next().unwrap_or(path);
+    let known = tags_of(key).expect("what is chosen is the value of a key that is known for it");
     let Tagged { tag, tag_span, inner } = tagged(node, path, &known, reading)?;
     let Some(model) = models.iter().find(|model| model.name() == tag) else {
         reading.unknown_word(tag_span, what, tag, &known);

@@ -80,6 +80,15 @@ impl Diagnostics {
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
 
+    /// Adds the mistakes of another document.
+    pub fn append(&mut self, mut other: Self) {
+        for span in other.list.iter_mut().filter_map(|diagnostic| diagnostic.span.as_mut()) {
+            span.source += self.sources.len();
+        }
+        self.sources.append(&mut other.sources);
+        self.list.append(&mut other.list);
+    }
+
     pub(crate) fn sort(&mut self) {
         self.list.sort_by_key(|d| d.span.map_or((usize::MAX, 0), |span| (span.source, span.start)));
         self.list.dedup();

@@ -1,7 +1,8 @@
 //! A scenario file with overrides laid over it.
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Source};
+use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::overrides;
+use crate::reader::{Reading, TableReader};
 use crate::resolve::{Scenario, resolve};
 use crate::sweep::{Sweep, read_sweep};
 use crate::tree::{Item, Table};
@@ -60,6 +61,28 @@ impl Document {
     /// All mistakes in that section.
     pub fn sweep(&self) -> Result<Sweep, Diagnostics> {
         self.report(read_sweep(self))
+    }
+
+    /// Reads a file that is written like a scenario and is another thing: `read` takes what it knows from the table, and
+    /// what it leaves is a mistake.
+    ///
+    /// # Errors
+    /// All mistakes at once.
+    pub fn read_as<T>(
+        &self,
+        read: impl FnOnce(&mut TableReader<'_>, &mut Reading) -> Option<T>,
+    ) -> Result<T, Diagnostics> {
+        let mut reading = Reading::default();
+        let mut root = self.reader();
+        let found = read(&mut root, &mut reading);
+        root.close(&mut reading);
+        self.report((found, reading.diagnostics))
+    }
+
+    /// A reader of the whole table.
+    pub(crate) fn reader(&self) -> TableReader<'_> {
+        let end = self.sources[0].text.len();
+        TableReader::new(&self.root, Span { source: 0, start: 0, end: end.min(1) }, "")
     }
 
     fn report<T>(&self, (found, mut list): (Option<T>, Vec<Diagnostic>)) -> Result<T, Diagnostics> {

@@ -30,10 +30,18 @@ mod sweep;
 mod traffic;
 mod tree;
 
+/// Reading files that are written like scenarios, as strictly as those.
+pub mod reading {
+    pub use crate::nearest::nearest;
+    pub use crate::reader::{Reading, TableReader, list};
+    pub use crate::sweep::{assignments, axes, seeds, sweep, variants};
+    pub use crate::tree::{Entry, Item, Node, Table};
+}
+
 pub use diagnostic::{Diagnostic, Diagnostics, Source, Span};
 pub use document::Document;
 pub use models::{ModelSummary, models};
 pub use resolve::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 pub use sections::{SECTIONS, SectionModel};
-pub use sweep::{Axis, Point, Sweep, Variant};
+pub use sweep::{Axis, Point, Sweep, SweepRun, Variant};
 pub use tailback_parameters::{Choice, Kind, Parameter};

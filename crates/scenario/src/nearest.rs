@@ -1,7 +1,8 @@
 //! The word that somebody may have meant.
 
 /// The one of `words` that differs least from `word`, if it differs little.
-pub(crate) fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(1) + 1;
     let distance = |candidate: &&str| distance(&word.to_lowercase(), &candidate.to_lowercase());
     let best = words.into_iter().min_by_key(distance)?;

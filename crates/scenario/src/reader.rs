@@ -6,11 +6,13 @@ use crate::tree::{Entry, Item, Node, Table};
 
 /// What all parts of the reading share: the mistakes found so far.
 #[derive(Debug, Default)]
-pub(crate) struct Reading {
+pub struct Reading {
+    /// The mistakes.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Reading {
+    /// Adds a mistake.
     pub fn blame(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
@@ -32,7 +34,8 @@ impl Reading {
 }
 
 /// `a`, `b` and `c`, quoted.
-pub(crate) fn list(words: &[&str]) -> String {
+#[must_use]
+pub fn list(words: &[&str]) -> String {
     let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
     match quoted.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
@@ -41,7 +44,8 @@ pub(crate) fn list(words: &[&str]) -> String {
 }
 
 /// A table that is being read.
-pub(crate) struct TableReader<'a> {
+pub struct TableReader<'a> {
+    /// The table.
     pub table: &'a Table,
     /// Where the table stands.
     pub span: Span,
@@ -49,23 +53,24 @@ pub(crate) struct TableReader<'a> {
     pub path: String,
     known: Vec<&'static str>,
     /// What has been read, with defaults filled in.
-    pub resolved: Table,
+    pub(crate) resolved: Table,
 }
 
 static NO_TABLE: Table = Table(Vec::new());
 
 impl<'a> TableReader<'a> {
+    /// Of a table that stands at `span` and is called `path`.
     pub fn new(table: &'a Table, span: Span, path: impl Into<String>) -> Self {
         Self { table, span, path: path.into(), known: Vec::new(), resolved: Table::default() }
     }
 
     /// A table that is not there.
-    pub fn absent(span: Span, path: impl Into<String>) -> Self {
+    pub(crate) fn absent(span: Span, path: impl Into<String>) -> Self {
         Self::new(&NO_TABLE, span, path)
     }
 
     /// A table at a key, empty if it is not there.
-    pub fn section(&mut self, key: &'static str, reading: &mut Reading) -> Self {
+    pub(crate) fn section(&mut self, key: &'static str, reading: &mut Reading) -> Self {
         let path = self.path_of(key);
         match self.take(key) {
             Some(entry) => Self::of(&entry.node, path, reading),
@@ -82,6 +87,8 @@ impl<'a> TableReader<'a> {
         Self::absent(node.span, path)
     }
 
+    /// How a person would name a key of it.
+    #[must_use]
     pub fn path_of(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
@@ -105,7 +112,12 @@ impl<'a> TableReader<'a> {
     }
 
     /// Complains about all keys that nobody has asked for.
-    pub fn finish(self, reading: &mut Reading) -> Table {
+    pub fn close(self, reading: &mut Reading) {
+        let _ = self.finish(reading);
+    }
+
+    /// The same, and gives what has been read.
+    pub(crate) fn finish(self, reading: &mut Reading) -> Table {
         for entry in &self.table.0 {
             if self.known.contains(&entry.key.as_str()) {
                 continue;

@@ -11,7 +11,7 @@ use tailback_topology::{AnyTopology, TOPOLOGIES};
 use tailback_workload::{Groups, Workload};
 
 use crate::choice::{Choice, Model, PROTOCOLS, peek_speedup, read_choice};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::Diagnostic;
 use crate::digest::digest;
 use crate::document::Document;
 use crate::network::{Hardware, check_spec, place_of, read_hardware, read_section};
@@ -116,9 +116,7 @@ pub enum PartitionChoice {
 /// Reads a document. What is given is complete if there are no mistakes.
 pub(crate) fn resolve(document: &Document) -> (Option<Scenario>, Vec<Diagnostic>) {
     let mut reading = Reading::default();
-    let end = document.sources[0].text.len();
-    let span = Span { source: 0, start: 0, end: end.min(1) };
-    let mut root = TableReader::new(&document.root, span, "");
+    let mut root = document.reader();
     let scenario = Resolver { reading: &mut reading }.resolve(&mut root);
     let _ = root.take("sweep");
     root.finish(&mut reading);

@@ -49,6 +49,19 @@ pub struct Point {
     pub settings: Vec<(String, String)>,
 }
 
+/// A run of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweepRun {
+    /// The place of its point among all points.
+    pub point: usize,
+    /// The place of its seed among those of the point.
+    pub seed: usize,
+    /// What is laid over the document of the sweep, each as `path=value`.
+    pub overrides: Vec<String>,
+    /// Its scenario: that document with these.
+    pub document: Document,
+}
+
 /// More points than anybody waits for.
 const POINTS_MAX: usize = 100_000;
 const SEEDS_MAX: i128 = 10_000;
@@ -79,10 +92,48 @@ impl Sweep {
         points
     }
 
+    /// How many runs there are for each point.
+    #[must_use]
+    pub fn runs_per_point(&self) -> usize {
+        self.seeds.len().max(1)
+    }
+
+    /// All runs, point by point, as overrides laid over `base`.
+    #[must_use]
+    pub fn runs(&self, base: &Document) -> Vec<SweepRun> {
+        let seeds: Vec<Option<u64>> = match self.seeds.as_slice() {
+            [] => vec![None],
+            seeds => seeds.iter().copied().map(Some).collect(),
+        };
+        let mut runs = Vec::new();
+        for (point, what) in self.points().into_iter().enumerate() {
+            let settings = what.settings.iter().map(|(path, value)| format!("{path}={value}"));
+            let varied: Vec<String> = what.assignments.into_iter().chain(settings).collect();
+            let document = varied.iter().fold(base.clone(), |document, set| document.with(set));
+            runs.extend(seeds.iter().enumerate().map(|(seed, number)| {
+                let seeded = number.map(|number| format!("seed={number}"));
+                let document = seeded.iter().fold(document.clone(), |document, set| document.with(set));
+                SweepRun { point, seed, overrides: varied.iter().cloned().chain(seeded).collect(), document }
+            }));
+        }
+        runs
+    }
+
     /// The axis of offered load, if there is one: along it a curve may end when it is saturated.
     #[must_use]
     pub fn load_axis(&self) -> Option<usize> {
         self.axes.iter().position(|axis| axis.path.rsplit('.').next() == Some("load"))
+    }
+}
+
+impl Point {
+    /// What tells its curve from the others when `axis` runs to the right: the variant and the values of all other axes.
+    #[must_use]
+    pub fn curve(&self, axis: Option<usize>) -> String {
+        let others = self.settings.iter().enumerate().filter(|(index, _)| Some(*index) != axis);
+        let values = others.map(|(_, (_, value))| value.trim_matches('"'));
+        let variant = Some(self.variant.as_str()).filter(|variant| !variant.is_empty());
+        variant.into_iter().chain(values).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -129,26 +180,28 @@ fn range(text: &str) -> Option<Result<Vec<String>, String>> {
 pub(crate) fn read_sweep(document: &Document) -> (Option<Sweep>, Vec<Diagnostic>) {
     let mut reading = Reading::default();
     let sweep = match document.root.get("sweep") {
-        Some(entry) => read(&entry.node, &mut reading),
+        Some(entry) => sweep(&entry.node, &mut reading),
         None => Sweep { seeds: Vec::new(), stop_when_saturated: true, ..Sweep::default() },
     };
+    (Some(sweep), reading.diagnostics)
+}
+
+/// Reads what is varied: `over`, `variant`, `seeds` and `stop_when_saturated`.
+pub fn sweep(node: &Node, reading: &mut Reading) -> Sweep {
+    let sweep = read(node, reading);
     let points = sweep.axes.iter().map(|axis| axis.values.len()).product::<usize>() * sweep.variants.len().max(1);
     if points > POINTS_MAX {
-        let span = document.root.get("sweep").map(|entry| entry.node.span);
         let message = format!("the sweep has {points} points, the limit is {POINTS_MAX}");
-        reading.blame(Diagnostic { span, ..Diagnostic::new(message) });
+        reading.blame(Diagnostic::at(node.span, message));
     }
-    (Some(sweep), reading.diagnostics)
+    sweep
 }
 
 fn read(node: &Node, reading: &mut Reading) -> Sweep {
     let mut table = TableReader::of(node, "sweep".to_owned(), reading);
-    let seeds = table.take("seeds").map_or_else(Vec::new, |entry| read_seeds(&entry.node, reading));
-    let mut axes = Vec::new();
-    if let Some(entry) = table.take("over") {
-        read_axes(&entry.node, "", &mut axes, reading);
-    }
-    let variants = table.take("variant").map_or_else(Vec::new, |entry| read_variants(&entry.node, reading));
+    let seeds = table.take("seeds").map_or_else(Vec::new, |entry| seeds(&entry.node, reading));
+    let axes = table.take("over").map_or_else(Vec::new, |entry| axes(&entry.node, reading));
+    let variants = table.take("variant").map_or_else(Vec::new, |entry| variants(&entry.node, reading));
     let stop_when_saturated = match table.take("stop_when_saturated").map(|entry| &entry.node) {
         None => true,
         Some(Node { item: Item::Flag(flag), .. }) => *flag,
@@ -161,8 +214,8 @@ fn read(node: &Node, reading: &mut Reading) -> Sweep {
     Sweep { seeds, axes, variants, stop_when_saturated }
 }
 
-/// A number of seeds, or the seeds.
-fn read_seeds(node: &Node, reading: &mut Reading) -> Vec<u64> {
+/// Reads a number of seeds, or the seeds.
+pub fn seeds(node: &Node, reading: &mut Reading) -> Vec<u64> {
     let seed = |node: &Node| match node.item {
         Item::Integer(seed) if (0..=i128::from(i64::MAX)).contains(&seed) => Some(seed as u64),
         _ => None,
@@ -173,12 +226,18 @@ fn read_seeds(node: &Node, reading: &mut Reading) -> Vec<u64> {
         _ => None,
     };
     seeds.unwrap_or_else(|| {
-        reading.mismatch(node, "sweep.seeds", "a number of seeds from 1 on, or a list of seeds");
+        reading.mismatch(node, "seeds", "a number of seeds from 1 on, or a list of seeds");
         Vec::new()
     })
 }
 
-/// Keys may be whole paths in quotes, or tables in tables.
+/// Reads paths and the values that they take. Keys may be whole paths in quotes, or tables in tables.
+pub fn axes(node: &Node, reading: &mut Reading) -> Vec<Axis> {
+    let mut axes = Vec::new();
+    read_axes(node, "", &mut axes, reading);
+    axes
+}
+
 fn read_axes(node: &Node, path: &str, axes: &mut Vec<Axis>, reading: &mut Reading) {
     let Item::Table(table) = &node.item else {
         let values = match &node.item {
@@ -187,7 +246,7 @@ fn read_axes(node: &Node, path: &str, axes: &mut Vec<Axis>, reading: &mut Readin
                 Some(range) => range,
                 None => Err(format!("`{text}` is neither a list nor a range a..b/step")),
             },
-            _ => Err(format!("`sweep.over.{path}` is a list of values or a range \"a..b/step\"")),
+            _ => Err(format!("`over.{path}` is a list of values or a range \"a..b/step\"")),
         };
         match values {
             Ok(values) => axes.push(Axis { path: path.to_owned(), values }),
@@ -201,19 +260,17 @@ fn read_axes(node: &Node, path: &str, axes: &mut Vec<Axis>, reading: &mut Readin
     }
 }
 
-fn read_variants(node: &Node, reading: &mut Reading) -> Vec<Variant> {
+/// Reads overrides with names.
+pub fn variants(node: &Node, reading: &mut Reading) -> Vec<Variant> {
     let Item::List(list) = &node.item else {
-        reading.mismatch(node, "sweep.variant", "a list of tables, `[[sweep.variant]]`");
+        reading.mismatch(node, "variant", "a list of tables with a `name` and what it would `set`");
         return Vec::new();
     };
     let mut variants: Vec<Variant> = Vec::new();
     for node in list {
         let mut table = TableReader::of(node, "sweep.variant".to_owned(), reading);
         let name = table.text("name", reading);
-        let mut assignments = Vec::new();
-        if let Some(entry) = table.take("set") {
-            read_assignments(&entry.node, "", &mut assignments, reading);
-        }
+        let assignments = table.take("set").map_or_else(Vec::new, |entry| assignments(&entry.node, reading));
         let span = table.span;
         table.finish(reading);
         match name {
@@ -231,9 +288,16 @@ fn missing_name(span: Span) -> Diagnostic {
     Diagnostic::at(span, "a variant has no name").help("add `name = \"…\"`: curves are told apart by it")
 }
 
+/// Reads overrides from a table: keys may be whole paths in quotes, or tables in tables.
+pub fn assignments(node: &Node, reading: &mut Reading) -> Vec<String> {
+    let mut assignments = Vec::new();
+    read_assignments(node, "", &mut assignments, reading);
+    assignments
+}
+
 fn read_assignments(node: &Node, path: &str, assignments: &mut Vec<String>, reading: &mut Reading) {
     let Item::Table(Table(entries)) = &node.item else {
-        reading.mismatch(node, "sweep.variant.set", "a table of paths and values");
+        reading.mismatch(node, "set", "a table of paths and values");
         return;
     };
     for Entry { key, node, .. } in entries {

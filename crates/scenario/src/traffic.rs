@@ -3,7 +3,7 @@
 use tailback_parameters::{Kind, Parameter};
 use tailback_workload::{ARRIVALS, Arrival, MessageSize, NodeSet, PATTERNS, Pattern, Phase, SIZES, Setting, Traffic};
 
-use crate::choice::{MIX, read_choice, tagged, tags_of};
+use crate::choice::{MIX, read_choice};
 use crate::diagnostic::Diagnostic;
 use crate::nodes::NodeBook;
 use crate::parameters::{Context, read_parameters};
@@ -233,18 +233,16 @@ impl TrafficReader<'_> {
     }
 
     fn read_pattern(&self, node: &Node, path: &str, reading: &mut Reading) -> Option<(Pattern, Item)> {
-        if let Item::Table(table) = &node.item
-            && let [Entry { key, node, .. }] = table.0.as_slice()
-            && key == MIX
-        {
-            return self.mix(node, &format!("{path}.{MIX}"), reading);
-        }
-        let tags = tags_of("pattern").expect("patterns are models");
-        if let Some(named) = tagged(node, path, &tags, &mut Reading::default())
-            && !tags.contains(&named.tag)
-        {
-            reading.unknown_word(named.tag_span, "pattern", named.tag, &tags);
-            return None;
+        let mix = match &node.item {
+            Item::Text(word) if word == MIX => Some(node),
+            Item::Table(table) => match table.0.as_slice() {
+                [Entry { key, node, .. }] if key == MIX => Some(node),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(parts) = mix {
+            return self.mix(parts, &format!("{path}.{MIX}"), reading);
         }
         let (choice, resolved) = read_choice(node, path, "pattern", PATTERNS, self.context, reading)?;
         if self.book.count == 0 {
@@ -266,7 +264,7 @@ impl TrafficReader<'_> {
             name: "share",
             kind: Kind::Number { min: 0.0, max: 1e9 },
             default: None,
-            help: "how much of all messages goes by this pattern, in any unit",
+            help: "how much of all messages goes by this pattern, in any unit; \"rest\" for what the others leave of 100",
         }];
         let Item::List(list) = &node.item else {
             reading.mismatch(node, path, "a list of tables with `share` and `pattern`");
@@ -274,7 +272,7 @@ impl TrafficReader<'_> {
         };
         let mut parts: Vec<Option<(Pattern, f64)>> = Vec::new();
         let mut resolved = Vec::new();
-        for (index, node) in list.iter().enumerate() {
+        for (index, node) in with_rest(list).iter().enumerate() {
             let mut table = TableReader::of(node, format!("{path}.{index}"), reading);
             let share = read_parameters(&mut table, SHARE, self.context, reading);
             let pattern = self.pattern(&mut table, None, reading);
@@ -313,6 +311,24 @@ impl TrafficReader<'_> {
         table.resolved.put("arrival", resolved);
         Some((choice.model.build)(&choice.values))
     }
+}
+
+/// The parts of a mixture with a number for the share that is what the others leave of 100.
+fn with_rest(parts: &[Node]) -> Vec<Node> {
+    let share = |node: &Node| match &node.item {
+        Item::Table(table) => table.get("share").and_then(|entry| entry.node.item.number()),
+        _ => None,
+    };
+    let rest = (100.0 - parts.iter().filter_map(share).sum::<f64>()).max(0.0);
+    let mut parts = parts.to_vec();
+    let tables = parts.iter_mut().filter_map(|node| match &mut node.item {
+        Item::Table(table) => table.get_mut("share"),
+        _ => None,
+    });
+    for entry in tables.filter(|entry| entry.node.item == Item::Text("rest".to_owned())).take(1) {
+        entry.node.item = Item::Number(rest);
+    }
+    parts
 }
 
 /// `{ fixed = { flits = … } }` around a number.

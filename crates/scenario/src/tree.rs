@@ -6,19 +6,27 @@ use crate::diagnostic::{Diagnostic, Span};
 
 /// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Node {
+pub struct Node {
+    /// The value.
     pub item: Item,
+    /// Where it stands.
     pub span: Span,
 }
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Item {
+pub enum Item {
+    /// A text.
     Text(String),
+    /// A whole number.
     Integer(i128),
+    /// Any other number.
     Number(f64),
+    /// True or false.
     Flag(bool),
+    /// A list.
     List(Vec<Node>),
+    /// A table.
     Table(Table),
     /// Something that no scenario needs; kept as its name.
     Other(&'static str),
@@ -26,18 +34,22 @@ pub(crate) enum Item {
 
 /// A table, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Table(pub Vec<Entry>);
+pub struct Table(pub Vec<Entry>);
 
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
+pub struct Entry {
+    /// The key.
     pub key: String,
+    /// Where it stands.
     pub key_span: Span,
+    /// The value.
     pub node: Node,
 }
 
 impl Item {
     /// What it is, for people.
+    #[must_use]
     pub fn describe(&self) -> String {
         match self {
             Self::Text(text) => format!("the text \"{text}\""),
@@ -49,16 +61,26 @@ impl Item {
             Self::Other(name) => (*name).to_owned(),
         }
     }
+
+    /// The number that it is, whole or not.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Integer(number) => Some(*number as f64),
+            Self::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
 }
 
 impl Node {
     /// A value that stands nowhere: a default, or something resolved.
-    pub fn free(item: Item) -> Self {
+    pub(crate) fn free(item: Item) -> Self {
         Self { item, span: Span::default() }
     }
 
     /// Reads a value from text that starts at `offset` of its source. `None` if it is none.
-    pub fn parse(text: &str, source: usize, offset: usize) -> Option<Self> {
+    pub(crate) fn parse(text: &str, source: usize, offset: usize) -> Option<Self> {
         let value = DeValue::parse(text).ok()?;
         let span = value.span();
         Some(Place { source, offset }.node(value.get_ref(), span))
@@ -66,20 +88,22 @@ impl Node {
 }
 
 impl Table {
+    /// The entry at a key.
+    #[must_use]
     pub fn get(&self, key: &str) -> Option<&Entry> {
         self.0.iter().find(|entry| entry.key == key)
     }
 
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
         self.0.iter_mut().find(|entry| entry.key == key)
     }
 
     /// Adds or replaces a value that stands nowhere.
-    pub fn put(&mut self, key: &str, item: Item) {
+    pub(crate) fn put(&mut self, key: &str, item: Item) {
         self.put_entry(Entry { key: key.to_owned(), key_span: Span::default(), node: Node::free(item) });
     }
 
-    pub fn put_entry(&mut self, entry: Entry) {
+    pub(crate) fn put_entry(&mut self, entry: Entry) {
         match self.get_mut(&entry.key) {
             Some(old) => *old = entry,
             None => self.0.push(entry),
@@ -87,7 +111,7 @@ impl Table {
     }
 
     /// Reads a document, as far as it can be read.
-    pub fn parse(text: &str, source: usize) -> (Self, Vec<Diagnostic>) {
+    pub(crate) fn parse(text: &str, source: usize) -> (Self, Vec<Diagnostic>) {
         let (table, errors) = DeTable::parse_recoverable(text);
         let place = Place { source, offset: 0 };
         let diagnostic = |error: toml::de::Error| {

@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 use tailback_api::v1;
 use tailback_api::v1::{CreateRunRequest, Execution, Progress, Run, RunState};
 use tailback_scenario::{Document, Scenario};
-use tailback_sim::{Plan, sweep_runs};
+use tailback_sim::Plan;
 
 use crate::access::{Caller, hexadecimal};
 use crate::engine::sweep;
@@ -84,12 +84,11 @@ pub(crate) fn admit(
         return Ok(Accepted { run, children: Vec::new(), fingerprint });
     };
     let varied = sweep::wanted(&document, &asked)?;
-    let runs = varied.points().len() as u64 * varied.seeds.len().max(1) as u64;
+    let runs = varied.points().len() as u64 * varied.runs_per_point() as u64;
     Limits::check(Limit::SweepRuns, runs, limits.sweep_runs_max.into())?;
     let mut children = Vec::new();
-    for (index, part) in sweep_runs(&varied).into_iter().enumerate() {
-        let document = part.overrides.iter().fold(document.clone(), |document, set| document.with(set));
-        let mut child = base.simulation(&document.resolve().map_err(Refusal::InvalidScenario)?)?;
+    for (index, part) in varied.runs(&document).into_iter().enumerate() {
+        let mut child = base.simulation(&part.document.resolve().map_err(Refusal::InvalidScenario)?)?;
         child.run.id = format!("{id}.{}", index + 1);
         child.run.parent_id = id.clone();
         child.run.child_number = index as u32 + 1;

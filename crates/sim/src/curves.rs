@@ -12,6 +12,10 @@ pub struct Curves {
     seeds: usize,
     load_axis: Option<usize>,
     stops: bool,
+    /// By point: its curve.
+    curve_of: Vec<usize>,
+    /// By curve: its points.
+    curves: Vec<Vec<usize>>,
     /// By point, then by seed.
     reports: Vec<Vec<Option<Report>>>,
 }
@@ -21,10 +25,27 @@ impl Curves {
     #[must_use]
     pub fn new(sweep: &Sweep) -> Self {
         let points = sweep.points();
-        let seeds = sweep.seeds.len().max(1);
-        let load_axis = sweep.load_axis();
-        let reports = vec![vec![None; seeds]; points.len()];
-        Self { stops: sweep.stop_when_saturated && load_axis.is_some(), points, seeds, load_axis, reports }
+        let (seeds, load_axis) = (sweep.runs_per_point(), sweep.load_axis());
+        let (mut known, mut curve_of, mut curves) = (BTreeMap::new(), Vec::new(), Vec::new());
+        for (place, point) in points.iter().enumerate() {
+            let others = point.settings.iter().enumerate().filter(|(axis, _)| Some(*axis) != load_axis);
+            let key = (&point.variant, others.map(|(_, (_, value))| value).collect::<Vec<_>>());
+            let curve = *known.entry(key).or_insert_with(|| {
+                curves.push(Vec::new());
+                curves.len() - 1
+            });
+            curve_of.push(curve);
+            curves[curve].push(place);
+        }
+        Self {
+            stops: sweep.stop_when_saturated && load_axis.is_some(),
+            reports: vec![vec![None; seeds]; points.len()],
+            points,
+            seeds,
+            load_axis,
+            curve_of,
+            curves,
+        }
     }
 
     /// The report of a point with a seed, both counted from 0.
@@ -43,16 +64,8 @@ impl Curves {
 
     /// The first saturated point of the curve of `point`.
     fn end_of(&self, point: usize) -> Option<usize> {
-        let curve = self.curve(point);
-        let on_curve = (0..self.points.len()).filter(|&other| self.curve(other) == curve);
+        let on_curve = self.curves[self.curve_of[point]].iter().copied();
         on_curve.filter(|&other| self.is_saturated(other)).min_by(|&a, &b| self.load(a).total_cmp(&self.load(b)))
-    }
-
-    /// What a point has in common with the others of its curve: all but the load.
-    fn curve(&self, point: usize) -> (&str, Vec<&(String, String)>) {
-        let point = &self.points[point];
-        let others = point.settings.iter().enumerate().filter(|(axis, _)| Some(*axis) != self.load_axis);
-        (&point.variant, others.map(|(_, setting)| setting).collect())
     }
 
     fn load(&self, point: usize) -> f64 {
@@ -73,13 +86,7 @@ impl Curves {
     pub fn points(&self) -> Vec<SweepPoint> {
         let finished = |&point: &usize| self.reports[point].iter().all(Option::is_some) && !self.is_beyond_end(point);
         let sweep_point = |point: usize| SweepPoint {
-            settings: self.points[point]
-                .settings
-                .iter()
-                .map(readable)
-                .collect::<BTreeMap<_, _>>()
-                .into_iter()
-                .collect(),
+            settings: self.points[point].settings.iter().map(readable).collect(),
             variant: self.points[point].variant.clone(),
             reports: self.reports[point].iter().flatten().cloned().collect(),
         };

@@ -24,5 +24,5 @@ pub use explain::{Channels, Explanation, Links, RouterTimes, Way, Wire, explain}
 pub use findings::{Findings, Timing};
 pub use plan::Plan;
 pub use run::{Ending, Failure, Progress, Run};
-pub use sweep::{SweepManifest, SweepRun, sweep_runs, vary};
+pub use sweep::{SweepManifest, vary};
 pub use trace::{PathType, path_types};

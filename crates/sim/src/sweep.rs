@@ -1,18 +1,7 @@
-//! From a sweep to the runs that it is made of.
+//! What is said about sweeps beside their points.
 
 use serde::{Deserialize, Serialize};
 use tailback_scenario::{Axis, Scenario, Sweep};
-
-/// A run of a sweep.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SweepRun {
-    /// The index of its point.
-    pub point: usize,
-    /// The index of its seed.
-    pub seed: usize,
-    /// What is to be laid over the document of the sweep, each as `path=value`.
-    pub overrides: Vec<String>,
-}
 
 /// What is said about a sweep as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,23 +40,4 @@ pub fn vary(sweep: &mut Sweep, axes: Vec<Axis>, seeds: Option<u64>, run_saturate
     }
     sweep.stop_when_saturated &= !run_saturated;
     !sweep.axes.is_empty() || !sweep.variants.is_empty() || sweep.seeds.len() > 1
-}
-
-/// All runs of a sweep, point by point.
-#[must_use]
-pub fn sweep_runs(sweep: &Sweep) -> Vec<SweepRun> {
-    let seeds: Vec<Option<u64>> = match sweep.seeds.as_slice() {
-        [] => vec![None],
-        seeds => seeds.iter().copied().map(Some).collect(),
-    };
-    let mut runs = Vec::new();
-    for (point, what) in sweep.points().into_iter().enumerate() {
-        let settings = what.settings.iter().map(|(path, value)| format!("{path}={value}"));
-        let varied: Vec<String> = what.assignments.iter().cloned().chain(settings).collect();
-        for (seed, number) in seeds.iter().enumerate() {
-            let seeded = number.map(|number| format!("seed={number}"));
-            runs.push(SweepRun { point, seed, overrides: varied.iter().cloned().chain(seeded).collect() });
-        }
-    }
-    runs
 }

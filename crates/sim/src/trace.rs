@@ -65,8 +65,8 @@ struct Tracer<'s> {
     scenario: &'s Scenario,
     agents: BTreeMap<RouterId, Box<dyn Agent>>,
     random: Stream,
-    /// The routers of the largest domain.
-    domain_size: usize,
+    /// What the routers of a domain have told each other, which is nothing; as large as the largest domain.
+    board: Board,
 }
 
 /// A router that holds nothing, or about which credits tell anything: so that adaptive routing shows all its ways.
@@ -75,7 +75,7 @@ struct Imagined<'s> {
     router: RouterId,
     /// What is told; nothing for an empty network.
     rumour: u32,
-    board: Board,
+    board: &'s Board,
 }
 
 impl View for Imagined<'_> {
@@ -98,7 +98,7 @@ impl View for Imagined<'_> {
     }
 
     fn board(&self) -> &Board {
-        &self.board
+        self.board
     }
 
     fn occupancy(&self, port: Port, _: u8) -> u32 {
@@ -112,8 +112,8 @@ impl<'s> Tracer<'s> {
         let graph = scenario.topology.built.graph();
         let mut sizes = vec![0; graph.domains() as usize];
         (0..graph.routers()).for_each(|router| sizes[graph.domain(router) as usize] += 1);
-        let domain_size = sizes.into_iter().max().unwrap_or(0);
-        Self { scenario, agents: BTreeMap::new(), random: Stream::new(1, 0, 0), domain_size }
+        let board = Board::new(sizes.into_iter().max().unwrap_or(0));
+        Self { scenario, agents: BTreeMap::new(), random: Stream::new(1, 0, 0), board }
     }
 
     fn trace(&mut self, source: NodeId, destination: NodeId, rumour: u32) -> Option<(Vec<LinkClass>, Vec<u8>)> {
@@ -125,7 +125,7 @@ impl<'s> Tracer<'s> {
         let (mut links, mut vcs) = (Vec::new(), Vec::new());
         while links.len() <= HOPS_MAX {
             let agent = self.agents.entry(router).or_insert_with(|| routing.agent(router));
-            let view = Imagined { scenario: self.scenario, router, rumour, board: Board::new(self.domain_size) };
+            let view = Imagined { scenario: self.scenario, router, rumour, board: &self.board };
             let step = agent.route(entry, &header, &view, &mut self.random);
             if step.vcs == 0 {
                 return None;

@@ -1,14 +1,20 @@
 //! Each file that people start from is a good one.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use crate::scenarios::{read, toml_files};
+use crate::papers::is_figure;
+use crate::scenarios::{here, read, toml_files};
+
+/// All scenarios that people start from; figures of papers are files of another kind.
+fn scenario_files() -> Vec<PathBuf> {
+    let files = toml_files(&here("../configs"));
+    files.into_iter().filter(|file| !is_figure(file)).collect()
+}
 
 #[test]
 fn each_file_under_configs_resolves() {
-    let configs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs");
-    let files = toml_files(&configs);
-    assert!(!files.is_empty(), "{} holds no scenarios", configs.display());
+    let files = scenario_files();
+    assert!(!files.is_empty(), "there are no scenarios");
     let mut mistakes = Vec::new();
     for file in files {
         let document = read(&file);
@@ -21,8 +27,7 @@ fn each_file_under_configs_resolves() {
 /// The points of a sweep are scenarios of their own: what is laid over the file must fit it.
 #[test]
 fn each_point_of_their_sweeps_resolves() {
-    let configs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs");
-    for file in toml_files(&configs) {
+    for file in scenario_files() {
         let document = read(&file);
         let Ok(sweep) = document.sweep() else { continue };
         // The first and the last point see each variant's ends; those between differ in numbers alone.

@@ -5,6 +5,7 @@ mod configs;
 mod coverage;
 mod dependency_rules;
 mod determinism;
+mod papers;
 mod peers;
 mod scenarios;
 mod unsafe_code;

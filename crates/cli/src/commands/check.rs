@@ -28,7 +28,7 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
     let document = input::document(&arguments.scenario)?;
     let scenario = document.resolve()?;
     let sweep = document.sweep()?;
-    let plan = input::plan(&scenario, 1)?;
+    let plan = input::plan(&scenario)?;
     let per_cycle = f64::from(scenario.clock.ticks_per_cycle);
     let graph = scenario.topology.built.graph();
     let checked = Checked {

@@ -7,6 +7,7 @@ pub mod fetch;
 pub mod list;
 pub mod models;
 pub mod plot;
+pub mod reproduce;
 pub mod run;
 pub mod serve;
 pub mod submit;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use tailback_scenario::reading::nearest;
 use tailback_scenario::{Kind, ModelSummary, Parameter, models};
 
 use crate::arguments::{Format, ModelsArguments};
@@ -39,7 +40,10 @@ pub fn run(arguments: &ModelsArguments) -> Result<(), Complaint> {
     let shown: Vec<Shown> = models().map(show).filter(wanted).collect();
     if shown.is_empty() {
         let name = arguments.name.as_deref().unwrap_or_default();
-        let help = "`tailback models` lists them all".to_owned();
+        let help = match nearest(name, models().flat_map(|model| [model.name, model.kind])) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`tailback models` lists them all".to_owned(),
+        };
         return Err(Complaint::BadInput(format!("there is no model or kind of models called `{name}`"), Some(help)));
     }
     match arguments.format {

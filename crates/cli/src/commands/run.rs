@@ -12,6 +12,7 @@ use crate::host::{Stopwatch, cores};
 use crate::output::{count, mebibytes, say};
 use crate::progress::Bar;
 use crate::results::{Directory, REPORT};
+use crate::store::VERSION;
 use crate::{input, interrupt};
 
 /// Runs the command.
@@ -24,7 +25,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
         document = document.with(&format!("execution.threads={threads}"));
     }
     let scenario = document.resolve()?;
-    let plan = input::plan(&scenario, 1)?;
+    let plan = input::plan(&scenario)?;
     let directory = arguments.out.as_deref().map(Directory::at).transpose()?;
     if let Some(directory) = &directory {
         directory.refuse_others(&scenario.digest)?;
@@ -37,13 +38,13 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
         eprintln!("{nodes}, {routers}, {regions}, about {} MiB", mebibytes(plan.memory_bytes));
     }
     let threads = scenario.execution.threads.map_or_else(cores, |threads| threads as usize);
-    let bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, "cycles", arguments.quiet);
+    let bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet);
     let outcome = simulate(&scenario, threads, Stopwatch::of_process, |progress, stopwatch| {
         bar.show(progress.cycle, || speed(progress, stopwatch.wall().as_secs_f64()));
     });
     bar.clear();
     let (findings, timing) = outcome?;
-    let report = findings.report(&scenario, env!("CARGO_PKG_VERSION"), &timing);
+    let report = findings.report(&scenario, VERSION, &timing);
     // What cannot be written is printed all the same: it may have taken long.
     let written = directory.map_or(Ok(()), |directory| write(&directory, &scenario, &findings, &report));
     match arguments.format {
@@ -89,7 +90,9 @@ pub fn simulate(
 }
 
 fn speed(progress: &Progress, seconds: f64) -> String {
-    format!("({:.1} M packet-hops/s)", progress.packet_hops as f64 / seconds.max(1e-3) / 1e6)
+    let Progress { cycle, cycles, packet_hops, .. } = *progress;
+    let speed = packet_hops as f64 / seconds.max(1e-3) / 1e6;
+    format!("{cycle} of {cycles} cycles, {speed:.1} M packet-hops/s")
 }
 
 /// What one could do next.

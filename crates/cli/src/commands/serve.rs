@@ -48,7 +48,7 @@ fn complaint(error: &ServeError) -> Complaint {
 fn configuration(arguments: &ServeArguments) -> Result<Configuration, Complaint> {
     let limits = match &arguments.limits {
         Some(file) => {
-            let limits: Result<Limits, _> = toml::from_str(&input::text(file)?);
+            let limits: Result<Limits, _> = toml::from_str(&input::read(file)?);
             limits.map_err(|error| Complaint::bad_input(format!("{}: {error}", file.display())))?
         }
         None => Limits::default(),

@@ -45,7 +45,7 @@ fn request(arguments: &SubmitArguments) -> Result<CreateRunRequest, Complaint> {
         validate_only: false,
         scenario: Some(Scenario {
             name: arguments.scenario.file.display().to_string(),
-            document: input::text(&arguments.scenario.file)?,
+            document: input::read(&arguments.scenario.file)?,
             overrides,
         }),
         execution: Some(Execution { threads: arguments.threads, wall_time_max, artifact_bytes_max: 0 }),

@@ -1,48 +1,68 @@
 //! `tailback sweep`: one scenario many times, and a table.
 
-mod store;
-mod work;
+mod manifest;
 
-use std::path::Path;
+use std::sync::Mutex;
 
 use tailback_report::{Table, sweep_table};
 use tailback_scenario::{Axis, Sweep};
-use tailback_sim::{Curves, Plan, vary};
+use tailback_sim::{Curves, SweepManifest, vary};
 
 use crate::arguments::{Format, SweepArguments};
 use crate::complaint::Complaint;
 use crate::output::{count, say, say_line};
-use crate::{host, input, interrupt};
-pub use store::read_manifest;
-
-use store::Store;
-use work::Task;
+use crate::results::Directory;
+use crate::store::Store;
+use crate::work::{self, Order, Task};
+use crate::{input, interrupt};
+pub use manifest::read_manifest;
 
 /// Runs the command.
 pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     let document = input::document(&arguments.scenario)?;
     let base = document.resolve()?;
     let sweep = complete(document.sweep()?, arguments)?;
-    let tasks = work::tasks(&document, &sweep)?;
-    let largest = tasks.iter().map(|task| &task.scenario).max_by_key(|scenario| Plan::new(scenario).memory_bytes);
-    let jobs = arguments.jobs.map_or_else(host::cores, |jobs| jobs as usize).clamp(1, tasks.len().max(1));
-    if let Some(scenario) = largest {
-        input::plan(scenario, jobs as u64)?;
-    }
+    let runs = sweep.runs(&document);
+    let places: Vec<(usize, usize)> = runs.iter().map(|run| (run.point, run.seed)).collect();
+    let tasks = runs.into_iter().map(|run| Task::new(run.document)).collect::<Result<Vec<_>, _>>()?;
+    let jobs = work::jobs(arguments.jobs, tasks.iter())?;
     let out = arguments
         .out
         .clone()
         .unwrap_or_else(|| ["results".to_owned(), input::stem(&arguments.scenario.file)].iter().collect());
-    let store = Store::open(&out, &base, &sweep)?;
+    let directory = Directory::at(&out)?;
+    directory.refuse_others(&base.digest)?;
+    manifest::write(&SweepManifest::new(&base, &sweep), &directory)?;
+    directory.write("scenario.toml", base.text.as_bytes())?;
+    let store = Store::at(&out)?;
     // Before the first word: whoever has read it may interrupt.
     interrupt::listen();
-    if !arguments.quiet {
-        announce(&tasks, jobs, &store, &out);
-    }
     let mut curves = Curves::new(&sweep);
-    let interrupted = work::run_all(&tasks, &mut curves, &store, jobs, arguments.quiet)?;
+    let mut missing = Vec::new();
+    for (task, &(point, seed)) in tasks.iter().zip(&places) {
+        match store.find(&task.digest, false) {
+            Some(kept) => curves.put(point, seed, kept.report),
+            None => missing.push((Order { task, store: &store }, (point, seed))),
+        }
+    }
+    if !arguments.quiet {
+        let known = tasks.len() - missing.len();
+        let known = if known > 0 { format!("; {known} of them are there already") } else { String::new() };
+        eprintln!("{}, {jobs} at a time, into {}{known}", count(tasks.len() as u32, "run"), out.display());
+    }
+    let (orders, places): (Vec<Order<'_>>, Vec<_>) = missing.into_iter().unzip();
+    let curves = Mutex::new(curves);
+    let locked = || curves.lock().expect("no worker has panicked");
+    let interrupted = work::run_all(
+        &orders,
+        jobs,
+        arguments.quiet,
+        |place| locked().is_beyond_end(places[place].0),
+        |place, kept| locked().put(places[place].0, places[place].1, kept.report),
+    )?;
+    let curves = curves.into_inner().expect("no worker has panicked");
     let table = sweep_table(&curves.points());
-    store.write_table(&table)?;
+    directory.write_table("sweep", &table)?;
     match arguments.format {
         Format::Json => say_line!("{}", table.to_json()),
         Format::Text => say!("{}", main_columns(&table, &sweep).to_text()),
@@ -55,13 +75,6 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
         return Err(Complaint::Interrupted(message.to_owned()));
     }
     Ok(())
-}
-
-/// Says what is going to be done.
-fn announce(tasks: &[Task], jobs: usize, store: &Store, out: &Path) {
-    let known = tasks.iter().filter(|task| store.find(&task.scenario.digest).is_some()).count();
-    let known = if known > 0 { format!("; {known} of them are there already") } else { String::new() };
-    eprintln!("{}, {jobs} at a time, into {}{known}", count(tasks.len() as u32, "run"), out.display());
 }
 
 /// What the command line says goes before what the file says.

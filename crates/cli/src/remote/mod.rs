@@ -79,7 +79,7 @@ fn encrypted(endpoint: Endpoint, arguments: &ServerArguments) -> Result<Endpoint
 
 fn token(arguments: &ServerArguments) -> Result<Option<MetadataValue<Ascii>>, Complaint> {
     let token = match &arguments.token_file {
-        Some(file) => Some(crate::input::text(file)?),
+        Some(file) => Some(crate::input::read(file)?),
         None => std::env::var("TAILBACK_TOKEN").ok(),
     };
     let Some(token) = token.map(|token| token.trim().to_owned()).filter(|token| !token.is_empty()) else {

@@ -16,7 +16,7 @@ fn of_the_program() {
 
 #[test]
 fn of_each_command() {
-    for command in ["run", "sweep", "check", "explain", "models", "plot"] {
+    for command in ["run", "sweep", "check", "explain", "models", "reproduce", "plot"] {
         helps(&format!("help-{command}"), &[command, "--help"]);
     }
     for command in ["serve", "token", "submit", "watch", "list", "cancel", "fetch"] {

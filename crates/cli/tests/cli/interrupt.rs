@@ -86,3 +86,30 @@ fn an_interrupted_sweep_keeps_what_is_finished() {
     assert!(said.code == Some(0) && said.stderr.contains("1 of them"), "{}", said.stderr);
     assert_eq!(said.stdout.lines().count(), 3);
 }
+
+#[test]
+fn an_interrupted_reproduction_keeps_what_is_finished() {
+    let program = Program::new();
+    std::fs::create_dir_all(program.path("configs/papers/toy")).expect("folders can be made");
+    program.write("configs/papers/toy/network.toml", crate::program::SMALL);
+    let figure = |cycles: &str| {
+        format!(
+            "title = \"t\"\nsource = \"s\"\nscenario = \"network.toml\"\nsweep.over.\"measure.cycles\" = [{cycles}]\n\
+             claim = [{{ name = \"c\", says = \"c\", paper = \"c\", expect = {{ above = 0 }}, why = \"c\", \
+             measure = {{ largest = {{ metric = \"accepted_load\" }} }} }}]"
+        )
+    };
+    // Dearest first: two workers, one of which is done soon.
+    program.write("configs/papers/toy/fig1.toml", figure("200, 2000000000"));
+    let arguments = ["reproduce", "toy/fig1", "--jobs", "2", "--format", "json"];
+    let mut running = Running::start(&program, &arguments);
+    running.wait_for("1 of 2 runs");
+    let (code, stdout, stderr) = running.interrupt();
+    assert_eq!(code, Some(130), "{stderr}");
+    assert!(stderr.contains("what is finished is kept"), "{stderr}");
+    assert!(stdout.contains("\"verdict\": \"not_run\""), "{stdout}");
+    program.write("configs/papers/toy/fig1.toml", figure("200, 300"));
+    let said = program.run(&arguments);
+    assert!(said.code == Some(0) && said.stderr.contains("1 of them"), "{}", said.stderr);
+    assert!(said.stdout.contains("\"verdict\": \"pass\""), "{}", said.stdout);
+}

@@ -9,6 +9,7 @@ mod interrupt;
 mod mistakes;
 mod plot;
 mod program;
+mod reproduce;
 mod run;
 mod served;
 mod service;

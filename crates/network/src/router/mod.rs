@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tailback_engine::{Outbox, Tick, Wheel};
 use tailback_random::Stream;
-use tailback_routing::{Agent, Board, Lane, Notice, Step, View};
+use tailback_routing::{Agent, Board, Lane, Notice, PortSet, Step, View};
 use tailback_topology::RouterId;
 
 use crate::event::{Event, EventKind, TickEvents, credit};
@@ -93,6 +93,9 @@ pub(crate) mod sealed {
         /// When a packet last crossed a router.
         fn last_hop(&self) -> Time;
 
+        /// Whether a packet is crossing after tick `now` that was the head of a queue of virtual channel `vc` of a port.
+        fn is_crossing(&self, place: Place, vc: u8, now: Time) -> bool;
+
         /// Shows all packets that routers hold.
         fn visit_packets(&self, pool: &Pool, visit: &mut dyn FnMut(Held));
 
@@ -116,6 +119,16 @@ pub trait Outputs {
     fn round_trip(&self, port: u8) -> u32;
     /// As [`View::admits`].
     fn admits(&self, port: u8, vc: u8) -> bool;
+    /// As [`View::open`].
+    #[inline]
+    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
+        ports.filter(|port| self.occupancy(port, vc) <= occupancy_max && self.admits(port, vc))
+    }
+    /// As [`View::occupancy_of_all`].
+    #[inline]
+    fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
+        ports.iter().map(|port| self.occupancy(port, vc)).sum()
+    }
 }
 
 /// What a routing agent sees.
@@ -148,6 +161,16 @@ impl<T: Outputs> View for RouterView<'_, T> {
     #[inline]
     fn admits(&self, port: u8, vc: u8) -> bool {
         self.outputs.admits(port, vc)
+    }
+
+    #[inline]
+    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
+        self.outputs.open(ports, vc, occupancy_max)
+    }
+
+    #[inline]
+    fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
+        self.outputs.occupancy_of_all(ports, vc)
     }
 
     #[inline]

@@ -19,10 +19,10 @@ fn hops_bound(routing: &str) -> u8 {
     match routing {
         "direct" => 0,
         "minimal" => 3,
-        "valiant" | "ugal-l" | "piggyback" => 6,
+        "valiant" | "ugal-l" | "ugal-g" | "piggyback" => 6,
         "par" => 7,
         // Two local hops in each of three groups, and the two global ones between them.
-        "olm" | "base" | "hybrid" | "ectn" | "statistical" => 8,
+        "par6-2" | "olm" | "base" | "hybrid" | "ectn" | "statistical" => 8,
         "nearest-common-ancestor" => 4,
         other => panic!("say how long ways by {other} may be"),
     }

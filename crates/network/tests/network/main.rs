@@ -1,6 +1,7 @@
 //! Tests of whole networks, with random topologies, routers and traffics.
 
 mod conservation;
+mod contention;
 mod deadlock;
 mod determinism;
 mod exact;

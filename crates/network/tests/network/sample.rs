@@ -37,10 +37,10 @@ pub struct Sample {
     pub seed: u64,
 }
 
-type Topo = (&'static str, &'static [(&'static str, &'static [u64])]);
-type Route = (&'static str, &'static [(&'static str, &'static str)]);
+pub type Topo = (&'static str, &'static [(&'static str, &'static [u64])]);
+pub type Route = (&'static str, &'static [(&'static str, &'static str)]);
 
-const DRAGONFLIES: &[Topo] = &[
+pub const DRAGONFLIES: &[Topo] = &[
     ("dragonfly", &[("p", &[2]), ("a", &[4]), ("h", &[2]), ("g", &[9])]),
     ("dragonfly", &[("p", &[2]), ("a", &[3]), ("h", &[2]), ("g", &[4])]),
     ("dragonfly", &[("p", &[1]), ("a", &[2]), ("h", &[1]), ("g", &[3])]),
@@ -59,10 +59,14 @@ const DRAGONFLY_ROUTES: &[Route] = &[
     ("valiant", &[("target", "group")]),
     ("valiant", &[("target", "router"), ("intermediates", "anywhere")]),
     ("valiant", &[("target", "router"), ("intermediates", "like-destination")]),
+    ("valiant", &[("target", "node"), ("intermediates", "anywhere")]),
     ("ugal-l", &[("target", "router")]),
     ("ugal-l", &[("target", "group"), ("occupancy", "port")]),
+    ("ugal-g", &[("target", "node")]),
+    ("ugal-g", &[("target", "router"), ("intermediates", "anywhere"), ("occupancy", "port")]),
     ("piggyback", &[("target", "router"), ("intermediates", "anywhere")]),
     ("par", &[("threshold", "4")]),
+    ("par6-2", &[("share", "80"), ("packet", "1")]),
     ("olm", &[("siblings", "0"), ("siblings_margin", "0")]),
     ("base", &[("threshold", "2")]),
     ("hybrid", &[("threshold", "2"), ("candidates", "one")]),

@@ -1,7 +1,7 @@
 //! Curves from the columns of a table.
 
-use super::Curve;
-use crate::{Cell, Table, TableError};
+use super::{Curve, Figure};
+use crate::{Cell, Column, Kind, Table, TableError};
 
 impl Curve {
     /// The curves of column `y` over column `x`, one for each combination of what the columns `by` hold.
@@ -36,6 +36,22 @@ impl Curve {
             half_widths: uncertain.then(|| points.iter().map(|point| point[2]).collect()),
             points: points.iter().map(|point| (point[0], point[1])).collect(),
         }
+    }
+}
+
+impl Figure {
+    /// The points of all curves as a table: curve, place to the right, height, and half the height of the error bar.
+    #[must_use]
+    pub fn to_table(&self) -> Table {
+        let numbers = ["x", "y", "y_ci95"].map(|name| Column::new(name, Kind::Number));
+        let mut table = Table::new(std::iter::once(Column::text("curve")).chain(numbers).collect());
+        for curve in &self.curves {
+            for (place, &(x, y)) in curve.points.iter().enumerate() {
+                let half_width = curve.half_widths.as_ref().map(|widths| widths[place]).filter(|&width| width > 0.0);
+                table.push(vec![curve.name.as_str().into(), x.into(), y.into(), half_width.into()]);
+            }
+        }
+        table
     }
 }
 

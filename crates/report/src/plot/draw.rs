@@ -47,25 +47,25 @@ impl Figure {
     }
 
     fn drawing(&self) -> (Vec<Plot>, Layout) {
-        let (x_max, y_max) = self.limits();
+        let axes = self.axes();
         let mut plots = Vec::new();
         if self.style == Style::MarkersAndDiagonal {
-            let end = x_max.min(y_max);
+            let end = axes.x.1.min(axes.y.1);
             let diagonal = LinePlot::new().with_data([(0.0, 0.0), (end, end)]).with_color("#999999");
             plots.push(Plot::Line(diagonal.with_stroke_width(1.0).with_dashed()));
         }
         plots.extend(self.curves.iter().enumerate().map(|(index, curve)| line(curve, index, self.style)));
         // Without any curve there would be no axes either.
         if self.style != Style::Line || self.curves.is_empty() {
-            plots.push(markers(&Curve::default(), 0, y_max));
-            plots.extend(self.curves.iter().enumerate().map(|(index, curve)| markers(curve, index, y_max)));
+            plots.push(markers(&Curve::default(), 0, &axes));
+            plots.extend(self.curves.iter().enumerate().map(|(index, curve)| markers(curve, index, &axes)));
         }
-        let layout = self.layout(x_max, y_max);
+        let layout = self.layout(&axes);
         (plots, layout)
     }
 
-    /// Where the axes end; both start at zero.
-    fn limits(&self) -> (f64, f64) {
+    /// Where the axes begin and end; at zero and a little beyond the data, unless the figure says otherwise.
+    fn axes(&self) -> Axes {
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let largest = |values: &mut dyn Iterator<Item = f64>| {
             let largest = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
@@ -74,7 +74,13 @@ impl Figure {
         let x_max = self.x_max.unwrap_or_else(|| self.end_of_x(largest(&mut points().map(|point| point.0))));
         // A little air above the highest point.
         let y_max = self.y_max.unwrap_or_else(|| round_up(1.02 * largest(&mut points().map(|point| point.1))));
-        (x_max, y_max)
+        // There is no zero on a logarithmic axis.
+        let least = |values: &mut dyn Iterator<Item = f64>, max: f64| {
+            values.filter(|&value| value > 0.0).fold(max / 10.0, f64::min)
+        };
+        let x_min = if self.log_x { least(&mut points().map(|point| point.0), x_max) } else { 0.0 };
+        let y_min = if self.log_y { least(&mut points().map(|point| point.1), y_max) } else { 0.0 };
+        Axes { x: (self.x_min.unwrap_or(x_min), x_max), y: (self.y_min.unwrap_or(y_min), y_max) }
     }
 
     /// Where the axis to the right ends: far enough for whole markers, or at the next tick if that is near.
@@ -86,26 +92,26 @@ impl Figure {
         }
     }
 
-    fn layout(&self, x_max: f64, y_max: f64) -> Layout {
-        let mut layout = Layout::new((0.0, x_max), (0.0, y_max))
+    fn layout(&self, axes: &Axes) -> Layout {
+        let mut layout = Layout::new(axes.x, axes.y)
             .with_theme(theme())
             .with_width(760.0)
             .with_height(500.0)
             .with_title(escaped(&self.title))
             .with_x_label(escaped(&self.x_label))
             .with_y_label(escaped(&self.y_label))
-            .with_x_axis_min(0.0)
-            .with_x_axis_max(x_max)
-            .with_y_axis_min(0.0)
-            .with_y_axis_max(y_max)
-            .with_x_tick_step(tick_step(x_max))
-            .with_y_tick_step(tick_step(y_max))
+            .with_x_axis_min(axes.x.0)
+            .with_x_axis_max(axes.x.1)
+            .with_y_axis_min(axes.y.0)
+            .with_y_axis_max(axes.y.1)
             .with_tick_format(TickFormat::Auto)
             .with_title_size(17)
             .with_label_size(14)
             .with_tick_size(12)
             .with_body_size(12)
             .with_grid_line_width(0.8);
+        layout = if self.log_x { layout.with_log_x() } else { layout.with_x_tick_step(tick_step(axes.x.1 - axes.x.0)) };
+        layout = if self.log_y { layout.with_log_y() } else { layout.with_y_tick_step(tick_step(axes.y.1 - axes.y.0)) };
         let entries: Vec<_> = self.curves.iter().enumerate().map(|(index, curve)| self.entry(curve, index)).collect();
         if entries.iter().any(|entry| !entry.label.is_empty()) {
             let inside = self.style != Style::Line && entries.len() <= INSIDE_LEGEND_MAX;
@@ -123,6 +129,12 @@ impl Figure {
         };
         LegendEntry { label: escaped(&curve.name), color: colour(index).to_owned(), shape, dasharray: None }
     }
+}
+
+/// From where to where the axes go.
+struct Axes {
+    x: (f64, f64),
+    y: (f64, f64),
 }
 
 /// Renames the clipping area after the content of the image.
@@ -147,7 +159,7 @@ fn line(curve: &Curve, index: usize, style: Style) -> Plot {
 }
 
 /// The markers of a curve, those that would be cut in halves left out, and its error bars.
-fn markers(curve: &Curve, index: usize, y_max: f64) -> Plot {
+fn markers(curve: &Curve, index: usize, axes: &Axes) -> Plot {
     let mut plot = ScatterPlot::new()
         .with_data(curve.points.iter().copied())
         .with_color(colour(index))
@@ -157,7 +169,7 @@ fn markers(curve: &Curve, index: usize, y_max: f64) -> Plot {
         // None instead of an interval without width, which would be drawn as a dash.
         point.y_err = (*half_width > 0.0).then_some((*half_width, *half_width));
     }
-    plot.data.retain(|point| point.y <= y_max);
+    plot.data.retain(|point| point.y <= axes.y.1 && point.x >= axes.x.0);
     Plot::Scatter(plot)
 }
 

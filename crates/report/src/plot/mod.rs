@@ -16,10 +16,18 @@ pub struct Figure {
     pub y_label: String,
     /// The curves, in the order of the legend.
     pub curves: Vec<Curve>,
+    /// Where the axis to the right begins, if not at zero.
+    pub x_min: Option<f64>,
     /// Where the axis to the right ends, if not at the data.
     pub x_max: Option<f64>,
     /// Where the axis upwards ends, if not at the data; what is higher is cut off.
     pub y_max: Option<f64>,
+    /// Where the axis upwards begins, if not at zero.
+    pub y_min: Option<f64>,
+    /// Whether powers of ten are at equal distances on the axis to the right.
+    pub log_x: bool,
+    /// Whether they are on the axis upwards.
+    pub log_y: bool,
     /// How curves are drawn.
     pub style: Style,
 }

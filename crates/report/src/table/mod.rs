@@ -6,7 +6,7 @@ mod text;
 
 use serde::{Serialize, Serializer};
 
-pub(crate) use text::significant;
+pub use text::significant;
 
 /// What the cells of a column hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

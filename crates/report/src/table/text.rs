@@ -52,7 +52,8 @@ fn order(number: f64) -> i32 {
 }
 
 /// A number with so many significant digits, or with all of its whole part if that has more.
-pub(crate) fn significant(number: f64, digits: i32) -> String {
+#[must_use]
+pub fn significant(number: f64, digits: i32) -> String {
     let decimals = (digits - 1 - order(number)).clamp(0, 12) as usize;
     format!("{number:.decimals$}")
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tailback_random::Stream;
 use tailback_topology::{Dragonfly, GlobalLink, Locator, Peer, Port, RouterId, Topology};
 
-use crate::{Header, Hop, Lane, Step, VcSequence};
+use crate::{Header, Hop, Lane, PortSet, Step, VcSequence};
 
 /// The links of one group to each other group.
 #[derive(Debug)]
@@ -60,9 +60,26 @@ impl Chart {
             Peer::Router { router, .. } => self.topology.place(router).0,
             _ => group,
         };
-        let behind = (0..self.topology.global_links_per_router()).map(behind).collect();
-        let mut compass =
-            Compass { group, place, nodes, first_global, towards: Box::default(), behind, gateways, chart };
+        let links = self.topology.global_links_per_router();
+        let behind: Box<[u32]> = (0..links).map(behind).collect();
+        let [locals, globals] = [nodes.into()..first_global, first_global..first_global + links as u16];
+        let [locals, globals] = [locals, globals].map(PortSet::from_range);
+        // In dragonflies of few groups some ports are open: nothing is behind them.
+        let globals = globals.filter(|port| behind[usize::from(u16::from(port) - first_global)] != group);
+        let mut compass = Compass {
+            group,
+            place,
+            nodes,
+            first_global,
+            ports: [locals, globals],
+            ports_to_gateways: PortSet::default(),
+            towards: Box::default(),
+            behind,
+            gateways,
+            chart,
+        };
+        let is_gateway = |port| compass.gateways.links.iter().any(|link| link.router == compass.place_behind(port));
+        compass.ports_to_gateways = locals.filter(is_gateway);
         compass.towards = (0..self.topology.groups()).map(|group| compass.only_port_towards(group)).collect();
         compass
     }
@@ -71,6 +88,15 @@ impl Chart {
     pub(super) fn destinations(&self) -> impl Iterator<Item = Locator> {
         let p = self.topology.nodes_per_router();
         (0..self.topology.routers()).map(move |router| self.topology.locator(router * p))
+    }
+
+    /// What `header` stands for: itself, or one towards each destination if it leaves that open.
+    pub(super) fn headers(&self, header: Header) -> Vec<Header> {
+        if header.is_anywhere() {
+            self.destinations().map(|destination| header.towards(destination)).collect()
+        } else {
+            vec![header]
+        }
     }
 }
 
@@ -81,6 +107,9 @@ pub(super) struct Compass {
     pub(super) place: u32,
     nodes: Port,
     first_global: u16,
+    /// By kind of link: the ports that have one.
+    ports: [PortSet; 2],
+    ports_to_gateways: PortSet,
     /// By group: the port of the next hop there, if there is only one; else the port of a terminal.
     towards: Box<[Port]>,
     /// By global link: the group behind it.
@@ -90,6 +119,13 @@ pub(super) struct Compass {
 }
 
 impl Compass {
+    /// Whether a packet is at the router of its destination.
+    #[inline]
+    pub(super) fn is_last(&self, header: &Header) -> bool {
+        let (group, place, _) = Dragonfly::locate(header.destination());
+        (group, place) == (self.group, self.place)
+    }
+
     /// The kind of link behind a port, `None` for a terminal.
     #[inline]
     pub(super) fn kind(&self, port: Port) -> Option<Hop> {
@@ -141,12 +177,8 @@ impl Compass {
     }
 
     fn draw_towards_group(&self, group: u32, random: &mut Stream) -> (Hop, Port) {
-        let links = self.gateways.to(group);
-        let count = |here| links.iter().filter(|link| (link.router == self.place) == here).count() as u32;
-        let here = count(true) > 0;
-        let mut suitable = links.iter().filter(|link| (link.router == self.place) == here);
-        let drawn = random.below(count(here)) as usize;
-        self.by(*suitable.nth(drawn).expect("the draw is below the count"))
+        let drawn = random.below(self.exits(self.place, group).count() as u32) as usize;
+        self.by(self.exits(self.place, group).nth(drawn).expect("the draw is below the count"))
     }
 
     /// The port of the next hop to another group if there is only one, else that of a terminal.
@@ -176,7 +208,36 @@ impl Compass {
     pub(super) fn gateway(&self, group: u32) -> Option<(u32, u32)> {
         let links = self.gateways.to(group);
         let link = links.iter().find(|link| link.router == self.place).or(links.first())?;
-        Some((link.router, u32::from(link.port) - u32::from(self.first_global)))
+        Some((link.router, self.number(link.port) as u32))
+    }
+
+    /// The links by which minimal ways lead to another group from the router at `place` of this one: its own if it has
+    /// any, else those of all others.
+    pub(super) fn exits(&self, place: u32, group: u32) -> impl Iterator<Item = GlobalLink> {
+        let links = self.gateways.to(group);
+        let here = links.iter().any(|link| link.router == place);
+        links.iter().copied().filter(move |link| (link.router == place) == here)
+    }
+
+    /// The ports of links of a kind; open ports are not among them.
+    #[inline]
+    pub(super) fn ports(&self, hop: Hop) -> PortSet {
+        self.ports[hop as usize]
+    }
+
+    /// The ports of local links to routers that have a link to another group.
+    #[inline]
+    pub(super) fn ports_to_gateways(&self) -> PortSet {
+        self.ports_to_gateways
+    }
+
+    /// The first of them.
+    #[inline]
+    pub(super) fn first_port(&self, hop: Hop) -> Port {
+        match hop {
+            Hop::Local => self.nodes,
+            Hop::Global => self.first_global as Port,
+        }
     }
 
     /// The ports of global links.
@@ -186,15 +247,21 @@ impl Compass {
         (self.first_global..self.first_global + count).map(|port| port as Port)
     }
 
-    /// The ports of local links.
-    #[inline]
-    pub(super) fn local_ports(&self) -> impl Iterator<Item = Port> + use<> {
-        (u16::from(self.nodes)..self.first_global).map(|port| port as Port)
-    }
-
     /// The group behind a global port.
     pub(super) fn group_behind(&self, port: Port) -> u32 {
-        self.behind[usize::from(u16::from(port) - self.first_global)]
+        self.behind[self.number(port)]
+    }
+
+    /// The number of a global link of a router of this group by its port.
+    #[inline]
+    pub(super) fn number(&self, port: Port) -> usize {
+        usize::from(u16::from(port) - self.first_global)
+    }
+
+    /// The place of the router behind a local port.
+    pub(super) fn place_behind(&self, port: Port) -> u32 {
+        let index = u32::from(port - self.nodes);
+        index + u32::from(index >= self.place)
     }
 
     /// All hops that [`Compass::towards`] may choose.
@@ -202,9 +269,7 @@ impl Compass {
         if group == self.group {
             return if place == self.place { Vec::new() } else { vec![(Hop::Local, self.local_port(place))] };
         }
-        let links = self.gateways.to(group);
-        let here = links.iter().any(|link| link.router == self.place);
-        links.iter().filter(|link| (link.router == self.place) == here).map(|link| self.by(*link)).collect()
+        self.exits(self.place, group).map(|link| self.by(link)).collect()
     }
 
     /// The number of links of a minimal way to the router at `place` of `group`.

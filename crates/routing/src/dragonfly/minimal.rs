@@ -65,11 +65,7 @@ impl Routing for Minimal {
 
     fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
         let compass = self.chart.compass(router);
-        if header.is_anywhere() {
-            for destination in self.chart.destinations() {
-                compass.minimal_steps(entry, header.towards(destination), steps);
-            }
-        } else {
+        for header in self.chart.headers(header) {
             compass.minimal_steps(entry, header, steps);
         }
     }
@@ -104,7 +100,7 @@ impl Compass {
     /// All steps that [`Compass::minimal_step`] may choose.
     pub(super) fn minimal_steps(&self, entry: Lane, header: Header, steps: &mut Vec<Step>) {
         let (group, place, port) = Dragonfly::locate(header.destination());
-        if (group, place) == (self.group, self.place) {
+        if self.is_last(&header) {
             steps.push(self.eject(port, header));
         }
         let hops = self.all_towards(group, place);

@@ -8,7 +8,8 @@ use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, LinkClass, Port, RouterId, Topology};
 
 use super::compass::Compass;
-use super::valiant::{DETOUR_PARAMETERS, Detours, STRAIGHT};
+use super::detours::{self, Detours, START, Way, straight_on};
+use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, ChannelKind, Header, Interests, Lane, Notice, Routing, Step, View};
 
@@ -30,14 +31,9 @@ pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
             default: Some("24"),
             help: "flits by which it exceeds them on top",
         },
+        occupancy::threshold("24"),
         Parameter {
-            name: "threshold",
-            kind: Kind::Integer { min: 0, max: 1 << 20 },
-            default: Some("24"),
-            help: "flits by which the weighted minimal queue must exceed the other before a packet detours",
-        },
-        Parameter {
-            name: "occupancy",
+            name: occupancy::NAME,
             kind: Kind::Choice(&[
                 Choice { word: "channel", help: "that of the first virtual channel of a global link" },
                 Choice { word: "port", help: "the mean of all its virtual channels" },
@@ -45,9 +41,9 @@ pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
             default: Some("\"channel\""),
             help: "whose buffers tell of saturation",
         },
-        DETOUR_PARAMETERS[0],
-        DETOUR_PARAMETERS[1],
-        DETOUR_PARAMETERS[2],
+        detours::PARAMETERS[0],
+        detours::PARAMETERS[1],
+        detours::PARAMETERS[2],
     ],
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&PIGGYBACK, topology)) };
@@ -55,7 +51,7 @@ pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
             saturation: values.integer("saturation"),
             margin: values.integer("saturation_margin"),
             threshold: values.integer("threshold"),
-            whole_port: values.text("occupancy") == "port",
+            occupancy: Occupancy::build(values),
         };
         Ok(Arc::new(Piggyback { detours: Detours::build(topology, values)?, rule }))
     },
@@ -67,18 +63,14 @@ struct Rule {
     saturation: u32,
     margin: u32,
     threshold: u32,
-    /// Whether saturation goes by the mean of all virtual channels of a link.
-    whole_port: bool,
+    /// What saturation goes by.
+    occupancy: Occupancy,
 }
 
 impl Rule {
     /// The flits that stand for the use of a global link.
     fn used(self, view: &dyn View, port: Port) -> u32 {
-        if self.whole_port {
-            view.port_occupancy(port) / u32::from(view.channels(port)).max(1)
-        } else {
-            view.occupancy(port, 0)
-        }
+        self.occupancy.mean(view, port, 0)
     }
 }
 
@@ -154,29 +146,25 @@ impl PiggybackAgent {
         if self.drawn.len() <= queue {
             self.drawn.resize(queue + 1, None);
         }
-        *self.drawn[queue].get_or_insert_with(|| self.detours.draw(&self.compass, header, random))
+        *self.drawn[queue].get_or_insert_with(|| self.detours.turns.draw(&self.compass, entry, header, random))
     }
 
     /// The header with which a packet leaves its source router, as things are now.
     fn decide(&mut self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Header {
-        let straight = Header { leg: STRAIGHT, ..header };
-        let (group, place, _) = Dragonfly::locate(header.destination());
-        if (group, place) == (self.compass.group, self.compass.place) {
-            return straight;
+        if self.compass.is_last(&header) {
+            return straight_on(header);
         }
         let via = self.detour(entry, &header, random);
-        let detour = self.detours.set_out(header, via);
-        let minimal_step = self.compass.minimal_step(entry, straight, random);
-        let detour_step = self.detours.follow(&self.compass, entry, detour, random);
-        let queue = |step: &Step| view.occupancy(step.port, step.vc);
-        let minimal = queue(&minimal_step) * self.compass.distance(group, place);
-        let other = queue(&detour_step) * self.detours.length(&self.compass, via, (group, place));
-        let longer = minimal > other + self.rule.threshold;
-        if longer || self.minimal_link_is_saturated(group, view) { detour } else { straight }
+        let fork = self.detours.fork(&self.compass, entry, header, via, random);
+        let queue = |way: &Way| view.occupancy(way.step.port, way.step.vc);
+        let detours = self.detours.is_worth_it(&self.compass, &fork, self.rule.threshold, queue)
+            || self.minimal_link_is_saturated(&header, view);
+        if detours { fork.detour.header } else { fork.straight.header }
     }
 
     /// Whether the global link of a minimal way to another group is saturated, as far as this router has heard.
-    fn minimal_link_is_saturated(&self, group: u32, view: &dyn View) -> bool {
+    fn minimal_link_is_saturated(&self, header: &Header, view: &dyn View) -> bool {
+        let (group, _, _) = Dragonfly::locate(header.destination());
         let Some((place, offset)) = self.compass.gateway(group) else { return false };
         let saturated = if place == self.compass.place { self.saturated } else { view.board().word(place as usize) };
         saturated & 1 << offset != 0
@@ -185,7 +173,7 @@ impl PiggybackAgent {
 
 impl Agent for PiggybackAgent {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        let header = if header.leg == 0 { self.decide(entry, *header, view, random) } else { *header };
+        let header = if header.leg == START { self.decide(entry, *header, view, random) } else { *header };
         self.detours.follow(&self.compass, entry, header, random)
     }
 

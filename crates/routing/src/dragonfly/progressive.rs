@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
-use tailback_parameters::{Kind, Parameter};
+use tailback_parameters::{BuildError, Kind, Parameter};
 use tailback_random::Stream;
-use tailback_topology::{AnyTopology, Dragonfly, Locator, RouterId, Topology};
+use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 
 use super::compass::Compass;
-use super::valiant::{DETOUR_PARAMETERS, Detours, STRAIGHT};
+use super::detours::{Detours, START, STRAIGHT, straight_on};
+use super::intermediates::{INTERMEDIATES, Turns, ValiantTarget};
+use super::occupancy::waiting;
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Hop, Lane, Routing, Step, View};
+use crate::{Agent, ChannelKind, Header, Hop, Lane, Routing, Step, VcSequence, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
@@ -21,10 +23,10 @@ pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
         Parameter {
             name: "threshold",
             kind: Kind::Integer { min: 0, max: 1 << 20 },
-            default: Some("32"),
+            default: Some("8"),
             help: "flits by which the minimal queue must exceed twice that of the detour, beyond what is on the links",
         },
-        DETOUR_PARAMETERS[1],
+        INTERMEDIATES,
         Parameter {
             name: "vcs",
             kind: Kind::Text,
@@ -34,13 +36,16 @@ pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
     ],
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&PROGRESSIVE, topology)) };
-        let detours = Detours::progressive(topology, values)?;
+        let turns = Turns::to(ValiantTarget::Router, topology, values)?;
+        let sequence = VcSequence::parse(values.text("vcs"), PATHS)
+            .map_err(|error| BuildError::at("vcs", error.to_string()).help("the default is `l0 l1 g0 l2 l3 g1 l4`"))?;
+        let detours = Detours::new(Arc::clone(topology), turns, sequence);
         Ok(Arc::new(Progressive { detours, threshold: values.integer("threshold") }))
     },
 };
 
 /// All paths of packets: a detour begins at the source router, or one local hop later.
-pub(super) const PATHS: &[&str] = &["l", "ll", "l?gl?", "l?l?gl?l?gl?", "l?l?l?gl?", "l?l?gl?l?"];
+const PATHS: &[&str] = &["l", "ll", "l?gl?", "l?l?gl?l?gl?", "l?l?l?gl?", "l?l?gl?l?"];
 
 /// The leg of a packet on its minimal way that has not left its source group.
 const PROVISIONAL: u8 = 3;
@@ -70,21 +75,17 @@ impl Routing for Progressive {
     }
 
     fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        if header.leg != 0 && header.leg != PROVISIONAL {
+        if header.leg != START && header.leg != PROVISIONAL {
             return self.detours.possible(router, entry, header, steps);
         }
         let compass = self.detours.chart.compass(router);
-        let destinations: Vec<Locator> = match header.is_anywhere() {
-            true => self.detours.chart.destinations().collect(),
-            false => vec![header.destination()],
-        };
-        for destination in destinations {
-            let start = Header { leg: 0, ..header.towards(destination) };
+        for header in self.detours.chart.headers(header) {
+            let start = Header { leg: START, ..header };
             self.possible_detours(&compass, router, entry, start, steps);
             let first = steps.len();
             compass.minimal_steps(entry, start, steps);
             for step in &mut steps[first..] {
-                let stays = compass.kind(step.port) == Some(Hop::Local) && header.leg == 0;
+                let stays = compass.kind(step.port) == Some(Hop::Local) && header.leg == START;
                 step.header.leg = if stays { PROVISIONAL } else { STRAIGHT };
             }
         }
@@ -121,33 +122,27 @@ impl ProgressiveAgent {
     /// The header with which a packet leaves this router.
     fn decide(&self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Header {
         let (group, _, _) = Dragonfly::locate(header.destination());
-        let straight = Header { leg: STRAIGHT, ..header };
         if group == self.compass.group {
-            return straight;
+            return straight_on(header);
         }
-        let start = Header { leg: 0, ..header };
-        let via = self.detours.draw(&self.compass, &start, random);
+        let via = self.detours.turns.draw(&self.compass, entry, &header, random);
         if via.0 == self.compass.group || via.0 == group {
-            return self.stay(straight, &header);
+            return stay(header);
         }
-        let detour = self.detours.set_out(start, via);
-        let minimal = self.compass.minimal_step(entry, straight, random);
-        let other = self.detours.follow(&self.compass, entry, detour, random);
-        // What is only on its way on a busy link is no queue.
-        let queue = |step: &Step| view.port_occupancy(step.port).saturating_sub(view.round_trip(step.port));
-        let (minimal, other) = (queue(&minimal), queue(&other));
-        if minimal > 2 * other + self.threshold { detour } else { self.stay(straight, &header) }
+        let fork = self.detours.fork(&self.compass, entry, header, via, random);
+        let [minimal, other] = [fork.straight, fork.detour].map(|way| waiting(view, way.step.port));
+        if minimal > 2 * other + self.threshold { fork.detour.header } else { stay(header) }
     }
+}
 
-    /// On the minimal way, for now where it is the first decision.
-    fn stay(&self, straight: Header, before: &Header) -> Header {
-        if before.leg == 0 { Header { leg: PROVISIONAL, ..straight } } else { straight }
-    }
+/// The header of a packet that stays on the minimal way, for now where it is the first decision.
+fn stay(header: Header) -> Header {
+    Header { leg: if header.leg == START { PROVISIONAL } else { STRAIGHT }, ..header }
 }
 
 impl Agent for ProgressiveAgent {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        let undecided = header.leg == 0 || header.leg == PROVISIONAL;
+        let undecided = header.leg == START || header.leg == PROVISIONAL;
         let header = if undecided { self.decide(entry, *header, view, random) } else { *header };
         if header.leg == PROVISIONAL {
             let step = self.compass.minimal_step(entry, header, random);

@@ -3,65 +3,88 @@
 
 use std::sync::Arc;
 
-use tailback_parameters::{Choice, Kind, Parameter};
+use tailback_parameters::{Parameter, Values};
 use tailback_random::Stream;
-use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
+use tailback_topology::{AnyTopology, RouterId, Topology};
 
 use super::compass::Compass;
-use super::valiant::{DETOUR_PARAMETERS, Detours, STRAIGHT};
+use super::detours::{self, Detours, START, Way, straight_on};
+use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, View};
+
+/// The parameters of all UGALs.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    occupancy::threshold("0"),
+    occupancy::parameter("\"channel\""),
+    detours::PARAMETERS[0],
+    detours::PARAMETERS[1],
+    detours::PARAMETERS[2],
+];
 
 /// The entry in the list of algorithms.
 pub(crate) const UGAL_LOCAL: RoutingModel = RoutingModel {
     name: "ugal-l",
     topology: "dragonfly",
     summary: "UGAL-L: minimal or by way of a random router, whichever promises the shorter wait at the source router",
-    parameters: &[
-        Parameter {
-            name: "threshold",
-            kind: Kind::Integer { min: 0, max: 1 << 20 },
-            default: Some("0"),
-            help: "flits by which the weighted minimal queue must exceed the other before a packet detours",
-        },
-        Parameter {
-            name: "occupancy",
-            kind: Kind::Choice(&[
-                Choice { word: "channel", help: "flits on the virtual channel that the packet would use" },
-                Choice { word: "port", help: "flits on all virtual channels of the port" },
-            ]),
-            default: Some("\"channel\""),
-            help: "what stands for the length of a queue",
-        },
-        DETOUR_PARAMETERS[0],
-        DETOUR_PARAMETERS[1],
-        DETOUR_PARAMETERS[2],
-    ],
+    parameters: PARAMETERS,
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&UGAL_LOCAL, topology)) };
-        Ok(Arc::new(UgalLocal {
-            detours: Detours::build(topology, values)?,
-            rule: Rule { threshold: values.integer("threshold"), whole_port: values.text("occupancy") == "port" },
-        }))
+        Ok(Arc::new(UgalLocal { detours: Detours::build(topology, values)?, rule: Rule::build(values) }))
     },
 };
 
 /// How the two ways are compared.
 #[derive(Clone, Copy, Debug)]
-struct Rule {
-    threshold: u32,
-    whole_port: bool,
+pub(super) struct Rule {
+    pub(super) threshold: u32,
+    pub(super) occupancy: Occupancy,
 }
 
 impl Rule {
-    fn queue(self, view: &dyn View, step: Step) -> u32 {
-        if self.whole_port { view.port_occupancy(step.port) } else { view.occupancy(step.port, step.vc) }
+    /// As [`PARAMETERS`] say.
+    pub(super) fn build(values: &Values) -> Self {
+        Self { threshold: values.integer("threshold"), occupancy: Occupancy::build(values) }
+    }
+
+    /// How it is called.
+    pub(super) fn describe(self) -> String {
+        format!("on the occupancy of the {}, threshold {} flits", self.occupancy.describe(), self.threshold)
     }
 }
 
-/// UGAL-L.
+/// What agents of all UGALs decide by at their router.
+pub(super) struct Scales {
+    pub(super) compass: Compass,
+    pub(super) detours: Detours,
+    pub(super) rule: Rule,
+}
+
+impl Scales {
+    pub(super) fn new(router: RouterId, detours: &Detours, rule: Rule) -> Self {
+        Self { compass: detours.chart.compass(router), detours: detours.clone(), rule }
+    }
+
+    /// Where a packet goes next, where `queue` is the length of the queue of a way.
+    pub(super) fn route(&self, entry: Lane, header: Header, random: &mut Stream, queue: impl Fn(&Way) -> u32) -> Step {
+        let header = if header.leg == START { self.decide(entry, header, random, queue) } else { header };
+        self.detours.follow(&self.compass, entry, header, random)
+    }
+
+    /// The header with which a packet leaves its source router.
+    fn decide(&self, entry: Lane, header: Header, random: &mut Stream, queue: impl Fn(&Way) -> u32) -> Header {
+        if self.compass.is_last(&header) {
+            return straight_on(header);
+        }
+        let via = self.detours.turns.draw(&self.compass, entry, &header, random);
+        let fork = self.detours.fork(&self.compass, entry, header, via, random);
+        let detours = self.detours.is_worth_it(&self.compass, &fork, self.rule.threshold, queue);
+        if detours { fork.detour.header } else { fork.straight.header }
+    }
+}
+
 #[derive(Debug)]
-pub struct UgalLocal {
+struct UgalLocal {
     detours: Detours,
     rule: Rule,
 }
@@ -76,8 +99,7 @@ impl Routing for UgalLocal {
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        let compass = self.detours.chart.compass(router);
-        Box::new(UgalAgent { compass, detours: self.detours.clone(), rule: self.rule })
+        Box::new(UgalLocalAgent(Scales::new(router, &self.detours, self.rule)))
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
@@ -90,42 +112,15 @@ impl Routing for UgalLocal {
     }
 
     fn describe(&self) -> String {
-        let queue = if self.rule.whole_port { "port" } else { "channel" };
-        format!(
-            "UGAL-L on the occupancy of the {queue}, threshold {} flits, by {}",
-            self.rule.threshold,
-            self.detours.describe()
-        )
+        format!("UGAL-L {}, by {}", self.rule.describe(), self.detours.describe())
     }
 }
 
-struct UgalAgent {
-    compass: Compass,
-    detours: Detours,
-    rule: Rule,
-}
+struct UgalLocalAgent(Scales);
 
-impl UgalAgent {
-    /// The header with which a packet leaves its source router.
-    fn decide(&self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Header {
-        let straight = Header { leg: STRAIGHT, ..header };
-        let (group, place, _) = Dragonfly::locate(header.destination());
-        if (group, place) == (self.compass.group, self.compass.place) {
-            return straight;
-        }
-        let via = self.detours.draw(&self.compass, &header, random);
-        let detour = self.detours.set_out(header, via);
-        let minimal_step = self.compass.minimal_step(entry, straight, random);
-        let detour_step = self.detours.follow(&self.compass, entry, detour, random);
-        let minimal = self.rule.queue(view, minimal_step) * self.compass.distance(group, place);
-        let other = self.rule.queue(view, detour_step) * self.detours.length(&self.compass, via, (group, place));
-        if minimal > other + self.rule.threshold { detour } else { straight }
-    }
-}
-
-impl Agent for UgalAgent {
+impl Agent for UgalLocalAgent {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        let header = if header.leg == 0 { self.decide(entry, *header, view, random) } else { *header };
-        self.detours.follow(&self.compass, entry, header, random)
+        let occupancy = self.0.rule.occupancy;
+        self.0.route(entry, *header, random, |way| occupancy.of(view, &way.step))
     }
 }

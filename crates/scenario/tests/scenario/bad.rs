@@ -2,16 +2,7 @@
 
 use tailback_scenario::Document;
 
-const SMALL: &str = r#"
-routing = "minimal"
-[topology.dragonfly]
-p = 2
-a = 4
-h = 2
-g = 9
-[[traffic]]
-load = 0.3
-"#;
+use crate::SMALL;
 
 fn mistakes(text: &str, overrides: &[&str]) -> String {
     let document = overrides.iter().fold(Document::read("test.toml", text), |document, set| document.with(set));
@@ -106,6 +97,13 @@ fn each_kind_of_mistake_has_its_words() {
         (&["clock.cycle=0 ns"], "a cycle cannot take 0 ns"),
         (&["sweep.over.seed=3..1"], "does not lead upwards"),
         (&["execution.thread=2"], "unknown key `thread` in [execution]"),
+        (
+            &["traffic.pattern.mix=[{ share = \"rest\" }, { share = \"rest\" }]"],
+            "`traffic.pattern.mix.1.share` is a number",
+        ),
+        (&["traffic.pattern.mix=[{ share = \"most\" }]"], "`traffic.pattern.mix.0.share` is a number"),
+        (&["traffic.pattern.mix=[{ share = 100 }, { share = \"rest\", pattern = \"mix\" }]"], "a list of tables"),
+        (&["traffic.pattern=mix"], "a list of tables"),
         (&["nonsense"], "an override is a path and a value"),
     ];
     for (overrides, reason) in cases {

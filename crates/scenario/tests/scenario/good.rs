@@ -4,16 +4,7 @@ use tailback_hardware::LinkSpec;
 use tailback_scenario::{Document, Scenario};
 use tailback_workload::MessageSize;
 
-const SMALL: &str = r#"
-routing = "minimal"
-[topology.dragonfly]
-p = 2
-a = 4
-h = 2
-g = 9
-[[traffic]]
-load = 0.3
-"#;
+use crate::SMALL;
 
 pub fn resolve(text: &str, overrides: &[&str]) -> Scenario {
     let document = overrides.iter().fold(Document::read("test.toml", text), |document, set| document.with(set));
@@ -128,4 +119,28 @@ fn drawn_sets_depend_on_seed_and_name_alone() {
         sets(&["traffic.from={ random = 5, seed = 9 }"]),
         sets(&["seed=4", "traffic.from={ random = 5, seed = 9 }"])
     );
+}
+
+#[test]
+fn the_rest_of_a_mixture_is_what_the_others_leave_of_a_hundred() {
+    let mix = |shares: [&str; 2]| {
+        let [first, second] = shares.map(|share| format!("share = {share}"));
+        format!("traffic.pattern.mix=[{{ {first} }}, {{ {second}, pattern.adversarial.offset = 2 }}]")
+    };
+    let digest = |shares| resolve(SMALL, &[mix(shares).as_str()]).digest;
+    assert_eq!(digest(["35.0", "\"rest\""]), digest(["35.0", "65.0"]));
+    assert_eq!(digest(["\"rest\"", "140.0"]), digest(["0.0", "140.0"]), "nothing is left");
+    let varied = resolve(SMALL, &[mix(["35.0", "\"rest\""]).as_str(), "traffic.pattern.mix.0.share=20.0"]);
+    assert_eq!(varied.digest, digest(["20.0", "80.0"]));
+}
+
+#[test]
+fn runs_of_a_sweep_are_all_points_with_all_seeds() {
+    let text = format!("{SMALL}[sweep]\nseeds = [3, 8]\nover.\"traffic.load\" = [0.1, 0.2]\n");
+    let document = Document::read("test.toml", &text);
+    let runs = document.sweep().unwrap_or_else(|diagnostics| panic!("{diagnostics}")).runs(&document);
+    let places: Vec<_> = runs.iter().map(|run| (run.point, run.seed)).collect();
+    assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
+    let last = runs[3].document.resolve().unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    assert_eq!(last.digest, resolve(SMALL, &["traffic.load=0.2", "seed=8"]).digest);
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use tailback_api::v1::{RunErrorReason, RunState};
 use tailback_report::{Digest, Report, sweep_table};
 use tailback_scenario::{Axis, Document, Sweep};
-use tailback_sim::{Curves, SweepManifest, SweepRun, sweep_runs, vary};
+use tailback_sim::{Curves, SweepManifest, vary};
 
 use super::queue::Task;
 use super::transitions::{self, Consequences, End};
@@ -24,7 +24,8 @@ pub(super) struct Sweeps {
 }
 
 struct Known {
-    runs: Vec<SweepRun>,
+    /// By run: its point and its seed.
+    places: Vec<(usize, usize)>,
     curves: Curves,
 }
 
@@ -53,8 +54,8 @@ impl Sweeps {
         let sweep = known.get_mut(&task.sweep).expect("it was put there");
         let child = shared.store.read_blocking(|connection| runs::get(connection, &task.run))?;
         put(sweep, &child, report);
-        let beyond: Vec<u32> = (0..sweep.runs.len())
-            .filter(|&index| sweep.curves.is_beyond_end(sweep.runs[index].point))
+        let beyond: Vec<u32> = (0..sweep.places.len())
+            .filter(|&index| sweep.curves.is_beyond_end(sweep.places[index].0))
             .map(|index| index as u32 + 1)
             .collect();
         drop(known);
@@ -68,8 +69,8 @@ impl Sweeps {
 
 fn put(sweep: &mut Known, child: &Stored, report: Report) {
     let index = (child.run.child_number as usize).wrapping_sub(1);
-    if let Some(run) = sweep.runs.get(index) {
-        sweep.curves.put(run.point, run.seed, report);
+    if let Some(&(point, seed)) = sweep.places.get(index) {
+        sweep.curves.put(point, seed, report);
     }
 }
 
@@ -105,7 +106,8 @@ fn read(shared: &Shared, id: &str) -> Result<(Document, Known, Vec<Stored>), Sto
     let document = Document::read(&given.name, &text);
     let document = given.overrides.iter().fold(document, |document, set| document.with(set));
     let varied = wanted(&document, &sweep.run.sweep.unwrap_or_default())?;
-    let mut known = Known { runs: sweep_runs(&varied), curves: Curves::new(&varied) };
+    let places = varied.runs(&document).iter().map(|run| (run.point, run.seed)).collect();
+    let mut known = Known { places, curves: Curves::new(&varied) };
     for child in children.iter().filter(|child| child.run.state() == RunState::Succeeded) {
         let path = artifacts::path(shared.store.folder(), child.number, "report.json");
         let report = fs::File::open(&path).and_then(|file| Report::read_json(std::io::BufReader::new(file)));

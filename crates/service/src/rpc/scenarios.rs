@@ -55,7 +55,7 @@ fn validate(given: &Scenario, asked: Option<&Sweep>) -> Result<ValidateScenarioR
     let runs = match asked {
         Some(asked) => {
             let varied = sweep::wanted(&document, asked)?;
-            varied.points().len() * varied.seeds.len().max(1)
+            varied.points().len() * varied.runs_per_point()
         }
         None => 1,
     };

@@ -47,10 +47,12 @@ pub const CRATES: &[Row] = &[
             "workload",
         ],
     ),
+    // What is made of its reports.
+    row("reproduce", 2, &["report", "scenario"]),
     // What people and programs talk to.
     row("api", 3, &[]),
     row("service", 3, &["api", "report", "scenario", "sim"]),
-    row("cli", 4, &["api", "report", "scenario", "service", "sim"]),
+    row("cli", 4, &["api", "report", "reproduce", "scenario", "service", "sim"]),
 ];
 
 /// Any crate under `crates/protocols`: it knows the seam and nothing else, so it needs no row of its own.
@@ -69,6 +71,7 @@ pub const NEVER: &[(&str, &[&str])] = &[
     ("report", &["engine", "network", "scenario", "sim"]),
     ("scenario", &["engine", "network", "report", "sim"]),
     ("sim", &["api", "cli", "service"]),
+    ("reproduce", &["engine", "network", "sim"]),
     ("api", &["engine", "network", "scenario", "sim"]),
 ];
 

@@ -44,10 +44,13 @@ fn meaning(name: &str) -> fn(&Seen) {
         "dragonfly-like-destination" => detours_like_destinations,
         "dragonfly-long-links" => long_links,
         "dragonfly-minimal" => minimal,
+        "dragonfly-par6-2" => adapts_everywhere,
         "dragonfly-parallel-links" => parallel_links,
         "dragonfly-tailback" => tailback,
         "dragonfly-ugal" => chooses_by_queues,
+        "dragonfly-ugal-global" => knows_the_group,
         "dragonfly-ugal-ports" => chooses_by_ports,
+        "dragonfly-valiant-node" => detours_to_nodes,
         "switch-bursts" => bursts,
         "switch-idle-ejection" => idle_ejection,
         "switch-overload" => overload,
@@ -109,13 +112,44 @@ fn adapts(seen: &Seen) {
     let share = |seen: &Seen| seen.number("/detoured_share");
     assert!((0.005..0.9).contains(&share(seen)), "{} of all packets are detoured", share(seen));
     let name = &seen.scenario.title;
-    let sets = ["traffic.phases=[]", "traffic.load=0.3", "traffic.pattern.adversarial.offset=1"];
-    let adverse = Seen::of(&seen.scenario, &sets);
+    let adverse = under_adversity(seen);
     assert!(share(&adverse) > 1.3 * share(seen), "{name}: {} under adversarial traffic", share(&adverse));
     // A group has eight nodes, and by minimal ways one link to the next: more only where groups are few.
     let groups = seen.scenario.topology.built.graph().domains();
     let minimal = if groups == 9 { 0.125 } else { 0.25 };
     assert!(adverse.number("/accepted_load") > minimal, "{name}: {}", adverse.number("/accepted_load"));
+}
+
+/// Under traffic that is only adversarial.
+fn under_adversity(seen: &Seen) -> Seen {
+    Seen::of(&seen.scenario, &["traffic.phases=[]", "traffic.load=0.3", "traffic.pattern.adversarial.offset=1"])
+}
+
+fn adapts_everywhere(seen: &Seen) {
+    adapts(seen);
+    seen.assert_plain(false);
+    assert!(seen.scenario.network.router.virtual_output_queues, "it decides once, so that routers may sort packets");
+    // Two local hops in each of three groups.
+    assert_eq!(under_adversity(seen).count("/hops/max"), 8);
+}
+
+/// Who knows the queues at the other routers of its group does better than who knows its own.
+fn knows_the_group(seen: &Seen) {
+    adapts(seen);
+    let local = Seen::of(&seen.scenario, &["routing={ ugal-l = { threshold = 16 } }"]);
+    let [global, local] = [seen, &local].map(under_adversity);
+    assert!(global.number("/accepted_load") > 1.1 * local.number("/accepted_load"));
+    assert!(global.number("/latency/message/mean") < 0.95 * local.number("/latency/message/mean"));
+}
+
+/// A packet inside its group takes two hops by way of a node, and sometimes one by way of a router.
+fn detours_to_nodes(seen: &Seen) {
+    seen.assert_plain(true);
+    let routers = Seen::of(&seen.scenario, &["routing.valiant.target=router"]);
+    let fastest = |seen: &Seen| seen.number("/traffics/inside/latency/network/min");
+    // Ten cycles of a link and five of a router.
+    assert_eq!(fastest(seen), fastest(&routers) + 15.0);
+    assert_eq!(seen.count("/hops/max"), 6);
 }
 
 fn detours_to_groups(seen: &Seen) {

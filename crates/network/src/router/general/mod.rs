@@ -145,6 +145,11 @@ impl Routers for General {
         self.last_hop
     }
 
+    fn is_crossing(&self, place: Place, vc: u8, now: Time) -> bool {
+        let input = self.state.input(self.state.at(place, 0, vc));
+        input.busy_until > now && input.last_vc == vc
+    }
+
     fn visit_packets(&self, pool: &Pool, visit: &mut dyn FnMut(Held)) {
         for index in 0..self.state.links.len() as u32 {
             let place = self.state.place(index);

@@ -11,7 +11,7 @@ mod allocate;
 mod ports;
 
 use serde::{Deserialize, Serialize};
-use tailback_routing::Lane;
+use tailback_routing::{Lane, PortSet};
 
 use self::ports::{Departures, InPort, OutPort, Wish};
 use super::sealed::Routers;
@@ -399,6 +399,11 @@ impl Routers for Plain {
         self.last_hop
     }
 
+    fn is_crossing(&self, place: Place, vc: u8, now: Time) -> bool {
+        let port = &self.incoming[self.index(place)];
+        port.busy_until > now && port.last_vc == vc
+    }
+
     fn visit_packets(&self, pool: &Pool, visit: &mut dyn FnMut(Held)) {
         for (index, port) in self.incoming.iter().enumerate() {
             let place = self.place(index);
@@ -438,6 +443,13 @@ impl PlainOutputs<'_> {
     fn port(&self, port: u8) -> &OutPort {
         &self.routers.outgoing[self.first + usize::from(port)]
     }
+
+    /// Whether the output queue of a port has room for the packet.
+    #[inline]
+    fn has_space(&self, index: usize, port: &OutPort) -> bool {
+        let flits = u32::from(self.flits);
+        port.space >= flits || self.routers.departures.space(index, port, self.now) >= flits
+    }
 }
 
 impl Outputs for PlainOutputs<'_> {
@@ -473,6 +485,30 @@ impl Outputs for PlainOutputs<'_> {
         let vc = usize::from(self.class.first_vc[usize::from(port.link.class)] + vc);
         port.busy_until <= self.now
             && (port.link.is_terminal() || port.free[vc] >= self.flits)
-            && self.routers.departures.space(index, port, self.now) >= u32::from(self.flits)
+            && self.has_space(index, port)
+    }
+
+    #[inline]
+    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
+        let Some(first) = ports.first() else { return ports };
+        let class = usize::from(self.port(first).link.class);
+        let vc = usize::from(self.class.first_vc[class] + vc);
+        // Terminals, which have no buffer behind them, are not asked about in sets.
+        let free_min = u32::from(self.buffers[class]).saturating_sub(occupancy_max).max(self.flits.into());
+        ports.filter(|number| {
+            let port = self.port(number);
+            debug_assert_eq!(usize::from(port.link.class), class, "all links are of a class");
+            port.busy_until <= self.now
+                && u32::from(port.free[vc]) >= free_min
+                && self.has_space(self.first + usize::from(number), port)
+        })
+    }
+
+    #[inline]
+    fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
+        let Some(first) = ports.first() else { return 0 };
+        let class = usize::from(self.port(first).link.class);
+        let vc = usize::from(self.class.first_vc[class] + vc);
+        ports.iter().map(|port| u32::from(self.buffers[class] - self.port(port).free[vc])).sum()
     }
 }

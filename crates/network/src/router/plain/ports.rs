@@ -220,7 +220,7 @@ impl Departures {
     /// The free flits of an output queue, as far as allocations at `now` may know.
     #[inline]
     pub fn space(&self, index: usize, port: &OutPort, now: Time) -> u32 {
-        if self.size == 0 {
+        if self.size == 0 || port.departures == 0 {
             return port.space;
         }
         let ring = &self.rings[index * self.size..][..self.size];

@@ -1,6 +1,6 @@
 //! Congestion as credits tell it: how full the buffer behind an output is.
 
-use super::Scene;
+use super::{OtherWays, Scene};
 use crate::{Hop, Lane};
 
 /// When a minimal way counts as congested, and another one as better.
@@ -39,7 +39,7 @@ impl Credits {
     #[inline]
     pub fn is_congested(&self, scene: &Scene<'_>) -> bool {
         let Lane { port, vc } = scene.minimal;
-        !scene.view.admits(port, vc) && self.used(scene, scene.minimal) >= 100 * self.minimum
+        !scene.view.admits(port, vc) && (self.minimum == 0 || self.used(scene, scene.minimal) >= 100 * self.minimum)
     }
 
     /// Whether the minimal way is a global link that has no more in use than its siblings: then all are, and nothing is won
@@ -49,20 +49,54 @@ impl Credits {
         if scene.hop != Hop::Global {
             return false;
         }
-        let vc = scene.minimal.vc;
-        let (mut sum, mut count) = (0, 0);
-        for port in scene.compass.global_ports() {
-            sum += self.occupancy(scene, Lane { port, vc });
-            count += 1;
-        }
+        let (vc, siblings) = (scene.minimal.vc, scene.compass.ports(Hop::Global));
+        let sum = if self.whole_port {
+            siblings.iter().map(|port| self.occupancy(scene, Lane { port, vc })).sum()
+        } else {
+            scene.view.occupancy_of_all(siblings, vc)
+        };
         // own > siblings % · sum / count + margin, without fractions.
-        let own = self.occupancy(scene, scene.minimal);
+        let (own, count) = (self.occupancy(scene, scene.minimal), siblings.len());
         100 * count * own <= self.siblings * sum + 100 * count * self.siblings_margin
     }
 
-    /// Whether another way has much less in use.
+    /// The most flits that the buffer of another way may hold to be better: much less in use than the minimal one, by
+    /// share of their buffers.
     #[inline]
-    pub fn is_better(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
-        100 * self.used(scene, candidate) <= self.share * self.used(scene, scene.minimal)
+    pub fn occupancy_max(&self, scene: &Scene<'_>, ways: OtherWays) -> u32 {
+        if self.whole_port {
+            return u32::MAX; // this is not about single buffers: see `accepts`
+        }
+        let used_max = self.share * self.used(scene, scene.minimal) / 100;
+        let capacity = scene.view.capacity(scene.compass.first_port(ways.hop), ways.vc);
+        flits_of_use(used_max, capacity)
+    }
+
+    /// Whether another way is better, if its own buffer is.
+    #[inline]
+    pub fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
+        !self.whole_port || 100 * self.used(scene, candidate) <= self.share * self.used(scene, scene.minimal)
+    }
+}
+
+/// The most flits of a buffer whose use in ten thousandths, rounded down, is not above `used`.
+#[inline]
+fn flits_of_use(used: u32, capacity: u32) -> u32 {
+    ((used + 1) * capacity).div_ceil(10_000).saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::flits_of_use;
+
+    proptest! {
+        #[test]
+        fn flits_of_use_are_the_most_with_that_use(used in 0u32..20_000, capacity in 1u32..5_000) {
+            let most = flits_of_use(used, capacity);
+            prop_assert!(10_000 * most / capacity <= used);
+            prop_assert!(10_000 * (most + 1) / capacity > used);
+        }
     }
 }

@@ -24,7 +24,7 @@ use tailback_topology::{Dragonfly, LinkClass, Port, RouterId, Topology};
 use self::contention::Contention;
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use super::compass::{Chart, Compass};
-use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, Notice, Routing, Step, VcSequence, View};
+use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, Notice, PortSet, Routing, Step, VcSequence, View};
 
 /// The channels that packets wait for, in the order in which they use them.
 const ORDER: &str = "l0 g0 l1 g1 l2";
@@ -54,7 +54,13 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
     /// Whether a packet looks for another way than its minimal one.
     fn fires(&self, scene: &Scene<'_>, random: &mut Stream) -> bool;
 
-    /// Whether another way will do.
+    /// The most flits that the buffer behind another way may hold.
+    #[inline]
+    fn occupancy_max(&self, _scene: &Scene<'_>, _ways: OtherWays) -> u32 {
+        u32::MAX
+    }
+
+    /// Whether another way will do that is open and whose buffer holds no more than that.
     fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool;
 }
 
@@ -148,8 +154,11 @@ impl<T: Trigger> Routing for InTransit<T> {
         let towards = |destination, steps: &mut Vec<Step>| {
             let packet = Case::new(&compass, entry, header.towards(destination));
             packet.minimal_steps(steps);
-            let minimal: Vec<Port> = steps.iter().map(|step| step.port).collect();
-            packet.misroutes(&minimal, |step| steps.push(step));
+            let minimal = steps.first().and_then(|step| compass.kind(step.port));
+            let Some(ways) = packet.other_ways(minimal) else { return };
+            let mut ports = packet.ports(ways);
+            steps.iter().for_each(|step| ports.remove(step.port));
+            steps.extend(ports.iter().map(|port| packet.other_step(ways, port)));
         };
         if header.is_anywhere() {
             for destination in self.chart.destinations() {
@@ -217,12 +226,10 @@ impl<'a> Case<'a> {
     }
 
     /// The step of a local hop that is not minimal.
-    fn opportunity(&self, port: Port) -> Step {
-        // Injection and the source group use the first channel; elsewhere it is the one before the next in order.
-        let vc = self.entry.map_or(0, |(_, vc)| vc);
+    fn opportunity(&self, ways: OtherWays, port: Port) -> Step {
         let leaving = if self.is_leaving() { done::MUST_LEAVE } else { 0 };
         let header = Header { leg: self.header.leg | done::LOCAL | leaving, ..self.header };
-        Step { port, vc, vcs: 1, header }
+        Step { port, vc: ways.vc, vcs: 1, header }
     }
 
     /// All steps that are minimal, or, where the packet must leave, none.
@@ -235,29 +242,47 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Shows all steps that are not minimal but allowed here; `minimal` are the ports that are.
+    /// The links by which it may leave the minimal way here, if it may: `minimal` is the kind of those that are minimal, none
+    /// at its destination.
     #[inline]
-    fn misroutes(&self, minimal: &[Port], mut show: impl FnMut(Step)) {
-        let is_other = |port: &Port| !minimal.contains(port);
-        if self.has(done::MUST_LEAVE) {
-            self.compass.global_ports().for_each(|port| show(self.step(Hop::Global, port)));
-        } else if self.is_leaving() && self.entry.is_none() {
-            self.compass.global_ports().filter(is_other).for_each(|port| show(self.step(Hop::Global, port)));
-        } else if self.may_hop_locally(minimal) {
-            self.compass.local_ports().filter(is_other).for_each(|port| show(self.opportunity(port)));
+    fn other_ways(&self, minimal: Option<Hop>) -> Option<OtherWays> {
+        let from_node = self.entry.is_none();
+        if self.has(done::MUST_LEAVE) || (self.is_leaving() && from_node) {
+            return Some(OtherWays { hop: Hop::Global, vc: u8::from(self.has(done::GLOBAL)) });
+        }
+        let after_local_hop = matches!(self.entry, Some((Hop::Local, _)));
+        let may_hop = if self.is_leaving() { after_local_hop } else { minimal == Some(Hop::Local) };
+        // Injection and the source group use the first channel; elsewhere it is the one before the next in order.
+        let vc = self.entry.map_or(0, |(_, vc)| vc);
+        (may_hop && !self.has(done::LOCAL)).then_some(OtherWays { hop: Hop::Local, vc })
+    }
+
+    /// The ports of those links.
+    #[inline]
+    fn ports(&self, ways: OtherWays) -> PortSet {
+        match ways.hop {
+            // From where it comes to it must leave its group.
+            Hop::Local if self.is_leaving() => self.compass.ports_to_gateways(),
+            hop => self.compass.ports(hop),
         }
     }
 
-    /// Whether a local hop that is not minimal is allowed.
-    fn may_hop_locally(&self, minimal: &[Port]) -> bool {
-        let after_local_hop = matches!(self.entry, Some((Hop::Local, _)));
-        let minimal_is_local = minimal.iter().all(|&port| self.compass.kind(port) == Some(Hop::Local));
-        !self.has(done::LOCAL) && if self.is_leaving() { after_local_hop } else { minimal_is_local }
+    /// The step by a port of those links.
+    #[inline]
+    fn other_step(&self, ways: OtherWays, port: Port) -> Step {
+        match ways.hop {
+            Hop::Global => self.step(Hop::Global, port),
+            Hop::Local => self.opportunity(ways, port),
+        }
     }
 }
 
-/// The most ports of a router.
-const PORTS_MAX: usize = 256;
+/// The links of a router by which a packet may leave its minimal way: all of a kind, by one channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OtherWays {
+    hop: Hop,
+    vc: u8,
+}
 
 struct InTransitAgent<T> {
     compass: Compass,
@@ -268,31 +293,36 @@ struct InTransitAgent<T> {
 
 impl<T: Trigger> InTransitAgent<T> {
     /// A step that is not minimal, if there is one that will do.
+    #[inline]
     fn misroute(&self, packet: &Case<'_>, scene: &Scene<'_>, random: &mut Stream) -> Option<Step> {
+        let ways = packet.other_ways(Some(scene.hop))?;
         let forced = packet.has(done::MUST_LEAVE);
-        let will_do = |step: &Step| {
-            let lane = Lane { port: step.port, vc: step.vc };
-            scene.view.admits(step.port, step.vc) && (forced || self.trigger.accepts(scene, lane))
-        };
-        let minimal = if forced { &[][..] } else { &[scene.minimal.port][..] };
-        let mut found = [0; PORTS_MAX];
-        let mut count = 0;
-        packet.misroutes(minimal, |step| {
-            if self.probe == Probe::One || will_do(&step) {
-                found[count] = step.port;
-                count += 1;
-            }
-        });
-        if count == 0 {
-            return None;
+        let mut ports = packet.ports(ways);
+        if !forced {
+            ports.remove(scene.minimal.port);
         }
-        let chosen = found[random.below(count as u32) as usize];
-        let step = match self.compass.kind(chosen) {
-            Some(Hop::Global) => packet.step(Hop::Global, chosen),
-            _ => packet.opportunity(chosen),
+        if self.probe == Probe::One {
+            ports = PortSet::of(draw(ports, random)?);
+        }
+        let will_do = if forced {
+            scene.view.open(ports, ways.vc, u32::MAX)
+        } else {
+            let open = scene.view.open(ports, ways.vc, self.trigger.occupancy_max(scene, ways));
+            open.filter(|port| self.trigger.accepts(scene, Lane { port, vc: ways.vc }))
         };
-        (self.probe == Probe::All || will_do(&step)).then_some(step)
+        let chosen = match self.probe {
+            Probe::All => draw(will_do, random),
+            Probe::One => will_do.first(),
+        };
+        Some(packet.other_step(ways, chosen?))
     }
+}
+
+/// A random one of some ports.
+#[inline]
+fn draw(ports: PortSet, random: &mut Stream) -> Option<Port> {
+    let count = ports.len();
+    (count > 0).then(|| ports.nth(random.below(count)))
 }
 
 impl<T: Trigger> Agent for InTransitAgent<T> {
@@ -333,6 +363,10 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
 
     fn broadcast(&mut self) -> Option<Notice> {
         self.contention.broadcast()
+    }
+
+    fn wanting(&self, port: Port) -> Option<u32> {
+        self.trigger.interests().heads.then(|| self.contention.count(port))
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {

@@ -7,7 +7,7 @@ use tailback_random::Stream;
 use tailback_topology::AnyTopology;
 
 use super::credits::Credits;
-use super::{InTransit, LOCAL, Probe, Scene, Trigger};
+use super::{InTransit, LOCAL, OtherWays, Probe, Scene, Trigger};
 use crate::registry::{RoutingModel, needs};
 use crate::{Interests, Lane, Routing};
 
@@ -105,8 +105,13 @@ impl Trigger for Olm {
     }
 
     #[inline]
+    fn occupancy_max(&self, scene: &Scene<'_>, ways: OtherWays) -> u32 {
+        self.0.occupancy_max(scene, ways)
+    }
+
+    #[inline]
     fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
-        self.0.is_better(scene, candidate)
+        self.0.accepts(scene, candidate)
     }
 }
 
@@ -183,9 +188,14 @@ impl Trigger for Hybrid {
     }
 
     #[inline]
-    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
+    fn occupancy_max(&self, scene: &Scene<'_>, ways: OtherWays) -> u32 {
         // Where contention is the cause, any way that is open is better.
-        self.is_contended(scene) || self.credits.is_better(scene, candidate)
+        if self.is_contended(scene) { u32::MAX } else { self.credits.occupancy_max(scene, ways) }
+    }
+
+    #[inline]
+    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
+        self.is_contended(scene) || self.credits.accepts(scene, candidate)
     }
 }
 

@@ -1,0 +1,98 @@
+//! `tailback reproduce`: the figures of papers, and whether what they say holds.
+
+mod catalogue;
+mod finished;
+mod project;
+mod scores;
+
+use std::path::Path;
+
+use tailback_reproduce::{RecordedFigure, Row, Scale, Table};
+
+use crate::arguments::{Format, ReproduceArguments};
+use crate::complaint::Complaint;
+use crate::interrupt;
+use crate::output::{say, say_line};
+use catalogue::Catalogue;
+use project::{Project, run_all};
+
+/// Runs the command.
+pub fn run(arguments: &ReproduceArguments) -> Result<(), Complaint> {
+    let catalogue = Catalogue::at(&arguments.configs)?;
+    let scale = if arguments.full { Scale::Full } else { Scale::Quick };
+    let Some(what) = &arguments.what else {
+        return scores::tell(&catalogue, arguments, scale);
+    };
+    let mut entries = catalogue.find(what)?;
+    if arguments.ci {
+        entries.retain(|entry| entry.figure.ci);
+    }
+    let mut projects = Vec::new();
+    for entry in entries {
+        projects.push(Project::new(entry, scale, &arguments.out)?);
+    }
+    // Before the first word: whoever has read it may interrupt.
+    interrupt::listen();
+    let wanted = project::wanted(&mut projects)?;
+    let interrupted = !arguments.no_run && run_all(&mut projects, &wanted, arguments.jobs, arguments.quiet)?;
+    let mut rows = Vec::new();
+    for project in &projects {
+        project.write()?;
+        rows.extend(project.rows());
+    }
+    tell(&projects, &rows, arguments);
+    if interrupted {
+        let message = "interrupted; what is finished is kept, and the same command goes on from there";
+        return Err(Complaint::Interrupted(message.to_owned()));
+    }
+    let mut changes = Vec::new();
+    for project in &projects {
+        changes.extend(compare(project, arguments)?);
+    }
+    if changes.is_empty() { Ok(()) } else { Err(Complaint::Failed("verdicts have changed".to_owned(), changes)) }
+}
+
+fn tell(projects: &[Project], rows: &[Row], arguments: &ReproduceArguments) {
+    match arguments.format {
+        Format::Json => say_line!("{}", serde_json::to_string_pretty(rows).expect("plain data")),
+        Format::Text => {
+            for project in projects {
+                let findings = project.findings();
+                let figure = &project.entry.figure;
+                let (title, source) = (figure.title.as_str(), figure.source.as_str());
+                say_line!("{}", Table { title, source, scale: project.scale, findings: &findings }.to_text());
+            }
+            say!("{}", scores::summary(rows));
+        }
+    }
+    if !arguments.quiet {
+        for project in projects {
+            eprintln!("figures and claims are in {}", project.folder().display());
+        }
+        eprintln!("{}", project::took(projects));
+    }
+}
+
+/// What has changed since verdicts were recorded; or records them.
+fn compare(project: &Project, arguments: &ReproduceArguments) -> Result<Vec<String>, Complaint> {
+    let (paper, figure) = (&project.entry.paper, &project.entry.name);
+    if !arguments.check && !arguments.record {
+        return Ok(Vec::new());
+    }
+    let mut record = catalogue::read_record(&arguments.configs, paper)?;
+    let findings = project.findings();
+    if arguments.record {
+        let times = project.times();
+        record.put(figure, project.scale, RecordedFigure::new(&findings, times.wall_s, project.cpu_s()));
+        catalogue::write_record(&arguments.configs, paper, &record)?;
+        return Ok(Vec::new());
+    }
+    let none = RecordedFigure::default();
+    let changes = record.figure(figure, project.scale).unwrap_or(&none).changes(&findings);
+    Ok(changes.into_iter().map(|change| format!("{paper}/{figure}: {change}")).collect())
+}
+
+/// The folder of a figure at a scale below the one for all results.
+fn folder(out: &Path, paper: &str, figure: &str, scale: Scale) -> std::path::PathBuf {
+    out.join(paper).join(format!("{figure}-{}", scale.name()))
+}

@@ -1,0 +1,190 @@
+//! A figure that is being reproduced: its runs, and what becomes of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use tailback_reproduce::{Claim, Finding, Outcome, Results, Row, Scale, Series, Table};
+
+use super::catalogue::Entry;
+use super::finished::CLAIMS;
+use super::folder;
+use crate::complaint::Complaint;
+use crate::output::count;
+use crate::progress::duration;
+use crate::results::Directory;
+use crate::store::{Kept, Store};
+use crate::work::{self, Order, Task};
+
+/// A figure that is being reproduced.
+pub struct Project {
+    pub entry: Entry,
+    pub scale: Scale,
+    directory: Directory,
+    store: Store,
+    tasks: Vec<Task>,
+    /// Point and seed of each task.
+    places: Vec<(usize, usize)>,
+    results: Results,
+    /// Seconds that all invocations together took.
+    times: Times,
+}
+
+/// How long it took to make a figure, over all invocations.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+pub struct Times {
+    pub wall_s: f64,
+}
+
+/// The file that keeps them.
+const TIMES: &str = "times.json";
+
+impl Project {
+    /// Plans a figure. Mistakes of any run are told before anything is run.
+    pub fn new(entry: Entry, scale: Scale, out: &Path) -> Result<Self, Complaint> {
+        let path = folder(out, &entry.paper, &entry.name, scale);
+        let experiment = entry.figure.experiment(scale);
+        let runs = experiment.runs(&entry.scenario);
+        let places = runs.iter().map(|run| (run.point, run.seed)).collect();
+        let tasks = runs.into_iter().map(|run| Task::new(run.document)).collect::<Result<Vec<_>, _>>()?;
+        let times = std::fs::read(path.join(TIMES)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Ok(Self {
+            directory: Directory::at(&path)?,
+            // Figures of a paper share their runs: two drawings of the same are made of the same.
+            store: Store::at(&out.join(&entry.paper))?,
+            results: Results::new(experiment),
+            times: times.unwrap_or_default(),
+            entry,
+            scale,
+            tasks,
+            places,
+        })
+    }
+
+    pub fn folder(&self) -> PathBuf {
+        self.directory.path("")
+    }
+
+    pub fn times(&self) -> Times {
+        self.times
+    }
+
+    /// Seconds of processor time that its runs took.
+    pub fn cpu_s(&self) -> f64 {
+        self.results.outcomes().map(|outcome| outcome.report.performance.cpu_s).sum()
+    }
+
+    pub fn findings(&self) -> Vec<(&Claim, Finding)> {
+        self.entry.figure.findings(self.scale, &self.results)
+    }
+
+    pub fn rows(&self) -> Vec<Row> {
+        self.entry.figure.rows(&self.entry.paper, &self.entry.name, self.scale, &self.results)
+    }
+
+    /// Writes the drawings with their points, the claims and how long it took.
+    pub fn write(&self) -> Result<(), Complaint> {
+        for panel in &self.entry.figure.panels {
+            let drawing = panel.draw(&self.results);
+            self.directory.write(&format!("{}.svg", panel.name), drawing.to_svg().as_bytes())?;
+            self.directory.write_table(&panel.name, &drawing.to_table())?;
+        }
+        let json = serde_json::to_string_pretty(&self.rows()).expect("plain data") + "\n";
+        self.directory.write(CLAIMS, json.as_bytes())?;
+        let (figure, findings) = (&self.entry.figure, self.findings());
+        let table = Table { title: &figure.title, source: &figure.source, scale: self.scale, findings: &findings };
+        self.directory.write("claims.md", table.to_markdown().as_bytes())?;
+        self.directory.write(TIMES, serde_json::to_string(&self.times).expect("plain data").as_bytes())
+    }
+
+    fn take(&mut self, task: usize, kept: Kept) -> Result<(), Complaint> {
+        let (point, seed) = self.places[task];
+        let series = kept.series.map(Series::new).transpose();
+        let series = series.map_err(|error| Complaint::failed(format!("a time series is damaged: {error}")))?;
+        self.results.put(point, seed, Outcome { report: kept.report, series });
+        Ok(())
+    }
+
+    /// Takes the runs that are there. The others are those to be made: dearest first, so that no long one is left for the end.
+    fn missing(&mut self) -> Result<Vec<usize>, Complaint> {
+        let mut missing = Vec::new();
+        for task in 0..self.tasks.len() {
+            match self.store.find(&self.tasks[task].digest, self.tasks[task].series) {
+                Some(kept) => self.take(task, kept)?,
+                None => missing.push(task),
+            }
+        }
+        missing.sort_by(|&a, &b| self.tasks[b].weight.total_cmp(&self.tasks[a].weight));
+        Ok(missing)
+    }
+}
+
+/// Makes the runs that are missing, figure by figure, each of them once. Tells whether somebody asked to stop.
+pub fn run_all(
+    projects: &mut [Project],
+    wanted: &[Vec<Place>],
+    jobs: Option<u32>,
+    quiet: bool,
+) -> Result<bool, Complaint> {
+    let jobs = work::jobs(jobs, projects.iter().flat_map(|project| &project.tasks))?;
+    if !quiet {
+        let all = projects.iter().flat_map(|project| &project.tasks).map(|task| &task.digest).collect::<BTreeSet<_>>();
+        let known = all.len() - wanted.len();
+        let known = if known > 0 { format!("; {known} of them are there already") } else { String::new() };
+        eprintln!("{}, {jobs} at a time{known}", count(all.len() as u32, "run"));
+    }
+    let order = |places: &Vec<Place>| {
+        let Place { project, task } = places[0];
+        Order { task: &projects[project].tasks[task], store: &projects[project].store }
+    };
+    let orders: Vec<Order<'_>> = wanted.iter().map(order).collect();
+    let (start, found) = (Instant::now(), Mutex::new(Vec::new()));
+    let pass_on = |place: usize, kept: Kept| found.lock().expect("no worker has panicked").push((place, kept));
+    let interrupted = work::run_all(&orders, jobs, quiet, |_| false, pass_on)?;
+    let found = found.into_inner().expect("no worker has panicked");
+    let cpu_s = |kept: &Kept| kept.report.performance.cpu_s;
+    let total: f64 = found.iter().map(|(_, kept)| cpu_s(kept)).sum();
+    // The time that has passed is shared out by the processor time that runs took.
+    let wall_per_cpu = start.elapsed().as_secs_f64() / total.max(f64::MIN_POSITIVE);
+    for (order, kept) in found {
+        projects[wanted[order][0].project].times.wall_s += wall_per_cpu * cpu_s(&kept);
+        for &Place { project, task } in &wanted[order] {
+            projects[project].take(task, kept.clone())?;
+        }
+    }
+    Ok(interrupted)
+}
+
+/// A run of a figure.
+#[derive(Clone, Copy)]
+pub struct Place {
+    project: usize,
+    task: usize,
+}
+
+/// Takes the runs that are there. The others are those to be made, each with all figures that need it.
+pub fn wanted(projects: &mut [Project]) -> Result<Vec<Vec<Place>>, Complaint> {
+    let mut wanted: Vec<Vec<Place>> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for (project, planned) in projects.iter_mut().enumerate() {
+        for task in planned.missing()? {
+            let order = *known.entry(planned.tasks[task].digest.clone()).or_insert(wanted.len());
+            if order == wanted.len() {
+                wanted.push(Vec::new());
+            }
+            wanted[order].push(Place { project, task });
+        }
+    }
+    Ok(wanted)
+}
+
+/// What all figures together took.
+pub fn took(projects: &[Project]) -> String {
+    let wall: f64 = projects.iter().map(|project| project.times.wall_s).sum();
+    let runs = projects.iter().flat_map(|project| project.results.outcomes()).map(|outcome| &outcome.report);
+    let once: BTreeMap<&str, f64> = runs.map(|run| (run.scenario_digest.as_str(), run.performance.cpu_s)).collect();
+    let cpu: f64 = once.values().sum();
+    format!("took {} ({} of CPU), all invocations together", duration(wall), duration(cpu))
+}

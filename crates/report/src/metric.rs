@@ -1,0 +1,50 @@
+//! The figures that reports are compared by, under the names that they have in tables.
+
+use crate::{Figures, Report};
+
+/// A figure that is taken from every report.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its name in tables.
+    pub name: &'static str,
+    /// Its value, where there is one.
+    pub value: fn(&Figures) -> Option<f64>,
+    /// Half the width of the confidence interval from a single report, where it has one.
+    pub ci95: fn(&Figures) -> Option<f64>,
+}
+
+/// All of them, in the order of tables.
+pub const METRICS: &[Metric] = &[
+    Metric::new("offered_load", |f| Some(f.offered_load)),
+    Metric::new("accepted_load", |f| Some(f.accepted_load)),
+    Metric::new("latency_message_mean", |f| f.latency.message.mean).with_ci95(|f| f.latency.message.ci95),
+    Metric::new("latency_message_p50", |f| f.latency.message.p50),
+    Metric::new("latency_message_p99", |f| f.latency.message.p99),
+    Metric::new("latency_message_max", |f| f.latency.message.max),
+    Metric::new("latency_network_mean", |f| f.latency.network.mean).with_ci95(|f| f.latency.network.ci95),
+    Metric::new("latency_network_p50", |f| f.latency.network.p50),
+    Metric::new("latency_network_p99", |f| f.latency.network.p99),
+    Metric::new("latency_network_max", |f| f.latency.network.max),
+    Metric::new("hops_mean", |f| f.hops.mean),
+    Metric::new("detoured_share", |f| f.detoured_share),
+    Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
+    Metric::new("saturated", |f| Some(f64::from(u8::from(f.saturated)))),
+];
+
+impl Metric {
+    const fn new(name: &'static str, value: fn(&Figures) -> Option<f64>) -> Self {
+        Self { name, value, ci95: |_| None }
+    }
+
+    const fn with_ci95(self, ci95: fn(&Figures) -> Option<f64>) -> Self {
+        Self { ci95, ..self }
+    }
+}
+
+impl Report {
+    /// The figures of the traffic with this name.
+    #[must_use]
+    pub fn traffic(&self, name: &str) -> Option<&Figures> {
+        self.traffics.get(name).map(|traffic| &traffic.figures)
+    }
+}

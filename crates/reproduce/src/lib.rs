@@ -1,0 +1,36 @@
+//! Figures of papers, reproduced.
+//!
+//! A [`Figure`] is read from a file that says which runs it needs, what is drawn, and what the paper claims about it.
+//! At a [`Scale`] it becomes an [`Experiment`]: a sweep over the scenario that it names. Whoever makes the runs puts them
+//! into [`Results`]; from those come the [drawings](Panel::draw) and, [claim](Claim) by claim, a [`Finding`] with a
+//! [`Verdict`].
+//!
+//! **What this crate must never know:** files, clocks, terminals, and how anything is simulated.
+//!
+//! **The invariant it keeps:** a verdict follows from reports, time series and the figure file alone, and a claim whose
+//! runs are not all there has none.
+
+mod claim;
+mod experiment;
+mod figure;
+mod measure;
+mod panel;
+mod quantity;
+mod read;
+mod render;
+mod results;
+mod scoreboard;
+mod series;
+mod signal;
+
+pub use claim::{Claim, Expectation, Finding, Judgement, Verdict};
+pub use experiment::{Experiment, Scale};
+pub use figure::Figure;
+pub use measure::{Along, Apart, At, Measure, Order, Timed, Trace};
+pub use panel::{Panel, Shown};
+pub use quantity::{Flow, Quantity};
+pub use read::MEASURES;
+pub use render::{Row, Table, rows};
+pub use results::{Absent, Outcome, Results};
+pub use scoreboard::{Count, Record, RecordedClaim, RecordedFigure, count};
+pub use series::{Sample, Series};

@@ -1,0 +1,95 @@
+//! What is drawn of a figure.
+
+use tailback_report::{Curve, Estimate, Figure, Style};
+
+use crate::quantity::{Flow, Quantity};
+use crate::results::{Outcome, Results};
+use crate::signal::binned;
+
+/// A drawing with the axes of the paper.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// Its name, which its file has.
+    pub name: String,
+    /// The title, the labels and the ends of the axes; without curves.
+    pub frame: Figure,
+    /// What is shown.
+    pub shown: Shown,
+    /// What values are multiplied by, as 100 for percent.
+    pub factor: f64,
+    /// The curves, if not all.
+    pub curves: Option<Vec<String>>,
+}
+
+/// What a drawing shows.
+#[derive(Clone, Debug)]
+pub enum Shown {
+    /// A figure of reports over something that is varied.
+    Curves {
+        /// What runs upwards.
+        quantity: Quantity,
+        /// What runs to the right, if that is not clear.
+        axis: Option<String>,
+    },
+    /// A time series around the event, averaged over all seeds.
+    Series {
+        /// What runs upwards.
+        flow: Flow,
+        /// Cycles that are averaged.
+        bin: Option<f64>,
+    },
+}
+
+impl Panel {
+    /// The drawing of what there is.
+    #[must_use]
+    pub fn draw(&self, results: &Results) -> Figure {
+        let axis = match &self.shown {
+            Shown::Curves { axis, .. } => axis.as_deref(),
+            Shown::Series { .. } => None,
+        };
+        let place = results.experiment().axis(axis).unwrap_or_default();
+        let names = self.curves.clone().unwrap_or_else(|| results.experiment().curve_names(place));
+        let curves = names.into_iter().filter_map(|name| match &self.shown {
+            Shown::Curves { quantity, .. } => Some(self.curve(name, quantity, axis, results)),
+            Shown::Series { flow, bin } => self.series(name, flow, *bin, results),
+        });
+        let style = match &self.shown {
+            Shown::Curves { .. } => Style::Markers,
+            Shown::Series { .. } => Style::Line,
+        };
+        Figure { curves: curves.collect(), style, ..self.frame.clone() }
+    }
+
+    /// The means over all seeds of the points of which all have been run, with error bars.
+    fn curve(&self, name: String, quantity: &Quantity, axis: Option<&str>, results: &Results) -> Curve {
+        let places: Vec<f64> =
+            results.experiment().curve(&name, axis).unwrap_or_default().iter().map(|p| p.0).collect();
+        let (mut points, mut half_widths) = (Vec::new(), Vec::new());
+        for x in places {
+            let outcomes: Result<Vec<&Outcome>, _> =
+                (0..results.seeds()).map(|seed| results.at(&name, axis, Some(x), seed)).collect();
+            let Ok(outcomes) = outcomes else { continue };
+            let values: Vec<f64> = outcomes.iter().filter_map(|outcome| quantity.of(&outcome.report)).collect();
+            let Some(estimate) = Estimate::from_samples(&values) else { continue };
+            let single = if let [outcome] = outcomes.as_slice() { quantity.ci95_of(&outcome.report) } else { None };
+            points.push((x, self.factor * estimate.mean));
+            half_widths.push(self.factor * estimate.half_width_95.or(single).unwrap_or(0.0));
+        }
+        Curve { name, points, half_widths: Some(half_widths) }
+    }
+
+    /// All seeds together; none if any has not been run.
+    fn series(&self, name: String, flow: &Flow, bin: Option<f64>, results: &Results) -> Option<Curve> {
+        let mut samples = Vec::new();
+        for seed in 0..results.seeds() {
+            let outcome = results.at(&name, None, None, seed).ok()?;
+            samples.extend(results.samples(outcome, flow).ok()?);
+        }
+        let wanted =
+            |time: f64| self.frame.x_min.is_none_or(|x| time >= x) && self.frame.x_max.is_none_or(|x| time <= x);
+        let bins = binned(samples, bin).into_iter().filter(|sample| wanted(sample.time));
+        let points = bins.map(|sample| (sample.time, self.factor * sample.value)).collect();
+        Some(Curve { name, points, half_widths: None })
+    }
+}

@@ -1,0 +1,127 @@
+//! What can be measured: figures of reports, and columns of time series.
+
+use tailback_report::{METRICS, Metric, Report};
+use tailback_scenario::reading::nearest;
+
+/// A figure of a report, such as `latency_message_mean`, `victims.accepted_load`, `links.global.mean` or
+/// `counters.dropped`.
+#[derive(Clone, Debug)]
+pub enum Quantity {
+    /// One of the figures that reports are compared by, of all traffics or of one.
+    Metric {
+        /// The traffic, if it is about one.
+        traffic: Option<String>,
+        /// The figure.
+        metric: &'static Metric,
+    },
+    /// How busy the links of a class were.
+    Links {
+        /// The class.
+        class: String,
+        /// Whether it is about the busiest one, not the mean.
+        busiest: bool,
+    },
+    /// A counter.
+    Counter(String),
+}
+
+impl Quantity {
+    /// Reads its name.
+    ///
+    /// # Errors
+    /// A sentence about what is wrong, and what to do about it.
+    pub fn parse(name: &str) -> Result<Self, (String, String)> {
+        if let Some(rest) = name.strip_prefix("links.") {
+            return match rest.rsplit_once('.') {
+                Some((class, "mean")) => Ok(Self::Links { class: class.to_owned(), busiest: false }),
+                Some((class, "max")) => Ok(Self::Links { class: class.to_owned(), busiest: true }),
+                _ => Err(unknown(name, "write `links.<class>.mean` or `links.<class>.max`".to_owned())),
+            };
+        }
+        if let Some(counter) = name.strip_prefix("counters.") {
+            return Ok(Self::Counter(counter.to_owned()));
+        }
+        let (traffic, word) = of_traffic(name);
+        match METRICS.iter().find(|metric| metric.name == word) {
+            Some(metric) => Ok(Self::Metric { traffic, metric }),
+            None => Err(unknown(name, meant(word, METRICS.iter().map(|metric| metric.name)))),
+        }
+    }
+
+    /// Its value in a report, where it has one.
+    #[must_use]
+    pub fn of(&self, report: &Report) -> Option<f64> {
+        match self {
+            Self::Metric { traffic: None, metric } => (metric.value)(&report.total),
+            Self::Metric { traffic: Some(traffic), metric } => report.traffic(traffic).and_then(metric.value),
+            Self::Links { class, busiest } => {
+                let links = report.links.iter().find(|links| links.class == *class)?;
+                Some(if *busiest { links.max } else { links.mean })
+            }
+            Self::Counter(name) => report.counters.get(name).map(|&count| count as f64),
+        }
+    }
+
+    /// Half the width of the confidence interval that a single report gives it.
+    #[must_use]
+    pub fn ci95_of(&self, report: &Report) -> Option<f64> {
+        match self {
+            Self::Metric { traffic: None, metric } => (metric.ci95)(&report.total),
+            Self::Metric { traffic: Some(traffic), metric } => report.traffic(traffic).and_then(metric.ci95),
+            Self::Links { .. } | Self::Counter(_) => None,
+        }
+    }
+}
+
+/// A column of a time series, of all traffics or of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// The traffic, if it is about one.
+    pub traffic: Option<String>,
+    /// The column.
+    pub column: &'static str,
+    /// The column that tells how much each of its values counts; none if all count the same.
+    pub(crate) weight: Option<&'static str>,
+}
+
+/// The columns of time series, and what their values are means over.
+const COLUMNS: [(&str, Option<&str>); 5] = [
+    ("offered_load", None),
+    ("accepted_load", None),
+    ("latency_message_mean", Some("delivered_messages")),
+    ("latency_network_mean", Some("delivered_packets")),
+    ("detoured_share", Some("delivered_packets")),
+];
+
+impl Flow {
+    /// Reads its name.
+    ///
+    /// # Errors
+    /// A sentence about what is wrong, and what to do about it.
+    pub fn parse(name: &str) -> Result<Self, (String, String)> {
+        let (traffic, word) = of_traffic(name);
+        match COLUMNS.into_iter().find(|(column, _)| *column == word) {
+            Some((column, weight)) => Ok(Self { traffic, column, weight }),
+            None => Err(unknown(name, meant(word, COLUMNS.map(|(column, _)| column)))),
+        }
+    }
+}
+
+/// The name of a traffic before a dot, and the rest.
+fn of_traffic(name: &str) -> (Option<String>, &str) {
+    match name.split_once('.') {
+        Some((traffic, word)) => (Some(traffic.to_owned()), word),
+        None => (None, name),
+    }
+}
+
+fn unknown(name: &str, help: String) -> (String, String) {
+    (format!("there is no figure called \"{name}\""), help)
+}
+
+fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    match nearest(word, known.clone()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => format!("there is {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}

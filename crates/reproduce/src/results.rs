@@ -1,0 +1,115 @@
+//! What the runs of a figure have found, as far as they have been made.
+
+use tailback_report::Report;
+
+use crate::experiment::Experiment;
+use crate::quantity::Flow;
+use crate::series::{Sample, Series};
+
+/// What a run has found.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Its report.
+    pub report: Report,
+    /// Its time series, if it has one.
+    pub series: Option<Series>,
+}
+
+/// Why there is no number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// A run that it needs has not been made.
+    NotRun(String),
+    /// All runs are there, and what is asked for is not in them.
+    Undefined(String),
+}
+
+/// What the runs of an experiment have found.
+#[derive(Clone, Debug)]
+pub struct Results {
+    experiment: Experiment,
+    /// By point, then by seed.
+    outcomes: Vec<Vec<Option<Outcome>>>,
+}
+
+impl Results {
+    /// Of an experiment of which nothing has been run.
+    #[must_use]
+    pub fn new(experiment: Experiment) -> Self {
+        let none = vec![None; experiment.sweep.runs_per_point()];
+        let outcomes = vec![none; experiment.sweep.points().len()];
+        Self { experiment, outcomes }
+    }
+
+    /// Adds what a run has found.
+    ///
+    /// # Panics
+    /// When the experiment has no such run.
+    pub fn put(&mut self, point: usize, seed: usize, outcome: Outcome) {
+        self.outcomes[point][seed] = Some(outcome);
+    }
+
+    /// The runs that there are.
+    #[must_use]
+    pub fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    /// How many seeds each point has.
+    #[must_use]
+    pub fn seeds(&self) -> usize {
+        self.experiment.sweep.runs_per_point()
+    }
+
+    /// Everything that has been found.
+    pub fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
+        self.outcomes.iter().flatten().flatten()
+    }
+
+    /// The points of a curve with what a seed has found, from left to right.
+    ///
+    /// # Errors
+    /// When there is no such curve, or a run of it is missing.
+    pub fn curve(&self, name: &str, axis: Option<&str>, seed: usize) -> Result<Vec<(f64, &Outcome)>, Absent> {
+        let points = self.experiment.curve(name, axis).map_err(Absent::Undefined)?;
+        points.into_iter().map(|(x, point)| Ok((x, self.outcome(point, seed)?))).collect()
+    }
+
+    /// What a seed has found at a place of a curve, or at its only one.
+    ///
+    /// # Errors
+    /// When there is no such place, or it has not been run.
+    pub fn at(&self, curve: &str, axis: Option<&str>, at: Option<f64>, seed: usize) -> Result<&Outcome, Absent> {
+        let points = self.experiment.curve(curve, axis).map_err(Absent::Undefined)?;
+        let point = match (at, points.as_slice()) {
+            (None, [(_, point)]) => Some(*point),
+            (None, _) => return Err(Absent::Undefined(format!("\"{curve}\" has several points; say `at` which"))),
+            (Some(at), points) => points.iter().find(|(x, _)| same(*x, at)).map(|(_, point)| *point),
+        };
+        let nothing = || Absent::Undefined(format!("\"{curve}\" has no point at {}", at.unwrap_or_default()));
+        self.outcome(point.ok_or_else(nothing)?, seed)
+    }
+
+    fn outcome(&self, point: usize, seed: usize) -> Result<&Outcome, Absent> {
+        self.outcomes[point][seed].as_ref().ok_or_else(|| {
+            let point = &self.experiment.sweep.points()[point];
+            let settings: Vec<_> = point.settings.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+            Absent::NotRun(format!("{} {} has not been run", point.variant, settings.join(", ")).trim().to_owned())
+        })
+    }
+
+    /// The time series of a run, in times from the event on.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn samples(&self, outcome: &Outcome, flow: &Flow) -> Result<Vec<Sample>, Absent> {
+        let series = outcome.series.as_ref();
+        let series = series.ok_or_else(|| Absent::Undefined("the runs have no time series".to_owned()))?;
+        series.samples(flow, self.experiment.event).map_err(Absent::Undefined)
+    }
+}
+
+/// Whether two places on an axis are the same, however they were written.
+pub(crate) fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-9)
+}

@@ -1,0 +1,113 @@
+//! Verdicts that are kept, and how many there are of each.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::claim::{Claim, Finding, Verdict};
+use crate::experiment::Scale;
+
+/// The verdicts of a paper that are expected to stay as they are: by figure and scale.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Record(pub BTreeMap<String, BTreeMap<String, RecordedFigure>>);
+
+/// The verdicts of a figure at a scale.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecordedFigure {
+    /// Seconds that it took, if it was made in one go or several.
+    pub wall_s: f64,
+    /// Seconds of all cores together.
+    pub cpu_s: f64,
+    /// The claims, by name.
+    pub claims: BTreeMap<String, RecordedClaim>,
+}
+
+/// The verdict about a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedClaim {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What was found.
+    pub measured: Option<f64>,
+}
+
+impl Record {
+    /// What is recorded of a figure at a scale.
+    #[must_use]
+    pub fn figure(&self, figure: &str, scale: Scale) -> Option<&RecordedFigure> {
+        self.0.get(figure)?.get(scale.name())
+    }
+
+    /// Records what has been found.
+    pub fn put(&mut self, figure: &str, scale: Scale, recorded: RecordedFigure) {
+        self.0.entry(figure.to_owned()).or_default().insert(scale.name().to_owned(), recorded);
+    }
+}
+
+impl RecordedFigure {
+    /// What is to be recorded.
+    #[must_use]
+    pub fn new(findings: &[(&Claim, Finding)], wall_s: f64, cpu_s: f64) -> Self {
+        let recorded = |(claim, found): &(&Claim, Finding)| {
+            (claim.name.clone(), RecordedClaim { verdict: found.verdict, measured: found.measured })
+        };
+        Self { wall_s, cpu_s, claims: findings.iter().map(recorded).collect() }
+    }
+
+    /// What is no longer as it was, claim by claim.
+    #[must_use]
+    pub fn changes(&self, findings: &[(&Claim, Finding)]) -> Vec<String> {
+        let mut changes = Vec::new();
+        for (claim, found) in findings {
+            match self.claims.get(&claim.name) {
+                None => changes.push(format!("{} is {}, and was not recorded", claim.name, found.verdict)),
+                Some(before) if before.verdict != found.verdict => {
+                    changes.push(format!("{} was {} and is {}", claim.name, before.verdict, found.verdict));
+                }
+                Some(_) => {}
+            }
+        }
+        let is_gone = |name: &&String| findings.iter().all(|(claim, _)| claim.name != **name);
+        let gone = self.claims.keys().filter(is_gone);
+        changes.extend(gone.map(|name| format!("{name} is recorded, and no longer claimed")));
+        changes
+    }
+
+    /// What is recorded about a claim.
+    #[must_use]
+    pub fn finding(&self, claim: &Claim) -> Finding {
+        let known = self.claims.get(&claim.name);
+        Finding {
+            measured: known.and_then(|known| known.measured),
+            half_width: None,
+            verdict: known.map_or(Verdict::NotRun, |known| known.verdict),
+            note: None,
+        }
+    }
+}
+
+/// How many verdicts there are of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Claims that hold.
+    pub pass: u64,
+    /// Claims that do not.
+    pub fail: u64,
+    /// Claims about runs that have not been made.
+    pub not_run: u64,
+}
+
+/// Counts verdicts.
+#[must_use]
+pub fn count(verdicts: impl IntoIterator<Item = Verdict>) -> Count {
+    let mut count = Count::default();
+    for verdict in verdicts {
+        match verdict {
+            Verdict::Pass => count.pass += 1,
+            Verdict::Fail => count.fail += 1,
+            Verdict::NotRun => count.not_run += 1,
+        }
+    }
+    count
+}

@@ -1,0 +1,161 @@
+//! What can be told about something that changes with time.
+
+use crate::series::Sample;
+
+/// The weighted means over intervals of `width` cycles, one of which begins at time 0; without a width each time keeps
+/// its own. Sorted by time, each at the beginning of its interval.
+pub fn binned(mut samples: Vec<Sample>, width: Option<f64>) -> Vec<Sample> {
+    if let Some(width) = width {
+        for sample in &mut samples {
+            sample.time = libm::floor(sample.time / width) * width;
+        }
+    }
+    samples.sort_by(|a, b| a.time.total_cmp(&b.time));
+    let merge = |group: &[Sample]| {
+        let (value, weight) = weighted_mean(group)?;
+        Some(Sample { time: group[0].time, value, weight })
+    };
+    samples.chunk_by(|a, b| a.time == b.time).filter_map(merge).collect()
+}
+
+/// The mean of all, and what they count together; none of nothing.
+fn weighted_mean(samples: &[Sample]) -> Option<(f64, f64)> {
+    let weight: f64 = samples.iter().map(|sample| sample.weight).sum();
+    let sum: f64 = samples.iter().map(|sample| sample.weight * sample.value).sum();
+    (weight > 0.0).then(|| (sum / weight, weight))
+}
+
+/// The mean of all.
+pub fn mean(samples: &[Sample]) -> Option<f64> {
+    weighted_mean(samples).map(|(mean, _)| mean)
+}
+
+/// The time from 0 on after which no value is more than `percent` percent away from `level`: when the interval after the
+/// last one that is begins. None if the very last is, as nobody knows how that would go on.
+pub fn settling(samples: &[Sample], level: f64, percent: f64) -> Option<f64> {
+    let after: Vec<_> = samples.iter().filter(|sample| sample.time >= 0.0).collect();
+    let is_off = |sample: &&Sample| (sample.value - level).abs() > percent / 100.0 * level.abs();
+    match after.iter().rposition(is_off) {
+        None => after.first().map(|_| 0.0),
+        Some(last) => after.get(last + 1).map(|next| next.time),
+    }
+}
+
+/// The time from 0 on at which a value first has gone `percent` percent of the way from one level to another.
+pub fn reaching(samples: &[Sample], from: f64, to: f64, percent: f64) -> Option<f64> {
+    let goal = from + percent / 100.0 * (to - from);
+    let is_there = |sample: &&Sample| if to >= from { sample.value >= goal } else { sample.value <= goal };
+    samples.iter().filter(|sample| sample.time >= 0.0).find(is_there).map(|sample| sample.time)
+}
+
+/// The amplitude that a sine of the same variance would have, once a straight line is taken out.
+pub fn amplitude(samples: &[Sample]) -> Option<f64> {
+    let rest = detrended(samples)?;
+    Some(libm::sqrt(2.0 * rest.iter().map(|value| value * value).sum::<f64>() / rest.len() as f64))
+}
+
+/// The period that stands out: the lag of the highest autocorrelation after the first that is negative, at most half of
+/// the time there is. None if nothing comes back, that is if no such correlation is above `least`.
+///
+/// Samples are taken to be equally far apart.
+pub fn period(samples: &[Sample], least: f64) -> Option<f64> {
+    let rest = detrended(samples)?;
+    let n = rest.len();
+    let power: f64 = rest.iter().map(|value| value * value).sum();
+    let correlation = |lag: usize| {
+        let sum: f64 = rest.iter().zip(&rest[lag..]).map(|(a, b)| a * b).sum();
+        sum / power * n as f64 / (n - lag) as f64
+    };
+    let correlations: Vec<f64> = (0..=n / 2).map(correlation).collect();
+    let negative = correlations.iter().position(|&correlation| correlation < 0.0)?;
+    let later = correlations.iter().enumerate().skip(negative);
+    let (lag, highest) = later.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let step = (samples[n - 1].time - samples[0].time) / (n - 1) as f64;
+    (*highest > least).then_some(lag as f64 * step)
+}
+
+/// The values without the straight line that fits them best; none of fewer than three.
+fn detrended(samples: &[Sample]) -> Option<Vec<f64>> {
+    let n = samples.len() as f64;
+    if samples.len() < 3 {
+        return None;
+    }
+    let (t, v) = samples.iter().fold((0.0, 0.0), |(t, v), sample| (t + sample.time / n, v + sample.value / n));
+    let (covariance, variance) = samples.iter().fold((0.0, 0.0), |(c, s), sample| {
+        let (dt, dv) = (sample.time - t, sample.value - v);
+        (c + dt * dv, s + dt * dt)
+    });
+    let slope = covariance / variance;
+    Some(samples.iter().map(|sample| sample.value - v - slope * (sample.time - t)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(values: impl IntoIterator<Item = (f64, f64)>) -> Vec<Sample> {
+        values.into_iter().map(|(time, value)| Sample { time, value, weight: 1.0 }).collect()
+    }
+
+    /// One value for each ten cycles from -100 on.
+    fn every_ten(count: usize, value: impl Fn(f64) -> f64) -> Vec<Sample> {
+        samples((0..count).map(|index| 10.0 * index as f64 - 100.0).map(|time| (time, value(time))))
+    }
+
+    #[test]
+    fn bins_are_aligned_with_the_event_and_weighted() {
+        let mut four = samples([(-3.0, 1.0), (-1.0, 3.0), (0.0, 5.0), (1.0, 8.0)]);
+        four[3].weight = 2.0;
+        let bins = binned(four.clone(), Some(4.0));
+        assert_eq!(
+            bins.iter().map(|bin| (bin.time, bin.value, bin.weight)).collect::<Vec<_>>(),
+            [(-4.0, 2.0, 2.0), (0.0, 7.0, 3.0)]
+        );
+        let twice = [four.clone(), four].concat();
+        assert_eq!(binned(twice, None).len(), 4, "equal times are one");
+        assert_eq!(mean(&[]), None);
+    }
+
+    #[test]
+    fn a_step_settles_when_it_is_over() {
+        let step = every_ten(40, |time| if time < 0.0 { 100.0 } else { 200.0 + 100.0 * (-time / 50.0).exp() });
+        // 200 + 100 exp(-t / 50) is within 10 % of 200 from t = 80.5 on.
+        assert_eq!(settling(&step, 200.0, 10.0), Some(90.0));
+        assert_eq!(settling(&step, 200.0, 60.0), Some(0.0));
+        let restless = every_ten(40, |time| if time % 20.0 == 0.0 { 100.0 } else { 300.0 });
+        assert_eq!(settling(&restless, 200.0, 10.0), None, "it goes on to the end");
+        assert_eq!(settling(&[], 1.0, 1.0), None);
+    }
+
+    #[test]
+    fn a_share_of_the_way_is_reached_upwards_and_downwards() {
+        let ramp = every_ten(40, |time| time.clamp(0.0, 100.0));
+        assert_eq!(reaching(&ramp, 0.0, 100.0, 90.0), Some(90.0));
+        let down = every_ten(40, |time| 100.0 - time.clamp(0.0, 100.0));
+        assert_eq!(reaching(&down, 100.0, 0.0, 45.0), Some(50.0));
+        assert_eq!(reaching(&ramp, 0.0, 200.0, 90.0), None);
+    }
+
+    #[test]
+    fn a_sine_has_its_amplitude_and_its_period_whatever_it_rides_on() {
+        let wave = |time: f64| 50.0 + 0.1 * time + 7.0 * (time * std::f64::consts::TAU / 500.0).sin();
+        let wave = every_ten(300, wave);
+        let (height, length) = (amplitude(&wave).unwrap(), period(&wave, 0.1).unwrap());
+        assert!((height - 7.0).abs() < 0.1, "{height}");
+        assert!((length - 500.0).abs() <= 10.0, "{length}");
+        let straight = every_ten(300, |time| 3.0 * time);
+        assert!(amplitude(&straight).unwrap() < 1e-9);
+        assert_eq!(amplitude(&straight[..2]), None);
+    }
+
+    #[test]
+    fn noise_has_no_period() {
+        // What a linear congruential generator throws about.
+        let mut state = 1_u32;
+        let noise = every_ten(400, |_| 0.0).into_iter().map(|sample| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            Sample { value: f64::from(state >> 16), ..sample }
+        });
+        assert_eq!(period(&noise.collect::<Vec<_>>(), 0.3), None);
+    }
+}

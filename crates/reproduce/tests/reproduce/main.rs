@@ -1,0 +1,6 @@
+//! Figure files, good and bad; every measure on curves made by hand; verdicts and how they are told.
+
+mod by_hand;
+mod measures;
+mod mistakes;
+mod telling;

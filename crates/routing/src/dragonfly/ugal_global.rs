@@ -1,0 +1,201 @@
+//! UGAL-G: UGAL that knows the queues of all global links of its group.
+//!
+//! The ideal of Kim, Dally, Scott and Abts weighs the queue of the global link by which the minimal way leaves the group
+//! against that of the detour's, whichever routers they hang on, as it is the load of global links that is to be
+//! balanced. Nobody can know the present state of another router; here routers tell the others of their group when
+//! a queue of a global link of theirs has changed, and all know it after the latency of a local link, at no cost. A
+//! router's own queues are known as they are. A way that does not leave the group is judged by its first link.
+
+use std::sync::Arc;
+
+use tailback_random::Stream;
+use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
+
+use super::detours::{Detours, Way};
+use super::ugal::{PARAMETERS, Rule, Scales};
+use crate::registry::{RoutingModel, needs};
+use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, Notice, Routing, Step, View};
+
+/// The entry in the list of algorithms.
+pub(crate) const UGAL_GLOBAL: RoutingModel = RoutingModel {
+    name: "ugal-g",
+    topology: "dragonfly",
+    summary: "UGAL-G: as UGAL-L, by the queues of all global links of the group, as its routers tell each other",
+    parameters: PARAMETERS,
+    build: |topology, values| {
+        let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&UGAL_GLOBAL, topology)) };
+        Ok(Arc::new(UgalGlobal { detours: Detours::build(topology, values)?, rule: Rule::build(values) }))
+    },
+};
+
+#[derive(Debug)]
+struct UgalGlobal {
+    detours: Detours,
+    rule: Rule,
+}
+
+impl Routing for UgalGlobal {
+    fn topology(&self) -> Arc<dyn Topology> {
+        Arc::clone(&self.detours.chart.topology) as _
+    }
+
+    fn virtual_channels(&self) -> Vec<u8> {
+        self.detours.chart.virtual_channels()
+    }
+
+    fn agent(&self, router: RouterId) -> Box<dyn Agent> {
+        let sequence = &self.detours.chart.sequence;
+        Box::new(UgalGlobalAgent {
+            scales: Scales::new(router, &self.detours, self.rule),
+            transit_vc: sequence.next(Hop::Local, sequence.first(Hop::Local), Hop::Global),
+            told: vec![0; self.detours.chart.topology.global_links_per_router() as usize],
+        })
+    }
+
+    fn interests(&self) -> Interests {
+        Interests { changes: true, notices: Some(Dragonfly::LOCAL), ..Interests::default() }
+    }
+
+    fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
+        self.detours.moves()
+    }
+
+    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+        // Minimal ways are among those with detours: to where the packet already is.
+        self.detours.possible(router, entry, header, steps);
+    }
+
+    fn describe(&self) -> String {
+        format!("UGAL-G {}, by {}", self.rule.describe(), self.detours.describe())
+    }
+}
+
+struct UgalGlobalAgent {
+    scales: Scales,
+    /// The channel of global links that packets take after a local hop in their source group.
+    transit_vc: u8,
+    /// By global link of this router: the queue that was told last.
+    told: Vec<u16>,
+}
+
+impl UgalGlobalAgent {
+    /// The queue of a way: that of the global link by which it leaves the group; of several, their mean.
+    fn queue(&self, way: &Way, view: &dyn View) -> u32 {
+        let Scales { compass, rule, .. } = &self.scales;
+        let Step { port, vc, .. } = way.step;
+        let (destination, _, _) = Dragonfly::locate(way.header.destination());
+        let group = way.via.map(|(group, _)| group).filter(|&group| group != compass.group).unwrap_or(destination);
+        if group == compass.group || compass.kind(port) == Some(Hop::Global) {
+            return rule.occupancy.sum(view, port, vc);
+        }
+        let (mut sum, mut count) = (0, 0);
+        for link in compass.exits(compass.place_behind(port), group) {
+            sum += if link.router == compass.place {
+                rule.occupancy.sum(view, link.port, self.transit_vc)
+            } else {
+                view.board().number(link.router as usize, compass.number(link.port)).into()
+            };
+            count += 1;
+        }
+        sum / count
+    }
+}
+
+impl Agent for UgalGlobalAgent {
+    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
+        self.scales.route(entry, *header, random, |way| self.queue(way, view))
+    }
+
+    fn look(&mut self, view: &dyn View) -> Option<Notice> {
+        let Scales { compass, rule, .. } = &self.scales;
+        let queue = |port| rule.occupancy.sum(view, port, self.transit_vc).min(u16::MAX.into()) as u16;
+        let queues = || compass.global_ports().map(queue);
+        if queues().eq(self.told.iter().copied()) {
+            return None;
+        }
+        self.told = queues().collect();
+        Some(Notice { word: 0, list: self.told.clone() })
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.told.iter().flat_map(|queue| queue.to_le_bytes()));
+    }
+
+    fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        for queue in &mut self.told {
+            let (word, rest) = bytes.split_first_chunk()?;
+            (*queue, *bytes) = (u16::from_le_bytes(*word), rest);
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tailback_topology::Arrangement;
+
+    use super::super::intermediates::{Intermediates, Turns, ValiantTarget};
+    use super::super::occupancy::Occupancy;
+    use super::super::sketch::Sketch;
+    use super::*;
+    use crate::VcSequence;
+
+    /// The group that packets are for, and the router and port of the link by which group 0 reaches it.
+    const GROUP: u32 = 2;
+    const GATEWAY: (u32, u8) = (3, 5);
+    const DRAWS: u32 = 400;
+
+    fn dragonfly() -> Arc<Dragonfly> {
+        Arc::new(Dragonfly::new(2, 4, 2, 9, Arrangement::Palmtree).expect("it exists"))
+    }
+
+    fn agent(router: RouterId) -> UgalGlobalAgent {
+        let turns = Turns { target: ValiantTarget::Router, intermediates: Intermediates::OtherGroups };
+        let sequence = VcSequence::parse("l0 g0 l1 l2 g1 l3", &[]).expect("it is a sequence");
+        let detours = Detours::new(dragonfly(), turns, sequence);
+        let rule = Rule { threshold: 0, occupancy: Occupancy::Channel };
+        UgalGlobalAgent { scales: Scales::new(router, &detours, rule), transit_vc: 0, told: vec![0; 2] }
+    }
+
+    /// How many of many packets from a router of group 0 detour.
+    fn detours(router: RouterId, view: &Sketch) -> u32 {
+        let (mut agent, mut random) = (agent(router), Stream::new(3, 0, 0));
+        let header = Header::new(dragonfly().locator(GROUP * 8 + 5));
+        let mut route = || agent.route(Lane { port: 0, vc: 0 }, &header, view, &mut random).header.detoured;
+        (0..DRAWS).filter(|_| route()).count() as u32
+    }
+
+    #[test]
+    fn it_goes_by_the_queues_of_global_links_wherever_they_are() {
+        let links = dragonfly().global_links(0, GROUP);
+        assert_eq!(links.iter().map(|link| (link.router, link.port)).collect::<Vec<_>>(), [GATEWAY]);
+        // Local queues are of no interest, as long as global links are involved.
+        let local = || Sketch::new().with(2..5, 90);
+        assert_eq!(detours(0, &local()), 0);
+        // A long queue at the minimal global link, once it has been told: other groups are better, and they are seven of eight.
+        let mut told = local();
+        told.board.post(GATEWAY.0 as usize, Notice { word: 0, list: vec![50, 0] });
+        let found = detours(0, &told);
+        assert!((DRAWS * 3 / 4..DRAWS * 19 / 20).contains(&found), "{found} of {DRAWS}");
+        // Where all queues are as long, detours are longer.
+        (0..4).for_each(|place| told.board.post(place, Notice { word: 0, list: vec![50, 50] }));
+        assert_eq!(detours(0, &told.with([5, 6], 50)), 0);
+        // At the gateway itself nobody needs to be told.
+        assert!(detours(GATEWAY.0, &Sketch::new().with([GATEWAY.1], 50)) > DRAWS * 3 / 4);
+        assert_eq!(detours(GATEWAY.0, &Sketch::new()), 0);
+    }
+
+    #[test]
+    fn it_tells_what_has_changed() {
+        let (mut agent, mut view) = (agent(0), Sketch::new());
+        assert_eq!(agent.look(&view), None);
+        view = view.with([6], 17);
+        assert_eq!(agent.look(&view), Some(Notice { word: 0, list: vec![0, 17] }));
+        assert_eq!(agent.look(&view), None);
+        let mut bytes = Vec::new();
+        agent.save(&mut bytes);
+        let mut twin = self::agent(0);
+        assert_eq!((twin.load(&mut bytes.as_slice()), twin.look(&view)), (Some(()), None));
+        assert_eq!(agent.look(&Sketch::new()), Some(Notice { word: 0, list: vec![0, 0] }));
+    }
+}

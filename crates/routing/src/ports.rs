@@ -1,0 +1,143 @@
+//! Sets of the ports of a router.
+
+use std::ops::Range;
+
+use tailback_topology::Port;
+
+/// Enough for all ports that a router can have.
+const WORDS: usize = 4;
+
+/// A set of ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortSet([u64; WORDS]);
+
+impl PortSet {
+    /// A single port.
+    #[inline]
+    #[must_use]
+    pub fn of(port: Port) -> Self {
+        let mut set = Self::default();
+        set.insert(port);
+        set
+    }
+
+    /// All ports of a range.
+    #[inline]
+    #[must_use]
+    pub fn from_range(ports: Range<u16>) -> Self {
+        let mut set = Self::default();
+        ports.for_each(|port| set.insert(port as Port));
+        set
+    }
+
+    /// Adds a port.
+    #[inline]
+    pub fn insert(&mut self, port: Port) {
+        self.0[usize::from(port) / 64] |= 1 << (port % 64);
+    }
+
+    /// Takes a port out, if it is in.
+    #[inline]
+    pub fn remove(&mut self, port: Port) {
+        self.0[usize::from(port) / 64] &= !(1 << (port % 64));
+    }
+
+    /// How many ports there are.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Whether there is none.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; WORDS]
+    }
+
+    /// The ports, smallest first.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = Port> + use<> {
+        let mut words = self.0;
+        let mut word = 0;
+        std::iter::from_fn(move || {
+            while words[word] == 0 {
+                word += 1;
+                if word == WORDS {
+                    word -= 1;
+                    return None;
+                }
+            }
+            let bit = words[word].trailing_zeros();
+            words[word] &= words[word] - 1;
+            Some((word as u32 * 64 + bit) as Port)
+        })
+    }
+
+    /// The smallest.
+    #[inline]
+    #[must_use]
+    pub fn first(&self) -> Option<Port> {
+        self.iter().next()
+    }
+
+    /// The one with `index` smaller ones.
+    ///
+    /// # Panics
+    /// When there are no more than `index`.
+    #[inline]
+    #[must_use]
+    pub fn nth(&self, index: u32) -> Port {
+        self.iter().nth(index as usize).expect("the index is below the number of ports")
+    }
+
+    /// Those for which a condition holds.
+    #[inline]
+    #[must_use]
+    pub fn filter(&self, mut holds: impl FnMut(Port) -> bool) -> Self {
+        let mut set = *self;
+        for port in self.iter() {
+            if !holds(port) {
+                set.remove(port);
+            }
+        }
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_like_a_set(acts in prop::collection::vec((any::<bool>(), any::<u8>()), 0..60), start in 0u16..256) {
+            let mut set = PortSet::from_range(start..256.min(start + 9));
+            let mut model: BTreeSet<u8> = (start..256.min(start + 9)).map(|port| port as u8).collect();
+            for (adds, port) in acts {
+                if adds {
+                    set.insert(port);
+                    model.insert(port);
+                } else {
+                    set.remove(port);
+                    model.remove(&port);
+                }
+            }
+            let ports: Vec<u8> = model.iter().copied().collect();
+            prop_assert_eq!(set.iter().collect::<Vec<_>>(), &ports[..]);
+            prop_assert_eq!((set.len() as usize, set.is_empty()), (model.len(), model.is_empty()));
+            prop_assert_eq!(set.first(), model.first().copied());
+            for (index, &port) in ports.iter().enumerate() {
+                prop_assert_eq!(set.nth(index as u32), port);
+                prop_assert_eq!(PortSet::of(port).first(), Some(port));
+            }
+            let odd: Vec<u8> = ports.into_iter().filter(|port| port % 2 == 1).collect();
+            prop_assert_eq!(set.filter(|port| port % 2 == 1).iter().collect::<Vec<_>>(), odd);
+        }
+    }
+}
