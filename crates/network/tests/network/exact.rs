@@ -54,11 +54,17 @@ fn channels_are_allocated_while_others_cross() {
     assert_eq!(run::<General>(plan).0, alone + 1);
 }
 
+/// Whether routers' broadcasts take links away from packets: then none is alone.
+fn broadcasts_on_links(sample: &Sample) -> bool {
+    sample.routing.1.iter().any(|&(name, _)| name == "overhead")
+}
+
 proptest! {
     /// On every topology and path, with every router: by formula.
     #[test]
     fn alone_is_by_formula(
-        sample in samples(), source in any::<u16>(), destination in any::<u16>(), flits in 1u16..9,
+        sample in samples().prop_filter("broadcasts take links", |sample| !broadcasts_on_links(sample)),
+        source in any::<u16>(), destination in any::<u16>(), flits in 1u16..9,
     ) {
         let sample = Sample { acknowledge: false, ..sample };
         let flits = flits.min(sample.packet_flits);
