@@ -1,8 +1,15 @@
 //! What can be said on the command line.
 
+mod service;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use service::{
+    CancelArguments, FetchArguments, ListArguments, RoleArgument, ServeArguments, ServerArguments, StateArgument,
+    SubmitArguments, TokenArguments, WatchArguments,
+};
 
 /// Simulates congestion in lossless interconnection networks.
 #[derive(Debug, Parser)]
@@ -35,6 +42,20 @@ pub enum Command {
     Reproduce(ReproduceArguments),
     /// Draw figures from the results of runs and sweeps
     Plot(PlotArguments),
+    /// Serve experiments over gRPC: take them in, carry them out, keep what they find
+    Serve(ServeArguments),
+    /// Make a token that lets its bearer talk to a server
+    Token(TokenArguments),
+    /// Have a server simulate a scenario, or a sweep of it
+    Submit(SubmitArguments),
+    /// See what happens to a run on a server
+    Watch(WatchArguments),
+    /// List the runs of a server
+    List(ListArguments),
+    /// Stop runs on a server
+    Cancel(CancelArguments),
+    /// Fetch the files that a run on a server has left
+    Fetch(FetchArguments),
 }
 
 /// A scenario, and what is laid over it.

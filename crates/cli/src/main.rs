@@ -15,6 +15,7 @@ mod input;
 mod interrupt;
 mod output;
 mod progress;
+mod remote;
 mod results;
 mod store;
 mod work;
@@ -35,6 +36,13 @@ fn main() -> ExitCode {
         Command::Models(arguments) => commands::models::run(arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(arguments),
         Command::Plot(arguments) => commands::plot::run(arguments),
+        Command::Serve(arguments) => commands::serve::run(arguments),
+        Command::Token(arguments) => commands::token::run(arguments),
+        Command::Submit(arguments) => commands::submit::run(arguments),
+        Command::Watch(arguments) => commands::watch::run(arguments),
+        Command::List(arguments) => commands::list::run(arguments),
+        Command::Cancel(arguments) => commands::cancel::run(arguments),
+        Command::Fetch(arguments) => commands::fetch::run(arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

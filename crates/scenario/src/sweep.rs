@@ -56,7 +56,9 @@ pub struct SweepRun {
     pub point: usize,
     /// The place of its seed among those of the point.
     pub seed: usize,
-    /// Its scenario.
+    /// What is laid over the document of the sweep, each as `path=value`.
+    pub overrides: Vec<String>,
+    /// Its scenario: that document with these.
     pub document: Document,
 }
 
@@ -99,20 +101,19 @@ impl Sweep {
     /// All runs, point by point, as overrides laid over `base`.
     #[must_use]
     pub fn runs(&self, base: &Document) -> Vec<SweepRun> {
-        let overlaid = |document: &Document, assignments: &[String]| {
-            assignments.iter().fold(document.clone(), |document, assignment| document.with(assignment))
+        let seeds: Vec<Option<u64>> = match self.seeds.as_slice() {
+            [] => vec![None],
+            seeds => seeds.iter().copied().map(Some).collect(),
         };
         let mut runs = Vec::new();
-        for (point, what) in self.points().iter().enumerate() {
+        for (point, what) in self.points().into_iter().enumerate() {
             let settings = what.settings.iter().map(|(path, value)| format!("{path}={value}"));
-            let varied = overlaid(base, &what.assignments.iter().cloned().chain(settings).collect::<Vec<_>>());
-            if self.seeds.is_empty() {
-                runs.push(SweepRun { point, seed: 0, document: varied });
-                continue;
-            }
-            runs.extend(self.seeds.iter().enumerate().map(|(seed, number)| {
-                let document = varied.clone().with(&format!("seed={number}"));
-                SweepRun { point, seed, document }
+            let varied: Vec<String> = what.assignments.into_iter().chain(settings).collect();
+            let document = varied.iter().fold(base.clone(), |document, set| document.with(set));
+            runs.extend(seeds.iter().enumerate().map(|(seed, number)| {
+                let seeded = number.map(|number| format!("seed={number}"));
+                let document = seeded.iter().fold(document.clone(), |document, set| document.with(set));
+                SweepRun { point, seed, overrides: varied.iter().cloned().chain(seeded).collect(), document }
             }));
         }
         runs

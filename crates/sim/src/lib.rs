@@ -1,23 +1,28 @@
 //! Resolved scenario in, report out.
 //!
 //! A [`Plan`] says what running a scenario will take, before anything is built. A [`Run`] is a scenario being simulated:
-//! it can be watched, stopped, written down and read back. Its [`Findings`] become a report.
+//! it can be watched, stopped, written down and read back. Its [`Findings`] become a report. A sweep is many runs, whose
+//! reports make up [`Curves`].
 //!
 //! **What this crate must never know:** terminals, files, sockets, clocks; how long a run took is told by who timed it.
 //!
 //! **The invariant it keeps:** a run ends with findings only if all flits and credits add up and no packets wait for each
 //! other in a circle. Anything else is an error with a diagnosis, never a wrong number.
 
+mod curves;
 mod explain;
 mod findings;
 mod machine;
 mod plan;
 mod recorder;
 mod run;
+mod sweep;
 mod trace;
 
+pub use curves::Curves;
 pub use explain::{Channels, Explanation, Links, RouterTimes, Way, Wire, explain};
 pub use findings::{Findings, Timing};
 pub use plan::Plan;
 pub use run::{Ending, Failure, Progress, Run};
+pub use sweep::{SweepManifest, vary};
 pub use trace::{PathType, path_types};

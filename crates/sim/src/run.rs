@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use tailback_engine::{Executor as _, Outcome, Rayon, Sequential, SnapshotError};
 use tailback_network::Discrepancy;
+use tailback_report::Record;
 use tailback_scenario::Scenario;
 
 use crate::findings::Findings;
@@ -157,6 +158,12 @@ impl<'s> Run<'s> {
             (None, Outcome::Reached) => Ok(Ending::Reached),
             (None, Outcome::Stopped) => Ok(Ending::Stopped),
         }
+    }
+
+    /// What was written down so far, warm-up included.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        self.machine.record()
     }
 
     /// What was found, once the run is finished.

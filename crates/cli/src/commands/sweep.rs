@@ -1,12 +1,12 @@
 //! `tailback sweep`: one scenario many times, and a table.
 
-mod curves;
 mod manifest;
 
 use std::sync::Mutex;
 
 use tailback_report::{Table, sweep_table};
 use tailback_scenario::{Axis, Sweep};
+use tailback_sim::{Curves, SweepManifest, vary};
 
 use crate::arguments::{Format, SweepArguments};
 use crate::complaint::Complaint;
@@ -16,9 +16,6 @@ use crate::store::Store;
 use crate::work::{self, Order, Task};
 use crate::{input, interrupt};
 pub use manifest::read_manifest;
-
-use curves::Curves;
-use manifest::Manifest;
 
 /// Runs the command.
 pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
@@ -35,7 +32,7 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
         .unwrap_or_else(|| ["results".to_owned(), input::stem(&arguments.scenario.file)].iter().collect());
     let directory = Directory::at(&out)?;
     directory.refuse_others(&base.digest)?;
-    Manifest::new(&base, &sweep).write(&directory)?;
+    manifest::write(&SweepManifest::new(&base, &sweep), &directory)?;
     directory.write("scenario.toml", base.text.as_bytes())?;
     let store = Store::at(&out)?;
     // Before the first word: whoever has read it may interrupt.
@@ -82,21 +79,14 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
 
 /// What the command line says goes before what the file says.
 fn complete(mut sweep: Sweep, arguments: &SweepArguments) -> Result<Sweep, Complaint> {
-    for text in &arguments.over {
-        let axis = Axis::parse(text).map_err(|message| {
+    let axis = |text: &String| {
+        Axis::parse(text).map_err(|message| {
             let help = "write `--over traffic.load=0.1..0.9/0.1` or `--over routing=minimal,valiant`".to_owned();
             Complaint::BadInput(message, Some(help))
-        })?;
-        match sweep.axes.iter_mut().find(|known| known.path == axis.path) {
-            Some(known) => *known = axis,
-            None => sweep.axes.push(axis),
-        }
-    }
-    if let Some(seeds) = arguments.seeds {
-        sweep.seeds = (1..=seeds).collect();
-    }
-    sweep.stop_when_saturated &= !arguments.no_stop;
-    if sweep.axes.is_empty() && sweep.variants.is_empty() && sweep.seeds.len() < 2 {
+        })
+    };
+    let axes = arguments.over.iter().map(axis).collect::<Result<_, _>>()?;
+    if !vary(&mut sweep, axes, arguments.seeds, arguments.no_stop) {
         return Err(Complaint::BadInput(
             "there is nothing to vary".to_owned(),
             Some("say what, as in `--over traffic.load=0.1..0.9/0.1`, or add [sweep] to the file".to_owned()),
@@ -107,6 +97,12 @@ fn complete(mut sweep: Sweep, arguments: &SweepArguments) -> Result<Sweep, Compl
 
 /// The columns that fit on a screen.
 fn main_columns(table: &Table, sweep: &Sweep) -> Table {
+    let variant = (!sweep.variants.is_empty()).then_some("variant");
+    main_columns_of(table, variant.into_iter().chain(sweep.axes.iter().map(|axis| axis.path.as_str())))
+}
+
+/// The same of any table of a sweep: what is varied, and what matters most of what came of it.
+pub fn main_columns_of<'n>(table: &Table, varied: impl Iterator<Item = &'n str>) -> Table {
     let fixed = [
         "seeds",
         "offered_load",
@@ -117,10 +113,7 @@ fn main_columns(table: &Table, sweep: &Sweep) -> Table {
         "hops_mean",
         "saturated",
     ];
-    let variant = (!sweep.variants.is_empty()).then_some("variant");
-    let axes = sweep.axes.iter().map(|axis| axis.path.as_str());
-    let wanted: Vec<&str> = variant.into_iter().chain(axes).chain(fixed).collect();
-    let places: Vec<usize> = wanted.iter().filter_map(|name| table.column(name).ok()).collect();
+    let places: Vec<usize> = varied.chain(fixed).filter_map(|name| table.column(name).ok()).collect();
     let mut selected = Table::new(places.iter().map(|&place| table.columns[place].clone()).collect());
     for row in &table.rows {
         selected.push(places.iter().map(|&place| row[place].clone()).collect());

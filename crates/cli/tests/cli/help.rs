@@ -19,6 +19,9 @@ fn of_each_command() {
     for command in ["run", "sweep", "check", "explain", "models", "reproduce", "plot"] {
         helps(&format!("help-{command}"), &[command, "--help"]);
     }
+    for command in ["serve", "token", "submit", "watch", "list", "cancel", "fetch"] {
+        helps(&format!("help-{command}"), &[command, "--help"]);
+    }
 }
 
 #[test]

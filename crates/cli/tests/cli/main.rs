@@ -3,6 +3,7 @@
 //! What it prints is compared with the files in `tests/golden`; `TAILBACK_UPDATE_GOLDEN=1` writes them anew, see
 //! `tailback-tests`.
 
+mod crash;
 mod help;
 mod interrupt;
 mod mistakes;
@@ -10,5 +11,7 @@ mod plot;
 mod program;
 mod reproduce;
 mod run;
+mod served;
+mod service;
 mod show;
 mod sweep;

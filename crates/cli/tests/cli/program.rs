@@ -64,6 +64,8 @@ impl Program {
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         // The width of help is that of a terminal, if there is one.
         command.env_remove("COLUMNS").env_remove("LINES");
+        // Which server is meant is said by each test.
+        command.env_remove("TAILBACK_SERVER").env_remove("TAILBACK_TOKEN").env_remove("TAILBACK_LOG");
         command
     }
 

@@ -85,7 +85,9 @@ pub const NEVER: &[(&str, &[&str])] = &[
 /// Crates of other people that only some of ours may be built from, directly or not.
 pub const FENCED: &[(&[&str], &[&str])] = &[
     (&["tokio", "tonic", "prost", "axum", "hyper", "tower", "rusqlite"], &["api", "service", "cli"]),
-    (&["clap", "indicatif", "miette"], &["cli"]),
+    (&["clap", "indicatif"], &["cli"]),
+    // What compiles the interface while `api` is built brings it along.
+    (&["miette"], &["api", "service", "cli"]),
 ];
 
 /// Crates of other people that only some of ours may name: whoever stands on those gets them as well.

@@ -6,6 +6,7 @@ use tailback_report::{Report, SweepPoint};
 use tailback_scenario::{Point, Sweep};
 
 /// The points of a sweep with the reports that are there so far.
+#[derive(Debug)]
 pub struct Curves {
     points: Vec<Point>,
     seeds: usize,
@@ -20,6 +21,8 @@ pub struct Curves {
 }
 
 impl Curves {
+    /// The points of a sweep, none of which has been run.
+    #[must_use]
     pub fn new(sweep: &Sweep) -> Self {
         let points = sweep.points();
         let (seeds, load_axis) = (sweep.runs_per_point(), sweep.load_axis());
@@ -45,11 +48,16 @@ impl Curves {
         }
     }
 
+    /// The report of a point with a seed, both counted from 0.
+    ///
+    /// # Panics
+    /// When there is no such point or seed.
     pub fn put(&mut self, point: usize, seed: usize, report: Report) {
         self.reports[point][seed] = Some(report);
     }
 
     /// Whether a point lies beyond the end of its curve, as far as is known.
+    #[must_use]
     pub fn is_beyond_end(&self, point: usize) -> bool {
         self.stops && self.end_of(point).is_some_and(|end| self.load(point) > self.load(end))
     }
@@ -74,6 +82,7 @@ impl Curves {
 
     /// All points that have been run and belong to their curves. Which those are does not depend on the order in which
     /// they were run.
+    #[must_use]
     pub fn points(&self) -> Vec<SweepPoint> {
         let finished = |&point: &usize| self.reports[point].iter().all(Option::is_some) && !self.is_beyond_end(point);
         let sweep_point = |point: usize| SweepPoint {

@@ -1,0 +1,201 @@
+"""The client for asyncio: the same words, awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import grpc
+
+from tailback_api.tailback.v1 import (
+    result_service_pb2,
+    result_service_pb2_grpc,
+    run_pb2,
+    run_service_pb2,
+    run_service_pb2_grpc,
+    scenario_service_pb2,
+    scenario_service_pb2_grpc,
+    system_service_pb2,
+    system_service_pb2_grpc,
+)
+
+from . import requests
+from .errors import RunFailed, from_rpc, is_passing
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Client:
+    """A server, by `host:port`; see `tailback.Client`."""
+
+    def __init__(
+        self, address: str, *, token: str | None = None, credentials: grpc.ChannelCredentials | None = None
+    ) -> None:
+        self._metadata = requests.metadata(token)
+        if credentials is None:
+            self._channel = grpc.aio.insecure_channel(address, options=requests.CHANNEL_OPTIONS)
+        else:
+            self._channel = grpc.aio.secure_channel(address, credentials, options=requests.CHANNEL_OPTIONS)
+        self._runs = run_service_pb2_grpc.RunServiceStub(self._channel)
+        self._results = result_service_pb2_grpc.ResultServiceStub(self._channel)
+        self._scenarios = scenario_service_pb2_grpc.ScenarioServiceStub(self._channel)
+        self._system = system_service_pb2_grpc.SystemServiceStub(self._channel)
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connection."""
+        await self._channel.close()
+
+    async def run(
+        self,
+        source: str | Path,
+        overrides: Mapping[str, Any] | Sequence[str] = (),
+        *,
+        over: Iterable[str] | None = None,
+        seeds: int = 0,
+        run_saturated: bool = False,
+        threads: int | None = None,
+        labels: Mapping[str, str] | None = None,
+        run_id: str = "",
+    ) -> Run:
+        """Has the server simulate a scenario: a file or a text. With `over` or `seeds` it is a sweep."""
+        request = requests.create(
+            source,
+            overrides,
+            over=over,
+            seeds=seeds,
+            run_saturated=run_saturated,
+            threads=threads,
+            labels=labels or {},
+            run_id=run_id,
+        )
+        return Run(self, (await self._call(self._runs.CreateRun, request)).run)
+
+    async def get(self, run_id: str) -> Run:
+        """A run by its name."""
+        found = await self._call(self._runs.GetRun, run_service_pb2.GetRunRequest(run_id=run_id))
+        return Run(self, found.run)
+
+    async def runs(self, **filters: Any) -> AsyncIterator[Run]:
+        """All runs, the newest first; `filters` are fields of ListRunsRequest."""
+        request = run_service_pb2.ListRunsRequest(**filters)
+        while True:
+            page = await self._call(self._runs.ListRuns, request)
+            for run in page.runs:
+                yield Run(self, run)
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
+    async def validate(
+        self, source: str | Path, overrides: Mapping[str, Any] | Sequence[str] = ()
+    ) -> scenario_service_pb2.ValidateScenarioResponse:
+        """What a scenario means, or its mistakes."""
+        scenario = requests.scenario(source, overrides)
+        request = scenario_service_pb2.ValidateScenarioRequest(scenario=scenario)
+        return await self._call(self._scenarios.ValidateScenario, request)
+
+    async def server_info(self) -> system_service_pb2.GetServerInfoResponse:
+        """Version, limits and features of the server."""
+        return await self._call(self._system.GetServerInfo, system_service_pb2.GetServerInfoRequest())
+
+    async def _call(self, method: Any, request: Any) -> Any:
+        try:
+            return await method(request, metadata=self._metadata)
+        except grpc.RpcError as error:
+            raise from_rpc(error) from None
+
+
+class Run:
+    """A run on a server. `info` is what was last heard of it."""
+
+    def __init__(self, client: Client, info: run_pb2.Run) -> None:
+        self._client = client
+        self.info = info
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        return self.info.id
+
+    @property
+    def state(self) -> str:
+        """Where it stood when it was last heard of, such as `SUCCEEDED`."""
+        return run_pb2.RunState.Name(self.info.state).removeprefix("RUN_STATE_")
+
+    async def events(
+        self, after: int = 0, *, states_only: bool = False
+    ) -> AsyncIterator[run_service_pb2.WatchRunResponse]:
+        """What happens to it, until it has ended. A stream that breaks off is taken up again, nothing lost or twice."""
+        attempt = 0
+        while True:
+            request = run_service_pb2.WatchRunRequest(
+                run_id=self.id, after_sequence=after, states_only=states_only
+            )
+            try:
+                async for event in self._client._runs.WatchRun(request, metadata=self._client._metadata):
+                    after, attempt = event.sequence, 0
+                    if event.WhichOneof("event") != "heartbeat":
+                        yield event
+                return
+            except grpc.RpcError as error:
+                told = from_rpc(error)
+                if attempt >= requests.ATTEMPTS_MAX or not is_passing(told):
+                    raise told from None
+            await asyncio.sleep(requests.pause(attempt))
+            attempt += 1
+
+    async def wait(self, *, progress: bool = False) -> Run:
+        """Waits until it has ended, with a bar if wanted; raises RunFailed unless it has succeeded."""
+        bar = requests.Bar(progress, self.id)
+        try:
+            async for event in self.events(states_only=not progress):
+                bar.show(event)
+        finally:
+            bar.close()
+        self.info = (await self._client.get(self.id)).info
+        if self.info.state != run_pb2.RUN_STATE_SUCCEEDED:
+            raise RunFailed(self.info)
+        return self
+
+    async def cancel(self) -> Run:
+        """Asks it to stop."""
+        request = run_service_pb2.CancelRunRequest(run_id=self.id)
+        self.info = (await self._client._call(self._client._runs.CancelRun, request)).run
+        return self
+
+    async def delete(self) -> None:
+        """Deletes it with all that it has found."""
+        request = run_service_pb2.DeleteRunRequest(run_id=self.id)
+        await self._client._call(self._client._runs.DeleteRun, request)
+
+    async def report(self) -> dict[str, Any]:
+        """What it has found."""
+        request = result_service_pb2.GetReportRequest(run_id=self.id)
+        return json.loads((await self._client._call(self._client._results.GetReport, request)).json)
+
+    async def series(self, columns: Sequence[str] = (), **selection: Any) -> pandas.DataFrame:
+        """Its time series, or the table of a sweep; `selection` are fields of QuerySeriesRequest."""
+        request = result_service_pb2.QuerySeriesRequest(run_id=self.id, columns=columns, **selection)
+        return requests.frame(await self._client._call(self._client._results.QuerySeries, request))
+
+    async def artifacts(self) -> dict[str, result_service_pb2.Artifact]:
+        """Its files, by name."""
+        request = result_service_pb2.ListArtifactsRequest(run_id=self.id)
+        listed = await self._client._call(self._client._results.ListArtifacts, request)
+        return {artifact.name: artifact for artifact in listed.artifacts}
+
+    async def to_pandas(self) -> pandas.DataFrame:
+        """The table of a sweep; the time series of a run if it has one, else its report as a row."""
+        if not self.info.HasField("sweep") and "series.csv" not in await self.artifacts():
+            return requests.report_row(await self.report())
+        return await self.series()

@@ -1,0 +1,256 @@
+"""The client for ordinary code."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import grpc
+
+from tailback_api.tailback.v1 import (
+    result_service_pb2,
+    result_service_pb2_grpc,
+    run_pb2,
+    run_service_pb2,
+    run_service_pb2_grpc,
+    scenario_service_pb2,
+    scenario_service_pb2_grpc,
+    system_service_pb2,
+    system_service_pb2_grpc,
+)
+
+from . import requests
+from .errors import RunFailed, from_rpc, is_passing
+
+if TYPE_CHECKING:
+    import pandas
+
+T = TypeVar("T")
+
+
+class Client:
+    """A server, by `host:port`. `token` defaults to the environment's TAILBACK_TOKEN."""
+
+    def __init__(
+        self, address: str, *, token: str | None = None, credentials: grpc.ChannelCredentials | None = None
+    ) -> None:
+        self._metadata = requests.metadata(token)
+        if credentials is None:
+            self._channel = grpc.insecure_channel(address, options=requests.CHANNEL_OPTIONS)
+        else:
+            self._channel = grpc.secure_channel(address, credentials, options=requests.CHANNEL_OPTIONS)
+        self._runs = run_service_pb2_grpc.RunServiceStub(self._channel)
+        self._results = result_service_pb2_grpc.ResultServiceStub(self._channel)
+        self._scenarios = scenario_service_pb2_grpc.ScenarioServiceStub(self._channel)
+        self._system = system_service_pb2_grpc.SystemServiceStub(self._channel)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._channel.close()
+
+    def run(
+        self,
+        source: str | Path,
+        overrides: Mapping[str, Any] | Sequence[str] = (),
+        *,
+        over: Iterable[str] | None = None,
+        seeds: int = 0,
+        run_saturated: bool = False,
+        threads: int | None = None,
+        labels: Mapping[str, str] | None = None,
+        run_id: str = "",
+    ) -> Run:
+        """Has the server simulate a scenario: a file or a text. With `over` or `seeds` it is a sweep."""
+        request = requests.create(
+            source,
+            overrides,
+            over=over,
+            seeds=seeds,
+            run_saturated=run_saturated,
+            threads=threads,
+            labels=labels or {},
+            run_id=run_id,
+        )
+        created = self._patiently(lambda: self._call(self._runs.CreateRun, request))
+        return Run(self, created.run)
+
+    def get(self, run_id: str) -> Run:
+        """A run by its name."""
+        found = self._call(self._runs.GetRun, run_service_pb2.GetRunRequest(run_id=run_id))
+        return Run(self, found.run)
+
+    def runs(self, **filters: Any) -> Iterator[Run]:
+        """All runs, the newest first; `filters` are fields of ListRunsRequest."""
+        request = run_service_pb2.ListRunsRequest(**filters)
+        while True:
+            page = self._call(self._runs.ListRuns, request)
+            yield from (Run(self, run) for run in page.runs)
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
+    def validate(
+        self, source: str | Path, overrides: Mapping[str, Any] | Sequence[str] = ()
+    ) -> scenario_service_pb2.ValidateScenarioResponse:
+        """What a scenario means, or its mistakes."""
+        scenario = requests.scenario(source, overrides)
+        request = scenario_service_pb2.ValidateScenarioRequest(scenario=scenario)
+        return self._call(self._scenarios.ValidateScenario, request)
+
+    def models(self, kind: str = "") -> list[scenario_service_pb2.ModelSummary]:
+        """What scenarios can be made of."""
+        request = scenario_service_pb2.ListModelsRequest(kind=kind)
+        return list(self._call(self._scenarios.ListModels, request).models)
+
+    def server_info(self) -> system_service_pb2.GetServerInfoResponse:
+        """Version, limits and features of the server."""
+        return self._call(self._system.GetServerInfo, system_service_pb2.GetServerInfoRequest())
+
+    def _call(self, method: Any, request: Any) -> Any:
+        try:
+            return method(request, metadata=self._metadata)
+        except grpc.RpcError as error:
+            raise from_rpc(error) from None
+
+    def _patiently(self, call: Callable[[], T]) -> T:
+        """Tries again while the server is away."""
+        attempt = 0
+        while True:
+            try:
+                return call()
+            except Exception as error:
+                if attempt >= requests.ATTEMPTS_MAX or not _passes(error):
+                    raise
+            time.sleep(requests.pause(attempt))
+            attempt += 1
+
+
+def _passes(error: Exception) -> bool:
+    from .errors import TailbackError
+
+    return isinstance(error, TailbackError) and is_passing(error)
+
+
+class Run:
+    """A run on a server. `info` is what was last heard of it."""
+
+    def __init__(self, client: Client, info: run_pb2.Run) -> None:
+        self._client = client
+        self.info = info
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        return self.info.id
+
+    @property
+    def state(self) -> str:
+        """Where it stood when it was last heard of, such as `SUCCEEDED`."""
+        return run_pb2.RunState.Name(self.info.state).removeprefix("RUN_STATE_")
+
+    def __repr__(self) -> str:
+        return f"<Run {self.id} {self.state.lower()}>"
+
+    def refresh(self) -> Run:
+        """Hears of it anew."""
+        self.info = self._client.get(self.id).info
+        return self
+
+    def events(
+        self, after: int = 0, *, states_only: bool = False
+    ) -> Iterator[run_service_pb2.WatchRunResponse]:
+        """What happens to it, until it has ended. A stream that breaks off is taken up again, nothing lost or twice."""
+        attempt = 0
+        while True:
+            request = run_service_pb2.WatchRunRequest(
+                run_id=self.id, after_sequence=after, states_only=states_only
+            )
+            try:
+                for event in self._client._runs.WatchRun(request, metadata=self._client._metadata):
+                    after, attempt = event.sequence, 0
+                    if event.WhichOneof("event") != "heartbeat":
+                        yield event
+                return
+            except grpc.RpcError as error:
+                told = from_rpc(error)
+                if attempt >= requests.ATTEMPTS_MAX or not is_passing(told):
+                    raise told from None
+            time.sleep(requests.pause(attempt))
+            attempt += 1
+
+    def wait(self, *, progress: bool = False) -> Run:
+        """Waits until it has ended, with a bar if wanted; raises RunFailed unless it has succeeded."""
+        bar = requests.Bar(progress, self.id)
+        try:
+            for event in self.events(states_only=not progress):
+                bar.show(event)
+        finally:
+            bar.close()
+        self.refresh()
+        if self.info.state != run_pb2.RUN_STATE_SUCCEEDED:
+            raise RunFailed(self.info)
+        return self
+
+    def cancel(self) -> Run:
+        """Asks it to stop."""
+        request = run_service_pb2.CancelRunRequest(run_id=self.id)
+        self.info = self._client._call(self._client._runs.CancelRun, request).run
+        return self
+
+    def delete(self) -> None:
+        """Deletes it with all that it has found."""
+        self._client._call(self._client._runs.DeleteRun, run_service_pb2.DeleteRunRequest(run_id=self.id))
+
+    def children(self) -> list[Run]:
+        """The runs of a sweep, in their order."""
+        return list(self._client.runs(parent_id=self.id, page_size=1000))
+
+    def report(self) -> dict[str, Any]:
+        """What it has found."""
+        request = result_service_pb2.GetReportRequest(run_id=self.id)
+        return json.loads(self._client._call(self._client._results.GetReport, request).json)
+
+    def series(self, columns: Sequence[str] = (), **selection: Any) -> pandas.DataFrame:
+        """Its time series, or the table of a sweep; `selection` are fields of QuerySeriesRequest."""
+        request = result_service_pb2.QuerySeriesRequest(run_id=self.id, columns=columns, **selection)
+        return requests.frame(self._client._call(self._client._results.QuerySeries, request))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table of a sweep; the time series of a run if it has one, else its report as a row."""
+        if not self.info.HasField("sweep") and "series.csv" not in self.artifacts():
+            return requests.report_row(self.report())
+        return self.series()
+
+    def artifacts(self) -> dict[str, result_service_pb2.Artifact]:
+        """Its files, by name."""
+        request = result_service_pb2.ListArtifactsRequest(run_id=self.id)
+        listed = self._client._call(self._client._results.ListArtifacts, request)
+        return {artifact.name: artifact for artifact in listed.artifacts}
+
+    def read(self, name: str) -> bytes:
+        """The content of a file. A stream that breaks off is taken up again where it was."""
+        content, artifact, attempt = bytearray(), None, 0
+        while True:
+            request = result_service_pb2.ReadArtifactRequest(run_id=self.id, name=name, offset=len(content))
+            try:
+                for piece in self._client._results.ReadArtifact(request, metadata=self._client._metadata):
+                    artifact = piece.artifact if piece.HasField("artifact") else artifact
+                    content += piece.content
+                    attempt = 0
+                assert artifact is not None
+                return requests.checked(bytes(content), artifact)
+            except grpc.RpcError as error:
+                told = from_rpc(error)
+                if attempt >= requests.ATTEMPTS_MAX or not is_passing(told):
+                    raise told from None
+            time.sleep(requests.pause(attempt))
+            attempt += 1

@@ -1,0 +1,134 @@
+"""What both clients have in common: requests, channels, tables."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tailback_api.tailback.v1 import result_service_pb2, run_pb2, run_service_pb2
+
+if TYPE_CHECKING:
+    import pandas
+
+ENDED = (run_pb2.RUN_STATE_SUCCEEDED, run_pb2.RUN_STATE_FAILED, run_pb2.RUN_STATE_CANCELLED)
+# A connection that nobody uses is asked now and then whether it is still there.
+CHANNEL_OPTIONS = [("grpc.keepalive_time_ms", 30_000), ("grpc.max_receive_message_length", 64 << 20)]
+ATTEMPTS_MAX = 20
+
+
+def pause(attempt: int) -> float:
+    """Seconds to wait before trying again, longer each time."""
+    return min(0.1 * 2**attempt, 5.0)
+
+
+def scenario(source: str | Path, overrides: Mapping[str, Any] | Sequence[str] = ()) -> run_pb2.Scenario:
+    """A scenario from a file, or from its text: whatever has several lines is a text."""
+    if isinstance(source, Path) or "\n" not in source:
+        name, document = str(source), Path(source).read_text(encoding="utf-8")
+    else:
+        name, document = "scenario", source
+    if isinstance(overrides, Mapping):
+        overrides = [f"{path}={_literal(value)}" for path, value in overrides.items()]
+    return run_pb2.Scenario(name=name, document=document, overrides=overrides)
+
+
+def _literal(value: Any) -> str:
+    """A value as a scenario has it: texts may be written as they are."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def create(
+    source: str | Path,
+    overrides: Mapping[str, Any] | Sequence[str],
+    *,
+    over: Iterable[str] | None,
+    seeds: int,
+    run_saturated: bool,
+    threads: int | None,
+    labels: Mapping[str, str],
+    run_id: str,
+) -> run_service_pb2.CreateRunRequest:
+    """A request for a run. Its id makes asking again after a lost answer harmless."""
+    request = run_service_pb2.CreateRunRequest(
+        request_id=str(uuid.uuid4()), run_id=run_id, scenario=scenario(source, overrides), labels=dict(labels)
+    )
+    if threads is not None:
+        request.execution.threads = threads
+    if over is not None or seeds:
+        request.sweep.CopyFrom(run_pb2.Sweep(over=over or [], seeds=seeds, run_saturated=run_saturated))
+    return request
+
+
+def metadata(token: str | None) -> list[tuple[str, str]]:
+    """What goes with each call."""
+    token = token or os.environ.get("TAILBACK_TOKEN")
+    return [("authorization", f"Bearer {token}")] if token else []
+
+
+def frame(series: result_service_pb2.QuerySeriesResponse) -> pandas.DataFrame:
+    """A table as pandas has it: what is empty is missing."""
+    import pandas
+
+    kinds = {"integers": "Int64", "numbers": "Float64", "texts": "string"}
+    columns = {}
+    for column in series.columns:
+        kind = column.WhichOneof("values")
+        values = list(getattr(column, kind).values) if kind else [None] * series.rows
+        for row in column.empty:
+            values[row] = None
+        columns[column.name] = pandas.array(values, dtype=kinds[kind] if kind else "string")
+    return pandas.DataFrame(columns)
+
+
+def report_row(report: dict[str, Any]) -> pandas.DataFrame:
+    """A report as a single row, with dots for what is inside."""
+    import pandas
+
+    return pandas.json_normalize(report)
+
+
+def checked(content: bytes, artifact: result_service_pb2.Artifact) -> bytes:
+    """Content that has arrived whole."""
+    if hashlib.sha256(content).hexdigest() != artifact.sha256:
+        raise OSError(f"{artifact.name} arrived damaged")
+    return content
+
+
+class Bar:
+    """A bar of tqdm's for those who have it and want it, in notebooks too."""
+
+    def __init__(self, wanted: bool, run_id: str) -> None:
+        self._bar: Any = None
+        if wanted:
+            try:
+                from tqdm.auto import tqdm
+            except ImportError:
+                return
+            self._bar = tqdm(desc=run_id, unit=" cycles", leave=True)
+
+    def show(self, event: run_service_pb2.WatchRunResponse) -> None:
+        if self._bar is None:
+            return
+        kind = event.WhichOneof("event")
+        if kind == "sample":
+            self._to(event.sample.cycle, event.sample.cycles)
+            self._bar.set_postfix(accepted=f"{event.sample.accepted_load:.3f}", refresh=False)
+        elif kind == "child_ended":
+            self._bar.unit = " runs"
+            self._to(event.child_ended.progress.children_ended, event.child_ended.progress.children)
+        elif kind == "state_changed" and event.state_changed.state == run_pb2.RUN_STATE_SUCCEEDED:
+            progress = event.state_changed.progress
+            self._to(progress.children or progress.cycles, progress.children or progress.cycles)
+
+    def _to(self, position: int, total: int) -> None:
+        self._bar.total = total
+        self._bar.update(position - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()

@@ -1,0 +1,68 @@
+import datetime
+
+from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class GetServerInfoRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetServerInfoResponse(_message.Message):
+    __slots__ = ("version", "limits", "features", "runs_pending", "runs_running", "caller", "caller_role")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    LIMITS_FIELD_NUMBER: _ClassVar[int]
+    FEATURES_FIELD_NUMBER: _ClassVar[int]
+    RUNS_PENDING_FIELD_NUMBER: _ClassVar[int]
+    RUNS_RUNNING_FIELD_NUMBER: _ClassVar[int]
+    CALLER_FIELD_NUMBER: _ClassVar[int]
+    CALLER_ROLE_FIELD_NUMBER: _ClassVar[int]
+    version: str
+    limits: ServerLimits
+    features: _containers.RepeatedScalarFieldContainer[str]
+    runs_pending: int
+    runs_running: int
+    caller: str
+    caller_role: str
+    def __init__(self, version: _Optional[str] = ..., limits: _Optional[_Union[ServerLimits, _Mapping]] = ..., features: _Optional[_Iterable[str]] = ..., runs_pending: _Optional[int] = ..., runs_running: _Optional[int] = ..., caller: _Optional[str] = ..., caller_role: _Optional[str] = ...) -> None: ...
+
+class ServerLimits(_message.Message):
+    __slots__ = ("queue_max", "concurrent_runs_max", "threads_max", "nodes_max", "memory_bytes_max", "wall_time_max", "artifact_bytes_max", "sweep_runs_max", "scenario_bytes_max", "message_bytes_max", "streams_max", "stream_lifetime_max", "stream_stall_max", "wait_max", "heartbeat_interval", "events_kept_max")
+    QUEUE_MAX_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENT_RUNS_MAX_FIELD_NUMBER: _ClassVar[int]
+    THREADS_MAX_FIELD_NUMBER: _ClassVar[int]
+    NODES_MAX_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    WALL_TIME_MAX_FIELD_NUMBER: _ClassVar[int]
+    ARTIFACT_BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    SWEEP_RUNS_MAX_FIELD_NUMBER: _ClassVar[int]
+    SCENARIO_BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    STREAMS_MAX_FIELD_NUMBER: _ClassVar[int]
+    STREAM_LIFETIME_MAX_FIELD_NUMBER: _ClassVar[int]
+    STREAM_STALL_MAX_FIELD_NUMBER: _ClassVar[int]
+    WAIT_MAX_FIELD_NUMBER: _ClassVar[int]
+    HEARTBEAT_INTERVAL_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_KEPT_MAX_FIELD_NUMBER: _ClassVar[int]
+    queue_max: int
+    concurrent_runs_max: int
+    threads_max: int
+    nodes_max: int
+    memory_bytes_max: int
+    wall_time_max: _duration_pb2.Duration
+    artifact_bytes_max: int
+    sweep_runs_max: int
+    scenario_bytes_max: int
+    message_bytes_max: int
+    streams_max: int
+    stream_lifetime_max: _duration_pb2.Duration
+    stream_stall_max: _duration_pb2.Duration
+    wait_max: _duration_pb2.Duration
+    heartbeat_interval: _duration_pb2.Duration
+    events_kept_max: int
+    def __init__(self, queue_max: _Optional[int] = ..., concurrent_runs_max: _Optional[int] = ..., threads_max: _Optional[int] = ..., nodes_max: _Optional[int] = ..., memory_bytes_max: _Optional[int] = ..., wall_time_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., artifact_bytes_max: _Optional[int] = ..., sweep_runs_max: _Optional[int] = ..., scenario_bytes_max: _Optional[int] = ..., message_bytes_max: _Optional[int] = ..., streams_max: _Optional[int] = ..., stream_lifetime_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., stream_stall_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., wait_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., heartbeat_interval: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., events_kept_max: _Optional[int] = ...) -> None: ...

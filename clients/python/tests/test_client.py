@@ -1,0 +1,122 @@
+"""The client against a real server."""
+
+import os
+import subprocess
+import threading
+
+import pytest
+
+import tailback
+
+
+def test_from_a_scenario_to_a_frame(client, small):
+    run = client.run(small, {"measure.series": 100, "traffic.load": 0.2}, labels={"kind": "test"}).wait()
+    assert run.state == "SUCCEEDED" and len(run.info.result_digest) == 64
+    frame = run.to_pandas()
+    assert list(frame["cycle"]) == [0, 100, 200, 300, 400]
+    assert frame["accepted_load"].iloc[-1] == pytest.approx(0.2, abs=0.05)
+    assert str(frame["cycle"].dtype) == "Int64"
+    report = run.report()
+    assert report["scenario_digest"] == run.info.scenario_digest and report["nodes"] == 72
+    assert [found.id for found in client.runs(labels={"kind": "test"})] == [run.id]
+
+
+def test_a_run_without_series_is_a_row(client, small, tmp_path):
+    (tmp_path / "small.toml").write_text(small)
+    run = client.run(tmp_path / "small.toml").wait(progress=True)
+    frame = run.to_pandas()
+    assert len(frame) == 1 and frame["latency.message.mean"].iloc[0] > 50
+    with pytest.raises(tailback.NoResults) as raised:
+        run.series()
+    assert raised.value.reason == "NO_SERIES"
+
+
+def test_a_sweep_is_a_table(client, small):
+    run = client.run(small, over=["traffic.load=0.1..0.3/0.1"], run_saturated=True).wait(progress=True)
+    frame = run.to_pandas()
+    assert list(frame["traffic.load"]) == [0.1, 0.2, 0.3]
+    assert [child.id for child in run.children()] == [f"{run.id}.{number}" for number in (1, 2, 3)]
+    assert client.get(run.id).to_pandas().equals(frame)
+
+
+def test_artifacts_arrive_whole(client, small):
+    run = client.run(small, {"measure.series": 1}).wait()
+    artifacts = run.artifacts()
+    for name, artifact in artifacts.items():
+        assert len(run.read(name)) == artifact.size
+    with pytest.raises(tailback.NotFound):
+        run.read("../../tailback.sqlite")
+
+
+def test_mistakes_are_exceptions_by_reason(client, small, endless):
+    with pytest.raises(tailback.InvalidScenario) as raised:
+        client.run(small.replace("g = 9", "g = 10").replace("load = 0.3", "load = 2"))
+    assert len(raised.value.violations) == 2 and "scenario:" in raised.value.violations[0].field
+    with pytest.raises(tailback.NotFound):
+        client.get("nobody")
+    with pytest.raises(tailback.LimitExceeded) as raised:
+        client.run(small, threads=100_000)
+    assert raised.value.metadata["limit"] == "threads_max" and raised.value.metadata["asked"] == "100000"
+    client.run(small, run_id="mine")
+    with pytest.raises(tailback.AlreadyExists):
+        client.run(small, run_id="mine")
+    run = client.run(endless)
+    run.cancel()
+    with pytest.raises(tailback.RunFailed) as raised:
+        run.wait()
+    assert raised.value.reason == "CANCELLED"
+    run.delete()
+    with pytest.raises(tailback.NotFound):
+        run.refresh()
+    with pytest.raises(tailback.SequenceGone):
+        list(client.get("mine").events(after=10**9))
+
+
+def test_validating_and_models(client, small):
+    assert client.validate(small).plan.nodes == 72
+    assert client.validate(small, ["traffic.laod=1"]).diagnostics[0].help == "did you mean `load`?"
+    assert "dragonfly" in [model.name for model in client.models("topology")]
+    assert "sweeps" in client.server_info().features
+
+
+def test_a_watch_survives_kills_of_the_server(server, client, small):
+    run = client.run(small.replace("cycles = 400", "cycles = 400000"))
+    numbers, states, killed = [], [], 0
+    for event in run.events():
+        numbers.append(event.sequence)
+        kind = event.WhichOneof("event")
+        if kind == "state_changed":
+            states.append(event.state_changed.state)
+        if kind == "sample" and killed < 2:
+            killed += 1
+            server.kill()
+            # The watch finds nobody for a while, and goes on by itself.
+            threading.Thread(target=server.start).start()
+    assert killed == 2 and states == [1, 2, 4]
+    assert numbers == sorted(set(numbers))
+    assert run.refresh().info.restarts >= 1
+
+
+def test_tokens(serve, small, tmp_path):
+    made = subprocess.run(
+        [os.environ.get("TAILBACK", "tailback"), "token", "alice", "--tokens", "tokens"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )
+    server = serve("--tokens", "tokens")
+    with tailback.Client(server.address) as nobody, pytest.raises(tailback.NotAuthenticated):
+        nobody.run(small)
+    with tailback.Client(server.address, token=made.stdout.strip()) as alice:
+        assert alice.run(small).wait().info.owner == "alice"
+
+
+async def test_the_same_for_asyncio(server, small):
+    async with tailback.aio.Client(server.address) as client:
+        run = await client.run(small, {"measure.series": 100})
+        kinds = [event.WhichOneof("event") async for event in run.events(states_only=True)]
+        assert kinds == ["state_changed"] * 3
+        await run.wait(progress=True)
+        assert len(await run.to_pandas()) == 5
+        assert [found.id async for found in client.runs()] == [run.id]
+        with pytest.raises(tailback.NotFound):
+            await client.get("nobody")
+        assert (await client.validate(small)).plan.runs == 1

@@ -1,0 +1,219 @@
+//! What can be said to the commands that serve, and to those that talk to a server.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{Format, ScenarioArguments};
+
+#[derive(Args, Debug)]
+pub struct ServeArguments {
+    /// Where clients connect to; port 0 for any that is free
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7878")]
+    pub listen: SocketAddr,
+    /// Where runs, events, artifacts and checkpoints are kept
+    #[arg(long, value_name = "DIR", default_value = "tailback-data")]
+    pub data: PathBuf,
+    /// Metrics (/metrics), liveness (/livez) and readiness (/readyz) over plain HTTP
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub admin: Option<SocketAddr>,
+    /// Let in only bearers of the tokens in this file; `tailback token` adds some
+    #[arg(long, value_name = "FILE")]
+    pub tokens: Option<PathBuf>,
+    /// The server's certificate (PEM), with those between it and the root
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its private key (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// Let in only clients with a certificate that was signed with this one (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub client_ca: Option<PathBuf>,
+    /// Listen to a network also without encryption or tokens
+    #[arg(long)]
+    pub insecure: bool,
+    /// Limits that differ from the defaults (TOML), such as `queue_max = 100`
+    #[arg(long, value_name = "FILE")]
+    pub limits: Option<PathBuf>,
+    /// How to write the log, which goes to standard error; TAILBACK_LOG says how much, as in `debug`
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub log: Format,
+}
+
+#[derive(Args, Debug)]
+pub struct TokenArguments {
+    /// Who will bear it
+    pub name: String,
+    /// What the bearer may do
+    #[arg(long, value_enum, default_value_t = RoleArgument::Submit)]
+    pub role: RoleArgument,
+    /// The file that it is added to, as a hash
+    #[arg(long, value_name = "FILE")]
+    pub tokens: PathBuf,
+}
+
+/// What the bearer of a token may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RoleArgument {
+    /// See everything
+    Read,
+    /// Create runs, cancel and delete one's own
+    Submit,
+    /// Cancel and delete those of others too
+    Admin,
+}
+
+/// The server that a command talks to.
+#[derive(Args, Debug)]
+pub struct ServerArguments {
+    /// The server
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "TAILBACK_SERVER",
+        hide_env_values = true,
+        default_value = "http://127.0.0.1:7878"
+    )]
+    pub server: String,
+    /// The file with the token to show it; TAILBACK_TOKEN holds the token itself
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Who must have signed the certificate of the server (PEM); else whom this machine trusts
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+    /// The certificate to show it (PEM)
+    #[arg(long, value_name = "FILE", requires = "client_key")]
+    pub client_cert: Option<PathBuf>,
+    /// Its private key (PEM)
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub client_key: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct SubmitArguments {
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
+    /// The seed of all random streams
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Threads to simulate on; 0 for the sequential executor, which is the default of servers
+    #[arg(long, value_name = "N")]
+    pub threads: Option<u32>,
+    /// Run the sweep that the file says
+    #[arg(long)]
+    pub sweep: bool,
+    /// Vary a value, as `tailback sweep` does; may be repeated
+    #[arg(long = "over", value_name = "PATH=VALUES")]
+    pub over: Vec<String>,
+    /// How many seeds each point is run with
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub seeds: Option<u32>,
+    /// Go on with a curve when it is saturated
+    #[arg(long)]
+    pub no_stop: bool,
+    /// The name of the run; the server chooses one by default
+    #[arg(long, value_name = "NAME")]
+    pub id: Option<String>,
+    /// Help to find it again, as in `--label paper=lhrp`; may be repeated
+    #[arg(long = "label", value_name = "KEY=VALUE")]
+    pub labels: Vec<String>,
+    /// Seconds of wall time that it may take
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub wall_time: Option<u32>,
+    /// Wait until it is over, and print what it found
+    #[arg(long)]
+    pub wait: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Say nothing on the way
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+#[derive(Args, Debug)]
+pub struct WatchArguments {
+    /// The run
+    pub run: String,
+    /// Only what comes after the event of this number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub after: i64,
+    /// Only changes of state
+    #[arg(long)]
+    pub states: bool,
+    /// How to print events: a line each, or a JSON object each
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+#[derive(Args, Debug)]
+pub struct ListArguments {
+    /// Only runs in this state; may be repeated
+    #[arg(long = "state", value_enum)]
+    pub states: Vec<StateArgument>,
+    /// Only runs with this label; may be repeated
+    #[arg(long = "label", value_name = "KEY=VALUE")]
+    pub labels: Vec<String>,
+    /// Only runs of the scenario with this digest, or one that begins so
+    #[arg(long, value_name = "DIGEST", default_value = "", hide_default_value = true)]
+    pub digest: String,
+    /// The runs of this sweep
+    #[arg(long, value_name = "RUN", default_value = "", hide_default_value = true)]
+    pub sweep: String,
+    /// How many to list at most, the newest first
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub limit: usize,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StateArgument {
+    /// It waits for its turn
+    Pending,
+    /// It is being simulated
+    Running,
+    /// It was asked to stop
+    Cancelling,
+    /// Its results are there
+    Succeeded,
+    /// It has no results
+    Failed,
+    /// It was stopped, or was not needed
+    Cancelled,
+}
+
+#[derive(Args, Debug)]
+pub struct CancelArguments {
+    /// The runs
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Wait until they have stopped, and delete them with all that they have found
+    #[arg(long)]
+    pub delete: bool,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+#[derive(Args, Debug)]
+pub struct FetchArguments {
+    /// The run
+    pub run: String,
+    /// Where its files go; `results/<run>` by default
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Say nothing on the way
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}

@@ -1,0 +1,33 @@
+//! `tailback cancel`: runs that are not wanted any more.
+
+use tailback_api::v1::{CancelRunRequest, DeleteRunRequest};
+
+use crate::arguments::CancelArguments;
+use crate::commands::watch::{self, Follow};
+use crate::complaint::Complaint;
+use crate::output::say_line;
+use crate::remote::{self, Remote, state_name};
+
+/// Runs the command.
+pub fn run(arguments: &CancelArguments) -> Result<(), Complaint> {
+    remote::runtime()?.block_on(async {
+        let mut remote = Remote::connect(&arguments.server).await?;
+        for run in &arguments.runs {
+            let state = cancel(&mut remote, run, arguments.delete).await?;
+            say_line!("{run} {state}");
+        }
+        Ok(())
+    })
+}
+
+async fn cancel(remote: &mut Remote, run: &str, delete: bool) -> Result<String, Complaint> {
+    let run_id = run.to_owned();
+    let cancelled = remote.runs.cancel_run(CancelRunRequest { run_id }).await?.into_inner().run.unwrap_or_default();
+    if !delete {
+        return Ok(state_name(cancelled.state()));
+    }
+    let follow = Follow { show: false, states_only: true, after: cancelled.last_sequence };
+    let run_id = watch::follow(remote, run, &follow, watch::tell).await?.id;
+    remote.runs.delete_run(DeleteRunRequest { run_id }).await?;
+    Ok("deleted".to_owned())
+}

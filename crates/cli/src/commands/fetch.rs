@@ -1,0 +1,110 @@
+//! `tailback fetch`: the files that a run has left.
+
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+use tailback_api::v1::{Artifact, GetRunRequest, ListArtifactsRequest, ReadArtifactRequest};
+use tonic::Status;
+
+use crate::arguments::FetchArguments;
+use crate::commands::watch;
+use crate::complaint::Complaint;
+use crate::output::say_line;
+use crate::remote::{self, Remote, is_passing, state_name};
+use crate::results::Directory;
+
+/// How often a file whose stream broke off is taken up again.
+const ATTEMPTS: u32 = 10;
+
+/// Runs the command.
+pub fn run(arguments: &FetchArguments) -> Result<(), Complaint> {
+    let out = arguments.out.clone().unwrap_or_else(|| ["results", &arguments.run].iter().collect());
+    Directory::at(&out)?;
+    remote::runtime()?.block_on(fetch(arguments, &out))
+}
+
+async fn fetch(arguments: &FetchArguments, out: &Path) -> Result<(), Complaint> {
+    let mut remote = Remote::connect(&arguments.server).await?;
+    let run_id = arguments.run.clone();
+    let listed = remote.results.list_artifacts(ListArtifactsRequest { run_id: run_id.clone() }).await?;
+    let artifacts = listed.into_inner().artifacts;
+    if artifacts.is_empty() {
+        let run = remote.runs.get_run(GetRunRequest { run_id }).await?.into_inner().run.unwrap_or_default();
+        let state = state_name(run.state());
+        return Err(Complaint::bad_input(format!("{} has left no files: it is {state}", arguments.run)));
+    }
+    let run = remote.runs.get_run(GetRunRequest { run_id }).await?.into_inner().run.unwrap_or_default();
+    Directory::at(out)?.refuse_others(&run.scenario_digest)?;
+    fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
+    for artifact in &artifacts {
+        // A server that is not ours might say anything.
+        if artifact.name.contains(['/', '\\']) || artifact.name.starts_with('.') {
+            return Err(Complaint::failed(format!("the server names a file `{}`", artifact.name.escape_debug())));
+        }
+        fetch_one(&mut remote, &arguments.run, artifact, &out.join(&artifact.name)).await?;
+        if !arguments.quiet {
+            say_line!("{}", out.join(&artifact.name).display());
+        }
+    }
+    Ok(())
+}
+
+/// Fetches a file, going on where it broke off before.
+async fn fetch_one(remote: &mut Remote, run: &str, artifact: &Artifact, path: &Path) -> Result<(), Complaint> {
+    let part = PathBuf::from(format!("{}.part", path.display()));
+    let mut attempt = 0;
+    loop {
+        let there = fs::metadata(&part).map_or(0, |about| about.len());
+        let there = if there > artifact.size { 0 } else { there };
+        match append(remote, run, artifact, &part, there).await {
+            Ok(written) => {
+                written.map_err(|error| cannot_write(&part, &error))?;
+                break;
+            }
+            Err(status) if is_passing(&status) && attempt < ATTEMPTS => {
+                attempt += 1;
+                watch::pause(attempt).await;
+            }
+            Err(status) => return Err(status.into()),
+        }
+    }
+    let bytes = fs::read(&part).map_err(|error| cannot_write(&part, &error))?;
+    let digest = Sha256::digest(&bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    if digest != artifact.sha256 {
+        let _ = fs::remove_file(&part);
+        return Err(Complaint::failed(format!("{} arrived damaged; fetch it again", artifact.name)));
+    }
+    fs::rename(&part, path).map_err(|error| cannot_write(path, &error))
+}
+
+async fn append(
+    remote: &mut Remote,
+    run: &str,
+    artifact: &Artifact,
+    part: &Path,
+    offset: u64,
+) -> Result<std::io::Result<()>, Status> {
+    let request = ReadArtifactRequest { run_id: run.to_owned(), name: artifact.name.clone(), offset };
+    let mut stream = remote.results.read_artifact(request).await?.into_inner();
+    let opened = OpenOptions::new().create(true).write(true).truncate(offset == 0).append(offset > 0).open(part);
+    let mut file = match opened {
+        Ok(file) => file,
+        Err(error) => return Ok(Err(error)),
+    };
+    while let Some(piece) = stream.message().await? {
+        if let Err(error) = file.write_all(&piece.content) {
+            return Ok(Err(error));
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Complaint {
+    Complaint::failed(format!("cannot write {}: {error}", path.display()))
+}

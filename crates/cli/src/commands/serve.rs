@@ -1,0 +1,83 @@
+//! `tailback serve`: the control service in this process.
+
+use std::io::{self, Write as _};
+
+use tailback_service::{Configuration, Encryption, Limits, ServeError, Server, Tokens};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use crate::arguments::{Format, ServeArguments};
+use crate::complaint::Complaint;
+use crate::output::say_line;
+use crate::{input, remote};
+
+/// Runs the command.
+pub fn run(arguments: &ServeArguments) -> Result<(), Complaint> {
+    let configuration = configuration(arguments)?;
+    log(arguments.log);
+    remote::runtime()?.block_on(serve(configuration))
+}
+
+async fn serve(configuration: Configuration) -> Result<(), Complaint> {
+    let encrypted = configuration.encryption.is_some();
+    // Before anything is said: whoever has read it may ask to stop.
+    let mut terminate = signal(SignalKind::terminate()).map_err(|error| Complaint::failed(error.to_string()))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| Complaint::failed(error.to_string()))?;
+    let server = Server::bind(configuration).await.map_err(|error| complaint(&error))?;
+    say_line!("listening on {}://{}", if encrypted { "https" } else { "http" }, server.address());
+    if let Some(address) = server.admin_address() {
+        say_line!("metrics on http://{address}/metrics");
+    }
+    let _ = io::stdout().flush();
+    let stop = async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    server.serve(stop).await.map_err(|error| complaint(&error))
+}
+
+fn complaint(error: &ServeError) -> Complaint {
+    match error {
+        ServeError::Configuration(_) => Complaint::bad_input(error.to_string()),
+        _ => Complaint::failed(error.to_string()),
+    }
+}
+
+fn configuration(arguments: &ServeArguments) -> Result<Configuration, Complaint> {
+    let limits = match &arguments.limits {
+        Some(file) => {
+            let limits: Result<Limits, _> = toml::from_str(&input::read(file)?);
+            limits.map_err(|error| Complaint::bad_input(format!("{}: {error}", file.display())))?
+        }
+        None => Limits::default(),
+    };
+    let tokens = arguments.tokens.as_deref().map(Tokens::read).transpose();
+    let encryption = match (&arguments.tls_cert, &arguments.tls_key) {
+        (Some(certificate), Some(key)) => Some(Encryption {
+            certificate: remote::bytes(certificate)?,
+            key: remote::bytes(key)?,
+            client_authority: arguments.client_ca.as_deref().map(remote::bytes).transpose()?,
+        }),
+        _ => None,
+    };
+    Ok(Configuration {
+        listen: arguments.listen,
+        admin_listen: arguments.admin,
+        tokens: tokens.map_err(|error| Complaint::bad_input(error.to_string()))?,
+        encryption,
+        insecure: arguments.insecure,
+        limits,
+        ..Configuration::local(arguments.data.clone(), env!("CARGO_PKG_VERSION"))
+    })
+}
+
+fn log(format: Format) {
+    let filter = EnvFilter::try_from_env("TAILBACK_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    match format {
+        Format::Text => log.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).init(),
+        Format::Json => log.json().init(),
+    }
+}

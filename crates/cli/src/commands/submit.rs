@@ -1,0 +1,126 @@
+//! `tailback submit`: a scenario for a server to simulate.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+
+use tailback_api::v1::{
+    CreateRunRequest, Execution, GetReportRequest, QuerySeriesRequest, Run, RunState, Scenario, Sweep,
+};
+
+use crate::arguments::{Format, SubmitArguments};
+use crate::commands::sweep;
+use crate::commands::watch::{self, Follow};
+use crate::complaint::Complaint;
+use crate::input;
+use crate::output::{say, say_line};
+use crate::remote::{self, Remote, is_passing};
+
+/// How often a call is tried again while the server is away.
+const ATTEMPTS: u32 = 5;
+
+/// Runs the command.
+pub fn run(arguments: &SubmitArguments) -> Result<(), Complaint> {
+    let request = request(arguments)?;
+    remote::runtime()?.block_on(submit(arguments, request))
+}
+
+/// What is asked of the server. Mistakes are found here already, and shown with their lines.
+fn request(arguments: &SubmitArguments) -> Result<CreateRunRequest, Complaint> {
+    let mut overrides = arguments.scenario.set.clone();
+    overrides.extend(arguments.seed.map(|seed| format!("seed={seed}")));
+    let document = input::document(&arguments.scenario)?;
+    let document = arguments.seed.iter().fold(document, |document, seed| document.with(&format!("seed={seed}")));
+    document.resolve()?;
+    let varies = arguments.sweep || !arguments.over.is_empty() || arguments.seeds.is_some();
+    let sweep = varies.then(|| Sweep {
+        over: arguments.over.clone(),
+        seeds: arguments.seeds.unwrap_or(0),
+        run_saturated: arguments.no_stop,
+    });
+    let wall_time_max = arguments.wall_time.map(|seconds| prost_types::Duration { seconds: seconds.into(), nanos: 0 });
+    Ok(CreateRunRequest {
+        // So that asking again after a lost answer does not make a second run.
+        request_id: format!("cli-{:x}-{:x}", std::process::id(), RandomState::new().hash_one(0)),
+        run_id: arguments.id.clone().unwrap_or_default(),
+        validate_only: false,
+        scenario: Some(Scenario {
+            name: arguments.scenario.file.display().to_string(),
+            document: input::read(&arguments.scenario.file)?,
+            overrides,
+        }),
+        execution: Some(Execution { threads: arguments.threads, wall_time_max, artifact_bytes_max: 0 }),
+        sweep,
+        labels: labels(&arguments.labels)?,
+    })
+}
+
+/// Labels as they are said on the command line.
+pub fn labels(said: &[String]) -> Result<HashMap<String, String>, Complaint> {
+    let label = |text: &String| {
+        let (key, value) = text.split_once('=').ok_or_else(|| {
+            Complaint::BadInput(format!("`{text}` is not a label"), Some("write `key=value`".to_owned()))
+        })?;
+        Ok((key.to_owned(), value.to_owned()))
+    };
+    said.iter().map(label).collect()
+}
+
+async fn submit(arguments: &SubmitArguments, request: CreateRunRequest) -> Result<(), Complaint> {
+    let mut remote = Remote::connect(&arguments.server).await?;
+    let mut attempt = 0;
+    let created = loop {
+        attempt += 1;
+        match remote.runs.create_run(request.clone()).await {
+            Err(status) if is_passing(&status) && attempt < ATTEMPTS => watch::pause(attempt).await,
+            other => break other?.into_inner().run.unwrap_or_default(),
+        }
+    };
+    if !arguments.wait {
+        say_line!("{}", created.id);
+        if !arguments.quiet {
+            eprintln!("\ntry next:");
+            eprintln!("  tailback watch {}   what happens to it", created.id);
+            eprintln!("  tailback fetch {}   its files, when it is over", created.id);
+        }
+        return Ok(());
+    }
+    if !arguments.quiet {
+        eprintln!("{} is accepted", created.id);
+    }
+    let follow = Follow { show: !arguments.quiet, states_only: false, after: 0 };
+    let ended = watch::follow(&mut remote, &created.id, &follow, watch::tell).await?;
+    show(&mut remote, &ended, arguments.format).await
+}
+
+/// Prints what a run has found; complains if it has found nothing.
+async fn show(remote: &mut Remote, run: &Run, format: Format) -> Result<(), Complaint> {
+    let run_id = run.id.clone();
+    match run.state() {
+        RunState::Succeeded if run.sweep.is_some() => {
+            let series = remote.results.query_series(QuerySeriesRequest { run_id, ..Default::default() }).await?;
+            let table = watch::table(&series.into_inner());
+            match format {
+                Format::Text => {
+                    let columns = table.columns.iter().map(|column| column.name.as_str());
+                    let varied = columns.take_while(|&name| name != "seeds").filter(|&name| name != "variant");
+                    say!("{}", sweep::main_columns_of(&table, varied).to_text());
+                }
+                Format::Json => say_line!("{}", table.to_json()),
+            }
+            Ok(())
+        }
+        RunState::Succeeded => {
+            let report = remote.results.get_report(GetReportRequest { run_id }).await?.into_inner();
+            match format {
+                Format::Text => say!("{}", report.text),
+                Format::Json => say!("{}", report.json),
+            }
+            Ok(())
+        }
+        RunState::Cancelled => Err(Complaint::failed(format!("{run_id} was cancelled"))),
+        _ => {
+            let error = run.error.clone().unwrap_or_default();
+            Err(Complaint::Failed(format!("{run_id} failed: {}", error.message), error.details))
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! A server, from a client's side: connecting, showing a token, and telling what a server says.
+
+mod shown;
+
+use std::path::Path;
+
+use tailback_api::v1::result_service_client::ResultServiceClient;
+use tailback_api::v1::run_service_client::RunServiceClient;
+use tokio::runtime::{Builder, Runtime};
+use tonic::codegen::InterceptedService;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::{Code, Request, Status};
+use tonic_types::StatusExt as _;
+
+use crate::arguments::ServerArguments;
+use crate::complaint::Complaint;
+pub use shown::{ShownRun, state_name, table, time_text};
+
+/// Adds the token to each call.
+#[derive(Clone)]
+pub struct Bearer(Option<MetadataValue<Ascii>>);
+
+impl Interceptor for Bearer {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(token) = &self.0 {
+            request.metadata_mut().insert("authorization", token.clone());
+        }
+        Ok(request)
+    }
+}
+
+type Line = InterceptedService<Channel, Bearer>;
+
+/// A server.
+pub struct Remote {
+    pub runs: RunServiceClient<Line>,
+    pub results: ResultServiceClient<Line>,
+}
+
+/// What carries out calls, and serves them.
+pub fn runtime() -> Result<Runtime, Complaint> {
+    let runtime = Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(|error| Complaint::failed(format!("cannot start threads: {error}")))
+}
+
+impl Remote {
+    /// Connects to the server that was named.
+    pub async fn connect(arguments: &ServerArguments) -> Result<Self, Complaint> {
+        let url = &arguments.server;
+        let endpoint = Endpoint::from_shared(url.clone())
+            .map_err(|error| Complaint::bad_input(format!("`{url}` is not the address of a server: {error}")))?;
+        let endpoint = if url.starts_with("https:") { encrypted(endpoint, arguments)? } else { endpoint };
+        let channel = endpoint.connect().await.map_err(|error| {
+            let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            Complaint::Failed(
+                format!("cannot connect to {url}: {cause}"),
+                vec!["start one with `tailback serve`, or name another with --server".to_owned()],
+            )
+        })?;
+        let bearer = Bearer(token(arguments)?);
+        let line = || InterceptedService::new(channel.clone(), bearer.clone());
+        Ok(Self { runs: RunServiceClient::new(line()), results: ResultServiceClient::new(line()) })
+    }
+}
+
+fn encrypted(endpoint: Endpoint, arguments: &ServerArguments) -> Result<Endpoint, Complaint> {
+    let mut tls = ClientTlsConfig::new();
+    tls = match &arguments.ca {
+        Some(file) => tls.ca_certificate(Certificate::from_pem(bytes(file)?)),
+        None => tls.with_native_roots(),
+    };
+    if let (Some(certificate), Some(key)) = (&arguments.client_cert, &arguments.client_key) {
+        tls = tls.identity(Identity::from_pem(bytes(certificate)?, bytes(key)?));
+    }
+    endpoint.tls_config(tls).map_err(|error| Complaint::bad_input(format!("the certificates are no good: {error}")))
+}
+
+fn token(arguments: &ServerArguments) -> Result<Option<MetadataValue<Ascii>>, Complaint> {
+    let token = match &arguments.token_file {
+        Some(file) => Some(crate::input::read(file)?),
+        None => std::env::var("TAILBACK_TOKEN").ok(),
+    };
+    let Some(token) = token.map(|token| token.trim().to_owned()).filter(|token| !token.is_empty()) else {
+        return Ok(None);
+    };
+    let mut value: MetadataValue<Ascii> =
+        format!("Bearer {token}").parse().map_err(|_| Complaint::bad_input("the token holds odd characters"))?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
+/// The content of a file.
+pub fn bytes(file: &Path) -> Result<Vec<u8>, Complaint> {
+    std::fs::read(file).map_err(|error| Complaint::bad_input(format!("cannot read {}: {error}", file.display())))
+}
+
+/// Whether the same call may go well a little later.
+pub fn is_passing(status: &Status) -> bool {
+    matches!(status.code(), Code::Unavailable | Code::Aborted)
+}
+
+impl From<Status> for Complaint {
+    fn from(status: Status) -> Self {
+        let details = status.get_error_details();
+        let violations = details.bad_request().map(|bad| bad.field_violations.clone()).unwrap_or_default();
+        let lines: Vec<String> =
+            violations.into_iter().map(|violation| format!("{}: {}", violation.field, violation.description)).collect();
+        let message = match status.message() {
+            "" => format!("the server says {:?}", status.code()),
+            message => message.to_owned(),
+        };
+        match status.code() {
+            Code::InvalidArgument | Code::NotFound | Code::AlreadyExists | Code::FailedPrecondition => {
+                let help = (lines.len() > 1).then(|| lines.join("\n        "));
+                Self::BadInput(message, help)
+            }
+            _ => Self::Failed(message, lines),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The program as a server.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use crate::program::{Program, Said};
+
+/// A server that runs.
+pub struct Server {
+    child: Child,
+    pub url: String,
+}
+
+impl Server {
+    /// Starts one in the folder of a program, with further arguments.
+    pub fn start(program: &Program, arguments: &[&str]) -> Self {
+        let first = ["serve", "--listen", "127.0.0.1:0", "--data", "data"];
+        Self::of(program.command(&[&first, arguments].concat()), program)
+    }
+
+    /// Starts one by a command of its own, in the folder of a program.
+    pub fn of(mut command: Command, program: &Program) -> Self {
+        command.current_dir(program.path(""));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it can be started");
+        let mut line = String::new();
+        let mut lines = BufReader::new(child.stdout.take().expect("it is piped"));
+        lines.read_line(&mut line).expect("it says something");
+        let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("it says {line:?}"));
+        Self { url: url.to_owned(), child }
+    }
+
+    /// Runs the program against it.
+    pub fn ask(&self, program: &Program, arguments: &[&str]) -> Said {
+        program.run(&[arguments, &["--server", &self.url]].concat())
+    }
+
+    /// The same, and it must go well.
+    pub fn good(&self, program: &Program, arguments: &[&str]) -> String {
+        let said = self.ask(program, arguments);
+        assert_eq!(said.code, Some(0), "tailback {} says\n{}", arguments.join(" "), said.stderr);
+        said.stdout
+    }
+
+    /// Kills it, without any chance to do something about it.
+    pub fn kill(&self) {
+        self.signal("KILL");
+    }
+
+    /// Asks it to stop; it must end well.
+    pub fn stop(mut self) {
+        self.signal("TERM");
+        assert!(self.child.wait().expect("it ends").success());
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "a signal can be sent");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // After a test that failed; others have ended it already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,144 @@
+//! Serving, and the commands that talk to a server.
+
+use std::process::Command;
+
+use crate::program::{Program, SMALL, compare};
+use crate::served::Server;
+
+/// What is said without what differs from time to time: times of day, digests, ports.
+fn masked(said: &str) -> String {
+    let word = |word: &str| {
+        let is_time = word.len() == 8 && word.bytes().filter(|&byte| byte == b':').count() == 2;
+        let is_port = word.starts_with("http://127.0.0.1:");
+        match word {
+            _ if is_time => "HH:MM:SS".to_owned(),
+            _ if is_port => "http://127.0.0.1:PORT".to_owned(),
+            word => word.to_owned(),
+        }
+    };
+    let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ");
+    said.lines().map(|text| format!("{}\n", line(text))).collect()
+}
+
+/// Asks a server, and compares the answer with a golden file.
+fn answers(server: &Server, program: &Program, name: &str, arguments: &[&str]) {
+    let said = server.good(program, arguments);
+    compare(&format!("service-{name}"), arguments, &masked(&said));
+}
+
+/// The server refuses with the words of a golden file.
+fn refuses(server: &Server, program: &Program, name: &str, code: i32, arguments: &[&str]) {
+    let said = server.ask(program, arguments);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(code), ""), "{arguments:?} says\n{}", said.stderr);
+    compare(&format!("service-mistake-{name}"), arguments, &masked(&said.stderr));
+}
+
+#[test]
+fn a_run_from_submitting_to_fetching() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    answers(&server, &program, "submit-wait", &["submit", "small.toml", "--id", "first", "--wait", "--quiet"]);
+    let submit = ["submit", "small.toml", "--id", "second", "--label", "kind=test", "--set", "traffic.load=0.2"];
+    answers(&server, &program, "submit", &submit);
+    answers(&server, &program, "watch", &["watch", "second", "--states"]);
+    let submit =
+        ["submit", "small.toml", "--id", "curve", "--over", "traffic.load=0.1,0.2", "--no-stop", "--wait", "--quiet"];
+    answers(&server, &program, "submit-sweep", &submit);
+    answers(&server, &program, "list", &["list"]);
+    answers(&server, &program, "list-label", &["list", "--label", "kind=test"]);
+    answers(&server, &program, "list-sweep", &["list", "--sweep", "curve"]);
+    answers(&server, &program, "fetch", &["fetch", "first"]);
+    // What was fetched is what running it here gives.
+    program.good(&["run", "small.toml", "--quiet", "--out", "here"]);
+    let report = |folder: &str| -> serde_json::Value {
+        serde_json::from_str(&program.read(&format!("{folder}/report.json"))).expect("it is JSON")
+    };
+    assert_eq!(report("results/first")["result_digest"], report("here")["result_digest"]);
+    assert_eq!(program.read("results/first/scenario.toml"), program.read("here/scenario.toml"));
+    // And a sweep can be drawn.
+    server.good(&program, &["fetch", "curve", "--quiet"]);
+    program.good(&["plot", "results/curve"]);
+    answers(&server, &program, "cancel", &["cancel", "first", "second"]);
+    answers(&server, &program, "delete", &["cancel", "--delete", "first", "curve"]);
+    let listed: serde_json::Value =
+        serde_json::from_str(&server.good(&program, &["list", "--format", "json"])).expect("it is JSON");
+    assert_eq!(listed[0]["id"], "second");
+    assert_eq!((listed.as_array().map(Vec::len), &listed[0]["state"]), (Some(1), &"succeeded".into()));
+    server.stop();
+}
+
+#[test]
+fn mistakes_of_clients() {
+    let program = Program::new();
+    program.write("limits.toml", "threads_max = 2\n");
+    let server = Server::start(&program, &["--limits", "limits.toml"]);
+    refuses(&server, &program, "unknown-run", 2, &["watch", "nobody"]);
+    refuses(&server, &program, "bad-name", 2, &["submit", "small.toml", "--id", "../x"]);
+    refuses(&server, &program, "bad-scenario", 2, &["submit", "small.toml", "--set", "traffic.laod=1"]);
+    refuses(&server, &program, "bad-label", 2, &["list", "--label", "nonsense"]);
+    refuses(&server, &program, "bad-point", 2, &["submit", "small.toml", "--over", "traffic.load=0.8..1.2/0.2"]);
+    refuses(&server, &program, "threads", 1, &["submit", "small.toml", "--threads", "1000"]);
+    server.good(&program, &["submit", "small.toml", "--id", "taken"]);
+    refuses(&server, &program, "taken", 2, &["submit", "small.toml", "--id", "taken"]);
+    server.stop();
+}
+
+#[test]
+fn mistakes_of_those_who_serve() {
+    let program = Program::new();
+    program.write("limits.toml", "queue_maxx = 3\n");
+    program.write("tokens", "alice boss 00\n");
+    for (name, arguments) in [
+        ("open", &["--listen", "0.0.0.0:0"][..]),
+        ("limits", &["--listen", "127.0.0.1:0", "--limits", "limits.toml"]),
+        ("tokens", &["--listen", "127.0.0.1:0", "--tokens", "tokens"]),
+    ] {
+        let arguments = [&["serve"], arguments].concat();
+        let said = program.run(&arguments);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{}", said.stderr);
+        compare(&format!("service-mistake-serve-{name}"), &arguments, &said.stderr);
+    }
+}
+
+#[test]
+fn tokens_let_in() {
+    let program = Program::new();
+    let token = program.good(&["token", "alice", "--tokens", "tokens"]);
+    program.write("alice.token", &token);
+    assert!(!program.read("tokens").contains(token.trim()));
+    let server = Server::start(&program, &["--tokens", "tokens"]);
+    let refused = server.ask(&program, &["list"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert!(refused.stderr.contains("bearer token"), "{}", refused.stderr);
+    server.good(&program, &["submit", "small.toml", "--id", "hers", "--token-file", "alice.token", "--wait"]);
+    let listed = server.good(&program, &["list", "--token-file", "alice.token"]);
+    assert!(listed.contains("alice"), "{listed}");
+    server.stop();
+}
+
+/// Where the system lets us have a small disk of our own.
+#[test]
+fn a_full_disk_fails_the_run_and_leaves_the_rest_readable() {
+    let program = Program::new();
+    let text = SMALL.replace("cycles = 400", "cycles = 300000\nseries = 1");
+    program.write("large.toml", &text);
+    std::fs::create_dir(program.path("data")).expect("a folder can be made");
+    let own_disk = ["--user", "--map-root-user", "--mount", "sh", "-c"];
+    let probe = Command::new("unshare").args(own_disk).arg("mount -t tmpfs tmpfs /mnt").status();
+    if !probe.is_ok_and(|status| status.success()) {
+        return eprintln!("this system lets nobody have a disk of one's own: not tested");
+    }
+    let script = "mount -t tmpfs -o size=16m tmpfs data && exec \"$0\" serve --listen 127.0.0.1:0 --data data";
+    let mut command = Command::new("unshare");
+    command.args(own_disk).args([script, env!("CARGO_BIN_EXE_tailback")]);
+    let server = Server::of(command, &program);
+    server.good(&program, &["submit", "small.toml", "--id", "small", "--wait"]);
+    let said = server.ask(&program, &["submit", "large.toml", "--id", "large", "--wait"]);
+    assert_eq!(said.code, Some(1), "{}", said.stderr);
+    assert!(said.stderr.contains("no room is left on the server's disk"), "{}", said.stderr);
+    server.good(&program, &["fetch", "small"]);
+    let listed = server.good(&program, &["list"]);
+    assert!(listed.contains("failed") && listed.contains("succeeded"), "{listed}");
+    server.good(&program, &["submit", "small.toml", "--id", "after", "--wait"]);
+    server.stop();
+}

@@ -1,0 +1,83 @@
+//! What is done about each call: it gets a number, is traced, and counted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use tonic::codegen::http::{HeaderValue, Request, Response};
+use tonic::codegen::{BoxFuture, Service};
+use tonic::{Code, Status};
+use tower::Layer;
+use tracing::Instrument as _;
+
+use crate::meters::Meters;
+
+/// The header with the number of a call. A client may choose its own.
+const REQUEST_ID: &str = "x-request-id";
+
+/// Counts and traces calls.
+#[derive(Clone)]
+pub(crate) struct CallLayer {
+    meters: Arc<Meters>,
+    next: Arc<AtomicU64>,
+}
+
+impl CallLayer {
+    pub(crate) fn new(meters: Arc<Meters>) -> Self {
+        Self { meters, next: Arc::new(AtomicU64::new(1)) }
+    }
+}
+
+impl<S> Layer<S> for CallLayer {
+    type Service = Calls<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Calls { inner, layer: self.clone() }
+    }
+}
+
+/// Counts and traces the calls of a service.
+#[derive(Clone)]
+pub(crate) struct Calls<S> {
+    inner: S,
+    layer: CallLayer,
+}
+
+impl<S, B, R> Service<Request<B>> for Calls<S>
+where
+    S: Service<Request<B>, Response = Response<R>>,
+    S::Future: Send + 'static,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = BoxFuture<S::Response, S::Error>;
+
+    fn poll_ready(&mut self, waking: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(waking)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let id = request.headers().get(REQUEST_ID).filter(|id| is_tame(id)).cloned();
+        let id = id.unwrap_or_else(|| HeaderValue::from(self.layer.next.fetch_add(1, Ordering::Relaxed)));
+        let method = request.uri().path().to_owned();
+        let shown: String = method.chars().take(100).collect();
+        let span = tracing::info_span!("call", method = shown, id = id.to_str().unwrap_or_default());
+        let (answer, meters) = (self.inner.call(request), self.layer.meters.clone());
+        let call = async move {
+            let mut response = answer.await?;
+            let code = Status::from_header_map(response.headers()).map_or(Code::Ok, |status| status.code());
+            // What clients invent is not counted by name.
+            let is_known = method.starts_with("/tailback.") && code != Code::Unimplemented;
+            meters.call(if is_known { &method } else { "other" }, code);
+            tracing::debug!(?code, "answered");
+            response.headers_mut().insert(REQUEST_ID, id);
+            Ok(response)
+        };
+        Box::pin(call.instrument(span))
+    }
+}
+
+/// Short, and of plain characters.
+fn is_tame(id: &HeaderValue) -> bool {
+    id.len() <= 64 && id.as_bytes().iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte))
+}

@@ -1,0 +1,114 @@
+//! The state of a run between two windows, as a file.
+//!
+//! It is read back only by the program that wrote it: another version may hold its state in another shape. Whatever is
+//! wrong with a checkpoint, the run can start again, and finds the same.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::access::hexadecimal;
+use crate::store::{StoreError, files};
+
+/// The state of a run between two windows.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Checkpoint {
+    /// The link cycle that was reached.
+    pub cycle: u64,
+    /// The wall time that it took to get there.
+    pub wall: Duration,
+    /// The state, as the simulator writes it.
+    pub state: Vec<u8>,
+}
+
+/// What stands before the state, in a line of its own.
+#[derive(Deserialize, Serialize)]
+struct Heading {
+    /// The program that wrote it.
+    program: String,
+    /// The scenario.
+    scenario_digest: String,
+    cycle: u64,
+    wall_ms: u64,
+    /// SHA-256 of the state.
+    sha256: String,
+}
+
+impl Checkpoint {
+    /// Writes it, in place of the one before.
+    pub(super) fn write(&self, path: &Path, program: &str, scenario_digest: &str) -> Result<(), StoreError> {
+        let heading = Heading {
+            program: program.to_owned(),
+            scenario_digest: scenario_digest.to_owned(),
+            cycle: self.cycle,
+            wall_ms: self.wall.as_millis() as u64,
+            sha256: hexadecimal(&Sha256::digest(&self.state)),
+        };
+        let heading = serde_json::to_string(&heading).expect("plain data");
+        files::write(path, &[heading.as_bytes(), b"\n", &self.state])
+    }
+
+    /// Reads the checkpoint of a scenario, if there is one that can be used.
+    pub(super) fn read(path: &Path, program: &str, scenario_digest: &str) -> Option<Self> {
+        let bytes = std::fs::read(path).ok()?;
+        let found = parse(bytes, program, scenario_digest);
+        if let Err(reason) = &found {
+            tracing::warn!(path = %path.display(), reason, "a checkpoint is not used");
+        }
+        found.ok()
+    }
+}
+
+fn parse(mut bytes: Vec<u8>, program: &str, scenario_digest: &str) -> Result<Checkpoint, &'static str> {
+    let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("it has no heading")?;
+    let state = bytes.split_off(end + 1);
+    let heading: Heading = serde_json::from_slice(&bytes).map_err(|_| "its heading cannot be read")?;
+    if heading.program != program {
+        return Err("another version of the program wrote it");
+    }
+    if heading.scenario_digest != scenario_digest {
+        return Err("it is of another scenario");
+    }
+    if heading.sha256 != hexadecimal(&Sha256::digest(&state)) {
+        return Err("it is damaged");
+    }
+    Ok(Checkpoint { cycle: heading.cycle, wall: Duration::from_millis(heading.wall_ms), state })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read_back_by_the_same_program() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = folder.path().join("7");
+        let written = Checkpoint { cycle: 300, wall: Duration::from_millis(1500), state: b"a\nb\0c".to_vec() };
+        written.write(&path, "1.0", "abc").expect("it can be written");
+        assert_eq!(Checkpoint::read(&path, "1.0", "abc"), Some(written));
+        assert_eq!(Checkpoint::read(&path, "1.1", "abc"), None);
+        assert_eq!(Checkpoint::read(&path, "1.0", "abd"), None);
+        assert_eq!(Checkpoint::read(&folder.path().join("8"), "1.0", "abc"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_files_are_never_taken_for_good_ones(at in any::<prop::sample::Index>(), with: u8) {
+            let folder = tempfile::tempdir().expect("a temporary folder can be made");
+            let path = folder.path().join("7");
+            let written = Checkpoint { cycle: 300, wall: Duration::ZERO, state: vec![1; 64] };
+            written.write(&path, "1.0", "abc").expect("it can be written");
+            let mut bytes = std::fs::read(&path).expect("it is there");
+            let at = at.index(bytes.len());
+            bytes[at] = with;
+            std::fs::write(&path, bytes).expect("it can be written");
+            if let Some(read) = Checkpoint::read(&path, "1.0", "abc") {
+                prop_assert_eq!(read.state, written.state);
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! The threads that carry out runs: none of them is one of those that serve calls.
+//!
+//! A thread takes a task from the [queue](queue), carries it out, and settles how it ended. A panic while it does so is
+//! the failure of that run, and of nothing else.
+//!
+//! **The invariant it keeps:** whatever happens to a thread, the run that it had is in a last state afterwards, or will be
+//! taken up again by the next start of the server.
+
+mod checkpoint;
+pub(crate) mod queue;
+mod sampling;
+mod simulation;
+pub(crate) mod sweep;
+mod transitions;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tailback_api::v1::{RunError, RunErrorReason, RunState, Summary};
+use tailback_report::Report;
+use tailback_sim::Failure;
+
+use crate::limits::Limits;
+use crate::meters::Meters;
+use crate::store::artifacts::{self, File};
+use crate::store::runs::{self, Stored};
+use crate::store::{Store, StoreError, files};
+use crate::watch::Hub;
+use queue::{Control, Queue, Task, Work};
+use transitions::{Consequences, End};
+
+/// How long to wait before trying again to write down how a run ended.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The threads that carry out runs.
+pub(crate) struct Engine {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// What all threads work with.
+pub(crate) struct Shared {
+    pub store: Arc<Store>,
+    pub hub: Arc<Hub>,
+    pub limits: Arc<Limits>,
+    pub meters: Arc<Meters>,
+    pub queue: Queue,
+    /// The version of the program, as it stands in reports.
+    pub version: String,
+    /// The program itself: checkpoints of others are not read.
+    pub program: String,
+    sweeps: sweep::Sweeps,
+}
+
+/// How carrying out a task has ended.
+pub(crate) enum Outcome {
+    /// With results.
+    Succeeded(Found),
+    /// In another last state, with what there is.
+    Ended(RunState, Option<RunError>, Box<Found>),
+    /// Without results.
+    Failed(RunError),
+    /// Because somebody asked for it.
+    Cancelled,
+    /// Because the server stops: it will go on.
+    Suspended,
+}
+
+/// What is left behind.
+#[derive(Default)]
+pub(crate) struct Found {
+    files: Vec<File>,
+    summary: Option<Summary>,
+    result_digest: String,
+    report: Option<Box<Report>>,
+}
+
+fn failed(reason: RunErrorReason, message: impl Into<String>) -> Outcome {
+    Outcome::Failed(run_error(reason, message))
+}
+
+fn run_error(reason: RunErrorReason, message: impl Into<String>) -> RunError {
+    RunError { reason: reason.into(), message: message.into(), details: Vec::new() }
+}
+
+/// What it means for a run that the store fails.
+fn store_failure(error: &StoreError) -> RunError {
+    match error {
+        StoreError::Full => run_error(RunErrorReason::StorageFull, "no room is left on the server's disk"),
+        error => run_error(RunErrorReason::Storage, error.to_string()),
+    }
+}
+
+impl From<Failure> for Outcome {
+    fn from(failure: Failure) -> Self {
+        let message = failure.to_string();
+        let (reason, details) = match failure {
+            Failure::Deadlock { circle, .. } => (RunErrorReason::Deadlock, circle),
+            Failure::Inconsistent { .. } | Failure::Snapshot(_) => (RunErrorReason::Inconsistent, Vec::new()),
+            Failure::Threads { .. } => (RunErrorReason::Threads, Vec::new()),
+        };
+        Self::Failed(RunError { reason: reason.into(), message, details })
+    }
+}
+
+impl From<StoreError> for Outcome {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Closed => Self::Suspended,
+            error => Self::Failed(store_failure(&error)),
+        }
+    }
+}
+
+impl Engine {
+    /// Starts the threads, and takes up again what was not finished when the server stopped last.
+    pub(crate) fn start(
+        store: Arc<Store>,
+        hub: Arc<Hub>,
+        limits: Arc<Limits>,
+        meters: Arc<Meters>,
+        version: String,
+    ) -> Result<Self, StoreError> {
+        let engine = Self::without_threads(store, hub, limits, meters, version)?;
+        engine.spawn(carry_out)?;
+        Ok(engine)
+    }
+
+    fn without_threads(
+        store: Arc<Store>,
+        hub: Arc<Hub>,
+        limits: Arc<Limits>,
+        meters: Arc<Meters>,
+        version: String,
+    ) -> Result<Self, StoreError> {
+        let program = format!("{version}{}", executable_mark());
+        let queue = Queue::new(&limits);
+        let sweeps = sweep::Sweeps::default();
+        let shared = Arc::new(Shared { store, hub, limits, meters, queue, version, program, sweeps });
+        let engine = Self { shared, threads: Mutex::default() };
+        engine.recover()?;
+        Ok(engine)
+    }
+
+    fn spawn(
+        &self,
+        work: impl Fn(&Shared, &Task, &Control) -> Outcome + Clone + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        for index in 0..self.shared.limits.concurrent_runs_max.max(1) {
+            let (shared, work) = (self.shared.clone(), work.clone());
+            let thread = std::thread::Builder::new().name(format!("engine-{index}"));
+            let thread = thread.spawn(move || work_until_stopped(&shared, work));
+            threads.push(thread.map_err(|error| StoreError::Broken(format!("cannot start a thread: {error}")))?);
+        }
+        Ok(())
+    }
+
+    /// Lets everything wait again that has not reached a last state.
+    fn recover(&self) -> Result<(), StoreError> {
+        let shared = &self.shared;
+        let found = shared.store.read_blocking(runs::not_ended)?;
+        let kept = shared.limits.events_kept_max;
+        for stored in found {
+            let progress = stored.run.progress.unwrap_or_default();
+            if stored.run.sweep.is_some() {
+                if progress.children_ended == progress.children {
+                    shared.queue.put([Task::finish_sweep(&stored)]);
+                }
+            } else if stored.run.state() == RunState::Cancelling {
+                let id = stored.run.id.clone();
+                let end = move |w: &mut crate::store::Writing<'_>| {
+                    transitions::end(w, &id, End::of(RunState::Cancelled), kept)
+                };
+                follow_up(shared, &shared.store.write_blocking(end)?);
+            } else {
+                shared.queue.put([Task::simulate(&stored)]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Places for runs that are to be accepted.
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.shared.queue
+    }
+
+    /// Asks a run to stop; gives it as it is then.
+    pub(crate) async fn cancel(&self, id: String) -> Result<Stored, StoreError> {
+        let kept = self.shared.limits.events_kept_max;
+        let (stored, told, consequences) =
+            self.shared.store.write(move |writing| transitions::cancel(writing, &id, kept)).await?;
+        told.into_iter().for_each(|number| self.shared.queue.cancel(number));
+        follow_up(&self.shared, &consequences);
+        Ok(stored)
+    }
+
+    /// Runs write their checkpoints, and their threads end.
+    pub(crate) fn stop(&self) {
+        self.shared.queue.stop();
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("an engine thread has panicked");
+            }
+        }
+    }
+}
+
+fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Outcome {
+    let outcome = match task.work {
+        Work::Simulate => simulation::carry_out(shared, task, control),
+        Work::FinishSweep => sweep::finish(shared, task),
+    };
+    outcome.unwrap_or_else(Outcome::from)
+}
+
+fn work_until_stopped(shared: &Shared, work: impl Fn(&Shared, &Task, &Control) -> Outcome) {
+    while let Some((task, control)) = shared.queue.take() {
+        let span = tracing::info_span!("run", run = %task.run);
+        let _entered = span.enter();
+        tracing::info!(work = ?task.work, "begins");
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(shared, &task, &control)));
+        let outcome = outcome.unwrap_or_else(|panic| {
+            failed(RunErrorReason::Panicked, format!("the simulator panicked: {}", panic_message(&*panic)))
+        });
+        settle(shared, &task, outcome);
+        shared.queue.done(task.number);
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message").to_owned()
+}
+
+/// Writes down how a task ended, again and again if it must be.
+fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
+    let (mut state, mut error, mut found) = match outcome {
+        Outcome::Suspended => return tracing::info!("is suspended"),
+        Outcome::Succeeded(found) => (RunState::Succeeded, None, found),
+        Outcome::Ended(state, error, found) => (state, error, *found),
+        Outcome::Failed(error) => (RunState::Failed, Some(error), Found::default()),
+        Outcome::Cancelled => (RunState::Cancelled, None, Found::default()),
+    };
+    let artifacts = keep(shared, task, &found.files).unwrap_or_else(|failure| {
+        files::remove_run(shared.store.folder(), task.number);
+        (state, error, found) = (RunState::Failed, Some(failure), Found::default());
+        Vec::new()
+    });
+    tracing::info!(?state, error = error.as_ref().map(|error| error.message.as_str()), "ends");
+    loop {
+        let end = End {
+            state,
+            error: error.clone(),
+            note: String::new(),
+            summary: found.summary,
+            packet_hops: found.report.as_ref().map_or(0, |report| report.performance.packet_hops),
+            result_digest: found.result_digest.clone(),
+            artifacts: artifacts.clone(),
+        };
+        let (id, kept) = (task.run.clone(), shared.limits.events_kept_max);
+        match shared.store.write_blocking(move |writing| transitions::end(writing, &id, end, kept)) {
+            Ok(consequences) => {
+                shared.meters.ended(state);
+                files::remove(&files::checkpoint(shared.store.folder(), task.number));
+                if let (false, Some(report)) = (task.sweep.is_empty(), found.report)
+                    && let Err(error) = shared.sweeps.put(shared, task, *report)
+                {
+                    tracing::error!(%error, "cannot tell the sweep");
+                }
+                return follow_up(shared, &consequences);
+            }
+            // It was deleted meanwhile, or the server stops: then it is taken up again.
+            Err(StoreError::Refused(_) | StoreError::Closed) => return,
+            Err(error) => tracing::error!(%error, "cannot write down how a run ended"),
+        }
+        if shared.queue.is_stopping() {
+            return;
+        }
+        shared.queue.pause(RETRY_AFTER);
+    }
+}
+
+/// Writes the files of a run, unless they are too large.
+fn keep(shared: &Shared, task: &Task, found: &[File]) -> Result<Vec<tailback_api::v1::Artifact>, RunError> {
+    let bytes: u64 = found.iter().map(|file| file.bytes.len() as u64).sum();
+    let execution = shared.store.read_blocking(|connection| Ok(runs::get(connection, &task.run)?.run.execution));
+    let wanted = execution.map_err(|error| store_failure(&error))?.unwrap_or_default().artifact_bytes_max;
+    let allowed = shared.limits.artifact_bytes_max;
+    let allowed = if wanted == 0 { allowed } else { wanted.min(allowed) };
+    if bytes > allowed {
+        let message = format!("the artifacts have {bytes} bytes, the run may have {allowed}");
+        return Err(run_error(RunErrorReason::ArtifactBytes, message));
+    }
+    let written = artifacts::write(shared.store.folder(), task.number, found);
+    if written == Err(StoreError::Full) {
+        files::release_reserve(shared.store.folder());
+    }
+    written.map_err(|error| store_failure(&error))
+}
+
+fn follow_up(shared: &Shared, consequences: &Consequences) {
+    shared.queue.put(consequences.finish.iter().map(Task::finish_sweep));
+}
+
+/// What tells one build of the program from another.
+fn executable_mark() -> String {
+    let about = std::env::current_exe().and_then(std::fs::metadata);
+    let modified = about.as_ref().ok().and_then(|about| about.modified().ok());
+    let since = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
+    format!(" {} {}", about.map_or(0, |about| about.len()), since.as_nanos())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,286 @@
+//! One run, from its last checkpoint or from the start, to its end.
+//!
+//! The simulator asks after each window whether it should stop. What there is to do then is done between two windows: a
+//! sample, a checkpoint, or ending early. None of it changes what is found.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use cpu_time::ThreadTime;
+use tailback_api::v1::watch_run_response::Event;
+use tailback_api::v1::{RunErrorReason, Summary, WatchRunResponse};
+use tailback_report::Report;
+use tailback_scenario::Scenario;
+use tailback_sim::{Ending, Failure, Findings, Run, Timing};
+
+use super::checkpoint::Checkpoint;
+use super::queue::{Control, Task};
+use super::sampling::Sampler;
+use super::{Found, Outcome, Shared, failed, transitions};
+use crate::store::artifacts::File;
+use crate::store::runs::{self, Stored};
+use crate::store::{StoreError, events, files, now_ms, timestamp};
+use crate::watch::Channel;
+
+/// Sequence numbers that are reserved at once for samples.
+const RESERVED: i64 = 256;
+/// A sample or a checkpoint that took long is followed by this many times as long without one.
+const SAMPLE_REST: u32 = 50;
+const CHECKPOINT_REST: u32 = 20;
+
+/// Carries out a run.
+pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, StoreError> {
+    let (stored, document) = shared.store.read_blocking(|connection| {
+        let stored = runs::get(connection, &task.run)?;
+        Ok((stored, runs::document(connection, task.number)?))
+    })?;
+    let given = stored.run.scenario.clone().unwrap_or_default();
+    let document = tailback_scenario::Document::read(&given.name, &document);
+    let document = given.overrides.iter().fold(document, |document, set| document.with(set));
+    let scenario = match document.resolve() {
+        Ok(scenario) => scenario,
+        Err(mistakes) => return Ok(failed(RunErrorReason::Scenario, mistakes.to_string())),
+    };
+    let path = files::checkpoint(shared.store.folder(), task.number);
+    let checkpoint = Checkpoint::read(&path, &shared.program, &scenario.digest);
+    let reached = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.cycle);
+    if !transitions::begin(shared, task, reached)? {
+        return Ok(Outcome::Cancelled);
+    }
+    let execution = stored.run.execution.unwrap_or_default();
+    let threads = execution.threads.unwrap_or(0) as usize;
+    let mut run = match start(&scenario, threads, checkpoint.as_ref()) {
+        Ok(run) => run,
+        Err(failure) => return Ok(Outcome::from(failure)),
+    };
+    let wall_before = checkpoint.map_or(Duration::ZERO, |checkpoint| checkpoint.wall);
+    let pace = Pace::new(shared, &stored, wall_before);
+    let simulation = Simulation { shared, task, control, scenario: &scenario, path: &path, pace };
+    simulation.finish(&mut run)
+}
+
+/// The run as it was when the checkpoint was written; a new one if the checkpoint cannot be read.
+fn start<'s>(scenario: &'s Scenario, threads: usize, checkpoint: Option<&Checkpoint>) -> Result<Run<'s>, Failure> {
+    let mut run = Run::new(scenario, threads)?;
+    let Some(checkpoint) = checkpoint else { return Ok(run) };
+    match run.load(&checkpoint.state) {
+        Ok(()) => Ok(run),
+        Err(error) => {
+            tracing::warn!(%error, "a checkpoint cannot be read; the run starts again");
+            Run::new(scenario, threads)
+        }
+    }
+}
+
+/// Why a simulation pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    Cancelled,
+    Stopping,
+    TooLong,
+    Sample,
+    Checkpoint,
+}
+
+/// When a simulation pauses next.
+struct Pace {
+    started: Instant,
+    wall_before: Duration,
+    wall_max: Duration,
+    sample_every: Duration,
+    checkpoint_every: Duration,
+    sample_at: Cell<Instant>,
+    checkpoint_at: Cell<Instant>,
+}
+
+impl Pace {
+    fn new(shared: &Shared, stored: &Stored, wall_before: Duration) -> Self {
+        let limits = &shared.limits;
+        let wanted = stored.run.execution.as_ref().and_then(|execution| execution.wall_time_max);
+        let wanted = wanted.and_then(|wanted| Duration::try_from(wanted).ok());
+        let wall_max = Duration::from_secs(limits.wall_time_s_max);
+        let now = Instant::now();
+        let sample_every = Duration::from_millis(limits.sample_interval_ms);
+        let checkpoint_every = Duration::from_millis(limits.checkpoint_interval_ms);
+        Self {
+            started: now,
+            wall_before,
+            wall_max: wanted.map_or(wall_max, |wanted| wanted.min(wall_max)),
+            sample_every,
+            checkpoint_every,
+            sample_at: Cell::new(now + sample_every),
+            checkpoint_at: Cell::new(now + checkpoint_every),
+        }
+    }
+
+    fn wall(&self) -> Duration {
+        self.wall_before + self.started.elapsed()
+    }
+
+    fn pause(&self, shared: &Shared, control: &Control) -> Option<Pause> {
+        let now = Instant::now();
+        if control.is_cancelled() {
+            Some(Pause::Cancelled)
+        } else if shared.queue.is_stopping() {
+            Some(Pause::Stopping)
+        } else if self.wall() > self.wall_max {
+            Some(Pause::TooLong)
+        } else if now >= self.checkpoint_at.get() {
+            Some(Pause::Checkpoint)
+        } else {
+            (now >= self.sample_at.get()).then_some(Pause::Sample)
+        }
+    }
+
+    /// Does something now and again: at most every so often, and not if it would take up much of the time.
+    fn now_and_again(next: &Cell<Instant>, every: Duration, rest: u32, action: impl FnOnce()) {
+        let began = Instant::now();
+        action();
+        let now = Instant::now();
+        next.set(now + every.max((now - began) * rest));
+    }
+}
+
+struct Simulation<'r> {
+    shared: &'r Shared,
+    task: &'r Task,
+    control: &'r Control,
+    scenario: &'r Scenario,
+    path: &'r std::path::Path,
+    pace: Pace,
+}
+
+impl Simulation<'_> {
+    fn finish(self, run: &mut Run<'_>) -> Result<Outcome, StoreError> {
+        let channel = self.shared.hub.channel(&self.task.run);
+        let mut sampler = Sampler::new(self.scenario, run);
+        let mut numbers = 0..0;
+        let processor = ThreadTime::now();
+        loop {
+            let pause = Cell::new(None);
+            let ending = run.finish(|_| {
+                pause.set(self.pace.pause(self.shared, self.control));
+                if pause.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            match ending {
+                Ok(Ending::Reached) => break,
+                Ok(Ending::Stopped) => {}
+                Err(failure) => return Ok(failure.into()),
+            }
+            match pause.get() {
+                Some(Pause::Cancelled) => return Ok(Outcome::Cancelled),
+                Some(Pause::Stopping) => {
+                    self.write_checkpoint(run);
+                    return Ok(Outcome::Suspended);
+                }
+                Some(Pause::TooLong) => return Ok(self.took_too_long()),
+                Some(Pause::Checkpoint) => {
+                    let Pace { checkpoint_at, checkpoint_every, .. } = &self.pace;
+                    let write = || self.write_checkpoint(run);
+                    Pace::now_and_again(checkpoint_at, *checkpoint_every, CHECKPOINT_REST, write);
+                }
+                Some(Pause::Sample) => {
+                    let Pace { sample_at, sample_every, .. } = &self.pace;
+                    let put = || self.put_sample(&channel, &mut sampler, run, &mut numbers);
+                    Pace::now_and_again(sample_at, *sample_every, SAMPLE_REST, put);
+                }
+                None => {}
+            }
+        }
+        let timing = Timing {
+            wall_s: self.pace.wall().as_secs_f64(),
+            // What other threads did for this run cannot be told from what they did for others.
+            cpu_s: if run.threads() > 1 { 0.0 } else { processor.elapsed().as_secs_f64() },
+            peak_rss_bytes: None,
+        };
+        match run.findings() {
+            Ok(findings) => found(self.scenario, &findings, &timing, &self.shared.version).map(Outcome::Succeeded),
+            Err(failure) => Ok(failure.into()),
+        }
+    }
+
+    /// A run without a checkpoint starts again if it must: not being able to write one does not end it.
+    fn write_checkpoint(&self, run: &Run<'_>) {
+        let began = Instant::now();
+        let written = run.save().map_err(|error| error.to_string()).and_then(|state| {
+            let checkpoint = Checkpoint { cycle: run.progress().cycle, wall: self.pace.wall(), state };
+            let written = checkpoint.write(self.path, &self.shared.program, &self.scenario.digest);
+            written.map(|()| checkpoint.state.len()).map_err(|error| error.to_string())
+        });
+        match written {
+            Ok(bytes) => self.shared.meters.checkpoint(bytes, began.elapsed()),
+            Err(error) => tracing::error!(run = %self.task.run, error, "cannot write a checkpoint"),
+        }
+    }
+
+    /// A sample that gets no number is left out: the next one tells more.
+    fn put_sample(
+        &self,
+        channel: &Channel,
+        sampler: &mut Sampler<'_>,
+        run: &Run<'_>,
+        numbers: &mut std::ops::Range<i64>,
+    ) {
+        // Whatever has been written down since the numbers were reserved has larger ones: they are of no use any more.
+        if channel.take_told() || numbers.is_empty() {
+            let number = self.task.number;
+            let reserved = self.shared.store.write_blocking(move |w| events::reserve(w, number, RESERVED));
+            match reserved {
+                Ok(reserved) => *numbers = reserved,
+                Err(error) => tracing::warn!(run = %self.task.run, %error, "a sample is left out"),
+            }
+        }
+        let sample = sampler.sample(run);
+        self.shared.meters.sample();
+        if let Some(sequence) = numbers.next() {
+            let time = Some(timestamp(now_ms()));
+            channel.put_sample(WatchRunResponse { sequence, time, event: Some(Event::Sample(sample)) });
+        }
+    }
+
+    fn took_too_long(&self) -> Outcome {
+        let seconds = self.pace.wall_max.as_secs_f64();
+        failed(RunErrorReason::WallTime, format!("the run took longer than {seconds} s, which is all that it may"))
+    }
+}
+
+/// What is left behind by a run that has succeeded.
+fn found(scenario: &Scenario, findings: &Findings, timing: &Timing, version: &str) -> Result<Found, StoreError> {
+    let report = findings.report(scenario, version, timing);
+    let mut artifacts = vec![
+        File::new("report.json", report.to_json()),
+        File::new("report.txt", report.summary_text()),
+        File::new("scenario.toml", scenario.text.clone()),
+    ];
+    if let Some(series) = findings.series(scenario) {
+        artifacts.extend(table(&series, "series.csv", "series.parquet")?);
+    }
+    let result_digest = report.result_digest.clone();
+    Ok(Found { files: artifacts, summary: Some(summary(&report)), result_digest, report: Some(Box::new(report)) })
+}
+
+/// A table as CSV and Parquet.
+pub(super) fn table(
+    table: &tailback_report::Table,
+    csv_name: &'static str,
+    parquet_name: &'static str,
+) -> Result<[File; 2], StoreError> {
+    let (mut csv, mut parquet) = (Vec::new(), Vec::new());
+    let written = table.write_csv(&mut csv).and_then(|()| table.write_parquet(&mut parquet));
+    written.map_err(|error| StoreError::Broken(error.to_string()))?;
+    Ok([File::new(csv_name, csv), File::new(parquet_name, parquet)])
+}
+
+fn summary(report: &Report) -> Summary {
+    let total = &report.total;
+    Summary {
+        offered_load: total.offered_load,
+        accepted_load: total.accepted_load,
+        latency_mean: total.latency.message.mean,
+        latency_p99: total.latency.message.p99,
+        hops_mean: total.hops.mean,
+        saturated: total.saturated,
+        wall_s: report.performance.wall_s,
+    }
+}

@@ -1,0 +1,155 @@
+//! Sweeps: which of their runs need not be simulated, and the table at their end.
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::{Mutex, PoisonError};
+
+use tailback_api::v1::{RunErrorReason, RunState};
+use tailback_report::{Digest, Report, sweep_table};
+use tailback_scenario::{Axis, Document, Sweep};
+use tailback_sim::{Curves, SweepManifest, vary};
+
+use super::queue::Task;
+use super::transitions::{self, Consequences, End};
+use super::{Found, Outcome, Shared, failed, simulation};
+use crate::refusal::Refusal;
+use crate::store::artifacts::{self, File};
+use crate::store::runs::{self, Stored};
+use crate::store::{StoreError, Writing};
+
+/// The curves of sweeps that are being carried out, by name.
+#[derive(Default)]
+pub(super) struct Sweeps {
+    known: Mutex<HashMap<String, Known>>,
+}
+
+struct Known {
+    /// By run: its point and its seed.
+    places: Vec<(usize, usize)>,
+    curves: Curves,
+}
+
+/// What a request wants to be varied, over and above what the document says.
+pub(crate) fn wanted(document: &Document, asked: &tailback_api::v1::Sweep) -> Result<Sweep, Refusal> {
+    let mut sweep = document.sweep().map_err(Refusal::InvalidScenario)?;
+    let axis = |text: &String| Axis::parse(text).map_err(|problem| Refusal::invalid("sweep.over", problem));
+    let axes = asked.over.iter().map(axis).collect::<Result<_, _>>()?;
+    let seeds = (asked.seeds > 0).then_some(asked.seeds.into());
+    if !vary(&mut sweep, axes, seeds, asked.run_saturated) {
+        let problem = "there is nothing to vary: say what in `sweep.over`, as in `traffic.load=0.1..0.9/0.1`, or add \
+                       [sweep] to the scenario";
+        return Err(Refusal::invalid("sweep", problem));
+    }
+    Ok(sweep)
+}
+
+impl Sweeps {
+    /// A run of a sweep has succeeded: those that lie beyond the end of its curve now are cancelled. They are told to
+    /// their threads, too, if they have begun.
+    pub(super) fn put(&self, shared: &Shared, task: &Task, report: Report) -> Result<(), StoreError> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.contains_key(&task.sweep) {
+            known.insert(task.sweep.clone(), read(shared, &task.sweep)?.1);
+        }
+        let sweep = known.get_mut(&task.sweep).expect("it was put there");
+        let child = shared.store.read_blocking(|connection| runs::get(connection, &task.run))?;
+        put(sweep, &child, report);
+        let beyond: Vec<u32> = (0..sweep.places.len())
+            .filter(|&index| sweep.curves.is_beyond_end(sweep.places[index].0))
+            .map(|index| index as u32 + 1)
+            .collect();
+        drop(known);
+        if beyond.is_empty() { Ok(()) } else { skip(shared, &task.sweep, &beyond) }
+    }
+
+    fn forget(&self, sweep: &str) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(sweep);
+    }
+}
+
+fn put(sweep: &mut Known, child: &Stored, report: Report) {
+    let index = (child.run.child_number as usize).wrapping_sub(1);
+    if let Some(&(point, seed)) = sweep.places.get(index) {
+        sweep.curves.put(point, seed, report);
+    }
+}
+
+/// Cancels those of a sweep's runs that wait and lie beyond the end of their curves.
+fn skip(shared: &Shared, sweep: &str, beyond: &[u32]) -> Result<(), StoreError> {
+    let (id, kept, beyond) = (sweep.to_owned(), shared.limits.events_kept_max, beyond.to_owned());
+    let (cancelled, consequences) = shared.store.write_blocking(move |writing: &mut Writing<'_>| {
+        let (mut cancelled, mut consequences) = (Vec::new(), Consequences::default());
+        for child in runs::children(writing.connection, &id)? {
+            if child.run.state() == RunState::Pending && beyond.binary_search(&child.run.child_number).is_ok() {
+                let note = "not run: its curve is saturated at a lower load already".to_owned();
+                let end = End { note, ..End::of(RunState::Cancelled) };
+                let more = transitions::end(writing, &child.run.id, end, kept)?;
+                consequences.finish = more.finish.or(consequences.finish);
+                cancelled.push(child.number);
+            }
+        }
+        Ok((cancelled, consequences))
+    })?;
+    cancelled.into_iter().for_each(|number| shared.queue.cancel(number));
+    super::follow_up(shared, &consequences);
+    Ok(())
+}
+
+/// A sweep with the reports of those of its runs that have succeeded, its document, and what else there is to say.
+fn read(shared: &Shared, id: &str) -> Result<(Document, Known, Vec<Stored>), StoreError> {
+    let (sweep, text, children) = shared.store.read_blocking(|connection| {
+        let sweep = runs::get(connection, id)?;
+        let text = runs::document(connection, sweep.number)?;
+        Ok((sweep, text, runs::children(connection, id)?))
+    })?;
+    let given = sweep.run.scenario.clone().unwrap_or_default();
+    let document = Document::read(&given.name, &text);
+    let document = given.overrides.iter().fold(document, |document, set| document.with(set));
+    let varied = wanted(&document, &sweep.run.sweep.unwrap_or_default())?;
+    let places = varied.runs(&document).iter().map(|run| (run.point, run.seed)).collect();
+    let mut known = Known { places, curves: Curves::new(&varied) };
+    for child in children.iter().filter(|child| child.run.state() == RunState::Succeeded) {
+        let path = artifacts::path(shared.store.folder(), child.number, "report.json");
+        let report = fs::File::open(&path).and_then(|file| Report::read_json(std::io::BufReader::new(file)));
+        let report = report.map_err(|error| StoreError::Broken(format!("cannot read {}: {error}", path.display())))?;
+        put(&mut known, child, report);
+    }
+    Ok((document, known, children))
+}
+
+/// All runs of a sweep have ended: makes its table.
+pub(super) fn finish(shared: &Shared, task: &Task) -> Result<Outcome, StoreError> {
+    shared.sweeps.forget(&task.run);
+    let (document, known, children) = read(shared, &task.run)?;
+    let base = match document.resolve() {
+        Ok(base) => base,
+        Err(mistakes) => return Ok(failed(RunErrorReason::Scenario, mistakes.to_string())),
+    };
+    let sweep = shared.store.read_blocking(|connection| runs::get(connection, &task.run))?;
+    let varied = wanted(&document, &sweep.run.sweep.clone().unwrap_or_default())?;
+    let points = known.curves.points();
+    let manifest = serde_json::to_string_pretty(&SweepManifest::new(&base, &varied)).expect("plain data");
+    let mut files = vec![File::new("sweep.json", manifest), File::new("scenario.toml", base.text)];
+    files.extend(simulation::table(&sweep_table(&points), "sweep.csv", "sweep.parquet")?);
+    let reports = points.iter().flat_map(|point| &point.reports);
+    let digest = reports.fold(Digest::new(), |digest, report| digest.text(&report.result_digest));
+    let found = Found { files, summary: None, result_digest: digest.hex(), report: None };
+    let failures: Vec<&Stored> = children.iter().filter(|child| child.run.state() == RunState::Failed).collect();
+    if sweep.run.state() == RunState::Cancelling {
+        return Ok(Outcome::Ended(RunState::Cancelled, None, Box::new(found)));
+    }
+    if failures.is_empty() {
+        return Ok(Outcome::Succeeded(found));
+    }
+    let error = tailback_api::v1::RunError {
+        reason: RunErrorReason::Children.into(),
+        message: format!("{} of {} runs failed", failures.len(), children.len()),
+        details: failures.iter().take(20).map(|child| describe(child)).collect(),
+    };
+    Ok(Outcome::Ended(RunState::Failed, Some(error), Box::new(found)))
+}
+
+fn describe(child: &Stored) -> String {
+    let why = child.run.error.as_ref().map_or("", |error| error.message.as_str());
+    format!("{}: {why}", child.run.id)
+}

@@ -1,0 +1,119 @@
+//! What a thread survives: work that goes wrong in any way.
+
+use std::time::Instant;
+
+use tailback_api::v1::{Execution, Run};
+
+use super::*;
+use crate::store::runs::New;
+use crate::store::{Writing, events};
+
+/// An engine without threads, in a folder of its own.
+fn engine(folder: &std::path::Path) -> Engine {
+    let hub = Arc::new(Hub::default());
+    let limits = Arc::new(Limits { concurrent_runs_max: 1, ..Limits::default() });
+    let store = Arc::new(Store::open(folder, hub.clone()).expect("the folder can be used"));
+    Engine::without_threads(store, hub, limits, Arc::default(), "test".to_owned()).expect("it can be started")
+}
+
+fn accept(engine: &Engine, id: &str) {
+    let mut run = Run { id: id.to_owned(), execution: Some(Execution::default()), ..Run::default() };
+    run.set_state(RunState::Pending);
+    let insert = move |writing: &mut Writing<'_>| {
+        let mut stored = runs::insert(writing, &New { run, threads: 1, memory_bytes: 1 })?;
+        events::append_state(writing, &mut stored, 100)?;
+        Ok(stored)
+    };
+    let stored = engine.shared.store.write_blocking(insert).expect("it can be written");
+    engine.shared.queue.put([Task::simulate(&stored)]);
+}
+
+fn state(engine: &Engine, id: &str) -> (RunState, Option<RunError>) {
+    let stored = engine.shared.store.read_blocking(|connection| runs::get(connection, id));
+    let run = stored.expect("it is there").run;
+    (run.state(), run.error)
+}
+
+/// Waits for what other threads do.
+fn until(what: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !what() {
+        assert!(began.elapsed() < Duration::from_secs(60), "nothing happens");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_panic_fails_its_run_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let engine = engine(folder.path());
+    accept(&engine, "bad");
+    accept(&engine, "good");
+    let work = |_: &Shared, task: &Task, _: &Control| {
+        assert_ne!(task.run, "bad", "this one is bad");
+        Outcome::Succeeded(Found { files: vec![File::new("report.json", "{}")], ..Found::default() })
+    };
+    engine.spawn(work).expect("a thread can be started");
+    until(|| runs::has_ended(state(&engine, "good").0));
+    let (failed, error) = state(&engine, "bad");
+    let error = error.expect("it has failed");
+    assert_eq!((failed, error.reason()), (RunState::Failed, RunErrorReason::Panicked));
+    assert!(error.message.contains("this one is bad"), "{}", error.message);
+    assert_eq!(state(&engine, "good"), (RunState::Succeeded, None));
+    engine.stop();
+    engine.shared.store.close();
+}
+
+#[test]
+fn what_is_suspended_waits_for_the_next_start() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    {
+        let engine = engine(folder.path());
+        accept(&engine, "one");
+        let work = |shared: &Shared, task: &Task, _: &Control| {
+            transitions::begin(shared, task, 0).expect("it can be written");
+            while !shared.queue.is_stopping() {
+                std::thread::yield_now();
+            }
+            Outcome::Suspended
+        };
+        engine.spawn(work).expect("a thread can be started");
+        until(|| state(&engine, "one").0 == RunState::Running);
+        engine.stop();
+        engine.shared.store.close();
+    }
+    let engine = engine(folder.path());
+    engine
+        .spawn(|shared, task, _| {
+            assert!(transitions::begin(shared, task, 7).expect("it can be written"));
+            Outcome::Succeeded(Found::default())
+        })
+        .expect("a thread can be started");
+    until(|| state(&engine, "one").0 == RunState::Succeeded);
+    let stored = engine.shared.store.read_blocking(|connection| runs::get(connection, "one"));
+    assert_eq!(stored.expect("it is there").run.restarts, 1);
+    engine.stop();
+    engine.shared.store.close();
+}
+
+#[test]
+fn results_that_are_too_large_are_not_kept() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let engine = engine(folder.path());
+    let mut run = Run { id: "large".to_owned(), ..Run::default() };
+    run.execution = Some(Execution { artifact_bytes_max: 10, ..Execution::default() });
+    run.set_state(RunState::Pending);
+    let insert = |writing: &mut Writing<'_>| runs::insert(writing, &New { run, threads: 1, memory_bytes: 1 });
+    let stored = engine.shared.store.write_blocking(insert).expect("it can be written");
+    engine.shared.queue.put([Task::simulate(&stored)]);
+    let work = |_: &Shared, _: &Task, _: &Control| {
+        Outcome::Succeeded(Found { files: vec![File::new("report.json", vec![b' '; 11])], ..Found::default() })
+    };
+    engine.spawn(work).expect("a thread can be started");
+    until(|| runs::has_ended(state(&engine, "large").0));
+    let error = state(&engine, "large").1.expect("it has failed");
+    assert_eq!(error.reason(), RunErrorReason::ArtifactBytes);
+    assert!(!files::artifacts(folder.path(), stored.number).exists());
+    engine.stop();
+    engine.shared.store.close();
+}

@@ -1,0 +1,158 @@
+//! How runs go from state to state: each change in one transaction, with the event that tells of it.
+//!
+//! **The invariant it keeps:** a run in a last state stays in it, and a sweep ends only after all its runs.
+
+use tailback_api::v1::watch_run_response::Event;
+use tailback_api::v1::{Artifact, ChildEnded, Recovered, RunError, RunState, Summary};
+
+use super::Shared;
+use super::queue::Task;
+use crate::store::runs::{self, Stored};
+use crate::store::{StoreError, Writing, artifacts, events};
+
+/// How a run is to end.
+pub(super) struct End {
+    pub state: RunState,
+    pub error: Option<RunError>,
+    pub note: String,
+    pub summary: Option<Summary>,
+    pub packet_hops: u64,
+    pub result_digest: String,
+    pub artifacts: Vec<Artifact>,
+}
+
+impl End {
+    pub(super) fn of(state: RunState) -> Self {
+        let (error, summary, note, result_digest) = (None, None, String::new(), String::new());
+        Self { state, error, note, summary, packet_hops: 0, result_digest, artifacts: Vec::new() }
+    }
+}
+
+/// What else has to be done when a run has ended.
+#[derive(Debug, Default)]
+pub(super) struct Consequences {
+    /// The sweep whose last run it was.
+    pub finish: Option<Stored>,
+}
+
+/// A thread has taken a run, and goes on from a cycle. Tells whether the run is still to be carried out.
+pub(super) fn begin(shared: &Shared, task: &Task, from_cycle: u64) -> Result<bool, StoreError> {
+    let (id, kept) = (task.run.clone(), shared.limits.events_kept_max);
+    shared.store.write_blocking(move |writing| {
+        let mut stored = runs::get(writing.connection, &id)?;
+        match stored.run.state() {
+            RunState::Pending => {
+                runs::set_state(&mut stored, RunState::Running);
+                events::append_state(writing, &mut stored, kept)?;
+                begin_sweep(writing, &stored, kept)?;
+                Ok(true)
+            }
+            RunState::Running => {
+                stored.run.restarts += 1;
+                runs::update(writing, &stored)?;
+                events::append(writing, &mut stored, Event::Recovered(Recovered { cycle: from_cycle }), kept)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    })
+}
+
+/// A sweep runs when the first of its runs does.
+fn begin_sweep(writing: &mut Writing<'_>, child: &Stored, kept: u32) -> Result<(), StoreError> {
+    let Some(mut sweep) = runs::find(writing.connection, &child.run.parent_id)? else { return Ok(()) };
+    if sweep.run.state() == RunState::Pending {
+        runs::set_state(&mut sweep, RunState::Running);
+        events::append_state(writing, &mut sweep, kept)?;
+    }
+    Ok(())
+}
+
+/// A run has ended. One that has ended before stays as it is.
+pub(super) fn end(writing: &mut Writing<'_>, id: &str, end: End, kept: u32) -> Result<Consequences, StoreError> {
+    let mut stored = runs::get(writing.connection, id)?;
+    if runs::has_ended(stored.run.state()) {
+        return Ok(Consequences::default());
+    }
+    let run = &mut stored.run;
+    (run.error, run.note, run.summary, run.result_digest) = (end.error, end.note, end.summary, end.result_digest);
+    if let (RunState::Succeeded, Some(progress)) = (end.state, &mut run.progress) {
+        (progress.cycle, progress.packet_hops) = (progress.cycles, end.packet_hops);
+    }
+    runs::set_state(&mut stored, end.state);
+    artifacts::insert(writing, stored.number, &end.artifacts)?;
+    events::append_state(writing, &mut stored, kept)?;
+    tell_sweep(writing, &stored, kept)
+}
+
+/// A sweep has one run less to wait for.
+fn tell_sweep(writing: &mut Writing<'_>, child: &Stored, kept: u32) -> Result<Consequences, StoreError> {
+    let Some(mut sweep) = runs::find(writing.connection, &child.run.parent_id)? else {
+        return Ok(Consequences::default());
+    };
+    let state = child.run.state();
+    let progress = sweep.run.progress.get_or_insert_default();
+    progress.children_ended += 1;
+    progress.children_failed += u32::from(state == RunState::Failed);
+    let progress = *progress;
+    runs::update(writing, &sweep)?;
+    let event = ChildEnded {
+        run_id: child.run.id.clone(),
+        child_number: child.run.child_number,
+        state: state.into(),
+        progress: Some(progress),
+    };
+    events::append(writing, &mut sweep, Event::ChildEnded(event), kept)?;
+    let is_last = progress.children_ended == progress.children;
+    Ok(Consequences { finish: is_last.then_some(sweep) })
+}
+
+/// Somebody wants a run to stop. Gives the run as it is then, the numbers of those whose threads are to be told, and
+/// what else has to be done.
+pub(super) fn cancel(
+    writing: &mut Writing<'_>,
+    id: &str,
+    kept: u32,
+) -> Result<(Stored, Vec<i64>, Consequences), StoreError> {
+    let stored = runs::get(writing.connection, id)?;
+    let children = runs::children(writing.connection, id)?;
+    let (mut told, mut consequences) = (Vec::new(), Consequences::default());
+    if !children.is_empty() && !runs::has_ended(stored.run.state()) {
+        // First the sweep, so that whoever watches it knows why its runs end.
+        let mut sweep = stored;
+        runs::set_state(&mut sweep, RunState::Cancelling);
+        events::append_state(writing, &mut sweep, kept)?;
+        for child in children {
+            let more = cancel_one(writing, child, kept, &mut told)?;
+            consequences.finish = more.finish.or(consequences.finish);
+        }
+    } else {
+        consequences = cancel_one(writing, stored, kept, &mut told)?;
+    }
+    Ok((runs::get(writing.connection, id)?, told, consequences))
+}
+
+fn cancel_one(
+    writing: &mut Writing<'_>,
+    mut stored: Stored,
+    kept: u32,
+    told: &mut Vec<i64>,
+) -> Result<Consequences, StoreError> {
+    match stored.run.state() {
+        RunState::Pending => {
+            told.push(stored.number);
+            end(writing, &stored.run.id, End::of(RunState::Cancelled), kept)
+        }
+        RunState::Running => {
+            told.push(stored.number);
+            runs::set_state(&mut stored, RunState::Cancelling);
+            events::append_state(writing, &mut stored, kept)?;
+            Ok(Consequences::default())
+        }
+        RunState::Cancelling => {
+            told.push(stored.number);
+            Ok(Consequences::default())
+        }
+        _ => Ok(Consequences::default()),
+    }
+}

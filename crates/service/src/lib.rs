@@ -1,0 +1,39 @@
+//! The control service: experiments come in over gRPC, are kept on disk, and are carried out one after the other.
+//!
+//! A [`Server`] is bound to an address and a data directory by a [`Configuration`], and serves until it is asked to stop.
+//! Inside, four parts know little of each other:
+//!
+//! * `store`: runs and their events in SQLite, artifacts and checkpoints as files. All that changes goes through one
+//!   thread, which commits what has come together meanwhile at once;
+//! * `engine`: threads of its own that take pending runs, simulate them, write checkpoints, and finish sweeps;
+//! * `watch`: tells those who watch a run that there is something new;
+//! * `rpc`: the services, each call of which is checked by `access` and `limits` before anything happens. What can go
+//!   wrong is a `Refusal`, which becomes a gRPC status in one place.
+//!
+//! **What this crate must never know:** how anything is simulated; terminals.
+//!
+//! **The invariant it keeps:** a run whose creation was answered with OK is on disk, and reaches a last state however often
+//! the process is killed; its result digest is that of an undisturbed run. Nobody who watches can hold up a run.
+
+mod access;
+mod admin;
+mod admission;
+mod calls;
+mod configuration;
+mod connection;
+mod context;
+mod engine;
+mod limits;
+mod meters;
+mod models;
+mod names;
+mod refusal;
+mod rpc;
+mod server;
+mod store;
+mod watch;
+
+pub use access::{Role, TokenError, Tokens, new_token};
+pub use configuration::{Configuration, ConfigurationError, Encryption};
+pub use limits::Limits;
+pub use server::{ServeError, Server};

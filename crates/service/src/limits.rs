@@ -1,0 +1,132 @@
+//! What the server allows, all in one place: nothing that clients can ask for is without a limit.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use tailback_api::v1;
+
+use crate::refusal::{Limit, Refusal};
+
+/// What the server allows. Absent values of a file are those of [`Limits::default`].
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Runs that wait at once.
+    pub queue_max: u32,
+    /// Runs that are simulated at once.
+    pub concurrent_runs_max: u32,
+    /// Threads of all of them together.
+    pub threads_max: u32,
+    /// Nodes of a network.
+    pub nodes_max: u32,
+    /// Bytes of memory of all runs together, by their estimates.
+    pub memory_bytes_max: u64,
+    /// Seconds of wall time of a run.
+    pub wall_time_s_max: u64,
+    /// Bytes of the artifacts of a run.
+    pub artifact_bytes_max: u64,
+    /// Runs of a sweep.
+    pub sweep_runs_max: u32,
+    /// Bytes of a scenario with its overrides.
+    pub scenario_bytes_max: u32,
+    /// Bytes of a message to the server.
+    pub message_bytes_max: u32,
+    /// Bytes of the headers of a call.
+    pub header_bytes_max: u32,
+    /// Calls that may be open at once on a connection.
+    pub connection_calls_max: u32,
+    /// Streams and waiting calls that are open at once.
+    pub streams_max: u32,
+    /// Scenarios that are checked at once.
+    pub checks_max: u32,
+    /// How long a stream may live.
+    pub stream_lifetime_s_max: u64,
+    /// How long a stream may go without its client taking anything.
+    pub stream_stall_s_max: u64,
+    /// How long WaitRun waits at most.
+    pub wait_s_max: u64,
+    /// How long a watch is silent at most.
+    pub heartbeat_s: u64,
+    /// Events that are kept of a run.
+    pub events_kept_max: u32,
+    /// Milliseconds of wall time from one metric sample to the next.
+    pub sample_interval_ms: u64,
+    /// Milliseconds of wall time from one checkpoint to the next.
+    pub checkpoint_interval_ms: u64,
+    /// How long a shutdown may take before connections are cut.
+    pub shutdown_s_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        Self {
+            queue_max: 10_000,
+            concurrent_runs_max: cores,
+            threads_max: cores,
+            nodes_max: 2_000_000,
+            memory_bytes_max: 8 << 30,
+            wall_time_s_max: 24 * 3600,
+            artifact_bytes_max: 1 << 30,
+            sweep_runs_max: 2_000,
+            scenario_bytes_max: 1 << 20,
+            message_bytes_max: 4 << 20,
+            header_bytes_max: 16 << 10,
+            connection_calls_max: 256,
+            streams_max: 1_000,
+            checks_max: 4,
+            stream_lifetime_s_max: 3600,
+            stream_stall_s_max: 30,
+            wait_s_max: 600,
+            heartbeat_s: 15,
+            events_kept_max: 10_000,
+            sample_interval_ms: 1_000,
+            checkpoint_interval_ms: 5_000,
+            shutdown_s_max: 20,
+        }
+    }
+}
+
+impl Limits {
+    /// Refuses what asks for more than is allowed.
+    pub(crate) fn check(limit: Limit, asked: u64, allowed: u64) -> Result<(), Refusal> {
+        if asked <= allowed { Ok(()) } else { Err(Refusal::LimitExceeded { limit, allowed, asked }) }
+    }
+
+    pub(crate) fn heartbeat(&self) -> Duration {
+        Duration::from_secs(self.heartbeat_s.max(1))
+    }
+
+    pub(crate) fn stream_lifetime(&self) -> Duration {
+        Duration::from_secs(self.stream_lifetime_s_max)
+    }
+
+    pub(crate) fn stream_stall(&self) -> Duration {
+        Duration::from_secs(self.stream_stall_s_max)
+    }
+
+    /// As they are published.
+    pub(crate) fn to_proto(&self) -> v1::ServerLimits {
+        let seconds = |seconds: u64| {
+            Some(prost_types::Duration { seconds: i64::try_from(seconds).unwrap_or(i64::MAX), nanos: 0 })
+        };
+        v1::ServerLimits {
+            queue_max: self.queue_max,
+            concurrent_runs_max: self.concurrent_runs_max,
+            threads_max: self.threads_max,
+            nodes_max: self.nodes_max,
+            memory_bytes_max: self.memory_bytes_max,
+            wall_time_max: seconds(self.wall_time_s_max),
+            artifact_bytes_max: self.artifact_bytes_max,
+            sweep_runs_max: self.sweep_runs_max,
+            scenario_bytes_max: self.scenario_bytes_max,
+            message_bytes_max: self.message_bytes_max,
+            streams_max: self.streams_max,
+            stream_lifetime_max: seconds(self.stream_lifetime_s_max),
+            stream_stall_max: seconds(self.stream_stall_s_max),
+            wait_max: seconds(self.wait_s_max),
+            heartbeat_interval: seconds(self.heartbeat_s),
+            events_kept_max: self.events_kept_max,
+        }
+    }
+}

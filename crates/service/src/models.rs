@@ -1,0 +1,227 @@
+//! What scenarios can be made of: schemas and examples, made from the declarations of the models.
+
+use serde_json::{Value, json};
+use tailback_api::v1;
+use tailback_scenario::{Document, Kind, ModelSummary, Parameter, models};
+
+use crate::refusal::Refusal;
+
+/// All models of a kind; of all kinds if none is named.
+pub(crate) fn list(kind: &str) -> Vec<v1::ModelSummary> {
+    models().filter(|model| kind.is_empty() || model.kind == kind).map(|model| summary(&model)).collect()
+}
+
+/// All about one model.
+pub(crate) fn get(kind: &str, name: &str) -> Result<v1::Model, Refusal> {
+    let model = models().find(|model| model.kind == kind && model.name == name).ok_or_else(|| {
+        let kind = if kind.is_empty() { "model" } else { kind };
+        Refusal::ModelNotFound { kind: kind.to_owned(), name: name.to_owned() }
+    })?;
+    let example = example(&model)
+        .ok_or_else(|| Refusal::Internal(format!("there is no example of {} {}", model.kind, model.name)))?;
+    Ok(v1::Model {
+        summary: Some(summary(&model)),
+        parameters: model.parameters.iter().map(parameter).collect(),
+        json_schema: serde_json::to_string_pretty(&schema(&model)).expect("plain data"),
+        example,
+    })
+}
+
+fn summary(model: &ModelSummary) -> v1::ModelSummary {
+    let [kind, name, summary] = [model.kind, model.name, model.summary].map(str::to_owned);
+    v1::ModelSummary { kind, name, summary }
+}
+
+fn parameter(parameter: &Parameter) -> v1::Parameter {
+    v1::Parameter {
+        name: parameter.name.to_owned(),
+        values: values(parameter.kind),
+        default: parameter.default.map(str::to_owned),
+        help: parameter.help.to_owned(),
+    }
+}
+
+/// What values a parameter takes, in words.
+fn values(kind: Kind) -> String {
+    match kind {
+        Kind::Integer { min, max } => format!("whole number, {min} to {max}"),
+        Kind::Number { min, max } => format!("number, {min} to {max}"),
+        Kind::Flag => "true or false".to_owned(),
+        Kind::Choice(choices) => {
+            let words: Vec<_> = choices.iter().map(|choice| format!("\"{}\" ({})", choice.word, choice.help)).collect();
+            words.join("; ")
+        }
+        Kind::Text => "text".to_owned(),
+        Kind::Time => "time, in cycles or as a text with a unit".to_owned(),
+        Kind::Integers { min, max } => format!("list of whole numbers, {min} to {max}"),
+        Kind::Numbers { min, max } => format!("list of numbers, {min} to {max}"),
+        Kind::IntegerOr { min, max, word } => format!("whole number, {min} to {max}, or \"{word}\""),
+        Kind::Nodes => "set of nodes, such as \"all\", \"0..64\" or [1, 5]".to_owned(),
+    }
+}
+
+/// The JSON Schema of a model's table of parameters.
+fn schema(model: &ModelSummary) -> Value {
+    let property = |parameter: &Parameter| {
+        let mut schema = kind_schema(parameter.kind);
+        schema["description"] = json!(parameter.help);
+        if let Some(default) = parameter.default.map(literal) {
+            schema["default"] = default;
+        }
+        (parameter.name.to_owned(), schema)
+    };
+    let properties: serde_json::Map<String, Value> = model.parameters.iter().map(property).collect();
+    let required: Vec<_> = model.parameters.iter().filter(|p| p.default.is_none()).map(|p| p.name).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": format!("{}.{}", model.kind, model.name),
+        "description": model.summary,
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn kind_schema(kind: Kind) -> Value {
+    match kind {
+        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Choice(choices) => json!({ "enum": choices.iter().map(|choice| choice.word).collect::<Vec<_>>() }),
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Time => json!({ "type": ["number", "string"] }),
+        Kind::Integers { min, max } => {
+            json!({ "type": "array", "items": { "type": "integer", "minimum": min, "maximum": max } })
+        }
+        Kind::Numbers { min, max } => {
+            json!({ "type": "array", "items": { "type": "number", "minimum": min, "maximum": max } })
+        }
+        Kind::IntegerOr { min, max, word } => {
+            json!({ "anyOf": [{ "type": "integer", "minimum": min, "maximum": max }, { "const": word }] })
+        }
+        Kind::Nodes => json!({ "type": ["string", "array", "object"] }),
+    }
+}
+
+/// A default as it stands in a document: numbers, texts and lists are written alike in JSON.
+fn literal(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+}
+
+/// A small scenario with a model, found by trying: so it is known to be free of mistakes.
+fn example(model: &ModelSummary) -> Option<String> {
+    let of_kind = |kind: &'static str| -> Vec<ModelSummary> {
+        if model.kind == kind { vec![*model] } else { models().filter(|other| other.kind == kind).collect() }
+    };
+    for topology in of_kind("topology") {
+        for routing in of_kind("routing") {
+            for topology_table in tables(&topology) {
+                for own in tables(model) {
+                    let text = scenario(model, &own, &topology, &topology_table, &routing);
+                    if Document::read("example", &text).resolve().is_ok() {
+                        return Some(text);
+                    }
+                }
+            }
+        }
+    }
+    None
+}
+
+/// A scenario with the table `own` of a model.
+fn scenario(
+    model: &ModelSummary,
+    own: &str,
+    topology: &ModelSummary,
+    topology_table: &str,
+    routing: &ModelSummary,
+) -> String {
+    let mut text = String::new();
+    let topology_table = if model.kind == "topology" { own } else { topology_table };
+    text += &format!("[topology.{}]\n{topology_table}\n", topology.name);
+    text += &format!("[routing.{}]\n{}\n", routing.name, if model.kind == "routing" { own } else { "" });
+    match (model.kind, model.name) {
+        ("protocol", name) => text += &format!("[protocol.{name}]\n{own}\n"),
+        // Sections that there may be several of are told apart by commas; those in lists have brackets already.
+        ("section", name) if !name.starts_with('[') => {
+            text += &format!("[{}]\n{own}\n", name.split(',').next().unwrap_or(name));
+        }
+        _ => {}
+    }
+    text += "[[traffic]]\n";
+    match (model.kind, model.name) {
+        ("section", "[traffic]") => text += own,
+        (kind @ ("pattern" | "size" | "arrival"), name) => {
+            text += &format!("load = 0.1\n[traffic.{kind}.{name}]\n{own}");
+        }
+        _ => text += "load = 0.1\n",
+    }
+    text
+}
+
+/// Tables of parameters to try: with all defaults written out or without, and lists of several lengths.
+fn tables(model: &ModelSummary) -> Vec<String> {
+    let mut tables = vec![(String::new(), String::new())];
+    for parameter in model.parameters {
+        let values: Vec<String> = match parameter.default {
+            Some(default) => vec![default.to_owned()],
+            None => candidates(parameter.kind),
+        };
+        let extended = |(whole, short): &(String, String)| {
+            let required = parameter.default.is_none();
+            let add = |value: &String| {
+                let line = format!("{} = {value}\n", parameter.name);
+                let short = if required { format!("{short}{line}") } else { short.clone() };
+                (format!("{whole}{line}"), short)
+            };
+            values.iter().map(add).collect::<Vec<_>>()
+        };
+        tables = tables.iter().flat_map(extended).collect();
+    }
+    let (whole, short): (Vec<String>, Vec<String>) = tables.into_iter().unzip();
+    whole.into_iter().chain(short).collect()
+}
+
+/// Small values of a kind.
+fn candidates(kind: Kind) -> Vec<String> {
+    match kind {
+        Kind::Integer { min, max } => vec![2.clamp(min, max).to_string()],
+        Kind::Number { min, max } => vec![format!("{:?}", 0.1f64.clamp(min, max))],
+        Kind::Flag => vec!["false".to_owned()],
+        Kind::Choice(choices) => choices.iter().map(|choice| format!("\"{}\"", choice.word)).collect(),
+        Kind::Text => vec!["\"text\"".to_owned()],
+        Kind::Time => vec!["10".to_owned()],
+        Kind::Integers { .. } => ["[2, 2]", "[2]", "[2, 2, 2]"].map(str::to_owned).to_vec(),
+        Kind::Numbers { .. } => ["[1.0, 1.0]", "[1.0]"].map(str::to_owned).to_vec(),
+        Kind::IntegerOr { word, .. } => vec![format!("\"{word}\"")],
+        Kind::Nodes => vec!["[0, 1]".to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_model_has_an_example_that_uses_it_and_a_schema() {
+        for model in models() {
+            let found = get(model.kind, model.name).unwrap_or_else(|refusal| panic!("{refusal}"));
+            let name = model.name.split(',').next().expect("there is a first part");
+            let uses = found.example.contains(name.trim_matches(['[', ']']));
+            assert!(uses, "{} {}:\n{}", model.kind, model.name, found.example);
+            let schema: Value = serde_json::from_str(&found.json_schema).expect("it is JSON");
+            let properties = schema["properties"].as_object().expect("it has properties");
+            assert_eq!(properties.len(), model.parameters.len());
+            for (parameter, property) in model.parameters.iter().map(|p| (p, &properties[p.name])) {
+                assert_eq!(property.get("default").is_some(), parameter.default.is_some(), "{}", parameter.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_found() {
+        assert!(matches!(get("topology", "torus-of-cheese"), Err(Refusal::ModelNotFound { .. })));
+        assert!(list("cheese").is_empty() && list("topology").len() > 3 && list("").len() > 20);
+    }
+}

@@ -1,0 +1,120 @@
+//! Names that come from clients: what they may look like, so that they can be used in paths and queries.
+//!
+//! **The invariant it keeps:** a name that passed has no slash, no backslash, does not begin with a dot, and is short.
+
+use std::collections::HashMap;
+
+use crate::refusal::Refusal;
+
+const RUN_BYTES_MAX: usize = 63;
+const REQUEST_BYTES_MAX: usize = 128;
+const LABELS_MAX: usize = 32;
+const LABEL_KEY_BYTES_MAX: usize = 63;
+const LABEL_VALUE_BYTES_MAX: usize = 255;
+
+/// A name that a client gives a new run: a letter, then letters, digits and hyphens.
+pub(crate) fn new_run(name: &str) -> Result<(), Refusal> {
+    let begins_well = name.starts_with(|c: char| c.is_ascii_lowercase());
+    let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    if begins_well && plain && name.len() <= RUN_BYTES_MAX {
+        return Ok(());
+    }
+    let rule = "a letter, then letters, digits and hyphens, lower case, 63 at most";
+    Err(Refusal::invalid("run_id", format!("{} is not a name for a run: {rule}", quoted(name))))
+}
+
+/// The name of a run that may be there: of a sweep's runs too.
+pub(crate) fn known_run(name: &str) -> Result<(), Refusal> {
+    let (own, number) = name.split_once('.').unwrap_or((name, "1"));
+    let is_number = !number.is_empty() && number.len() <= 9 && number.bytes().all(|byte| byte.is_ascii_digit());
+    if name.is_empty() {
+        return Err(Refusal::invalid("run_id", "there is no name"));
+    }
+    new_run(own).and(if is_number { Ok(()) } else { Err(Refusal::RunNotFound(quoted(name))) })
+}
+
+/// What makes repeated requests one.
+pub(crate) fn request(id: &str) -> Result<(), Refusal> {
+    let plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte));
+    if plain && id.len() <= REQUEST_BYTES_MAX {
+        return Ok(());
+    }
+    let rule = "up to 128 letters, digits and `-_.:`";
+    Err(Refusal::invalid("request_id", format!("{} is not a request id: {rule}", quoted(id))))
+}
+
+/// The labels of a run.
+pub(crate) fn labels(labels: &HashMap<String, String>) -> Result<(), Refusal> {
+    if labels.len() > LABELS_MAX {
+        return Err(Refusal::invalid("labels", format!("{} labels, the limit is {LABELS_MAX}", labels.len())));
+    }
+    for (key, value) in labels {
+        let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
+        if key.is_empty() || !plain || key.len() > LABEL_KEY_BYTES_MAX {
+            let rule = "1 to 63 letters, digits and `-_./`";
+            return Err(Refusal::invalid("labels", format!("{} is not a key of a label: {rule}", quoted(key))));
+        }
+        if value.len() > LABEL_VALUE_BYTES_MAX {
+            let problem = format!("label `{key}` has {} bytes, the limit is {LABEL_VALUE_BYTES_MAX}", value.len());
+            return Err(Refusal::invalid("labels", problem));
+        }
+    }
+    Ok(())
+}
+
+/// The beginning of a digest.
+pub(crate) fn digest(field: &'static str, digest: &str) -> Result<(), Refusal> {
+    let hexadecimal = digest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    if hexadecimal && digest.len() <= 64 {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        field,
+        format!("{} is not the beginning of a digest: hexadecimal, lower case", quoted(digest)),
+    ))
+}
+
+/// A text of a client's, in a message: not all of it, and nothing that a terminal would obey.
+pub(crate) fn quoted(text: &str) -> String {
+    let short: String = text.chars().take(80).flat_map(char::escape_debug).collect();
+    format!("`{short}{}`", if text.chars().count() > 80 { "…" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_of_runs() {
+        for good in ["a", "run-1", "x23456789-123456789-123456789-123456789-123456789-123456789-12"] {
+            assert_eq!(new_run(good), Ok(()), "{good}");
+        }
+        for bad in ["", "-a", "1a", "A", "a.1", "a/b", "..", "a b", "ä", "a\0"] {
+            assert!(new_run(bad).is_err(), "{bad}");
+        }
+        assert!(new_run(&"a".repeat(64)).is_err());
+        assert_eq!(known_run("sweep.17"), Ok(()));
+        for bad in ["", ".", "a.", "a.b", "a.1.2", "a.1234567890", "../a", "a./../b"] {
+            assert!(known_run(bad).is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_leads_out_of_a_folder(name in "\\PC{0,80}|[a-z./\\\\]{0,12}") {
+            if new_run(&name).is_ok() || known_run(&name).is_ok() {
+                let path = std::path::Path::new("folder").join(&name);
+                prop_assert_eq!(path.components().count(), 2);
+                prop_assert!(path.starts_with("folder") && !name.contains("..") && !name.is_empty());
+            }
+        }
+
+        #[test]
+        fn quoted_texts_are_short_and_tame(text in "\\PC{0,300}|[\\x00-\\x1f]{0,20}") {
+            let quoted = quoted(&text);
+            prop_assert!(quoted.len() < 1000 && !quoted.chars().any(char::is_control));
+        }
+    }
+}

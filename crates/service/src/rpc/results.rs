@@ -1,0 +1,206 @@
+//! ResultService.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tailback_api::v1::column::Values;
+use tailback_api::v1::result_service_server::ResultService;
+use tailback_api::v1::{
+    Artifact, Column, GetReportRequest, GetReportResponse, IntegerColumn, ListArtifactsRequest, ListArtifactsResponse,
+    NumberColumn, QuerySeriesRequest, QuerySeriesResponse, ReadArtifactRequest, ReadArtifactResponse, RunState,
+    TextColumn,
+};
+use tailback_report::{Cell, Kind, Table};
+use tonic::{Request, Response, Status};
+
+use super::stream::{self, Closed, Outgoing, Sink};
+use crate::context::{Context, deadline};
+use crate::names;
+use crate::refusal::Refusal;
+use crate::store::runs::{self, Stored};
+use crate::store::{StoreError, artifacts, files};
+
+/// Bytes of an artifact in one message.
+const PIECE_BYTES: usize = 128 << 10;
+
+/// ResultService.
+pub(super) struct Results(pub Arc<Context>);
+
+#[tonic::async_trait]
+impl ResultService for Results {
+    type ReadArtifactStream = Outgoing<ReadArtifactResponse>;
+
+    async fn get_report(&self, request: Request<GetReportRequest>) -> Result<Response<GetReportResponse>, Status> {
+        let run_id = request.into_inner().run_id;
+        let stored = find(&self.0, &run_id).await?;
+        must_have_succeeded(&stored)?;
+        if stored.run.sweep.is_some() {
+            let why = "it is a sweep: QuerySeries gives its table, and its runs have reports".to_owned();
+            return Err(Refusal::NoResults { run: run_id, state: stored.run.state(), why }.into());
+        }
+        let folder = self.0.store.folder().to_owned();
+        let read = move |name: &str| {
+            let path = artifacts::path(&folder, stored.number, name);
+            std::fs::read_to_string(&path).map_err(|error| Refusal::from(files::broken("read", &path, &error)))
+        };
+        let report = self.0.check(move || {
+            let result_digest = stored.run.result_digest.clone();
+            Ok(GetReportResponse { json: read("report.json")?, text: read("report.txt")?, result_digest })
+        });
+        Ok(Response::new(report.await?))
+    }
+
+    async fn list_artifacts(
+        &self,
+        request: Request<ListArtifactsRequest>,
+    ) -> Result<Response<ListArtifactsResponse>, Status> {
+        let number = find(&self.0, &request.into_inner().run_id).await?.number;
+        let artifacts = self.0.store.read(move |connection| artifacts::list(connection, number));
+        let artifacts = artifacts.await.map_err(Refusal::from)?;
+        Ok(Response::new(ListArtifactsResponse { artifacts }))
+    }
+
+    async fn read_artifact(
+        &self,
+        request: Request<ReadArtifactRequest>,
+    ) -> Result<Response<Self::ReadArtifactStream>, Status> {
+        let place = self.0.open_stream()?;
+        let gives_up = deadline(&request);
+        let ReadArtifactRequest { run_id, name, offset } = request.into_inner();
+        let number = find(&self.0, &run_id).await?.number;
+        let wanted = name.clone();
+        let found = self.0.store.read(move |connection| artifacts::find(connection, number, &wanted));
+        let artifact = found.await.map_err(Refusal::from)?;
+        let artifact = artifact.ok_or(Refusal::ArtifactNotFound { run: run_id, artifact: names::quoted(&name) })?;
+        if offset > artifact.size {
+            return Err(Refusal::OffsetOutOfRange { size: artifact.size }.into());
+        }
+        // The name is one that the store has found: the server gave it.
+        let path = artifacts::path(self.0.store.folder(), number, &artifact.name);
+        Ok(Response::new(stream::open(&self.0, place, gives_up, |sink| send(path, artifact, offset, sink))))
+    }
+
+    async fn query_series(
+        &self,
+        request: Request<QuerySeriesRequest>,
+    ) -> Result<Response<QuerySeriesResponse>, Status> {
+        let request = request.into_inner();
+        let stored = find(&self.0, &request.run_id).await?;
+        must_have_succeeded(&stored)?;
+        let name = if stored.run.sweep.is_some() { "sweep.csv" } else { "series.csv" };
+        let number = stored.number;
+        let found = self.0.store.read(move |connection| artifacts::find(connection, number, name));
+        if found.await.map_err(Refusal::from)?.is_none() {
+            return Err(Refusal::NoSeries(request.run_id).into());
+        }
+        let path = artifacts::path(self.0.store.folder(), number, name);
+        let series = self.0.check(move || {
+            let file = File::open(&path).map_err(|error| files::broken("read", &path, &error))?;
+            let table = Table::read_csv(BufReader::new(file));
+            let table = table.map_err(|error| StoreError::Broken(format!("{}: {error}", path.display())))?;
+            select(&table, &request)
+        });
+        Ok(Response::new(series.await?))
+    }
+}
+
+async fn find(context: &Context, run_id: &str) -> Result<Stored, Refusal> {
+    names::known_run(run_id)?;
+    let id = run_id.to_owned();
+    Ok(context.store.read(move |connection| runs::get(connection, &id)).await?)
+}
+
+fn must_have_succeeded(stored: &Stored) -> Result<(), Refusal> {
+    let (run, state) = (stored.run.id.clone(), stored.run.state());
+    match state {
+        RunState::Succeeded => Ok(()),
+        RunState::Failed => {
+            let why = stored.run.error.as_ref().map_or_else(String::new, |error| error.message.clone());
+            Err(Refusal::NoResults { run, state, why: format!("it has failed: {why}") })
+        }
+        RunState::Cancelled => Err(Refusal::NoResults { run, state, why: "it was cancelled".to_owned() }),
+        _ => Err(Refusal::RunNotEnded { run, state }),
+    }
+}
+
+/// Sends a file from an offset on, piece by piece.
+async fn send(
+    path: PathBuf,
+    artifact: Artifact,
+    mut offset: u64,
+    sink: Sink<ReadArtifactResponse>,
+) -> Result<(), Closed> {
+    let size = artifact.size;
+    let mut artifact = Some(artifact);
+    while artifact.is_some() || offset < size {
+        let path = path.clone();
+        let reading = tokio::task::spawn_blocking(move || read_piece(&path, offset));
+        let piece = sink.unless_over(reading).await?;
+        let piece = piece.map_err(|error| Refusal::Internal(format!("reading failed: {error}")))?;
+        let content = piece.map_err(|error| Refusal::Internal(format!("an artifact cannot be read: {error}")))?;
+        if content.is_empty() && offset < size {
+            return Err(Refusal::Internal("an artifact is shorter than it was".to_owned()).into());
+        }
+        let length = content.len() as u64;
+        sink.send(ReadArtifactResponse { artifact: artifact.take(), offset, content }).await?;
+        offset += length;
+    }
+    Ok(())
+}
+
+fn read_piece(path: &std::path::Path, offset: u64) -> io::Result<Bytes> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    let mut piece = Vec::with_capacity(PIECE_BYTES);
+    file.take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
+    Ok(piece.into())
+}
+
+/// The part of a table that is asked for.
+fn select(table: &Table, request: &QuerySeriesRequest) -> Result<QuerySeriesResponse, Refusal> {
+    let place = |name: &str| table.column(name).map_err(|error| Refusal::invalid("columns", error.to_string()));
+    let columns: Vec<usize> = match request.columns.as_slice() {
+        [] => (0..table.columns.len()).collect(),
+        names => names.iter().map(|name| place(name)).collect::<Result<_, _>>()?,
+    };
+    let mut rows: Vec<&Vec<Cell>> = table.rows.iter().collect();
+    if !request.traffic.is_empty() {
+        let traffic = place("traffic").map_err(|_| Refusal::invalid("traffic", "a sweep has no column of it"))?;
+        let wanted = Cell::from(request.traffic.as_str());
+        if rows.iter().all(|row| row[traffic] != wanted) {
+            let problem = format!("there is no traffic {}", names::quoted(&request.traffic));
+            return Err(Refusal::invalid("traffic", problem));
+        }
+        rows.retain(|row| row[traffic] == wanted);
+    }
+    let bounds = [(request.from_cycle, "from_cycle"), (request.until_cycle, "until_cycle")];
+    for (bound, field) in bounds.into_iter().filter_map(|(bound, field)| Some((bound?, field))) {
+        let cycle = place("cycle").map_err(|_| Refusal::invalid(field, "a sweep has no column of cycles"))?;
+        let is_after = |row: &&Vec<Cell>| row[cycle].number().is_some_and(|cycle| cycle >= bound as f64);
+        rows.retain(|row| is_after(row) == (field == "from_cycle"));
+    }
+    let columns = columns.into_iter().map(|index| column(table, index, &rows)).collect();
+    Ok(QuerySeriesResponse { columns, rows: rows.len() as u32 })
+}
+
+fn column(table: &Table, index: usize, rows: &[&Vec<Cell>]) -> Column {
+    let cells = || rows.iter().map(|row| &row[index]);
+    let empty = (0u32..).zip(cells()).filter(|(_, cell)| **cell == Cell::Empty).map(|(row, _)| row).collect();
+    let values = match table.columns[index].kind {
+        Kind::Integer => {
+            let integer = |cell: &Cell| if let Cell::Integer(number) = cell { *number } else { 0 };
+            Values::Integers(IntegerColumn { values: cells().map(integer).collect() })
+        }
+        Kind::Number => {
+            Values::Numbers(NumberColumn { values: cells().map(|cell| cell.number().unwrap_or(0.0)).collect() })
+        }
+        Kind::Text => {
+            let text = |cell: &Cell| if let Cell::Text(text) = cell { text.clone() } else { String::new() };
+            Values::Texts(TextColumn { values: cells().map(text).collect() })
+        }
+    };
+    Column { name: table.columns[index].name.clone(), values: Some(values), empty }
+}

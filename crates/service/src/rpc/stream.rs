@@ -1,0 +1,121 @@
+//! Streams to clients that take what they get at their own pace.
+//!
+//! A task makes one message at a time, and the next when the client has taken that. A client that takes nothing for too
+//! long is given up: then the task ends, and with it all that the stream costs.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context as Waking, Poll, ready};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, watch};
+use tokio::time::{sleep_until, timeout};
+use tokio_stream::Stream;
+use tonic::Status;
+
+use crate::context::{Context, StreamPlace, stopped};
+use crate::refusal::Refusal;
+
+/// What the client reads.
+pub(crate) struct Outgoing<T> {
+    messages: mpsc::Receiver<T>,
+    /// What is said at the end; nothing if all went well.
+    end: Arc<Mutex<Option<Refusal>>>,
+}
+
+impl<T> Stream for Outgoing<T> {
+    type Item = Result<T, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, waking: &mut Waking<'_>) -> Poll<Option<Self::Item>> {
+        let message = ready!(self.messages.poll_recv(waking));
+        Poll::Ready(message.map(Ok).or_else(|| {
+            let end = self.end.lock().unwrap_or_else(PoisonError::into_inner).take();
+            end.map(|refusal| Err(refusal.into()))
+        }))
+    }
+}
+
+/// Where messages go.
+pub(super) struct Sink<T> {
+    messages: mpsc::Sender<T>,
+    stopping: watch::Receiver<bool>,
+    stall_max: Duration,
+    /// When the stream has lived long enough, or the client gives up.
+    until: Instant,
+    /// What is said then.
+    at_end: Refusal,
+}
+
+/// Why nothing more is sent.
+#[derive(Debug)]
+pub(super) enum Closed {
+    /// The client has gone: nobody is there to be told anything.
+    Gone,
+    /// The client is told.
+    Because(Refusal),
+}
+
+impl From<Refusal> for Closed {
+    fn from(refusal: Refusal) -> Self {
+        Self::Because(refusal)
+    }
+}
+
+impl<T> Sink<T> {
+    /// Sends a message, when the client has taken the one before.
+    pub(super) async fn send(&self, message: T) -> Result<(), Closed> {
+        let place = self.unless_over(timeout(self.stall_max, self.messages.reserve())).await?;
+        match place {
+            Ok(Ok(place)) => {
+                place.send(message);
+                Ok(())
+            }
+            Ok(Err(_)) => Err(Closed::Gone),
+            Err(_) => Err(Refusal::WatchTooSlow { resume_after: 0, stalled: self.stall_max }.into()),
+        }
+    }
+
+    /// Waits for something, unless the stream must end before.
+    pub(super) async fn unless_over<W>(&self, wanted: impl Future<Output = W>) -> Result<W, Closed> {
+        tokio::select! {
+            biased;
+            () = stopped(self.stopping.clone()) => Err(Refusal::ShuttingDown { resume_after: None }.into()),
+            () = sleep_until(self.until.into()) => Err(self.at_end.clone().into()),
+            got = wanted => Ok(got),
+            () = self.messages.closed() => Err(Closed::Gone),
+        }
+    }
+}
+
+/// Opens a stream whose messages `make` makes.
+pub(super) fn open<T, F>(
+    context: &Context,
+    place: StreamPlace,
+    deadline: Option<Instant>,
+    make: impl FnOnce(Sink<T>) -> F,
+) -> Outgoing<T>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<(), Closed>> + Send + 'static,
+{
+    // One message waits for the client; what else there is to say is made when it is wanted.
+    let (messages, receiver) = mpsc::channel(1);
+    let expires = Instant::now() + context.limits.stream_lifetime();
+    let (until, at_end) = match deadline {
+        Some(deadline) if deadline < expires => (deadline, Refusal::DeadlinePassed { resume_after: None }),
+        _ => (expires, Refusal::StreamExpired { resume_after: None }),
+    };
+    let stall_max = context.limits.stream_stall();
+    let sink = Sink { messages: messages.clone(), stopping: context.stopping.clone(), stall_max, until, at_end };
+    let end = Arc::new(Mutex::new(None));
+    let (made, said) = (make(sink), end.clone());
+    tokio::spawn(async move {
+        if let Err(Closed::Because(refusal)) = made.await {
+            *said.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal);
+        }
+        // Only now is the stream closed: whoever reads it finds the last word.
+        drop((messages, place));
+    });
+    Outgoing { messages: receiver, end }
+}

@@ -1,0 +1,187 @@
+//! Where everything is kept: runs and events in SQLite, artifacts and checkpoints as files beside it.
+//!
+//! All changes go through one thread, the [writer](writer). It commits what has come together meanwhile at once, so that
+//! many callers share one sync of the disk, and tells those who watch only when the commit is done. Reading is done by
+//! connections of their own, which never wait for the writer.
+//!
+//! **The invariant it keeps:** what a caller was told to be written is on disk. A change is made as a whole or not at all.
+
+pub(crate) mod artifacts;
+pub(crate) mod events;
+pub(crate) mod files;
+pub(crate) mod list;
+pub(crate) mod runs;
+mod schema;
+mod writer;
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::Connection;
+
+use crate::refusal::Refusal;
+use crate::watch::Hub;
+use writer::Writer;
+pub(crate) use writer::Writing;
+
+/// Connections for reading that are kept open.
+const READERS_KEPT: usize = 8;
+
+/// Why something was not read or written.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StoreError {
+    /// Nothing more can be written.
+    #[error("the disk is full")]
+    Full,
+    /// The change is refused; nothing was written.
+    #[error("{0}")]
+    #[doc(hidden)]
+    Refused(Box<Refused>),
+    /// The store is being closed.
+    #[error("the store is closed")]
+    Closed,
+    /// Another process uses the same folder.
+    #[error("{0} is used by another process")]
+    Locked(String),
+    /// Files cannot be read or written, or are not as they should be.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// A refusal, out of sight of those who only open a store.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(transparent)]
+pub struct Refused(Refusal);
+
+impl From<Refusal> for StoreError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(Refused(refusal)))
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Full => Self::StorageFull,
+            StoreError::Refused(refused) => refused.0,
+            StoreError::Closed => Self::ShuttingDown { resume_after: None },
+            StoreError::Locked(_) | StoreError::Broken(_) => Self::Internal(error.to_string()),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => Self::Full,
+            _ => Self::Broken(format!("the database says: {error}")),
+        }
+    }
+}
+
+/// Where everything is kept.
+pub(crate) struct Store {
+    folder: PathBuf,
+    writer: Writer,
+    readers: Mutex<Vec<Connection>>,
+    /// Locked for as long as the store is open.
+    _lock: File,
+}
+
+impl Store {
+    /// Opens the store in a folder, which is made if it is not there.
+    pub(crate) fn open(folder: &Path, hub: Arc<Hub>) -> Result<Self, StoreError> {
+        for name in ["", "artifacts", "checkpoints"] {
+            let path = folder.join(name);
+            std::fs::create_dir_all(&path).map_err(|error| files::broken("make", &path, &error))?;
+        }
+        let lock = lock(folder)?;
+        let mut connection = Connection::open(database(folder))?;
+        schema::prepare(&mut connection)?;
+        files::tidy_up(folder, &connection)?;
+        files::make_reserve(folder);
+        let writer = Writer::start(connection, folder.to_owned(), hub);
+        Ok(Self { folder: folder.to_owned(), writer, readers: Mutex::new(Vec::new()), _lock: lock })
+    }
+
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Makes a change, and returns when it is on disk.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&mut Writing<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.writer.write(change).await
+    }
+
+    /// The same for threads that may wait.
+    pub(crate) fn write_blocking<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&mut Writing<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.writer.write_blocking(change)
+    }
+
+    /// Reads, on a thread that may wait.
+    pub(crate) async fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let store = self.clone();
+        let reading = tokio::task::spawn_blocking(move || store.read_blocking(read));
+        reading.await.unwrap_or_else(|error| Err(StoreError::Broken(format!("reading failed: {error}"))))
+    }
+
+    /// The same on this thread.
+    pub(crate) fn read_blocking<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let kept = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match kept {
+            Some(connection) => connection,
+            None => schema::open_reader(&database(&self.folder))?,
+        };
+        let result = read(&connection);
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.len() < READERS_KEPT {
+            readers.push(connection);
+        }
+        result
+    }
+
+    /// Writes what is still to be written, and ends.
+    pub(crate) fn close(&self) {
+        self.writer.close();
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The same as the interface has it.
+pub(crate) fn timestamp(ms: i64) -> prost_types::Timestamp {
+    prost_types::Timestamp { seconds: ms.div_euclid(1000), nanos: (ms.rem_euclid(1000) * 1_000_000) as i32 }
+}
+
+fn database(folder: &Path) -> PathBuf {
+    folder.join("tailback.sqlite")
+}
+
+fn lock(folder: &Path) -> Result<File, StoreError> {
+    let path = folder.join("lock");
+    let file = File::create(&path).map_err(|error| files::broken("make", &path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked(folder.display().to_string())),
+        Err(TryLockError::Error(error)) => Err(files::broken("lock", &path, &error)),
+    }
+}

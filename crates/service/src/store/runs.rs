@@ -1,0 +1,196 @@
+//! Runs, one row each.
+
+use prost::Message as _;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use sha2::{Digest as _, Sha256};
+use tailback_api::v1::{Run, RunState};
+
+use super::{StoreError, Writing, now_ms, timestamp};
+use crate::access::hexadecimal;
+use crate::refusal::{Refusal, state_word};
+
+/// A run with what only the server needs to know about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    /// Its number, never used twice.
+    pub number: i64,
+    /// The threads that it takes from the server's; 1 for the sequential executor.
+    pub threads: u32,
+    /// The memory that it takes, by the estimate.
+    pub memory_bytes: u64,
+    /// The largest sequence number that was given away.
+    pub sequence: i64,
+    /// The sequence number of the last event that was dropped.
+    pub last_dropped: i64,
+    /// The run, without the document of its scenario.
+    pub run: Run,
+}
+
+/// A run that is to be written down.
+#[derive(Clone, Debug)]
+pub(crate) struct New {
+    /// The run, with its document.
+    pub run: Run,
+    pub threads: u32,
+    pub memory_bytes: u64,
+}
+
+/// The columns of [`Stored`].
+pub(super) const COLUMNS: &str = "number, threads, memory_bytes, sequence, last_dropped, last_event, body";
+
+/// Reads a row of [`COLUMNS`].
+pub(super) fn read_row(row: &Row<'_>) -> Result<Stored, rusqlite::Error> {
+    let body: Vec<u8> = row.get(6)?;
+    let mut run = Run::decode(body.as_slice())
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(6, rusqlite::types::Type::Blob, Box::new(error)))?;
+    run.last_sequence = row.get(5)?;
+    Ok(Stored {
+        number: row.get(0)?,
+        threads: row.get(1)?,
+        memory_bytes: row.get::<_, i64>(2)? as u64,
+        sequence: row.get(3)?,
+        last_dropped: row.get(4)?,
+        run,
+    })
+}
+
+/// A run, if there is one of this name.
+pub(crate) fn find(connection: &Connection, id: &str) -> Result<Option<Stored>, StoreError> {
+    let mut query = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"))?;
+    Ok(query.query_row([id], read_row).optional()?)
+}
+
+/// A run, which must be there.
+pub(crate) fn get(connection: &Connection, id: &str) -> Result<Stored, StoreError> {
+    find(connection, id)?.ok_or_else(|| Refusal::RunNotFound(id.to_owned()).into())
+}
+
+/// The runs of a sweep, in their order.
+pub(crate) fn children(connection: &Connection, id: &str) -> Result<Vec<Stored>, StoreError> {
+    let mut query =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE parent = ?1 ORDER BY number"))?;
+    let rows = query.query_map([id], read_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// All runs that have not reached a last state, in the order in which they were accepted.
+pub(crate) fn not_ended(connection: &Connection) -> Result<Vec<Stored>, StoreError> {
+    let states = "('PENDING', 'RUNNING', 'CANCELLING')";
+    let mut query =
+        connection.prepare(&format!("SELECT {COLUMNS} FROM runs WHERE state IN {states} ORDER BY number"))?;
+    let rows = query.query_map([], read_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The document of a run's scenario.
+pub(crate) fn document(connection: &Connection, number: i64) -> Result<String, StoreError> {
+    let query = "SELECT text FROM documents JOIN runs ON document = hash WHERE number = ?1";
+    Ok(connection.prepare_cached(query)?.query_row([number], |row| row.get(0))?)
+}
+
+/// Writes a new run down. Its name must not be there.
+pub(crate) fn insert(writing: &Writing<'_>, new: &New) -> Result<Stored, StoreError> {
+    let New { run, threads, memory_bytes } = new;
+    if find(writing.connection, &run.id)?.is_some() {
+        return Err(Refusal::RunExists(run.id.clone()).into());
+    }
+    let mut kept = run.clone();
+    let text = kept.scenario.as_mut().map(|scenario| std::mem::take(&mut scenario.document)).unwrap_or_default();
+    let hash = hexadecimal(&Sha256::digest(&text));
+    let connection = writing.connection;
+    connection
+        .prepare_cached("INSERT OR IGNORE INTO documents (hash, text) VALUES (?1, ?2)")?
+        .execute(params![hash, text])?;
+    let insert =
+        "INSERT INTO runs (id, owner, parent, state, title, scenario_digest, result_digest, document, created_ms,
+        threads, memory_bytes, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', ?7, ?8, ?9, ?10, ?11)";
+    connection.prepare_cached(insert)?.execute(params![
+        run.id,
+        run.owner,
+        run.parent_id,
+        state_column(run.state()),
+        run.title,
+        run.scenario_digest,
+        hash,
+        now_ms(),
+        threads,
+        i64::try_from(*memory_bytes).unwrap_or(i64::MAX),
+        kept.encode_to_vec(),
+    ])?;
+    let number = connection.last_insert_rowid();
+    for (key, value) in &run.labels {
+        connection
+            .prepare_cached("INSERT INTO labels (key, value, number) VALUES (?1, ?2, ?3)")?
+            .execute(params![key, value, number])?;
+    }
+    Ok(Stored { number, threads: *threads, memory_bytes: *memory_bytes, sequence: 0, last_dropped: 0, run: kept })
+}
+
+/// Writes down what has changed in a run.
+pub(crate) fn update(writing: &Writing<'_>, stored: &Stored) -> Result<(), StoreError> {
+    let run = &stored.run;
+    let update = "UPDATE runs SET state = ?2, result_digest = ?3, body = ?4 WHERE number = ?1";
+    let parameters = params![stored.number, state_column(run.state()), run.result_digest, run.encode_to_vec()];
+    writing.connection.prepare_cached(update)?.execute(parameters)?;
+    Ok(())
+}
+
+/// Puts a run into another state. Whoever watches it has to be told by an event.
+pub(crate) fn set_state(stored: &mut Stored, state: RunState) {
+    let now = timestamp(now_ms());
+    stored.run.set_state(state);
+    if state == RunState::Running && stored.run.start_time.is_none() {
+        stored.run.start_time = Some(now);
+    }
+    if has_ended(state) {
+        stored.run.end_time = Some(now);
+    }
+}
+
+/// Whether a state is a last one.
+pub(crate) fn has_ended(state: RunState) -> bool {
+    matches!(state, RunState::Succeeded | RunState::Failed | RunState::Cancelled)
+}
+
+/// Deletes a run and all its parts; gives their numbers.
+pub(crate) fn delete(writing: &Writing<'_>, id: &str) -> Result<Vec<i64>, StoreError> {
+    let connection = writing.connection;
+    let mut query = connection.prepare_cached("SELECT number FROM runs WHERE id = ?1 OR parent = ?1")?;
+    let numbers = query.query_map([id], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    connection.prepare_cached("DELETE FROM runs WHERE id = ?1 OR parent = ?1")?.execute([id])?;
+    let unused = "DELETE FROM documents WHERE NOT EXISTS (SELECT 1 FROM runs WHERE document = hash)";
+    connection.prepare_cached(unused)?.execute([])?;
+    Ok(numbers)
+}
+
+/// The run that a request id was used for, with the fingerprint of that request.
+pub(crate) fn find_request(
+    connection: &Connection,
+    owner: &str,
+    request: &str,
+) -> Result<Option<(String, Stored)>, StoreError> {
+    let columns = COLUMNS.replace("number,", "runs.number,");
+    let query = format!(
+        "SELECT {columns}, hash FROM requests JOIN runs ON runs.number = requests.number
+         WHERE requests.owner = ?1 AND request = ?2"
+    );
+    let read = |row: &Row<'_>| Ok((row.get(7)?, read_row(row)?));
+    Ok(connection.prepare_cached(&query)?.query_row([owner, request], read).optional()?)
+}
+
+/// Remembers what a request id was used for.
+pub(crate) fn insert_request(
+    writing: &Writing<'_>,
+    stored: &Stored,
+    request: &str,
+    hash: &str,
+) -> Result<(), StoreError> {
+    let insert = "INSERT INTO requests (owner, request, hash, number) VALUES (?1, ?2, ?3, ?4)";
+    writing.connection.prepare_cached(insert)?.execute(params![stored.run.owner, request, hash, stored.number])?;
+    Ok(())
+}
+
+/// A state as it stands in the database.
+pub(super) fn state_column(state: RunState) -> String {
+    state_word(state).to_uppercase()
+}

@@ -1,0 +1,158 @@
+//! The one thread that changes the database.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{StoreError, files};
+use crate::watch::Hub;
+
+/// Changes that wait for the writer.
+const WAITING_MAX: usize = 1024;
+/// Changes that are committed at once.
+const TOGETHER_MAX: usize = 128;
+
+/// A change that is being made.
+pub(crate) struct Writing<'c> {
+    /// The database, in the middle of a transaction.
+    pub connection: &'c Connection,
+    /// The runs that something was written about: those who watch them are told after the commit.
+    touched: Vec<String>,
+}
+
+impl Writing<'_> {
+    /// Those who watch the run are told after the commit.
+    pub(crate) fn touch(&mut self, run: &str) {
+        self.touched.push(run.to_owned());
+    }
+}
+
+/// What is to be done when the change is on disk, or has failed.
+type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+/// A change; tells whether it was made.
+type Job = Box<dyn FnOnce(&mut Writing<'_>) -> (bool, Finish) + Send>;
+
+/// The thread, and the way to it.
+pub(super) struct Writer {
+    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection, folder: PathBuf, hub: Arc<Hub>) -> Self {
+        let (jobs, mut waiting) = mpsc::channel(WAITING_MAX);
+        let write = move || {
+            while let Some(first) = waiting.blocking_recv() {
+                write_together(&connection, &folder, &hub, first, &mut waiting);
+            }
+        };
+        let thread = std::thread::Builder::new().name("store".to_owned()).spawn(write);
+        let thread = thread.inspect_err(|error| tracing::error!(%error, "cannot start the store's thread")).ok();
+        Self { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(thread) }
+    }
+
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&mut Writing<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (job, told) = job(change);
+        self.jobs()?.send(job).await.map_err(|_| StoreError::Closed)?;
+        told.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    pub(super) fn write_blocking<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&mut Writing<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (job, told) = job(change);
+        self.jobs()?.blocking_send(job).map_err(|_| StoreError::Closed)?;
+        told.blocking_recv().unwrap_or(Err(StoreError::Closed))
+    }
+
+    fn jobs(&self) -> Result<mpsc::Sender<Job>, StoreError> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(StoreError::Closed)
+    }
+
+    /// Takes no more changes, and returns when those that were taken are made.
+    pub(super) fn close(&self) {
+        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
+        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the store's thread has panicked");
+        }
+    }
+}
+
+type Answer<T> = oneshot::Receiver<Result<T, StoreError>>;
+
+fn job<T: Send + 'static>(
+    change: impl FnOnce(&mut Writing<'_>) -> Result<T, StoreError> + Send + 'static,
+) -> (Job, Answer<T>) {
+    let (tell, told) = oneshot::channel();
+    let job = move |writing: &mut Writing<'_>| {
+        let made = catch_unwind(AssertUnwindSafe(|| change(writing)));
+        let made = made.unwrap_or_else(|_| Err(StoreError::Broken("a change of the database panicked".to_owned())));
+        let good = made.is_ok();
+        // Whoever asked may not be there any more.
+        let finish: Finish = Box::new(move |committed| drop(tell.send(made.and_then(|made| committed.map(|()| made)))));
+        (good, finish)
+    };
+    (Box::new(job), told)
+}
+
+/// Makes a change, and all that wait behind it, in one transaction.
+fn write_together(connection: &Connection, folder: &Path, hub: &Hub, first: Job, waiting: &mut mpsc::Receiver<Job>) {
+    let mut finishes: Vec<Finish> = Vec::new();
+    let mut writing = Writing { connection, touched: Vec::new() };
+    let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from);
+    let mut outcome = begun;
+    let mut next = Some(first);
+    while let Some(job) = next.take() {
+        let (good, finish) = one(connection, &mut writing, job);
+        finishes.push(finish);
+        // A full disk may have undone the whole transaction, not only this change.
+        if connection.is_autocommit() {
+            outcome = outcome.and(Err(StoreError::Full));
+            break;
+        }
+        if !good {
+            tracing::debug!("a change was refused");
+        }
+        next = if finishes.len() < TOGETHER_MAX { waiting.try_recv().ok() } else { None };
+    }
+    if outcome.is_ok() {
+        outcome = connection.execute_batch("COMMIT").map_err(StoreError::from);
+    }
+    if !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    if outcome == Err(StoreError::Full) {
+        files::release_reserve(folder);
+    }
+    if outcome.is_ok() {
+        writing.touched.iter().for_each(|run| hub.tell(run));
+    }
+    finishes.into_iter().for_each(|finish| finish(outcome.clone()));
+}
+
+/// Makes one change; what a refused one had written already is undone.
+fn one(connection: &Connection, writing: &mut Writing<'_>, job: Job) -> (bool, Finish) {
+    let touched = writing.touched.len();
+    let saved = connection.execute_batch("SAVEPOINT change").is_ok();
+    let (good, finish) = job(writing);
+    if !good {
+        writing.touched.truncate(touched);
+    }
+    if saved && !connection.is_autocommit() {
+        let end = if good { "RELEASE change" } else { "ROLLBACK TO change; RELEASE change" };
+        if let Err(error) = connection.execute_batch(end) {
+            tracing::error!(%error, "a change could not be ended");
+        }
+    }
+    (good, finish)
+}

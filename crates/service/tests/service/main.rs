@@ -1,0 +1,11 @@
+//! The service through real connections: a server on a port of the system's choice, and the Rust client.
+
+mod access;
+mod creating;
+mod faults;
+mod harness;
+mod models;
+mod recovery;
+mod results;
+mod sweeps;
+mod watching;

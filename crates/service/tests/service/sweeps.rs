@@ -1,0 +1,131 @@
+//! Sweeps: runs made of runs.
+
+use tailback_api::v1::watch_run_response::Event;
+use tailback_api::v1::{
+    CancelRunRequest, CreateRunRequest, DeleteRunRequest, ListArtifactsRequest, ListRunsRequest, QuerySeriesRequest,
+    Run, RunState, Sweep,
+};
+use tonic::Code;
+
+use crate::harness::{Client, SMALL, Served, endless, named, reason, violations};
+
+fn sweep(id: &str, document: &str, over: &[&str]) -> CreateRunRequest {
+    let over = over.iter().map(|&axis| axis.to_owned()).collect();
+    CreateRunRequest { sweep: Some(Sweep { over, ..Sweep::default() }), ..named(id, document) }
+}
+
+/// The same without ends of curves.
+fn whole_sweep(id: &str, document: &str, over: &[&str]) -> CreateRunRequest {
+    let mut asked = sweep(id, document, over);
+    asked.sweep.as_mut().expect("it is a sweep").run_saturated = true;
+    asked
+}
+
+async fn children(client: &mut Client, id: &str) -> Vec<Run> {
+    let asked = ListRunsRequest { parent_id: id.to_owned(), page_size: 1000, ..Default::default() };
+    client.runs.list_runs(asked).await.expect("they can be listed").into_inner().runs
+}
+
+#[tokio::test]
+async fn a_sweep_has_its_points_as_runs_and_a_table_at_the_end() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    let asked = whole_sweep("curve", SMALL, &["routing=minimal,valiant", "traffic.load=0.1..0.3/0.1"]);
+    client.create(asked).await.expect("it is accepted");
+    let mut events = client.watch("curve", 0).await.expect("it can be watched");
+    let mut ended = Vec::new();
+    while let Some(event) = events.message().await.expect("the stream goes on") {
+        if let Some(Event::ChildEnded(child)) = event.event {
+            ended.push(child);
+        }
+    }
+    assert_eq!(ended.len(), 6);
+    assert_eq!(ended[5].progress.map(|progress| (progress.children_ended, progress.children)), Some((6, 6)));
+    let runs = children(&mut client, "curve").await;
+    let names: Vec<_> = runs.iter().map(|run| run.id.as_str()).collect();
+    assert_eq!(names, ["curve.1", "curve.2", "curve.3", "curve.4", "curve.5", "curve.6"]);
+    assert!(runs.iter().all(|run| run.parent_id == "curve" && run.state() == RunState::Succeeded));
+    let digests: std::collections::BTreeSet<_> = runs.iter().map(|run| &run.scenario_digest).collect();
+    assert_eq!(digests.len(), 6);
+    let listed = client.runs.list_runs(ListRunsRequest::default()).await.expect("they can be listed").into_inner();
+    assert_eq!(listed.runs.len(), 1, "runs of sweeps are listed with their sweeps");
+    let table = QuerySeriesRequest { run_id: "curve".to_owned(), ..Default::default() };
+    let table = client.results.query_series(table).await.expect("it is there").into_inner();
+    assert_eq!(table.rows, 6);
+    let names: Vec<_> = table.columns.iter().take(2).map(|column| column.name.as_str()).collect();
+    assert_eq!(names, ["routing", "traffic.load"]);
+    let artifacts = client.results.list_artifacts(ListArtifactsRequest { run_id: "curve".to_owned() }).await;
+    let artifacts = artifacts.expect("they can be listed").into_inner().artifacts;
+    let names: Vec<_> = artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
+    assert_eq!(names, ["scenario.toml", "sweep.csv", "sweep.json", "sweep.parquet"]);
+    // The same again finds the same.
+    let asked = whole_sweep("again", SMALL, &["routing=minimal,valiant", "traffic.load=0.1..0.3/0.1"]);
+    client.create(asked).await.expect("it is accepted");
+    let again = client.ended("again").await;
+    assert_eq!(again.result_digest, client.ended("curve").await.result_digest);
+    // Runs of a sweep go with it.
+    let delete = |run: &str| DeleteRunRequest { run_id: run.to_owned() };
+    let refused = client.runs.delete_run(delete("curve.1")).await.expect_err("it is a part");
+    assert_eq!(reason(&refused).0, "PART_OF_SWEEP");
+    client.runs.delete_run(delete("curve")).await.expect("it has ended");
+    assert_eq!(client.get("curve.1").await.expect_err("it is gone").code(), Code::NotFound);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn curves_end_where_they_are_saturated() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    // With all traffic from a group to the next, minimal routing saturates early.
+    let adversarial = SMALL
+        .replace("load = 0.3", "load = 0.1\npattern.adversarial.offset = 1")
+        .replace("cycles = 400", "cycles = 3000");
+    client.create(sweep("curve", &adversarial, &["traffic.load=0.05..1/0.05"])).await.expect("it is accepted");
+    let ended = client.ended("curve").await;
+    assert_eq!(ended.state(), RunState::Succeeded, "{:?}", ended.error);
+    let runs = children(&mut client, "curve").await;
+    let skipped: Vec<_> = runs.iter().filter(|run| run.state() == RunState::Cancelled).collect();
+    assert!(skipped.len() > 8, "{} of 20 were not run", skipped.len());
+    assert!(skipped.iter().all(|run| run.note.contains("saturated")));
+    let table = QuerySeriesRequest { run_id: "curve".to_owned(), ..Default::default() };
+    let table = client.results.query_series(table).await.expect("it is there").into_inner();
+    assert!((2..10).contains(&table.rows), "{} points", table.rows);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_sweep_is_cancelled_as_a_whole() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    client.create(sweep("long", &endless(), &["traffic.load=0.1..0.9/0.1"])).await.expect("it is accepted");
+    client.until("long", RunState::Running).await;
+    let cancelled = client.runs.cancel_run(CancelRunRequest { run_id: "long".to_owned() }).await;
+    assert_eq!(cancelled.expect("it can be").into_inner().run.expect("there is a run").state(), RunState::Cancelling);
+    assert_eq!(client.ended("long").await.state(), RunState::Cancelled);
+    let runs = children(&mut client, "long").await;
+    assert!(runs.iter().all(|run| run.state() == RunState::Cancelled));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn mistakes_of_any_point_are_told_before_anything_is_run() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    for (over, field) in [
+        ("traffic.load=0.8..1.2/0.2", "scenario"),
+        ("trafic.load=0.1,0.2", "scenario"),
+        ("traffic.load", "sweep.over"),
+        ("traffic.load=0.5..0.1/0.1", "sweep.over"),
+    ] {
+        let refused = client.create(sweep("bad", SMALL, &[over])).await.expect_err("it has a mistake");
+        assert_eq!(refused.code(), Code::InvalidArgument, "{over}");
+        assert!(violations(&refused)[0].0.starts_with(field), "{over}: {:?}", violations(&refused));
+    }
+    let refused = client.create(sweep("bad", SMALL, &[])).await.expect_err("there is nothing to vary");
+    assert_eq!(violations(&refused)[0].0, "sweep");
+    let many = sweep("bad", SMALL, &["seed=1..5000"]);
+    assert_eq!(reason(&client.create(many).await.expect_err("that is too many")).1["limit"], "sweep_runs_max");
+    let listed = client.runs.list_runs(ListRunsRequest::default()).await.expect("they can be listed").into_inner();
+    assert!(listed.runs.is_empty());
+    server.stop().await;
+}

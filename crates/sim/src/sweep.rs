@@ -1,0 +1,43 @@
+//! What is said about sweeps beside their points.
+
+use serde::{Deserialize, Serialize};
+use tailback_scenario::{Axis, Scenario, Sweep};
+
+/// What is said about a sweep as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweepManifest {
+    /// The title of the scenario.
+    pub title: String,
+    /// The digest of the scenario without anything varied.
+    pub scenario_digest: String,
+    /// The columns of what is varied.
+    pub axes: Vec<String>,
+    /// The one of them that is the offered load.
+    pub load_axis: Option<String>,
+}
+
+impl SweepManifest {
+    /// What is said about a sweep of `base`.
+    #[must_use]
+    pub fn new(base: &Scenario, sweep: &Sweep) -> Self {
+        let axes: Vec<String> = sweep.axes.iter().map(|axis| axis.path.clone()).collect();
+        let load_axis = sweep.load_axis().map(|index| axes[index].clone());
+        Self { title: base.title.clone(), scenario_digest: base.digest.clone(), axes, load_axis }
+    }
+}
+
+/// Lays what is asked for over what a document says: axes go before those of the same path, seeds are counted from 1.
+/// Tells whether anything is varied then.
+pub fn vary(sweep: &mut Sweep, axes: Vec<Axis>, seeds: Option<u64>, run_saturated: bool) -> bool {
+    for axis in axes {
+        match sweep.axes.iter_mut().find(|known| known.path == axis.path) {
+            Some(known) => *known = axis,
+            None => sweep.axes.push(axis),
+        }
+    }
+    if let Some(seeds) = seeds {
+        sweep.seeds = (1..=seeds).collect();
+    }
+    sweep.stop_when_saturated &= !run_saturated;
+    !sweep.axes.is_empty() || !sweep.variants.is_empty() || sweep.seeds.len() > 1
+}
