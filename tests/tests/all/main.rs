@@ -1,5 +1,6 @@
 //! Tests that span crates, all in one binary.
 
+mod adaptive;
 mod clippy_files;
 mod configs;
 mod coverage;

@@ -237,17 +237,17 @@ impl SourceQueues {
         let queue = *self.directory.get(&(u64::from(node) << 32 | u64::from(destination)))?;
         let queue = &mut self.destinations.records[queue as usize];
         let first = queue.first;
-        let message = self.messages.records.get(first as usize).filter(|message| message.serial == serial)?.clone();
+        let record = self.messages.records.get_mut(first as usize).filter(|message| message.serial == serial)?;
+        let message = record.clone();
+        record.flits_left = 0;
         queue.first = message.next;
         self.messages.free.push(first);
         Some(message)
     }
 
-    /// The messages that wait, in no particular order.
+    /// The flits of all messages that wait: places that are free have none left.
     pub fn waiting_flits(&self) -> u64 {
-        let free: std::collections::BTreeSet<u32> = self.messages.free.iter().copied().collect();
-        let used = self.messages.records.iter().enumerate().filter(|(place, _)| !free.contains(&(*place as u32)));
-        used.map(|(_, message)| u64::from(message.flits_left)).sum()
+        self.messages.records.iter().map(|message| u64::from(message.flits_left)).sum()
     }
 }
 

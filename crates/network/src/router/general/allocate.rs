@@ -7,7 +7,7 @@
 use tailback_routing::Header;
 
 use super::General;
-use super::state::At;
+use super::state::{At, members};
 use crate::fabric::Fabric;
 use crate::packet::NONE;
 use crate::router::{Place, Surroundings};
@@ -146,7 +146,7 @@ impl General {
         let after = self.state.input(row).last_vc + 1;
         // The channels from `after` on come before the others.
         let later = awake & u32::MAX.checked_shl(after.into()).unwrap_or(0);
-        channels_of(later).chain(channels_of(awake & !later)).map(move |vc| At { vc, ..row })
+        members(later).chain(members(awake & !later)).map(move |vc| At { vc, ..row })
     }
 
     /// Sees whether the head of an awake queue could cross at once, and puts it to sleep if not.
@@ -324,15 +324,6 @@ impl General {
         let enters = self.state.rules.transit_first && self.state.link(request.at.index).is_terminal();
         u64::from(u8::MAX - priority(request, around)) << 56 | u64::from(enters) << 55 | turn
     }
-}
-
-/// The members of a set of virtual channels, in ascending order.
-fn channels_of(mut set: u32) -> impl Iterator<Item = u8> {
-    std::iter::from_fn(move || {
-        let channel = (set != 0).then(|| set.trailing_zeros() as u8);
-        set &= set.wrapping_sub(1);
-        channel
-    })
 }
 
 fn priority(request: &Request, around: &Surroundings<'_>) -> u8 {

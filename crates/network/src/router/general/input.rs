@@ -185,8 +185,7 @@ impl Outputs for GeneralOutputs<'_> {
         if self.routers.state.link(index).is_terminal() {
             return 0;
         }
-        let free = self.routers.state.free(index, self.class.first_vc[class] + vc);
-        u32::from(self.fabric.spec.input_buffers[class] - free)
+        self.routers.state.on_their_way(index, self.class.first_vc[class] + vc, self.fabric.spec.input_buffers[class])
     }
 
     fn capacity(&self, port: u8, _vc: u8) -> u32 {

@@ -4,7 +4,6 @@ use tailback_engine::{NEVER, Tick};
 
 use super::General;
 use crate::event::{Event, EventKind};
-use crate::packet::NONE;
 use crate::router::{Place, Surroundings};
 use crate::time::Time;
 use tailback_hardware::LinkArbiter;
@@ -67,16 +66,12 @@ impl General {
                 LinkArbiter::RoundRobin => (priority, 0, turn),
             }
         };
-        (0..lanes).filter(ready).min_by_key(key)
+        self.state.filled_lanes(index).filter(ready).min_by_key(key)
     }
 
-    /// From when on the head of a lane can leave; `None` without a head or without credits.
+    /// From when on the head of a lane with packets can leave; `None` without credits.
     fn can_start(&self, index: u32, lane: usize, around: &Surroundings<'_>) -> Option<Time> {
-        let head = self.state.lane(index, lane).head;
-        if head == NONE {
-            return None;
-        }
-        let packet = &around.pool[head];
+        let packet = &around.pool[self.state.lane(index, lane).head];
         let claims_now = !self.state.rules.claims_first && !self.state.link(index).is_terminal();
         (!claims_now || self.state.free(index, packet.vc) >= packet.flits).then_some(packet.head_at)
     }
@@ -93,10 +88,9 @@ impl General {
         record.head_at = now + link.latency;
         record.tail_lag = last_sent - now;
 
-        let lane_state = self.state.lane_mut(index, lane);
-        lane_state.head = next;
+        self.state.advance(index, lane, next);
         if rules.bounded && !rules.releases_late {
-            lane_state.space += u32::from(flits);
+            self.state.lane_mut(index, lane).space += u32::from(flits);
         }
         let sender = self.state.sender_mut(index);
         sender.link_free_at = rules.link_time(last_sent + Time::from(link.flit_ticks));
@@ -104,6 +98,9 @@ impl General {
         sender.last_lane = lane as u8;
         if rules.bounded && rules.releases_late {
             (sender.releasing_lane, sender.releasing) = (lane as u8, flits);
+        }
+        if !rules.claims_first {
+            *self.state.lined_up_mut(index, vc) -= u32::from(flits);
         }
         if self.state.rules.watches && link.is_terminal() && around.pool[packet].kind.carries_data() {
             *self.state.queued_mut(index) -= u32::from(flits);
@@ -121,7 +118,7 @@ impl General {
 
     /// When the next start of a link should be, if one is in sight.
     fn next_start(&self, index: u32, around: &Surroundings<'_>) -> Option<Time> {
-        let ready = (0..self.state.shape.lanes).filter_map(|lane| self.can_start(index, lane, around));
+        let ready = self.state.filled_lanes(index).filter_map(|lane| self.can_start(index, lane, around));
         let sender = self.state.sender(index);
         let release = (sender.releasing > 0).then_some(sender.link_free_at);
         ready.chain(release).min()

@@ -78,18 +78,16 @@ impl General {
         let record = &around.pool[packet];
         let (vc, flits, ready) = (record.vc, record.flits, record.head_at);
         let link = *self.state.link(index);
-        if self.state.rules.claims_first && !link.is_terminal() {
+        if !self.state.rules.claims_first {
+            *self.state.lined_up_mut(index, vc) += u32::from(flits);
+        } else if !link.is_terminal() {
             *self.state.free_mut(index, vc) -= flits;
         }
-        let bounded = self.state.rules.bounded;
-        let lane = self.state.lane_mut(index, around.fabric.lane(link.class, vc));
-        if bounded {
-            lane.space -= u32::from(flits);
+        let lane = around.fabric.lane(link.class, vc);
+        if self.state.rules.bounded {
+            self.state.lane_mut(index, lane).space -= u32::from(flits);
         }
-        let last = std::mem::replace(&mut lane.tail, packet);
-        if lane.head == NONE {
-            lane.head = packet;
-        } else {
+        if let Some(last) = self.state.append(index, lane, packet) {
             around.pool[last].next = packet;
         }
         if self.state.sender(index).start_at == NEVER {

@@ -1,5 +1,7 @@
 //! The state of general routers: plain arrays, one element per port, channel or queue.
 
+mod outputs;
+
 use serde::{Deserialize, Serialize};
 use tailback_engine::NEVER;
 
@@ -118,9 +120,13 @@ pub(super) struct State {
     /// Flits in the input buffer of each virtual channel, and free flits in that at the other end.
     occupied: Vec<u16>,
     free: Vec<u16>,
+    /// Where packets claim room only when they leave: flits in the output queue that go by each virtual channel.
+    lined_up: Vec<u32>,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     lanes: Vec<Lane>,
+    /// By port: the set of lanes with packets.
+    filled_lanes: Vec<u32>,
     senders: Vec<Sender>,
     /// Set of ports at which a queue sleeps until this port's output changes.
     waiters: Vec<u64>,
@@ -173,9 +179,11 @@ impl State {
             queues: vec![queue; queues],
             occupied: vec![0; ports * vcs],
             free: free.collect(),
+            lined_up: vec![0; only_if(!rules.claims_first, ports * vcs)],
             inputs: vec![Input::default(); ports * shape.inputs],
             outputs: vec![Output::default(); ports * shape.outputs],
             lanes: vec![Lane { head: NONE, tail: NONE, space }; ports * shape.lanes],
+            filled_lanes: vec![0; ports],
             senders: vec![sender; ports],
             waiters: vec![0; ports * shape.words],
             awake_rows: vec![0; ports * shape.rows.div_ceil(64)],
@@ -256,15 +264,6 @@ impl State {
         (self.shape.ports - 1) as u8
     }
 
-    /// Data flits that wait for the node of a port.
-    pub fn queued(&self, index: u32) -> u32 {
-        self.queued[index as usize]
-    }
-
-    pub fn queued_mut(&mut self, index: u32) -> &mut u32 {
-        &mut self.queued[index as usize]
-    }
-
     /// When the head of a queue is looked at for having waited for too long.
     pub fn impatience_mut(&mut self, at: At) -> &mut Impatience {
         let queue = self.queue_index(at);
@@ -278,15 +277,6 @@ impl State {
 
     pub fn occupied_mut(&mut self, index: u32, vc: u8) -> &mut u16 {
         &mut self.occupied[index as usize * self.shape.vcs + usize::from(vc)]
-    }
-
-    /// Free flits behind a virtual channel of a port.
-    pub fn free(&self, index: u32, vc: u8) -> u16 {
-        self.free[index as usize * self.shape.vcs + usize::from(vc)]
-    }
-
-    pub fn free_mut(&mut self, index: u32, vc: u8) -> &mut u16 {
-        &mut self.free[index as usize * self.shape.vcs + usize::from(vc)]
     }
 
     /// The crossbar connection of a queue.
@@ -311,55 +301,6 @@ impl State {
     /// Crossbar connections of a router on the input side.
     pub fn inputs_per_router(&self) -> usize {
         self.shape.ports * self.shape.inputs
-    }
-
-    /// The crossbar connection of a channel of a port.
-    pub fn output(&self, index: u32, vc: u8) -> &Output {
-        &self.outputs[self.output_index(index, vc)]
-    }
-
-    pub fn output_mut(&mut self, index: u32, vc: u8) -> &mut Output {
-        let index = self.output_index(index, vc);
-        &mut self.outputs[index]
-    }
-
-    fn output_index(&self, index: u32, vc: u8) -> usize {
-        index as usize * self.shape.outputs + if self.shape.outputs == 1 { 0 } else { vc.into() }
-    }
-
-    /// The number of the crossbar connection of a channel of a port among those of its router.
-    pub fn output_number(&self, router: u32, index: u32, vc: u8) -> usize {
-        self.output_index(index, vc) - router as usize * self.shape.ports * self.shape.outputs
-    }
-
-    pub fn lane(&self, index: u32, lane: usize) -> &Lane {
-        &self.lanes[index as usize * self.shape.lanes + lane]
-    }
-
-    pub fn lane_mut(&mut self, index: u32, lane: usize) -> &mut Lane {
-        &mut self.lanes[index as usize * self.shape.lanes + lane]
-    }
-
-    pub fn sender(&self, index: u32) -> &Sender {
-        &self.senders[index as usize]
-    }
-
-    pub fn sender_mut(&mut self, index: u32) -> &mut Sender {
-        &mut self.senders[index as usize]
-    }
-
-    /// Adds a port to those with a queue that sleeps until the output of port `index` changes.
-    pub fn add_waiter(&mut self, index: u32, port: u8) {
-        self.waiters[index as usize * self.shape.words + usize::from(port) / 64] |= 1 << (port % 64);
-    }
-
-    pub fn has_waiters(&self, index: u32) -> bool {
-        self.waiters[index as usize * self.shape.words..][..self.shape.words].iter().any(|&word| word != 0)
-    }
-
-    /// Takes one word of the set of ports with such queues.
-    pub fn take_waiters(&mut self, index: u32, word: usize) -> u64 {
-        std::mem::take(&mut self.waiters[index as usize * self.shape.words + word])
     }
 
     /// The first row of a port from `from` on with an awake queue.
@@ -417,16 +358,6 @@ impl State {
         self.active[router as usize * self.shape.words + word]
     }
 
-    /// Whether a packet owns a channel of a port.
-    pub fn owned_mut(&mut self, index: u32, vc: u8) -> &mut bool {
-        &mut self.owned[index as usize * self.shape.vcs + usize::from(vc)]
-    }
-
-    /// The queue that a channel of a port chose last, by its number in its router.
-    pub fn last_seeker_mut(&mut self, index: u32, vc: u8) -> &mut u32 {
-        &mut self.last_seeker[index as usize * self.shape.vcs + usize::from(vc)]
-    }
-
     /// The channel that a queue owned last, by its number in its router.
     pub fn last_channel_mut(&mut self, at: At) -> &mut u16 {
         let queue = self.queue_index(at);
@@ -436,11 +367,6 @@ impl State {
     /// When a queue was served last.
     pub fn queue_served(&self, at: At) -> Time {
         self.queue_served[self.queue_index(at)]
-    }
-
-    /// When the output of a channel of a port served an input of its router last.
-    pub fn input_served(&self, index: u32, vc: u8, input: u16) -> Time {
-        self.input_served[self.output_index(index, vc) * self.inputs_per_router() + usize::from(input)]
     }
 
     /// Notes that a queue is chosen to ask for the output of `port`.
@@ -465,4 +391,13 @@ impl State {
             self.input_served[pair] = now;
         }
     }
+}
+
+/// The members of a small set, in ascending order.
+pub(super) fn members(mut set: u32) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let member = (set != 0).then(|| set.trailing_zeros() as u8);
+        set &= set.wrapping_sub(1);
+        member
+    })
 }
