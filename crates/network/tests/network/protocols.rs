@@ -21,6 +21,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
                 way: if minimal { Way::Minimal } else { Way::Chosen },
                 lead: if early { Lead::Latency } else { Lead::None },
                 overhead,
+                toll: if early { 0 } else { 3 },
                 notice: if minimal { 0 } else { 37 },
             }
         });

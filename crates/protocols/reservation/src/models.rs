@@ -30,6 +30,13 @@ const OVERHEAD: Parameter = Parameter {
     help: "what schedules charge beyond the flits themselves, as a share of them; charges are whole flits",
 };
 
+const TOLL: Parameter = Parameter {
+    name: "toll",
+    kind: Kind::Integer { min: 0, max: 1 << 20 },
+    default: Some("0"),
+    help: "flits that a schedule charges for each reservation on top, for what control packets take of the way to the node",
+};
+
 const NOTICE: Parameter = Parameter {
     name: "notice",
     kind: Kind::Time,
@@ -56,8 +63,13 @@ fn terms(values: &Values) -> Terms {
         way: way(values),
         lead: if values.text("start") == "early" { Lead::Latency } else { Lead::None },
         overhead: values.number("overhead"),
+        toll: 0,
         notice: values.ticks("notice"),
     }
+}
+
+fn terms_with_toll(values: &Values) -> Terms {
+    Terms { toll: values.integer("toll"), ..terms(values) }
 }
 
 /// SRP.
@@ -74,12 +86,13 @@ pub const SRP: ProtocolModel = ProtocolModel {
         },
         LEAD,
         OVERHEAD,
+        TOLL,
         NOTICE,
         WAY,
     ],
     build: |values| {
         let bypass_below = values.integer("bypass_below");
-        Ok(Arc::new(Srp { terms: terms(values), timeout: values.ticks("timeout"), bypass_below }))
+        Ok(Arc::new(Srp { terms: terms_with_toll(values), timeout: values.ticks("timeout"), bypass_below }))
     },
 };
 
@@ -87,8 +100,8 @@ pub const SRP: ProtocolModel = ProtocolModel {
 pub const SMSRP: ProtocolModel = ProtocolModel {
     name: "smsrp",
     summary: "SMSRP: speculative packets first, and a reservation for each that is dropped",
-    parameters: &[TIMEOUT, LEAD, OVERHEAD, NOTICE, WAY],
-    build: |values| Ok(Arc::new(Smsrp { terms: terms(values), timeout: values.ticks("timeout") })),
+    parameters: &[TIMEOUT, LEAD, OVERHEAD, TOLL, NOTICE, WAY],
+    build: |values| Ok(Arc::new(Smsrp { terms: terms_with_toll(values), timeout: values.ticks("timeout") })),
 };
 
 /// LHRP.

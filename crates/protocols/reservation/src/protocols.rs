@@ -16,17 +16,21 @@ pub struct Terms {
     pub lead: Lead,
     /// What schedules charge beyond the flits themselves, as a share of them.
     pub overhead: f64,
+    /// Flits that the schedule of a node charges for each reservation that comes to it, which takes some of its time too.
+    pub toll: u32,
     /// Ticks from now before which no time is given out.
     pub notice: u64,
 }
 
 impl Terms {
+    /// What routers charge: no reservation goes on to the node from there.
     fn charge(&self, station: &Station) -> Charge {
-        Charge { flit_ticks: station.flit_ticks, overhead: self.overhead, notice: self.notice }
+        Charge { flit_ticks: station.flit_ticks, overhead: self.overhead, toll: 0, notice: self.notice }
     }
 
     fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
-        Some(Box::new(Destination { charge: self.charge(station), schedule: Schedule::default() }))
+        let charge = Charge { toll: self.toll, ..self.charge(station) };
+        Some(Box::new(Destination { charge, schedule: Schedule::default() }))
     }
 
     /// Data, speculative data, answers; reservations and grants where there are any.

@@ -24,6 +24,8 @@ pub(crate) struct Charge {
     pub flit_ticks: u64,
     /// What is charged beyond the flits themselves, as a share of them.
     pub overhead: f64,
+    /// Flits that are charged for each reservation on top.
+    pub toll: u32,
     /// No time is given out sooner than so many ticks from now.
     pub notice: u64,
 }
@@ -34,14 +36,14 @@ impl Charge {
         schedule.reserve(self.ticks(flits), now + self.notice)
     }
 
-    /// What `flits` flits are charged.
+    /// What a reservation of `flits` flits is charged.
     fn ticks(self, flits: u32) -> u64 {
         let flits = if self.overhead == 0.0 {
             u64::from(flits)
         } else {
             (f64::from(flits) * (1.0 + self.overhead)).ceil() as u64
         };
-        flits * self.flit_ticks
+        (flits + u64::from(self.toll)) * self.flit_ticks
     }
 }
 
@@ -76,13 +78,16 @@ mod tests {
 
     #[test]
     fn overhead_is_charged_in_whole_flits() {
-        let charge = |overhead, flits| Charge { flit_ticks: 2, overhead, notice: 0 }.ticks(flits);
+        let charge = |overhead, flits| Charge { flit_ticks: 2, overhead, toll: 0, notice: 0 }.ticks(flits);
         assert_eq!([charge(0.0, 4), charge(0.05, 4), charge(0.05, 256), charge(0.05, 100)], [8, 10, 538, 210]);
+        // And what reservations cost on top.
+        assert_eq!(Charge { flit_ticks: 2, overhead: 0.05, toll: 5, notice: 0 }.ticks(4), 20);
     }
 
     #[test]
     fn notice_is_given_where_the_schedule_is_empty() {
-        let (mut schedule, charge) = (Schedule::default(), Charge { flit_ticks: 2, overhead: 0.0, notice: 100 });
+        let (mut schedule, charge) =
+            (Schedule::default(), Charge { flit_ticks: 2, overhead: 0.0, toll: 0, notice: 100 });
         let times = [50, 51, 52, 400].map(|now| charge.reserve(30, &mut schedule, now));
         assert_eq!(times, [150, 210, 270, 500]);
     }

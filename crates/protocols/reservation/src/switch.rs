@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn drops_begin_at_the_threshold_and_carry_the_next_free_time() {
-        let mut switch = LastHop::new(Charge { flit_ticks: 2, overhead: 0.0, notice: 0 }, 1000, 2);
+        let mut switch = LastHop::new(Charge { flit_ticks: 2, overhead: 0.0, toll: 0, notice: 0 }, 1000, 2);
         assert_eq!(switch.drops(&passing(0), 1, 999, 50), None);
         let times: Vec<_> =
             [50, 51, 200].map(|now| switch.drops(&passing(0), 1, 1000, now).unwrap().time).into_iter().collect();
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn messages_with_a_reservation_get_no_second_time_and_share_the_schedule() {
-        let mut switch = LastHop::new(Charge { flit_ticks: 1, overhead: 0.0, notice: 0 }, 10, 1);
+        let mut switch = LastHop::new(Charge { flit_ticks: 1, overhead: 0.0, toll: 0, notice: 0 }, 10, 1);
         let refusal = switch.drops(&passing(RESERVED), 0, 10, 50).unwrap();
         assert_eq!((refusal.time, refusal.to, refusal.flits), (None, 5, 4));
         let ask = Control::new(PacketKind::Reservation, 3, 5, 6, PacketRef { message: 1, index: 0 }).flits(512);

@@ -10,10 +10,11 @@ use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Te
 
 fn terms() -> impl Strategy<Value = Terms> {
     let leads = prop_oneof![Just(Lead::Latency), Just(Lead::None)];
-    (leads, prop_oneof![Just(0.0), 0.0f64..0.5], 0u64..500).prop_map(|(lead, overhead, notice)| Terms {
+    (leads, prop_oneof![Just(0.0), 0.0f64..0.5], 0u32..9, 0u64..500).prop_map(|(lead, overhead, toll, notice)| Terms {
         way: Way::Minimal,
         lead,
         overhead,
+        toll,
         notice,
     })
 }
