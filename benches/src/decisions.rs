@@ -54,8 +54,8 @@ impl View for Queues {
     }
 
     #[inline]
-    fn round_trip(&self, _port: Port) -> u32 {
-        16
+    fn waiting(&self, port: Port) -> u32 {
+        self.port_occupancy(port).saturating_sub(16)
     }
 
     #[inline]

@@ -102,6 +102,8 @@ pub struct Rules {
     /// Whether routing agents are told of heads, and look around when something changes at outputs.
     pub tells_heads: bool,
     pub tells_changes: bool,
+    /// Whether routing agents ask what waits for links.
+    pub measures_queues: bool,
     /// Whether what agents tell each other takes links for a while.
     pub occupies_links: bool,
     /// Whether routers have machines of the protocol, and a port by which these speak.
@@ -279,6 +281,7 @@ impl Rules {
             routes_on_arrival: router.virtual_output_queues,
             tells_heads: routings.iter().any(|routing| routing.interests().heads),
             tells_changes: routings.iter().any(|routing| routing.interests().changes),
+            measures_queues: routings.iter().any(|routing| routing.interests().queues),
             occupies_links: routings.iter().any(|routing| routing.interests().broadcast_flits > 0),
             speaks: traits.speaks(),
             lossy: traits.lossy,

@@ -82,6 +82,8 @@ pub struct Interests {
     pub heads: bool,
     /// Agents look around before an allocation when something has changed at an output: [`Agent::look`].
     pub changes: bool,
+    /// Agents ask what waits for links: [`View::waiting`].
+    pub queues: bool,
     /// What agents tell each other takes as long as a link of this class is long.
     pub notices: Option<LinkClass>,
     /// Link cycles from one [`Agent::broadcast`] of all agents to the next.

@@ -17,8 +17,10 @@ pub trait View {
     /// The size of that buffer in flits.
     fn capacity(&self, port: Port, vc: u8) -> u32;
 
-    /// The flits that are on the link behind `port`, or stand for credits on their way back, when it is never idle.
-    fn round_trip(&self, port: Port) -> u32;
+    /// The flits that wait for the link behind `port`, of all traffic classes: in its output queue, and in the buffer at the other
+    /// end what is more than the link itself holds when it is never idle, credits on their way back included. Only for those
+    /// who say so by [`Interests::queues`](crate::Interests::queues).
+    fn waiting(&self, port: Port) -> u32;
 
     /// Whether the packet that is being routed could start to cross to `port` now, by virtual channel `vc`: nothing else
     /// crosses to it, and its output queue and the buffer behind it have room.

@@ -89,7 +89,7 @@ impl View for Imagined<'_> {
         self.scenario.network.input_buffers[class.index()].into()
     }
 
-    fn round_trip(&self, _: Port) -> u32 {
+    fn waiting(&self, _: Port) -> u32 {
         0
     }
 

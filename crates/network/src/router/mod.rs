@@ -120,8 +120,8 @@ pub trait Outputs {
     fn occupancy(&self, port: u8, vc: u8) -> u32;
     /// As [`View::capacity`].
     fn capacity(&self, port: u8, vc: u8) -> u32;
-    /// As [`View::round_trip`].
-    fn round_trip(&self, port: u8) -> u32;
+    /// As [`View::waiting`].
+    fn waiting(&self, port: u8) -> u32;
     /// As [`View::admits`].
     fn admits(&self, port: u8, vc: u8) -> bool;
     /// As [`View::open`].
@@ -159,8 +159,8 @@ impl<T: Outputs> View for RouterView<'_, T> {
     }
 
     #[inline]
-    fn round_trip(&self, port: u8) -> u32 {
-        self.outputs.round_trip(port)
+    fn waiting(&self, port: u8) -> u32 {
+        self.outputs.waiting(port)
     }
 
     #[inline]

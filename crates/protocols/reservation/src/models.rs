@@ -26,14 +26,14 @@ const LEAD: Parameter = Parameter {
 const OVERHEAD: Parameter = Parameter {
     name: "overhead",
     kind: Kind::Number { min: 0.0, max: 1.0 },
-    default: Some("0"),
+    default: Some("0.05"),
     help: "what schedules charge beyond the flits themselves, as a share of them; charges are whole flits",
 };
 
 const TOLL: Parameter = Parameter {
     name: "toll",
     kind: Kind::Integer { min: 0, max: 1 << 20 },
-    default: Some("0"),
+    default: Some("5"),
     help: "flits that a schedule charges for each reservation on top, for what control packets take of the way to the node",
 };
 

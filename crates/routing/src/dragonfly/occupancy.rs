@@ -40,12 +40,6 @@ pub(super) const fn threshold(default: &'static str) -> Parameter {
     }
 }
 
-/// The flits that wait for a port: what is only on its way on a busy link, or a credit on its way back, is no queue.
-#[inline]
-pub(super) fn waiting(view: &dyn View, port: Port) -> u32 {
-    view.port_occupancy(port).saturating_sub(view.round_trip(port))
-}
-
 impl Occupancy {
     /// As the parameter says.
     pub(super) fn build(values: &Values) -> Self {

@@ -22,9 +22,8 @@ use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
 use super::compass::{Chart, Compass};
-use super::occupancy::waiting;
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Hop, Lane, PortSet, Routing, Step, VcSequence, View};
+use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, PortSet, Routing, Step, VcSequence, View};
 
 /// The channels in the order in which packets use them, and all paths that they take.
 const ORDER: &str = "l0 l1 g0 l2 l3 g1 l4 l5";
@@ -72,7 +71,7 @@ impl Rule {
 
     /// Whether another way will do instead of a minimal one for which so many flits wait.
     fn accepts(self, view: &dyn View, minimal: u32, step: &Step) -> bool {
-        self.has_room(view, step) && 100 * waiting(view, step.port) < self.share * minimal
+        self.has_room(view, step) && 100 * view.waiting(step.port) < self.share * minimal
     }
 }
 
@@ -89,6 +88,10 @@ impl Routing for Par62 {
 
     fn virtual_channels(&self) -> Vec<u8> {
         self.chart.virtual_channels()
+    }
+
+    fn interests(&self) -> Interests {
+        Interests { queues: true, ..Interests::default() }
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
@@ -204,7 +207,7 @@ impl Agent for Par62Agent {
         if self.ways.compass.kind(minimal.port).is_none() {
             return minimal;
         }
-        let queue = waiting(view, minimal.port);
+        let queue = view.waiting(minimal.port);
         if queue >= self.rule.packet {
             let Self { ways, rule, found } = self;
             let accepts = |step: &Step| rule.accepts(view, queue, step);

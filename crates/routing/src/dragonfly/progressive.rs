@@ -10,9 +10,8 @@ use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 use super::compass::Compass;
 use super::detours::{Detours, START, STRAIGHT, straight_on};
 use super::intermediates::{INTERMEDIATES, Turns, ValiantTarget};
-use super::occupancy::waiting;
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Hop, Lane, Routing, Step, VcSequence, View};
+use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, Routing, Step, VcSequence, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
@@ -63,6 +62,10 @@ impl Routing for Progressive {
 
     fn virtual_channels(&self) -> Vec<u8> {
         self.detours.chart.virtual_channels()
+    }
+
+    fn interests(&self) -> Interests {
+        Interests { queues: true, ..Interests::default() }
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
@@ -130,7 +133,7 @@ impl ProgressiveAgent {
             return stay(header);
         }
         let fork = self.detours.fork(&self.compass, entry, header, via, random);
-        let [minimal, other] = [fork.straight, fork.detour].map(|way| waiting(view, way.step.port));
+        let [minimal, other] = [fork.straight, fork.detour].map(|way| view.waiting(way.step.port));
         if minimal > 2 * other + self.threshold { fork.detour.header } else { stay(header) }
     }
 }

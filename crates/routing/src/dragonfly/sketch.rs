@@ -43,8 +43,8 @@ impl View for Sketch {
         Self::CAPACITY
     }
 
-    fn round_trip(&self, _: Port) -> u32 {
-        Self::ROUND_TRIP
+    fn waiting(&self, port: Port) -> u32 {
+        self.port_occupancy(port).saturating_sub(Self::ROUND_TRIP)
     }
 
     fn admits(&self, _: Port, _: u8) -> bool {

@@ -192,8 +192,8 @@ impl Outputs for GeneralOutputs<'_> {
         self.fabric.spec.input_buffers[self.port(port).1].into()
     }
 
-    fn round_trip(&self, port: u8) -> u32 {
-        self.routers.state.link(self.port(port).0).round_trip()
+    fn waiting(&self, port: u8) -> u32 {
+        self.routers.state.waiting(self.port(port).0)
     }
 
     fn admits(&self, port: u8, vc: u8) -> bool {

@@ -102,6 +102,11 @@ impl General {
         if !rules.claims_first {
             *self.state.lined_up_mut(index, vc) -= u32::from(flits);
         }
+        if rules.measures_queues {
+            let backlog = self.state.backlog_mut(index);
+            backlog.lined_up -= u32::from(flits);
+            backlog.claimed += if rules.claims_first || link.is_terminal() { 0 } else { u32::from(flits) };
+        }
         if self.state.rules.watches && link.is_terminal() && around.pool[packet].kind.carries_data() {
             *self.state.queued_mut(index) -= u32::from(flits);
         }
@@ -133,6 +138,9 @@ impl General {
             self.state.free(index, vc) <= around.fabric.capacity(self.state.link(index).class, vc.into()),
             "more credits than the buffer has"
         );
+        if self.state.rules.measures_queues {
+            self.state.backlog_mut(index).claimed -= u32::from(flits);
+        }
         if self.state.rules.tells_changes {
             around.gossip.note_change(place.router);
         }

@@ -83,6 +83,12 @@ impl General {
         } else if !link.is_terminal() {
             *self.state.free_mut(index, vc) -= flits;
         }
+        if self.state.rules.measures_queues {
+            let claims = self.state.rules.claims_first && !link.is_terminal();
+            let backlog = self.state.backlog_mut(index);
+            backlog.lined_up += u32::from(flits);
+            backlog.claimed += if claims { u32::from(flits) } else { 0 };
+        }
         let lane = around.fabric.lane(link.class, vc);
         if self.state.rules.bounded {
             self.state.lane_mut(index, lane).space -= u32::from(flits);

@@ -255,6 +255,7 @@ impl Routers for Plain {
             && !rules.vc_allocation
             && !rules.routes_on_arrival
             && !rules.occupies_links
+            && !rules.measures_queues
             && !rules.speaks
             && !rules.marks
     }
@@ -480,8 +481,8 @@ impl Outputs for PlainOutputs<'_> {
     }
 
     #[inline]
-    fn round_trip(&self, port: u8) -> u32 {
-        self.port(port).link.round_trip()
+    fn waiting(&self, _port: u8) -> u32 {
+        unreachable!("general routers serve routing that measures queues")
     }
 
     #[inline]

@@ -80,7 +80,7 @@ fn build<T: Trigger>(
 
 /// Told of heads.
 const HEADS: Interests =
-    Interests { heads: true, changes: false, notices: None, broadcast_cycles: None, broadcast_flits: 0 };
+    Interests { heads: true, changes: false, queues: false, notices: None, broadcast_cycles: None, broadcast_flits: 0 };
 
 /// OLM: misroutes when the minimal way is congested by what credits tell.
 pub(crate) const OLM: RoutingModel = RoutingModel {

@@ -90,6 +90,15 @@ pub(super) struct Sender {
     pub last_lane: u8,
 }
 
+/// What waits for a link, of all virtual channels.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Backlog {
+    /// Flits in the output queue.
+    pub lined_up: u32,
+    /// Flits that have claimed room in the buffer at the other end.
+    pub claimed: u32,
+}
+
 /// When the head of a queue is looked at for having waited for too long.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Impatience {
@@ -128,6 +137,8 @@ pub(super) struct State {
     /// By port: the set of lanes with packets.
     filled_lanes: Vec<u32>,
     senders: Vec<Sender>,
+    /// Where routing measures queues: by port.
+    backlogs: Vec<Backlog>,
     /// Set of ports at which a queue sleeps until this port's output changes.
     waiters: Vec<u64>,
     /// Set of rows with an awake queue.
@@ -185,6 +196,7 @@ impl State {
             lanes: vec![Lane { head: NONE, tail: NONE, space }; ports * shape.lanes],
             filled_lanes: vec![0; ports],
             senders: vec![sender; ports],
+            backlogs: vec![Backlog::default(); only_if(rules.measures_queues, ports)],
             waiters: vec![0; ports * shape.words],
             awake_rows: vec![0; ports * shape.rows.div_ceil(64)],
             active: vec![0; routers * shape.words],

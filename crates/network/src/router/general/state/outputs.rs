@@ -1,6 +1,6 @@
 //! The state of outputs: crossbar connections, output queues, links, and the room behind them.
 
-use super::{Lane, Output, Sender, State, members};
+use super::{Backlog, Lane, Output, Sender, State, members};
 use crate::packet::NONE;
 use crate::time::Time;
 
@@ -32,6 +32,17 @@ impl State {
     pub fn on_their_way(&self, index: u32, vc: u8, capacity: u16) -> u32 {
         let number = index as usize * self.shape.vcs + usize::from(vc);
         u32::from(capacity - self.free[number]) + self.lined_up.get(number).copied().unwrap_or(0)
+    }
+
+    /// The flits that wait for the link of a port, as [`tailback_routing::View::waiting`] says.
+    pub fn waiting(&self, index: u32) -> u32 {
+        let Backlog { lined_up, claimed } = self.backlogs[index as usize];
+        let beyond = if self.rules.claims_first { claimed.saturating_sub(lined_up) } else { claimed };
+        lined_up + beyond.saturating_sub(self.link(index).round_trip())
+    }
+
+    pub fn backlog_mut(&mut self, index: u32) -> &mut Backlog {
+        &mut self.backlogs[index as usize]
     }
 
     /// The crossbar connection of a channel of a port.
