@@ -17,8 +17,8 @@ pub enum Measure {
     Smallest(Along),
     /// The mean of the points of a curve.
     Average(Along),
-    /// Where a figure, as a share of what runs to the right, first falls below 95 %: the load at which what is accepted
-    /// no longer is what is offered. Between points on a straight line; at the end of a curve that never does.
+    /// Where a figure, as a share of what runs to the right, first falls below 95 %: of the accepted load, if nothing else is
+    /// said, the load at which what is accepted no longer is what is offered. Between points on a straight line; at the end of a curve that never does.
     Saturation(Along),
     /// How far two curves are apart at most, in percent of the second.
     Apart(Apart),
@@ -28,6 +28,8 @@ pub enum Measure {
     Ratio(Box<[Self; 2]>),
     /// The first less the second.
     Difference(Box<[Self; 2]>),
+    /// All of several together.
+    Sum(Vec<Self>),
     /// The largest of several.
     LargestOf(Vec<Self>),
     /// The smallest of several.
@@ -146,6 +148,7 @@ impl Measure {
                 both => Ok(both[0] / both[1]),
             },
             Self::Difference(both) => each(both.as_slice()).map(|both| both[0] - both[1]),
+            Self::Sum(several) => Ok(each(several)?.into_iter().sum()),
             Self::LargestOf(several) => Ok(each(several)?.into_iter().fold(f64::MIN, f64::max)),
             Self::SmallestOf(several) => Ok(each(several)?.into_iter().fold(f64::MAX, f64::min)),
             Self::During(timed) => timed.mean(results, seed, (timed.from, timed.until)),
@@ -196,7 +199,7 @@ impl Measure {
                 order.curves.iter().flatten().try_for_each(|curve| order.along.check(experiment, curve))
             }
             Self::Ratio(both) | Self::Difference(both) => both.iter().try_for_each(|m| m.check(experiment)),
-            Self::LargestOf(several) | Self::SmallestOf(several) => {
+            Self::Sum(several) | Self::LargestOf(several) | Self::SmallestOf(several) => {
                 several.iter().try_for_each(|m| m.check(experiment))
             }
             Self::During(timed)

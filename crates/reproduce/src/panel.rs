@@ -17,6 +17,8 @@ pub struct Panel {
     pub shown: Shown,
     /// What values are multiplied by, as 100 for percent.
     pub factor: f64,
+    /// What places to the right are multiplied by.
+    pub x_factor: f64,
     /// The curves, if not all.
     pub curves: Option<Vec<String>>,
 }
@@ -73,7 +75,7 @@ impl Panel {
             let values: Vec<f64> = outcomes.iter().filter_map(|outcome| quantity.of(&outcome.report)).collect();
             let Some(estimate) = Estimate::from_samples(&values) else { continue };
             let single = if let [outcome] = outcomes.as_slice() { quantity.ci95_of(&outcome.report) } else { None };
-            points.push((x, self.factor * estimate.mean));
+            points.push((self.x_factor * x, self.factor * estimate.mean));
             half_widths.push(self.factor * estimate.half_width_95.or(single).unwrap_or(0.0));
         }
         Curve { name, points, half_widths: Some(half_widths) }
@@ -86,10 +88,11 @@ impl Panel {
             let outcome = results.at(&name, None, None, seed).ok()?;
             samples.extend(results.samples(outcome, flow).ok()?);
         }
-        let wanted =
-            |time: f64| self.frame.x_min.is_none_or(|x| time >= x) && self.frame.x_max.is_none_or(|x| time <= x);
-        let bins = binned(samples, bin).into_iter().filter(|sample| wanted(sample.time));
-        let points = bins.map(|sample| (sample.time, self.factor * sample.value)).collect();
-        Some(Curve { name, points, half_widths: None })
+        let wanted = |&(x, _): &(f64, f64)| {
+            self.frame.x_min.is_none_or(|least| x >= least) && self.frame.x_max.is_none_or(|most| x <= most)
+        };
+        let bins = binned(samples, bin).into_iter();
+        let points = bins.map(|sample| (self.x_factor * sample.time, self.factor * sample.value)).filter(wanted);
+        Some(Curve { name, points: points.collect(), half_widths: None })
     }
 }

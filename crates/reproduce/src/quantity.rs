@@ -1,10 +1,11 @@
 //! What can be measured: figures of reports, and columns of time series.
 
 use tailback_report::{METRICS, Metric, Report};
+use tailback_scenario::PacketKind;
 use tailback_scenario::reading::nearest;
 
-/// A figure of a report, such as `latency_message_mean`, `victims.accepted_load`, `links.global.mean` or
-/// `counters.dropped`.
+/// A figure of a report, such as `latency_message_mean`, `victims.accepted_load`, `links.global.mean`,
+/// `ejection.refusals` or `counters.dropped`.
 #[derive(Clone, Debug)]
 pub enum Quantity {
     /// One of the figures that reports are compared by, of all traffics or of one.
@@ -21,6 +22,8 @@ pub enum Quantity {
         /// Whether it is about the busiest one, not the mean.
         busiest: bool,
     },
+    /// The share of the links to nodes that packets of a kind took; all data is one kind.
+    Ejection(&'static str),
     /// A counter.
     Counter(String),
 }
@@ -36,6 +39,12 @@ impl Quantity {
                 Some((class, "mean")) => Ok(Self::Links { class: class.to_owned(), busiest: false }),
                 Some((class, "max")) => Ok(Self::Links { class: class.to_owned(), busiest: true }),
                 _ => Err(unknown(name, "write `links.<class>.mean` or `links.<class>.max`".to_owned())),
+            };
+        }
+        if let Some(word) = name.strip_prefix("ejection.") {
+            return match ejected().find(|kind| *kind == word) {
+                Some(kind) => Ok(Self::Ejection(kind)),
+                None => Err(unknown(name, meant(word, ejected()))),
             };
         }
         if let Some(counter) = name.strip_prefix("counters.") {
@@ -58,6 +67,7 @@ impl Quantity {
                 let links = report.links.iter().find(|links| links.class == *class)?;
                 Some(if *busiest { links.max } else { links.mean })
             }
+            Self::Ejection(kind) => report.ejection.get(kind).copied(),
             Self::Counter(name) => report.counters.get(name).map(|&count| count as f64),
         }
     }
@@ -68,7 +78,7 @@ impl Quantity {
         match self {
             Self::Metric { traffic: None, metric } => (metric.ci95)(&report.total),
             Self::Metric { traffic: Some(traffic), metric } => report.traffic(traffic).and_then(metric.ci95),
-            Self::Links { .. } | Self::Counter(_) => None,
+            Self::Links { .. } | Self::Ejection(_) | Self::Counter(_) => None,
         }
     }
 }
@@ -105,6 +115,11 @@ impl Flow {
             None => Err(unknown(name, meant(word, COLUMNS.map(|(column, _)| column)))),
         }
     }
+}
+
+/// The kinds of packets that links to nodes are shared by.
+fn ejected() -> impl Iterator<Item = &'static str> + Clone {
+    PacketKind::ALL.into_iter().filter(|kind| *kind != PacketKind::SpeculativeData).map(PacketKind::plural)
 }
 
 /// The name of a traffic before a dot, and the rest.

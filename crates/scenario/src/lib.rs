@@ -47,3 +47,4 @@ pub use resolve::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 pub use sections::{SECTIONS, SectionModel};
 pub use sweep::{Axis, Point, Sweep, SweepRun, Variant};
 pub use tailback_parameters::{Choice, Kind, Parameter};
+pub use tailback_protocol::PacketKind;

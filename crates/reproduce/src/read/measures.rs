@@ -8,7 +8,7 @@ use crate::measure::{Along, Apart, At, Measure, Order, Timed, Trace};
 use crate::quantity::{Flow, Quantity};
 
 /// The words of the vocabulary.
-pub const MEASURES: [&str; 16] = [
+pub const MEASURES: [&str; 17] = [
     "value",
     "largest",
     "smallest",
@@ -18,6 +18,7 @@ pub const MEASURES: [&str; 16] = [
     "order",
     "ratio",
     "difference",
+    "sum",
     "largest_of",
     "smallest_of",
     "during",
@@ -41,6 +42,7 @@ pub fn measure(node: &Node, reading: &mut Reading) -> Option<Measure> {
     match key.as_str() {
         "ratio" => pair(inner, key, reading).map(Measure::Ratio),
         "difference" => pair(inner, key, reading).map(Measure::Difference),
+        "sum" => several(inner, key, reading).map(Measure::Sum),
         "largest_of" => several(inner, key, reading).map(Measure::LargestOf),
         "smallest_of" => several(inner, key, reading).map(Measure::SmallestOf),
         word if MEASURES.contains(&word) => {
@@ -68,9 +70,13 @@ fn plain(word: &str, table: &mut TableReader<'_>, reading: &mut Reading) -> Opti
         "smallest" => along(table, reading).map(Measure::Smallest),
         "average" => along(table, reading).map(Measure::Average),
         "saturation" => {
-            let (curve, accepted) = (curve(table, reading), Quantity::parse("accepted_load").ok()?);
+            let curve = curve(table, reading);
+            let accepted = match table.take("metric") {
+                Some(entry) => quantity(&entry.node, reading),
+                None => Quantity::parse("accepted_load").ok(),
+            };
             let axis = text(table, "axis", reading);
-            Some(Measure::Saturation(Along { curve, quantity: accepted, axis, from: None, until: None }))
+            Some(Measure::Saturation(Along { curve, quantity: accepted?, axis, from: None, until: None }))
         }
         "apart" => {
             let other = needed_text(table, "other", "the curve that it is compared with", reading);

@@ -22,11 +22,12 @@ pub fn panel(node: &Node, experiment: &Experiment, reading: &mut Reading) -> Opt
     }
     let frame = frame(&mut table, reading);
     let factor = positive(&mut table, "factor", reading).unwrap_or(1.0);
+    let x_factor = positive(&mut table, "x_factor", reading).unwrap_or(1.0);
     let shown = shown(&mut table, reading);
     let curves = table.take("curves").and_then(|entry| texts(&entry.node, "panel.curves", reading));
     check(node, shown.as_ref(), curves.as_deref(), experiment, reading);
     table.close(reading);
-    Some(Panel { name: name?, frame: frame?, shown: shown?, factor, curves })
+    Some(Panel { name: name?, frame: frame?, shown: shown?, factor, x_factor, curves })
 }
 
 fn frame(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Figure> {

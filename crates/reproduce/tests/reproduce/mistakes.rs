@@ -64,9 +64,19 @@ fn each_kind_of_measure_has_its_words() {
             "there is no curve \"lower\"; there is low, high",
         ),
         (value("curve = \"low\", metric = \"links.global\", at = 0.1"), "write `links.<class>.mean`"),
+        (value("curve = \"low\", metric = \"ejection.refusal\", at = 0.1"), "did you mean \"refusals\"?"),
+        (
+            value("curve = \"low\", metric = \"ejection.nothing\", at = 0.1"),
+            "there is no figure called \"ejection.nothing\"",
+        ),
         (value("curve = \"low\", at = 0.1"), "`value.metric` is missing"),
         (value("curve = \"low\", metric = \"hops_mean\", at = 0.1, axis = \"seed\""), "nothing is varied over `seed`"),
         (value("curve = \"low\", metric = \"hops_mean\", att = 0.1"), "unknown key `att` in [value]"),
+        (
+            "{ saturation = { curve = \"low\", metric = \"acepted_load\" } }".to_owned(),
+            "did you mean \"accepted_load\"?",
+        ),
+        ("{ sum = 3 }".to_owned(), "`sum` is a list of measures"),
         ("{ ratio = [] }".to_owned(), "`ratio` is a list of measures"),
         (
             format!("{{ ratio = [{}] }}", value("curve = \"low\", metric = \"hops_mean\", at = 0.1")),

@@ -16,10 +16,10 @@ y = [100, 200]
 
 #[test]
 fn panels_show_means_over_seeds_with_error_bars() {
-    let figure = read(&format!("{CURVES}{LATENCY}factor = 2\ncurves = [\"low\"]\n"));
+    let figure = read(&format!("{CURVES}{LATENCY}factor = 2\nx_factor = 100\ncurves = [\"low\"]\n"));
     let drawing = figure.panels[0].draw(&curves(&figure));
     assert_eq!(drawing.curves.len(), 1);
-    assert_eq!(drawing.curves[0].points, [(0.1, 202.0), (0.2, 222.0), (0.4, 282.0)]);
+    assert_eq!(drawing.curves[0].points, [(10.0, 202.0), (20.0, 222.0), (40.0, 282.0)]);
     let half_widths = drawing.curves[0].half_widths.as_ref().expect("there are two seeds");
     assert!(half_widths.iter().all(|width| (width - 2.0 * 12.706).abs() < 0.01));
     assert_eq!(
@@ -38,6 +38,9 @@ fn panels_show_series_around_the_event() {
     let expected =
         [(-100.0, 100.0), (-50.0, 100.0), (0.0, 120.0), (50.0, 170.0), (100.0, 200.0), (150.0, 200.0), (200.0, 200.0)];
     assert_eq!(drawing.curves[0].points, expected);
+    let panel = panel.replace("x = [-100, 200]", "x = [-10, 20]\nx_factor = 0.1");
+    let drawing = read(&format!("{SERIES}{panel}")).panels[0].draw(&step_and_wave(&figure));
+    assert_eq!(drawing.curves[0].points, expected.map(|(x, y)| (0.1 * x, y)));
 }
 
 #[test]
