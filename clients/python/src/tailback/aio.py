@@ -194,6 +194,11 @@ class Run:
         listed = await self._client._call(self._client._results.ListArtifacts, request)
         return {artifact.name: artifact for artifact in listed.artifacts}
 
+    async def samples(self) -> pandas.DataFrame:
+        """What was measured while it was simulated, as far as it is kept: also if it failed, or has no series.
+        Waits until it has ended."""
+        return requests.samples([event async for event in self.events()])
+
     async def to_pandas(self) -> pandas.DataFrame:
         """The table of a sweep; the time series of a run if it has one, else its report as a row."""
         if not self.info.HasField("sweep") and "series.csv" not in await self.artifacts():

@@ -111,6 +111,11 @@ class Client:
         request = scenario_service_pb2.ListModelsRequest(kind=kind)
         return list(self._call(self._scenarios.ListModels, request).models)
 
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of whole scenarios."""
+        request = scenario_service_pb2.GetScenarioSchemaRequest()
+        return json.loads(self._call(self._scenarios.GetScenarioSchema, request).json_schema)
+
     def server_info(self) -> system_service_pb2.GetServerInfoResponse:
         """Version, limits and features of the server."""
         return self._call(self._system.GetServerInfo, system_service_pb2.GetServerInfoRequest())
@@ -223,6 +228,11 @@ class Run:
         """Its time series, or the table of a sweep; `selection` are fields of QuerySeriesRequest."""
         request = result_service_pb2.QuerySeriesRequest(run_id=self.id, columns=columns, **selection)
         return requests.frame(self._client._call(self._client._results.QuerySeries, request))
+
+    def samples(self) -> pandas.DataFrame:
+        """What was measured while it was simulated, as far as it is kept: also if it failed, or has no series.
+        Waits until it has ended."""
+        return requests.samples(list(self.events()))
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table of a sweep; the time series of a run if it has one, else its report as a row."""
