@@ -130,3 +130,4 @@ async def test_the_same_for_asyncio(server, small):
         with pytest.raises(tailback.NotFound):
             await client.get("nobody")
         assert (await client.validate(small)).plan.runs == 1
+        assert "topology" in (await client.schema())["properties"]

@@ -23,7 +23,7 @@ from tailback_api.tailback.v1 import (
 )
 
 from . import requests
-from .errors import RunFailed, from_rpc, is_passing
+from .errors import RunFailed, TailbackError, from_rpc, is_passing
 
 if TYPE_CHECKING:
     import pandas
@@ -132,17 +132,11 @@ class Client:
         while True:
             try:
                 return call()
-            except Exception as error:
-                if attempt >= requests.ATTEMPTS_MAX or not _passes(error):
+            except TailbackError as error:
+                if attempt >= requests.ATTEMPTS_MAX or not is_passing(error):
                     raise
             time.sleep(requests.pause(attempt))
             attempt += 1
-
-
-def _passes(error: Exception) -> bool:
-    from .errors import TailbackError
-
-    return isinstance(error, TailbackError) and is_passing(error)
 
 
 class Run:
