@@ -6,6 +6,9 @@ use tailback_api::v1::watch_run_response::Event;
 use tailback_api::v1::{CancelRunRequest, CreateRunRequest, RunState, Sweep, WatchRunRequest, WatchRunResponse};
 use tailback_service::Limits;
 use tonic::{Code, Request, Status};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
 
 use crate::harness::{Client, SMALL, Served, endless, limits, named, reason};
 
@@ -224,7 +227,14 @@ async fn a_stopping_server_says_where_to_go_on() {
     client.create(named("long", &endless())).await.expect("it is accepted");
     let mut stream = client.watch("long", 0).await.expect("it can be watched");
     stream.message().await.expect("the stream goes on").expect("there is an event");
+    let channel = tonic::transport::Channel::from_shared(server.url.clone()).expect("an address");
+    let mut health = HealthClient::new(channel.connect().await.expect("somebody listens"));
+    let serves = health.watch(HealthCheckRequest { service: "tailback.v1.RunService".to_owned() }).await;
+    let mut serves = serves.expect("it can be watched").into_inner();
+    assert_eq!(serves.message().await.expect("it tells").map(|now| now.status()), Some(ServingStatus::Serving));
     server.ask_to_stop();
+    assert_eq!(serves.message().await.expect("it tells").map(|now| now.status()), Some(ServingStatus::NotServing));
+    drop((serves, health));
     let status = loop {
         match stream.message().await {
             Ok(event) => assert!(event.is_some(), "the run has no end"),
