@@ -31,6 +31,15 @@ def test_a_run_without_series_is_a_row(client, small, tmp_path):
     assert raised.value.reason == "NO_SERIES"
 
 
+def test_the_course_of_a_run_is_there_afterwards(client, small):
+    run = client.run(small.replace("cycles = 400", "cycles = 200000")).wait()
+    samples = run.samples()
+    assert len(samples) > 1 and samples["cycle"].is_monotonic_increasing
+    assert (samples["cycles"] == 200100).all() and samples["accepted_load"].iloc[-1] == pytest.approx(0.3, abs=0.1)
+    assert samples.equals(client.get(run.id).samples())
+    assert list(client.run(small).wait().samples().columns) == list(samples.columns)
+
+
 def test_a_sweep_is_a_table(client, small):
     run = client.run(small, over=["traffic.load=0.1..0.3/0.1"], run_saturated=True).wait(progress=True)
     frame = run.to_pandas()
@@ -116,7 +125,9 @@ async def test_the_same_for_asyncio(server, small):
         assert kinds == ["state_changed"] * 3
         await run.wait(progress=True)
         assert len(await run.to_pandas()) == 5
+        assert "packets_in_flight" in (await run.samples()).columns
         assert [found.id async for found in client.runs()] == [run.id]
         with pytest.raises(tailback.NotFound):
             await client.get("nobody")
         assert (await client.validate(small)).plan.runs == 1
+        assert "topology" in (await client.schema())["properties"]

@@ -139,6 +139,9 @@ pub struct ExplainArguments {
 pub struct ModelsArguments {
     /// Show only models with this name, or of this kind
     pub name: Option<String>,
+    /// Print the JSON Schema of whole scenarios instead, for editors and programs that write them
+    #[arg(long, conflicts_with_all = ["name", "format"])]
+    pub schema: bool,
     /// How to print them
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

@@ -11,6 +11,9 @@ pub trait Executor: Send {
 
     /// How many threads it uses.
     fn threads(&self) -> usize;
+
+    /// Calls `ask` on each thread that makes steps, and gives what each has said: for whoever looks after threads.
+    fn ask_each_thread<T: Send>(&self, ask: impl Fn() -> T + Sync + Send) -> Vec<T>;
 }
 
 /// One after the other on the calling thread: the oracle that all other executors are held against.
@@ -24,6 +27,10 @@ impl Executor for Sequential {
 
     fn threads(&self) -> usize {
         1
+    }
+
+    fn ask_each_thread<T: Send>(&self, ask: impl Fn() -> T + Sync + Send) -> Vec<T> {
+        vec![ask()]
     }
 }
 
@@ -48,5 +55,28 @@ impl Executor for Rayon {
 
     fn threads(&self) -> usize {
         self.0.current_num_threads()
+    }
+
+    fn ask_each_thread<T: Send>(&self, ask: impl Fn() -> T + Sync + Send) -> Vec<T> {
+        self.0.broadcast(|_| ask())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::thread::{self, ThreadId};
+
+    use super::*;
+
+    #[test]
+    fn each_thread_is_asked_once() {
+        let distinct = |said: &[ThreadId]| said.iter().map(|id| format!("{id:?}")).collect::<BTreeSet<_>>().len();
+        let own = || thread::current().id();
+        assert_eq!(Sequential.ask_each_thread(own), [own()]);
+        let pool = Rayon::new(3).expect("threads can be started");
+        let said = pool.ask_each_thread(own);
+        assert_eq!((said.len(), distinct(&said)), (3, 3));
+        assert!(!said.contains(&own()), "the pool makes all steps");
     }
 }

@@ -51,10 +51,14 @@ pub struct Limits {
     pub events_kept_max: u32,
     /// Milliseconds of wall time from one metric sample to the next.
     pub sample_interval_ms: u64,
+    /// Metric samples that are kept of a run.
+    pub samples_kept_max: u32,
     /// Milliseconds of wall time from one checkpoint to the next.
     pub checkpoint_interval_ms: u64,
     /// How long a shutdown may take before connections are cut.
     pub shutdown_s_max: u64,
+    /// How far threads that simulate give way to those that serve calls: 0 not at all, 19 as far as they can.
+    pub engine_nice: u32,
 }
 
 impl Default for Limits {
@@ -81,8 +85,10 @@ impl Default for Limits {
             heartbeat_s: 15,
             events_kept_max: 10_000,
             sample_interval_ms: 1_000,
+            samples_kept_max: 1_000,
             checkpoint_interval_ms: 5_000,
             shutdown_s_max: 20,
+            engine_nice: 10,
         }
     }
 }
@@ -110,6 +116,10 @@ impl Limits {
         let seconds = |seconds: u64| {
             Some(prost_types::Duration { seconds: i64::try_from(seconds).unwrap_or(i64::MAX), nanos: 0 })
         };
+        let milliseconds = |ms: u64| {
+            let seconds = i64::try_from(ms / 1000).unwrap_or(i64::MAX);
+            Some(prost_types::Duration { seconds, nanos: (ms % 1000) as i32 * 1_000_000 })
+        };
         v1::ServerLimits {
             queue_max: self.queue_max,
             concurrent_runs_max: self.concurrent_runs_max,
@@ -127,6 +137,12 @@ impl Limits {
             wait_max: seconds(self.wait_s_max),
             heartbeat_interval: seconds(self.heartbeat_s),
             events_kept_max: self.events_kept_max,
+            header_bytes_max: self.header_bytes_max,
+            connection_calls_max: self.connection_calls_max,
+            checks_max: self.checks_max,
+            samples_kept_max: self.samples_kept_max,
+            sample_interval: milliseconds(self.sample_interval_ms),
+            checkpoint_interval: milliseconds(self.checkpoint_interval_ms),
         }
     }
 }

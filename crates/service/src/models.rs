@@ -1,10 +1,10 @@
-//! What scenarios can be made of: schemas and examples, made from the declarations of the models.
+//! What scenarios can be made of: models with their schemas and examples.
 
-use serde_json::{Value, json};
 use tailback_api::v1;
 use tailback_scenario::{Document, Kind, ModelSummary, Parameter, models};
 
 use crate::refusal::Refusal;
+use crate::schema;
 
 /// All models of a kind; of all kinds if none is named.
 pub(crate) fn list(kind: &str) -> Vec<v1::ModelSummary> {
@@ -22,7 +22,7 @@ pub(crate) fn get(kind: &str, name: &str) -> Result<v1::Model, Refusal> {
     Ok(v1::Model {
         summary: Some(summary(&model)),
         parameters: model.parameters.iter().map(parameter).collect(),
-        json_schema: serde_json::to_string_pretty(&schema(&model)).expect("plain data"),
+        json_schema: serde_json::to_string_pretty(&schema::model_schema(&model)).expect("plain data"),
         example,
     })
 }
@@ -60,54 +60,8 @@ fn values(kind: Kind) -> String {
     }
 }
 
-/// The JSON Schema of a model's table of parameters.
-fn schema(model: &ModelSummary) -> Value {
-    let property = |parameter: &Parameter| {
-        let mut schema = kind_schema(parameter.kind);
-        schema["description"] = json!(parameter.help);
-        if let Some(default) = parameter.default.map(literal) {
-            schema["default"] = default;
-        }
-        (parameter.name.to_owned(), schema)
-    };
-    let properties: serde_json::Map<String, Value> = model.parameters.iter().map(property).collect();
-    let required: Vec<_> = model.parameters.iter().filter(|p| p.default.is_none()).map(|p| p.name).collect();
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": format!("{}.{}", model.kind, model.name),
-        "description": model.summary,
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    })
-}
-
-fn kind_schema(kind: Kind) -> Value {
-    match kind {
-        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Choice(choices) => json!({ "enum": choices.iter().map(|choice| choice.word).collect::<Vec<_>>() }),
-        Kind::Text => json!({ "type": "string" }),
-        Kind::Time => json!({ "type": ["number", "string"] }),
-        Kind::Integers { min, max } => {
-            json!({ "type": "array", "items": { "type": "integer", "minimum": min, "maximum": max } })
-        }
-        Kind::Numbers { min, max } => {
-            json!({ "type": "array", "items": { "type": "number", "minimum": min, "maximum": max } })
-        }
-        Kind::IntegerOr { min, max, word } => {
-            json!({ "anyOf": [{ "type": "integer", "minimum": min, "maximum": max }, { "const": word }] })
-        }
-        Kind::Nodes => json!({ "type": ["string", "array", "object"] }),
-    }
-}
-
-/// A default as it stands in a document: numbers, texts and lists are written alike in JSON.
-fn literal(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
-}
+/// What some protocols need of routers.
+const ROUTERS: &str = "[router]\nvirtual_output_queues = true\n";
 
 /// A small scenario with a model, found by trying: so it is known to be free of mistakes.
 fn example(model: &ModelSummary) -> Option<String> {
@@ -119,8 +73,10 @@ fn example(model: &ModelSummary) -> Option<String> {
             for topology_table in tables(&topology) {
                 for own in tables(model) {
                     let text = scenario(model, &own, &topology, &topology_table, &routing);
-                    if Document::read("example", &text).resolve().is_ok() {
-                        return Some(text);
+                    let others = if model.kind == "protocol" { vec![format!("{ROUTERS}{text}")] } else { Vec::new() };
+                    let is_good = |text: &String| Document::read("example", text).resolve().is_ok();
+                    if let Some(good) = [text].into_iter().chain(others).find(is_good) {
+                        return Some(good);
                     }
                 }
             }
@@ -201,6 +157,8 @@ fn candidates(kind: Kind) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]

@@ -6,7 +6,7 @@
 //! **The invariant it keeps:** telling takes the same short time whoever listens; nothing is kept per watcher.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tailback_api::v1::WatchRunResponse;
@@ -25,8 +25,8 @@ pub(crate) struct Channel {
     news: watch::Sender<u64>,
     /// The latest sample.
     sample: Mutex<Option<WatchRunResponse>>,
-    /// Whether something was written to the store about the run since somebody asked.
-    told: AtomicBool,
+    /// Counts what was written to the store about the run.
+    written: AtomicU64,
 }
 
 impl Hub {
@@ -39,7 +39,7 @@ impl Hub {
         // Those that nobody holds any more are forgotten when a new one comes.
         channels.retain(|_, channel| channel.strong_count() > 0);
         let channel =
-            Arc::new(Channel { news: watch::Sender::new(0), sample: Mutex::new(None), told: AtomicBool::new(false) });
+            Arc::new(Channel { news: watch::Sender::new(0), sample: Mutex::new(None), written: AtomicU64::new(0) });
         channels.insert(run.to_owned(), Arc::downgrade(&channel));
         channel
     }
@@ -48,7 +48,7 @@ impl Hub {
     pub(crate) fn tell(&self, run: &str) {
         let channel = self.channels.lock().unwrap_or_else(PoisonError::into_inner).get(run).and_then(Weak::upgrade);
         if let Some(channel) = channel {
-            channel.told.store(true, Ordering::Relaxed);
+            channel.written.fetch_add(1, Ordering::AcqRel);
             channel.tell();
         }
     }
@@ -71,9 +71,10 @@ impl Channel {
         self.sample.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether something was written to the store about the run since the last time this was asked.
-    pub(crate) fn take_told(&self) -> bool {
-        self.told.swap(false, Ordering::Relaxed)
+    /// Another number than before if something was written to the store about the run meanwhile. What a sample has a
+    /// larger number than is counted when the sample is there: so ask for the sample first.
+    pub(crate) fn written(&self) -> u64 {
+        self.written.load(Ordering::Acquire)
     }
 
     fn tell(&self) {
@@ -102,6 +103,7 @@ mod tests {
         let (told_a, told_b) = (a.subscribe(), b.subscribe());
         hub.tell("a");
         hub.tell("unknown");
+        assert_eq!((a.written(), b.written()), (1, 0));
         assert!(told_a.has_changed().expect("it is there"));
         assert!(!told_b.has_changed().expect("it is there"));
     }

@@ -32,6 +32,13 @@ impl Executor for AnyExecutor {
             Self::Rayon(executor) => executor.threads(),
         }
     }
+
+    fn ask_each_thread<T: Send>(&self, ask: impl Fn() -> T + Sync + Send) -> Vec<T> {
+        match self {
+            Self::Sequential(executor) => executor.ask_each_thread(ask),
+            Self::Rayon(executor) => executor.ask_each_thread(ask),
+        }
+    }
 }
 
 /// A network that is being simulated.

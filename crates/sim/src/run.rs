@@ -100,6 +100,13 @@ impl<'s> Run<'s> {
         self.executor.threads()
     }
 
+    /// Calls `ask` on each thread that simulates, and gives what each has said: what it has spent, say. A thread is the
+    /// caller's own if the executor is the sequential one, and begins and ends with the run if not.
+    #[must_use]
+    pub fn ask_each_thread<T: Send>(&self, ask: impl Fn() -> T + Sync + Send) -> Vec<T> {
+        self.executor.ask_each_thread(ask)
+    }
+
     /// How far it has come.
     #[must_use]
     pub fn progress(&self) -> Progress {

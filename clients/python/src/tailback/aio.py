@@ -23,7 +23,7 @@ from tailback_api.tailback.v1 import (
 )
 
 from . import requests
-from .errors import RunFailed, from_rpc, is_passing
+from .errors import RunFailed, TailbackError, from_rpc, is_passing
 
 if TYPE_CHECKING:
     import pandas
@@ -78,7 +78,16 @@ class Client:
             labels=labels or {},
             run_id=run_id,
         )
-        return Run(self, (await self._call(self._runs.CreateRun, request)).run)
+        attempt = 0
+        while True:
+            try:
+                # The request has an id: made again after a lost answer it gives the same run.
+                return Run(self, (await self._call(self._runs.CreateRun, request)).run)
+            except TailbackError as error:
+                if attempt >= requests.ATTEMPTS_MAX or not is_passing(error):
+                    raise
+            await asyncio.sleep(requests.pause(attempt))
+            attempt += 1
 
     async def get(self, run_id: str) -> Run:
         """A run by its name."""
@@ -103,6 +112,11 @@ class Client:
         scenario = requests.scenario(source, overrides)
         request = scenario_service_pb2.ValidateScenarioRequest(scenario=scenario)
         return await self._call(self._scenarios.ValidateScenario, request)
+
+    async def schema(self) -> dict[str, Any]:
+        """The JSON Schema of whole scenarios."""
+        request = scenario_service_pb2.GetScenarioSchemaRequest()
+        return json.loads((await self._call(self._scenarios.GetScenarioSchema, request)).json_schema)
 
     async def server_info(self) -> system_service_pb2.GetServerInfoResponse:
         """Version, limits and features of the server."""
@@ -193,6 +207,11 @@ class Run:
         request = result_service_pb2.ListArtifactsRequest(run_id=self.id)
         listed = await self._client._call(self._client._results.ListArtifacts, request)
         return {artifact.name: artifact for artifact in listed.artifacts}
+
+    async def samples(self) -> pandas.DataFrame:
+        """What was measured while it was simulated, as far as it is kept: also if it failed, or has no series.
+        Waits until it has ended."""
+        return requests.samples([event async for event in self.events()])
 
     async def to_pandas(self) -> pandas.DataFrame:
         """The table of a sweep; the time series of a run if it has one, else its report as a row."""

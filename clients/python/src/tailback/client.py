@@ -23,7 +23,7 @@ from tailback_api.tailback.v1 import (
 )
 
 from . import requests
-from .errors import RunFailed, from_rpc, is_passing
+from .errors import RunFailed, TailbackError, from_rpc, is_passing
 
 if TYPE_CHECKING:
     import pandas
@@ -111,6 +111,11 @@ class Client:
         request = scenario_service_pb2.ListModelsRequest(kind=kind)
         return list(self._call(self._scenarios.ListModels, request).models)
 
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of whole scenarios."""
+        request = scenario_service_pb2.GetScenarioSchemaRequest()
+        return json.loads(self._call(self._scenarios.GetScenarioSchema, request).json_schema)
+
     def server_info(self) -> system_service_pb2.GetServerInfoResponse:
         """Version, limits and features of the server."""
         return self._call(self._system.GetServerInfo, system_service_pb2.GetServerInfoRequest())
@@ -127,17 +132,11 @@ class Client:
         while True:
             try:
                 return call()
-            except Exception as error:
-                if attempt >= requests.ATTEMPTS_MAX or not _passes(error):
+            except TailbackError as error:
+                if attempt >= requests.ATTEMPTS_MAX or not is_passing(error):
                     raise
             time.sleep(requests.pause(attempt))
             attempt += 1
-
-
-def _passes(error: Exception) -> bool:
-    from .errors import TailbackError
-
-    return isinstance(error, TailbackError) and is_passing(error)
 
 
 class Run:
@@ -223,6 +222,11 @@ class Run:
         """Its time series, or the table of a sweep; `selection` are fields of QuerySeriesRequest."""
         request = result_service_pb2.QuerySeriesRequest(run_id=self.id, columns=columns, **selection)
         return requests.frame(self._client._call(self._client._results.QuerySeries, request))
+
+    def samples(self) -> pandas.DataFrame:
+        """What was measured while it was simulated, as far as it is kept: also if it failed, or has no series.
+        Waits until it has ended."""
+        return requests.samples(list(self.events()))
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table of a sweep; the time series of a run if it has one, else its report as a row."""

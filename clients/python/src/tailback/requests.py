@@ -85,6 +85,21 @@ def frame(series: result_service_pb2.QuerySeriesResponse) -> pandas.DataFrame:
     return pandas.DataFrame(columns)
 
 
+def samples(events: Iterable[run_service_pb2.WatchRunResponse]) -> pandas.DataFrame:
+    """The samples among events, a row each: what a sample does not tell is missing."""
+    import pandas
+
+    fields = run_pb2.MetricSample.DESCRIPTOR.fields
+    columns: dict[str, list[Any]] = {field.name: [] for field in fields}
+    for event in events:
+        if event.WhichOneof("event") == "sample":
+            for field in fields:
+                told = not field.has_presence or event.sample.HasField(field.name)
+                columns[field.name].append(getattr(event.sample, field.name) if told else None)
+    kinds = {field.name: "Float64" if field.type == field.TYPE_DOUBLE else "Int64" for field in fields}
+    return pandas.DataFrame({name: pandas.array(values, dtype=kinds[name]) for name, values in columns.items()})
+
+
 def report_row(report: dict[str, Any]) -> pandas.DataFrame:
     """A report as a single row, with dots for what is inside."""
     import pandas

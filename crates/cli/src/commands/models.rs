@@ -36,6 +36,10 @@ struct ShownChoice {
 
 /// Runs the command.
 pub fn run(arguments: &ModelsArguments) -> Result<(), Complaint> {
+    if arguments.schema {
+        say_line!("{}", tailback_service::scenario_schema());
+        return Ok(());
+    }
     let wanted = |shown: &Shown| arguments.name.as_ref().is_none_or(|name| shown.name == name || shown.kind == name);
     let shown: Vec<Shown> = models().map(show).filter(wanted).collect();
     if shown.is_empty() {

@@ -6,6 +6,8 @@
 mod crash;
 mod help;
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod memory;
 mod mistakes;
 mod plot;
 mod program;

@@ -52,6 +52,16 @@ impl Server {
         assert!(self.child.wait().expect("it ends").success());
     }
 
+    /// Bytes of memory that it occupies.
+    #[cfg(target_os = "linux")]
+    pub fn memory_bytes(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(path).expect("it is there");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it says so");
+        let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+        kib << 10
+    }
+
     fn signal(&self, name: &str) {
         let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status();
         assert!(sent.is_ok_and(|status| status.success()), "a signal can be sent");

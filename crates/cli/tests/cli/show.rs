@@ -39,6 +39,14 @@ fn a_scenario_is_checked_for_programs() {
     }
 }
 
+#[test]
+fn the_schema_of_scenarios_is_printed() {
+    let said = Program::new().good(&["models", "--schema"]);
+    let schema: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
+    let grammar = &schema["properties"]["topology"]["properties"]["dragonfly"]["properties"]["g"];
+    assert_eq!((&grammar["type"], &schema["additionalProperties"]), (&"integer".into(), &false.into()), "{grammar}");
+}
+
 /// What `check` prints is itself a scenario, the same one.
 #[test]
 fn what_check_prints_can_be_checked() {

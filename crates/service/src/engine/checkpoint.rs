@@ -19,6 +19,8 @@ pub(super) struct Checkpoint {
     pub cycle: u64,
     /// The wall time that it took to get there.
     pub wall: Duration,
+    /// The processor time of all its threads.
+    pub processor: Duration,
     /// The state, as the simulator writes it.
     pub state: Vec<u8>,
 }
@@ -32,6 +34,7 @@ struct Heading {
     scenario_digest: String,
     cycle: u64,
     wall_ms: u64,
+    processor_ms: u64,
     /// SHA-256 of the state.
     sha256: String,
 }
@@ -44,6 +47,7 @@ impl Checkpoint {
             scenario_digest: scenario_digest.to_owned(),
             cycle: self.cycle,
             wall_ms: self.wall.as_millis() as u64,
+            processor_ms: self.processor.as_millis() as u64,
             sha256: hexadecimal(&Sha256::digest(&self.state)),
         };
         let heading = serde_json::to_string(&heading).expect("plain data");
@@ -74,7 +78,8 @@ fn parse(mut bytes: Vec<u8>, program: &str, scenario_digest: &str) -> Result<Che
     if heading.sha256 != hexadecimal(&Sha256::digest(&state)) {
         return Err("it is damaged");
     }
-    Ok(Checkpoint { cycle: heading.cycle, wall: Duration::from_millis(heading.wall_ms), state })
+    let [wall, processor] = [heading.wall_ms, heading.processor_ms].map(Duration::from_millis);
+    Ok(Checkpoint { cycle: heading.cycle, wall, processor, state })
 }
 
 #[cfg(test)]
@@ -87,7 +92,8 @@ mod tests {
     fn what_was_written_is_read_back_by_the_same_program() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let path = folder.path().join("7");
-        let written = Checkpoint { cycle: 300, wall: Duration::from_millis(1500), state: b"a\nb\0c".to_vec() };
+        let [wall, processor] = [1500, 2800].map(Duration::from_millis);
+        let written = Checkpoint { cycle: 300, wall, processor, state: b"a\nb\0c".to_vec() };
         written.write(&path, "1.0", "abc").expect("it can be written");
         assert_eq!(Checkpoint::read(&path, "1.0", "abc"), Some(written));
         assert_eq!(Checkpoint::read(&path, "1.1", "abc"), None);
@@ -100,7 +106,8 @@ mod tests {
         fn damaged_files_are_never_taken_for_good_ones(at in any::<prop::sample::Index>(), with: u8) {
             let folder = tempfile::tempdir().expect("a temporary folder can be made");
             let path = folder.path().join("7");
-            let written = Checkpoint { cycle: 300, wall: Duration::ZERO, state: vec![1; 64] };
+            let (wall, processor) = (Duration::ZERO, Duration::ZERO);
+            let written = Checkpoint { cycle: 300, wall, processor, state: vec![1; 64] };
             written.write(&path, "1.0", "abc").expect("it can be written");
             let mut bytes = std::fs::read(&path).expect("it is there");
             let at = at.index(bytes.len());

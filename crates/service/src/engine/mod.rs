@@ -7,6 +7,8 @@
 //! taken up again by the next start of the server.
 
 mod checkpoint;
+mod course;
+mod processor;
 pub(crate) mod queue;
 mod sampling;
 mod simulation;
@@ -219,6 +221,7 @@ fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Outcome {
 }
 
 fn work_until_stopped(shared: &Shared, work: impl Fn(&Shared, &Task, &Control) -> Outcome) {
+    processor::give_way(shared.limits.engine_nice);
     while let Some((task, control)) = shared.queue.take() {
         let span = tracing::info_span!("run", run = %task.run);
         let _entered = span.enter();

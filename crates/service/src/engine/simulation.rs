@@ -4,23 +4,24 @@
 //! sample, a checkpoint, or ending early. None of it changes what is found.
 
 use std::cell::Cell;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-use cpu_time::ThreadTime;
 use tailback_api::v1::watch_run_response::Event;
-use tailback_api::v1::{RunErrorReason, Summary, WatchRunResponse};
+use tailback_api::v1::{MetricSample, RunErrorReason, Summary, WatchRunResponse};
 use tailback_report::Report;
 use tailback_scenario::Scenario;
 use tailback_sim::{Ending, Failure, Findings, Run, Timing};
 
 use super::checkpoint::Checkpoint;
+use super::course::Course;
+use super::processor;
 use super::queue::{Control, Task};
 use super::sampling::Sampler;
 use super::{Found, Outcome, Shared, failed, transitions};
 use crate::store::artifacts::File;
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, events, files, now_ms, timestamp};
+use crate::store::{StoreError, events, files, now_ms, samples, timestamp};
 use crate::watch::Channel;
 
 /// Sequence numbers that are reserved at once for samples.
@@ -54,10 +55,15 @@ pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Resu
         Ok(run) => run,
         Err(failure) => return Ok(Outcome::from(failure)),
     };
-    let wall_before = checkpoint.map_or(Duration::ZERO, |checkpoint| checkpoint.wall);
-    let pace = Pace::new(shared, &stored, wall_before);
+    let spent =
+        checkpoint.map_or((Duration::ZERO, Duration::ZERO), |checkpoint| (checkpoint.wall, checkpoint.processor));
+    let pace = Pace::new(shared, &stored, &run, spent);
+    let kept = shared.store.read_blocking(|connection| samples::list(connection, task.number))?;
+    let mut course = Course::new(kept, run.progress().cycle, shared.limits.samples_kept_max);
     let simulation = Simulation { shared, task, control, scenario: &scenario, path: &path, pace };
-    simulation.finish(&mut run)
+    let outcome = simulation.finish(&mut run, &mut course);
+    simulation.write_course(&mut course);
+    outcome
 }
 
 /// The run as it was when the checkpoint was written; a new one if the checkpoint cannot be read.
@@ -88,6 +94,8 @@ struct Pace {
     started: Instant,
     wall_before: Duration,
     wall_max: Duration,
+    /// To be added to what the threads of the run have spent since each of them began, and what is to be taken from it.
+    processor_before: (Duration, Duration),
     sample_every: Duration,
     checkpoint_every: Duration,
     sample_at: Cell<Instant>,
@@ -95,7 +103,8 @@ struct Pace {
 }
 
 impl Pace {
-    fn new(shared: &Shared, stored: &Stored, wall_before: Duration) -> Self {
+    /// Of a run that goes on, and had taken this much wall and processor time before.
+    fn new(shared: &Shared, stored: &Stored, run: &Run<'_>, (wall_before, processor): (Duration, Duration)) -> Self {
         let limits = &shared.limits;
         let wanted = stored.run.execution.as_ref().and_then(|execution| execution.wall_time_max);
         let wanted = wanted.and_then(|wanted| Duration::try_from(wanted).ok());
@@ -107,6 +116,7 @@ impl Pace {
             started: now,
             wall_before,
             wall_max: wanted.map_or(wall_max, |wanted| wanted.min(wall_max)),
+            processor_before: (processor, processor::spent(run)),
             sample_every,
             checkpoint_every,
             sample_at: Cell::new(now + sample_every),
@@ -116,6 +126,12 @@ impl Pace {
 
     fn wall(&self) -> Duration {
         self.wall_before + self.started.elapsed()
+    }
+
+    /// Of all threads of the run.
+    fn processor(&self, run: &Run<'_>) -> Duration {
+        let (before, elsewhere) = self.processor_before;
+        before + processor::spent(run).saturating_sub(elsewhere)
     }
 
     fn pause(&self, shared: &Shared, control: &Control) -> Option<Pause> {
@@ -142,6 +158,13 @@ impl Pace {
     }
 }
 
+/// Numbers for samples.
+struct Numbers {
+    free: Range<i64>,
+    /// What had been written down about the run when they were reserved.
+    written: u64,
+}
+
 struct Simulation<'r> {
     shared: &'r Shared,
     task: &'r Task,
@@ -152,11 +175,10 @@ struct Simulation<'r> {
 }
 
 impl Simulation<'_> {
-    fn finish(self, run: &mut Run<'_>) -> Result<Outcome, StoreError> {
+    fn finish(&self, run: &mut Run<'_>, course: &mut Course) -> Result<Outcome, StoreError> {
         let channel = self.shared.hub.channel(&self.task.run);
         let mut sampler = Sampler::new(self.scenario, run);
-        let mut numbers = 0..0;
-        let processor = ThreadTime::now();
+        let mut numbers = Numbers { free: 0..0, written: 0 };
         loop {
             let pause = Cell::new(None);
             let ending = run.finish(|_| {
@@ -177,12 +199,15 @@ impl Simulation<'_> {
                 Some(Pause::TooLong) => return Ok(self.took_too_long()),
                 Some(Pause::Checkpoint) => {
                     let Pace { checkpoint_at, checkpoint_every, .. } = &self.pace;
-                    let write = || self.write_checkpoint(run);
+                    let write = || {
+                        self.write_checkpoint(run);
+                        self.write_course(course);
+                    };
                     Pace::now_and_again(checkpoint_at, *checkpoint_every, CHECKPOINT_REST, write);
                 }
                 Some(Pause::Sample) => {
                     let Pace { sample_at, sample_every, .. } = &self.pace;
-                    let put = || self.put_sample(&channel, &mut sampler, run, &mut numbers);
+                    let put = || self.put_sample(&channel, sampler.sample(run), &mut numbers, course);
                     Pace::now_and_again(sample_at, *sample_every, SAMPLE_REST, put);
                 }
                 None => {}
@@ -190,8 +215,7 @@ impl Simulation<'_> {
         }
         let timing = Timing {
             wall_s: self.pace.wall().as_secs_f64(),
-            // What other threads did for this run cannot be told from what they did for others.
-            cpu_s: if run.threads() > 1 { 0.0 } else { processor.elapsed().as_secs_f64() },
+            cpu_s: self.pace.processor(run).as_secs_f64(),
             peak_rss_bytes: None,
         };
         match run.findings() {
@@ -204,7 +228,8 @@ impl Simulation<'_> {
     fn write_checkpoint(&self, run: &Run<'_>) {
         let began = Instant::now();
         let written = run.save().map_err(|error| error.to_string()).and_then(|state| {
-            let checkpoint = Checkpoint { cycle: run.progress().cycle, wall: self.pace.wall(), state };
+            let (wall, processor) = (self.pace.wall(), self.pace.processor(run));
+            let checkpoint = Checkpoint { cycle: run.progress().cycle, wall, processor, state };
             let written = checkpoint.write(self.path, &self.shared.program, &self.scenario.digest);
             written.map(|()| checkpoint.state.len()).map_err(|error| error.to_string())
         });
@@ -214,28 +239,31 @@ impl Simulation<'_> {
         }
     }
 
+    /// Its course is for people, and no reason to end a run.
+    fn write_course(&self, course: &mut Course) {
+        if let Err(error) = course.write(&self.shared.store, self.task.number) {
+            tracing::warn!(run = %self.task.run, %error, "samples are not kept");
+        }
+    }
+
     /// A sample that gets no number is left out: the next one tells more.
-    fn put_sample(
-        &self,
-        channel: &Channel,
-        sampler: &mut Sampler<'_>,
-        run: &Run<'_>,
-        numbers: &mut std::ops::Range<i64>,
-    ) {
+    fn put_sample(&self, channel: &Channel, sample: MetricSample, numbers: &mut Numbers, course: &mut Course) {
         // Whatever has been written down since the numbers were reserved has larger ones: they are of no use any more.
-        if channel.take_told() || numbers.is_empty() {
+        let written = channel.written();
+        if numbers.written != written || numbers.free.is_empty() {
             let number = self.task.number;
             let reserved = self.shared.store.write_blocking(move |w| events::reserve(w, number, RESERVED));
             match reserved {
-                Ok(reserved) => *numbers = reserved,
+                Ok(free) => *numbers = Numbers { free, written },
                 Err(error) => tracing::warn!(run = %self.task.run, %error, "a sample is left out"),
             }
         }
-        let sample = sampler.sample(run);
         self.shared.meters.sample();
-        if let Some(sequence) = numbers.next() {
+        if let Some(sequence) = numbers.free.next() {
             let time = Some(timestamp(now_ms()));
-            channel.put_sample(WatchRunResponse { sequence, time, event: Some(Event::Sample(sample)) });
+            let sample = WatchRunResponse { sequence, time, event: Some(Event::Sample(sample)) };
+            course.put(&sample);
+            channel.put_sample(sample);
         }
     }
 

@@ -103,7 +103,7 @@ impl RunService for Runs {
         names::known_run(&request.run_id)?;
         // So that what is wrong from the start is told before the stream begins.
         let (run, after) = (request.run_id.clone(), request.after_sequence);
-        let first = self.0.store.read(move |connection| events::after(connection, &run, after).map(drop));
+        let first = self.0.store.read(move |connection| events::after(connection, &run, after, 0).map(drop));
         first.await.map_err(Refusal::from)?;
         let context = self.0.clone();
         let stream = stream::open(&self.0, place, gives_up, |sink| watching::watch(context, request, sink));

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tailback_api::v1::scenario_service_server::ScenarioService;
 use tailback_api::v1::{
-    Diagnostic, GetModelRequest, GetModelResponse, ListModelsRequest, ListModelsResponse, Plan, Scenario, Sweep,
-    ValidateScenarioRequest, ValidateScenarioResponse,
+    Diagnostic, GetModelRequest, GetModelResponse, GetScenarioSchemaRequest, GetScenarioSchemaResponse,
+    ListModelsRequest, ListModelsResponse, Plan, Scenario, Sweep, ValidateScenarioRequest, ValidateScenarioResponse,
 };
 use tailback_scenario::Diagnostics;
 use tonic::{Request, Response, Status};
@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::engine::sweep;
 use crate::models;
 use crate::refusal::Refusal;
+use crate::schema::scenario_schema;
 
 /// ScenarioService.
 pub(super) struct Scenarios(pub Arc<Context>);
@@ -46,6 +47,13 @@ impl ScenarioService for Scenarios {
         let GetModelRequest { kind, name } = request.into_inner();
         let model = self.0.check(move || models::get(&kind, &name)).await?;
         Ok(Response::new(GetModelResponse { model: Some(model) }))
+    }
+
+    async fn get_scenario_schema(
+        &self,
+        _: Request<GetScenarioSchemaRequest>,
+    ) -> Result<Response<GetScenarioSchemaResponse>, Status> {
+        Ok(Response::new(GetScenarioSchemaResponse { json_schema: scenario_schema() }))
     }
 }
 

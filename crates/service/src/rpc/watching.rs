@@ -1,11 +1,15 @@
 //! The events of a run, for one who watches it.
 //!
+//! Who begins to watch is first told what is kept of the run, its samples too; from then on samples are those that are
+//! taken meanwhile, of which a slow client gets the latest only. The store is read when something was written to it, not
+//! for each sample.
+//!
 //! **The invariant it keeps:** numbers ascend, and each event that is kept is sent exactly once. Whatever has a number
 //! below that of a sample was in the store when the sample was taken, and is read after it: so merging them by number
 //! leaves nothing out.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tailback_api::v1::watch_run_response::Event;
 use tailback_api::v1::{Heartbeat, WatchRunRequest, WatchRunResponse};
@@ -14,18 +18,20 @@ use tokio::time::timeout;
 use super::stream::{Closed, Sink};
 use crate::context::Context;
 use crate::refusal::Refusal;
-use crate::store::events;
-use crate::store::{now_ms, timestamp};
+use crate::store::{events, milliseconds, now_ms, runs, samples, timestamp};
 
 /// One who watches a run.
 struct Watcher {
     context: Arc<Context>,
     request: WatchRunRequest,
-    sample_interval_min: Duration,
     sink: Sink<WatchRunResponse>,
     /// The number of the last event that was sent.
     cursor: i64,
-    next_sample: Instant,
+    /// The number of the last sample that is told because it was kept, not because it is new.
+    samples_until: i64,
+    sample_interval_min_ms: i64,
+    /// Samples that were taken before this time are left out.
+    next_sample_ms: i64,
 }
 
 /// Sends the events of a run until it has ended.
@@ -35,9 +41,9 @@ pub(super) async fn watch(
     sink: Sink<WatchRunResponse>,
 ) -> Result<(), Closed> {
     let interval = request.sample_interval_min.and_then(|interval| Duration::try_from(interval).ok());
-    let (cursor, next_sample) = (request.after_sequence, Instant::now());
-    let sample_interval_min = interval.unwrap_or_default();
-    let mut watcher = Watcher { context, request, sample_interval_min, sink, cursor, next_sample };
+    let sample_interval_min_ms = interval.map_or(0, |interval| i64::try_from(interval.as_millis()).unwrap_or(i64::MAX));
+    let (cursor, samples_until, next_sample_ms) = (request.after_sequence, 0, i64::MIN);
+    let mut watcher = Watcher { context, request, sink, cursor, samples_until, sample_interval_min_ms, next_sample_ms };
     let closed = watcher.send_all().await;
     closed.map_err(|closed| watcher.telling_where_to_go_on(closed))
 }
@@ -46,35 +52,69 @@ impl Watcher {
     async fn send_all(&mut self) -> Result<(), Closed> {
         let channel = self.context.hub.channel(&self.request.run_id);
         let mut news = channel.subscribe();
+        self.samples_until = if self.request.states_only { 0 } else { self.last_kept_sample().await? };
+        let mut read = None;
         loop {
             news.mark_unchanged();
             // Before the events: see the invariant.
-            let sample = channel.sample().filter(|sample| self.wants(sample));
-            let (run, cursor) = (self.request.run_id.clone(), self.cursor);
-            let reading = self.context.store.read(move |connection| events::after(connection, &run, cursor));
-            let (mut found, has_ended) = self.sink.unless_over(reading).await?.map_err(Refusal::from)?;
+            let sample = channel.sample();
+            let written = channel.written();
+            let (found, has_ended) = if read == Some(written) { (Vec::new(), false) } else { self.read().await? };
             let is_all = found.len() < events::PAGE;
-            if is_all && let Some(sample) = sample {
-                let place = found.partition_point(|event| event.sequence < sample.sequence);
-                found.insert(place, sample);
-                self.next_sample = Instant::now() + self.sample_interval_min;
-            }
-            for event in found {
-                let sequence = event.sequence;
-                self.sink.send(event).await?;
-                self.cursor = sequence;
-            }
+            self.send(found, sample.filter(|_| is_all && !self.request.states_only)).await?;
             if has_ended {
                 return Ok(());
             }
             if is_all {
+                read = Some(written);
                 self.wait_for(&mut news).await?;
             }
         }
     }
 
-    fn wants(&self, sample: &WatchRunResponse) -> bool {
-        !self.request.states_only && sample.sequence > self.cursor && Instant::now() >= self.next_sample
+    async fn last_kept_sample(&self) -> Result<i64, Closed> {
+        let run = self.request.run_id.clone();
+        let reading = self.context.store.read(move |connection| {
+            let number = runs::get(connection, &run)?.number;
+            samples::last(connection, number)
+        });
+        Ok(self.sink.unless_over(reading).await?.map_err(Refusal::from)?)
+    }
+
+    /// The next events that are kept, and whether the run has ended with them.
+    async fn read(&self) -> Result<(Vec<WatchRunResponse>, bool), Closed> {
+        let (run, cursor, samples_until) = (self.request.run_id.clone(), self.cursor, self.samples_until);
+        let reading = self.context.store.read(move |connection| events::after(connection, &run, cursor, samples_until));
+        Ok(self.sink.unless_over(reading).await?.map_err(Refusal::from)?)
+    }
+
+    /// Sends events, and a sample in its place among them, or none if it was sent before.
+    async fn send(&mut self, mut found: Vec<WatchRunResponse>, sample: Option<WatchRunResponse>) -> Result<(), Closed> {
+        if let Some(sample) = sample.filter(|sample| sample.sequence > self.cursor) {
+            let place = found.partition_point(|event| event.sequence < sample.sequence);
+            if found.get(place).is_none_or(|event| event.sequence != sample.sequence) {
+                found.insert(place, sample);
+            }
+        }
+        for event in found {
+            let sequence = event.sequence;
+            if self.wants(&event) {
+                self.sink.send(event).await?;
+            }
+            self.cursor = sequence;
+        }
+        Ok(())
+    }
+
+    /// Whether an event is no sample, or one that does not come too soon after the one before.
+    fn wants(&mut self, event: &WatchRunResponse) -> bool {
+        let Some(Event::Sample(_)) = event.event else { return true };
+        let taken_ms = event.time.as_ref().map_or(0, milliseconds);
+        if taken_ms < self.next_sample_ms {
+            return false;
+        }
+        self.next_sample_ms = taken_ms.saturating_add(self.sample_interval_min_ms);
+        true
     }
 
     /// Waits until there is something new; says now and again that the stream is alive.

@@ -51,27 +51,32 @@ pub(crate) fn reserve(writing: &Writing<'_>, number: i64, count: i64) -> Result<
     Ok(last - count + 1..last + 1)
 }
 
-/// The next events after a number, and whether the run has ended with them.
+/// The next events after a number, with the samples among them up to another, and whether the run has ended with them.
 pub(crate) fn after(
     connection: &Connection,
     id: &str,
     sequence: i64,
+    samples_until: i64,
 ) -> Result<(Vec<WatchRunResponse>, bool), StoreError> {
     let stored = runs::get(connection, id)?;
     if sequence > stored.sequence || (sequence != 0 && sequence < stored.last_dropped) || sequence < 0 {
         let (oldest, latest) = (stored.last_dropped + 1, stored.run.last_sequence);
         return Err(Refusal::SequenceGone { run: id.to_owned(), oldest, latest }.into());
     }
-    let query = "SELECT body FROM events WHERE number = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3";
+    let query = "SELECT sequence, body FROM events WHERE number = ?1 AND sequence > ?2
+        UNION ALL SELECT sequence, body FROM samples WHERE number = ?1 AND sequence > ?2 AND sequence <= ?3
+        ORDER BY sequence LIMIT ?4";
     let mut query = connection.prepare_cached(query)?;
-    let bodies = query.query_map(params![stored.number, sequence, PAGE as i64], |row| row.get::<_, Vec<u8>>(0))?;
-    let mut events = Vec::new();
-    for body in bodies {
-        let event = WatchRunResponse::decode(body?.as_slice());
-        events.push(event.map_err(|error| StoreError::Broken(format!("an event cannot be read: {error}")))?);
-    }
+    let parameters = params![stored.number, sequence, samples_until, PAGE as i64];
+    let bodies = query.query_map(parameters, |row| row.get::<_, Vec<u8>>(1))?;
+    let events = bodies.map(|body| decode(&body?)).collect::<Result<Vec<_>, StoreError>>()?;
     let is_last = events.last().map_or(sequence, |event| event.sequence) >= stored.run.last_sequence;
     Ok((events, is_last && runs::has_ended(stored.run.state())))
+}
+
+/// An event as it was written down.
+pub(super) fn decode(body: &[u8]) -> Result<WatchRunResponse, StoreError> {
+    WatchRunResponse::decode(body).map_err(|error| StoreError::Broken(format!("an event cannot be read: {error}")))
 }
 
 fn drop_oldest(connection: &Connection, number: i64, kept_max: u32) -> Result<(), StoreError> {

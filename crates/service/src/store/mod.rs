@@ -10,7 +10,9 @@ pub(crate) mod artifacts;
 pub(crate) mod events;
 pub(crate) mod files;
 pub(crate) mod list;
+mod log;
 pub(crate) mod runs;
+pub(crate) mod samples;
 mod schema;
 mod writer;
 
@@ -20,14 +22,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
+use tokio::sync::Semaphore;
 
 use crate::refusal::Refusal;
 use crate::watch::Hub;
 use writer::Writer;
 pub(crate) use writer::Writing;
 
-/// Connections for reading that are kept open.
-const READERS_KEPT: usize = 8;
+/// Connections for reading. Who finds all of them in use waits: more at once would not be quicker.
+const READERS: usize = 8;
 
 /// Why something was not read or written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -86,6 +89,8 @@ pub(crate) struct Store {
     folder: PathBuf,
     writer: Writer,
     readers: Mutex<Vec<Connection>>,
+    /// One permit for each call that may read at once.
+    reading: Semaphore,
     /// Locked for as long as the store is open.
     _lock: File,
 }
@@ -102,8 +107,10 @@ impl Store {
         schema::prepare(&mut connection)?;
         files::tidy_up(folder, &connection)?;
         files::make_reserve(folder);
-        let writer = Writer::start(connection, folder.to_owned(), hub);
-        Ok(Self { folder: folder.to_owned(), writer, readers: Mutex::new(Vec::new()), _lock: lock })
+        let log = log::Log::start(&database(folder), &connection)?;
+        let writer = Writer::start(connection, log, folder.to_owned(), hub);
+        let (readers, reading) = (Mutex::new(Vec::new()), Semaphore::new(READERS));
+        Ok(Self { folder: folder.to_owned(), writer, readers, reading, _lock: lock })
     }
 
     /// The folder.
@@ -132,6 +139,7 @@ impl Store {
         self: &Arc<Self>,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        let _permit = self.reading.acquire().await.map_err(|_| StoreError::Closed)?;
         let store = self.clone();
         let reading = tokio::task::spawn_blocking(move || store.read_blocking(read));
         reading.await.unwrap_or_else(|error| Err(StoreError::Broken(format!("reading failed: {error}"))))
@@ -149,7 +157,7 @@ impl Store {
         };
         let result = read(&connection);
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        if readers.len() < READERS_KEPT {
+        if readers.len() < READERS {
             readers.push(connection);
         }
         result
@@ -170,6 +178,11 @@ pub(crate) fn now_ms() -> i64 {
 /// The same as the interface has it.
 pub(crate) fn timestamp(ms: i64) -> prost_types::Timestamp {
     prost_types::Timestamp { seconds: ms.div_euclid(1000), nanos: (ms.rem_euclid(1000) * 1_000_000) as i32 }
+}
+
+/// And back.
+pub(crate) fn milliseconds(time: &prost_types::Timestamp) -> i64 {
+    time.seconds.saturating_mul(1000).saturating_add(i64::from(time.nanos) / 1_000_000)
 }
 
 fn database(folder: &Path) -> PathBuf {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::StoreError;
 
 /// The version of the tables below.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const TABLES: &str = "
     CREATE TABLE documents (
@@ -71,7 +71,17 @@ const TABLES: &str = "
     ) WITHOUT ROWID;
 ";
 
-/// Makes the tables if they are not there, and sets how they are written.
+/// What came with version 2.
+const SAMPLES: &str = "
+    CREATE TABLE samples (
+        number INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+        sequence INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        PRIMARY KEY (number, sequence)
+    ) WITHOUT ROWID;
+";
+
+/// Makes the tables that are not there, and sets how they are written.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // A commit is on disk when it returns, also if the machine fails.
@@ -80,12 +90,8 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(64);
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     match found {
-        0 => {
-            let transaction = connection.transaction()?;
-            transaction.execute_batch(TABLES)?;
-            transaction.pragma_update(None, "user_version", VERSION)?;
-            Ok(transaction.commit()?)
-        }
+        0 => extend(connection, &[TABLES, SAMPLES]),
+        1 => extend(connection, &[SAMPLES]),
         VERSION => Ok(()),
         _ => Err(StoreError::Broken(format!(
             "the database has version {found}, this program knows version {VERSION}: use the program that made it"
@@ -93,9 +99,45 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     }
 }
 
+fn extend(connection: &mut Connection, with: &[&str]) -> Result<(), StoreError> {
+    let transaction = connection.transaction()?;
+    with.iter().try_for_each(|tables| transaction.execute_batch(tables))?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    Ok(transaction.commit()?)
+}
+
 /// A connection that only reads.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tables(connection: &Connection) -> Vec<String> {
+        let mut query = connection
+            .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+            .expect("it can be asked");
+        let rows = query.query_map([], |row| row.get(0)).expect("it can be asked");
+        rows.collect::<Result<_, _>>().expect("they can be read")
+    }
+
+    #[test]
+    fn databases_of_earlier_versions_are_extended_and_of_later_ones_refused() {
+        let open = || Connection::open_in_memory().expect("memory is there");
+        let mut new = open();
+        prepare(&mut new).expect("tables can be made");
+        let mut old = open();
+        old.execute_batch(TABLES).expect("tables can be made");
+        old.pragma_update(None, "user_version", 1).expect("it can be set");
+        prepare(&mut old).expect("it can be extended");
+        assert_eq!(tables(&old), tables(&new));
+        prepare(&mut old).expect("once more changes nothing");
+        old.pragma_update(None, "user_version", VERSION + 1).expect("it can be set");
+        let refused = prepare(&mut old).expect_err("it is not known");
+        assert!(refused.to_string().contains("use the program that made it"), "{refused}");
+    }
 }

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use super::log::Log;
 use super::{StoreError, files};
 use crate::watch::Hub;
 
@@ -43,11 +44,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, folder: PathBuf, hub: Arc<Hub>) -> Self {
+    pub(super) fn start(connection: Connection, mut log: Log, folder: PathBuf, hub: Arc<Hub>) -> Self {
         let (jobs, mut waiting) = mpsc::channel(WAITING_MAX);
         let write = move || {
             while let Some(first) = waiting.blocking_recv() {
                 write_together(&connection, &folder, &hub, first, &mut waiting);
+                log.committed();
             }
         };
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn(write);

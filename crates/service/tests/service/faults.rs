@@ -173,6 +173,40 @@ async fn scenarios_that_are_too_large_are_not_even_read() {
 }
 
 #[tokio::test]
+async fn headers_are_bounded() {
+    let server = Served::with(Limits { header_bytes_max: 4 << 10, ..limits() }).await;
+    let mut client = server.client().await;
+    for (bytes, is_taken) in [(1000, true), (100_000, false)] {
+        let mut request = tonic::Request::new(GetServerInfoRequest {});
+        request.metadata_mut().insert("x-ballast", "x".repeat(bytes).parse().expect("a value"));
+        let answered = client.system.get_server_info(request).await;
+        assert_eq!(answered.is_ok(), is_taken, "{bytes} bytes: {answered:?}");
+    }
+    is_well(&mut client, "after").await;
+    server.stop().await;
+}
+
+/// Who asks for more at once on a connection waits until something is over; others do not.
+#[tokio::test]
+async fn a_connection_has_so_many_calls_at_once() {
+    let server = Served::with(Limits { connection_calls_max: 2, ..limits() }).await;
+    let (mut client, mut other) = (server.client().await, server.client().await);
+    other.create(named("long", &crate::harness::endless())).await.expect("it is accepted");
+    let first = client.watch("long", 0).await.expect("there is a place");
+    let second = client.watch("long", 0).await.expect("there is a place");
+    let third = client.get("long");
+    tokio::pin!(third);
+    tokio::select! {
+        biased;
+        _ = &mut third => panic!("it is a third call"),
+        found = other.get("long") => drop(found.expect("it is there")),
+    }
+    drop((first, second));
+    third.await.expect("now there is a place");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn the_admin_port_tells_how_it_is() {
     let server = Served::start().await;
     let get = async |path: &'static str| server.ask_admin(path).await;

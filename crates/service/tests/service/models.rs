@@ -1,13 +1,14 @@
 //! Scenarios without runs, and the server itself.
 
 use tailback_api::v1::{
-    GetModelRequest, GetServerInfoRequest, ListModelsRequest, Scenario, Sweep, ValidateScenarioRequest,
+    GetModelRequest, GetScenarioSchemaRequest, GetServerInfoRequest, ListModelsRequest, Scenario, Sweep,
+    ValidateScenarioRequest,
 };
 use tonic::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::harness::{SMALL, Served, reason, request};
+use crate::harness::{SMALL, Served, limits, reason, request};
 
 #[tokio::test]
 async fn scenarios_are_checked() {
@@ -54,6 +55,8 @@ async fn models_are_listed_and_described() {
     let asked = ValidateScenarioRequest { scenario: request(&model.example).scenario, sweep: None };
     let checked = client.scenarios.validate_scenario(asked).await.expect("it answers").into_inner();
     assert!(checked.diagnostics.is_empty());
+    let schema = client.scenarios.get_scenario_schema(GetScenarioSchemaRequest {}).await.expect("it is there");
+    assert_eq!(schema.into_inner().json_schema, tailback_service::scenario_schema());
     let (kind, name) = ("topology".to_owned(), "doughnut".to_owned());
     let refused = client.scenarios.get_model(GetModelRequest { kind, name }).await.expect_err("there is none");
     assert_eq!((refused.code(), reason(&refused).0.as_str()), (Code::NotFound, "MODEL_NOT_FOUND"));
@@ -67,6 +70,13 @@ async fn the_server_tells_about_itself() {
     let about = client.system.get_server_info(GetServerInfoRequest {}).await.expect("it tells").into_inner();
     assert_eq!((about.version.as_str(), about.caller.as_str(), about.caller_role.as_str()), ("test", "local", "admin"));
     assert_eq!(about.features, ["sweeps", "checkpoints"]);
+    let (allowed, published) = (limits(), about.limits.expect("they are published"));
+    assert_eq!(published.header_bytes_max, allowed.header_bytes_max);
+    assert_eq!(published.connection_calls_max, allowed.connection_calls_max);
+    assert_eq!((published.checks_max, published.samples_kept_max), (allowed.checks_max, allowed.samples_kept_max));
+    let interval = |ms: u64| Some(prost_types::Duration { seconds: 0, nanos: ms as i32 * 1_000_000 });
+    assert_eq!(published.sample_interval, interval(allowed.sample_interval_ms));
+    assert_eq!(published.checkpoint_interval, interval(allowed.checkpoint_interval_ms));
     let channel = tonic::transport::Channel::from_shared(server.url.clone()).expect("an address");
     let mut health = HealthClient::new(channel.connect().await.expect("somebody listens"));
     for service in ["", "tailback.v1.RunService"] {

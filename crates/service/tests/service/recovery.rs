@@ -28,6 +28,7 @@ async fn disturbed(folder: &Path, threads: u32) -> (String, u32, bool) {
     let execution = Some(Execution { threads: Some(threads), ..Execution::default() });
     server.client().await.create(CreateRunRequest { execution, ..named("one", &long()) }).await.expect("accepted");
     server.stop().await;
+    let mut reached = 0;
     loop {
         let server = Served::at(folder, limits()).await;
         let mut client = server.client().await;
@@ -38,7 +39,10 @@ async fn disturbed(folder: &Path, threads: u32) -> (String, u32, bool) {
         while samples < 2
             && let Some(event) = events.message().await.expect("the stream goes on")
         {
-            samples += u32::from(matches!(event.event, Some(Event::Sample(_))));
+            if let Some(Event::Sample(sample)) = event.event {
+                samples += u32::from(sample.cycle > reached);
+                reached = reached.max(sample.cycle);
+            }
         }
         let run = client.get("one").await.expect("it is still there");
         let went_on = client.watch("one", 0).await.expect("it can be watched");
@@ -105,20 +109,34 @@ async fn numbers_of_events_go_on_after_a_restart() {
     let mut client = server.client().await;
     client.create(named("one", &crate::harness::endless())).await.expect("it is accepted");
     let mut events = client.watch("one", 0).await.expect("it can be watched");
-    let mut last = 0;
+    let (mut last, mut seen) = (0, 0);
     while let Some(event) = events.message().await.expect("the stream goes on") {
         last = event.sequence;
-        if matches!(event.event, Some(Event::Sample(_))) {
+        if let Some(Event::Sample(sample)) = event.event {
+            seen = sample.cycle;
             break;
         }
     }
     server.stop().await;
     let server = Served::at(folder.path(), limits()).await;
     let mut client = server.client().await;
-    let mut events = client.watch("one", last).await.expect("it goes on");
-    let next = events.message().await.expect("the stream goes on").expect("there is an event");
-    assert!(next.sequence > last, "{} after {last}", next.sequence);
-    assert!(matches!(next.event, Some(Event::Recovered(_))), "{next:?}");
+    for after in [0, last] {
+        let mut events = client.watch("one", after).await.expect("it goes on");
+        let (mut before, mut cycles) = (after, Vec::new());
+        let recovered = loop {
+            let next = events.message().await.expect("the stream goes on").expect("there is an event");
+            assert!(next.sequence > before, "{} after {before}", next.sequence);
+            before = next.sequence;
+            match next.event {
+                Some(Event::Recovered(recovered)) => break recovered,
+                Some(Event::Sample(sample)) => cycles.push(sample.cycle),
+                _ => {}
+            }
+        };
+        // What was seen of it before is still there, up to where it goes on from.
+        assert!(cycles.is_sorted() && cycles.iter().all(|&cycle| cycle <= recovered.cycle), "{cycles:?}");
+        assert_eq!(cycles.contains(&seen), after == 0 && seen <= recovered.cycle, "{seen} in {cycles:?}");
+    }
     server.stop().await;
 }
 

@@ -3,7 +3,8 @@
 use sha2::{Digest as _, Sha256};
 use tailback_api::v1::column::Values;
 use tailback_api::v1::{
-    GetReportRequest, ListArtifactsRequest, QuerySeriesRequest, ReadArtifactRequest, ReadArtifactResponse,
+    CreateRunRequest, Execution, GetReportRequest, ListArtifactsRequest, QuerySeriesRequest, ReadArtifactRequest,
+    ReadArtifactResponse,
 };
 use tailback_scenario::Document;
 use tailback_sim::Run;
@@ -41,6 +42,28 @@ async fn a_run_finds_what_the_simulator_finds() {
     let parsed = tailback_report::Report::read_json(report.json.as_bytes()).expect("it is a report");
     assert_eq!((parsed.result_digest.as_str(), parsed.version.as_str()), (findings.digest().as_str(), "test"));
     assert!(report.text.contains("A small dragonfly"));
+    server.stop().await;
+}
+
+/// Whichever threads simulate: all of them count.
+#[tokio::test]
+async fn processor_time_is_that_of_all_threads() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    let document = SMALL.replace("cycles = 400", "cycles = 20000");
+    for threads in [0, 1, 2] {
+        let id = format!("on-{threads}");
+        let execution = Some(Execution { threads: Some(threads), ..Execution::default() });
+        client.create(CreateRunRequest { execution, ..named(&id, &document) }).await.expect("it is accepted");
+        client.ended(&id).await;
+        let report = client.results.get_report(GetReportRequest { run_id: id }).await.expect("it is there");
+        let report = tailback_report::Report::read_json(report.into_inner().json.as_bytes()).expect("it is a report");
+        let performance = report.performance;
+        assert_eq!(performance.threads, threads.max(1));
+        // Threads cannot do more than run all the time; the clocks of the two are not read at the same moment.
+        let most = performance.wall_s * f64::from(threads.max(1)) * 1.1 + 0.1;
+        assert!(performance.cpu_s > 0.001 && performance.cpu_s < most, "{performance:?}");
+    }
     server.stop().await;
 }
 

@@ -6,6 +6,9 @@ use tailback_api::v1::watch_run_response::Event;
 use tailback_api::v1::{CancelRunRequest, CreateRunRequest, RunState, Sweep, WatchRunRequest, WatchRunResponse};
 use tailback_service::Limits;
 use tonic::{Code, Request, Status};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
 
 use crate::harness::{Client, SMALL, Served, endless, limits, named, reason};
 
@@ -55,6 +58,11 @@ async fn every_state_is_told_once_and_in_order() {
     assert!(last.accepted_load.is_some_and(|load| (0.2..0.4).contains(&load)), "{last:?}");
     assert!(last.latency_mean.is_some_and(|mean| (80.0..200.0).contains(&mean)), "{last:?}");
     assert!(last.latency_p99 > last.latency_mean && last.cycles_per_second > 0.0, "{last:?}");
+    // Afterwards its course can still be seen, as far as anybody has seen it, and further.
+    let (again, _) = all(&mut client, "one", 0).await;
+    ascends(&again);
+    let kept: Vec<i64> = again.iter().map(|event| event.sequence).collect();
+    assert!(events.iter().all(|event| kept.binary_search(&event.sequence).is_ok()), "{kept:?}");
     // Wherever one goes on, what follows is what followed.
     for (index, event) in events.iter().enumerate() {
         let (later, _) = all(&mut client, "one", event.sequence).await;
@@ -82,6 +90,53 @@ async fn states_only_and_less_often() {
         samples += usize::from(matches!(event.event, Some(Event::Sample(_))));
     }
     assert!(samples <= 1, "{samples}");
+    server.stop().await;
+}
+
+fn cycles(events: &[WatchRunResponse]) -> Vec<u64> {
+    let cycle = |event: &WatchRunResponse| match &event.event {
+        Some(Event::Sample(sample)) => Some(sample.cycle),
+        _ => None,
+    };
+    events.iter().filter_map(cycle).collect()
+}
+
+/// Of runs that fail or are cancelled it is even more of interest how they went.
+#[tokio::test]
+async fn a_few_samples_are_kept_from_all_of_a_run() {
+    let server = Served::with(Limits { samples_kept_max: 4, sample_interval_ms: 1, ..limits() }).await;
+    let mut client = server.client().await;
+    client.create(named("long", &endless())).await.expect("it is accepted");
+    let mut stream = client.watch("long", 0).await.expect("it can be watched");
+    let (mut seen, mut first) = (0, 0);
+    while seen < 40
+        && let Some(event) = stream.message().await.expect("the stream goes on")
+    {
+        if let Some(Event::Sample(sample)) = event.event {
+            (seen, first) = (seen + 1, if seen == 0 { sample.cycle } else { first });
+        }
+    }
+    client.runs.cancel_run(CancelRunRequest { run_id: "long".to_owned() }).await.expect("it can be cancelled");
+    client.ended("long").await;
+    let (events, end) = all(&mut client, "long", 0).await;
+    ascends(&events);
+    assert!(end.is_none());
+    assert_eq!(states(&events).last(), Some(&RunState::Cancelled));
+    let kept = cycles(&events);
+    assert!((2..=4).contains(&kept.len()) && kept.is_sorted() && kept[0] <= first, "{kept:?}, the first was {first}");
+    let ask = WatchRunRequest { run_id: "long".to_owned(), ..WatchRunRequest::default() };
+    let seldom = Some(prost_types::Duration { seconds: 1000, nanos: 0 });
+    for (request, expected) in [
+        (WatchRunRequest { states_only: true, ..ask.clone() }, 0),
+        (WatchRunRequest { sample_interval_min: seldom, ..ask }, 1),
+    ] {
+        let mut stream = client.runs.watch_run(request).await.expect("it can be watched").into_inner();
+        let mut told = Vec::new();
+        while let Some(event) = stream.message().await.expect("the stream goes on") {
+            told.push(event);
+        }
+        assert_eq!((cycles(&told).len(), states(&told)), (expected, states(&events)));
+    }
     server.stop().await;
 }
 
@@ -172,7 +227,14 @@ async fn a_stopping_server_says_where_to_go_on() {
     client.create(named("long", &endless())).await.expect("it is accepted");
     let mut stream = client.watch("long", 0).await.expect("it can be watched");
     stream.message().await.expect("the stream goes on").expect("there is an event");
+    let channel = tonic::transport::Channel::from_shared(server.url.clone()).expect("an address");
+    let mut health = HealthClient::new(channel.connect().await.expect("somebody listens"));
+    let serves = health.watch(HealthCheckRequest { service: "tailback.v1.RunService".to_owned() }).await;
+    let mut serves = serves.expect("it can be watched").into_inner();
+    assert_eq!(serves.message().await.expect("it tells").map(|now| now.status()), Some(ServingStatus::Serving));
     server.ask_to_stop();
+    assert_eq!(serves.message().await.expect("it tells").map(|now| now.status()), Some(ServingStatus::NotServing));
+    drop((serves, health));
     let status = loop {
         match stream.message().await {
             Ok(event) => assert!(event.is_some(), "the run has no end"),

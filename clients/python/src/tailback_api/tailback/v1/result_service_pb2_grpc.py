@@ -96,7 +96,8 @@ class ResultServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def QuerySeries(self, request, context):
-        """Gives the time series of a run that has succeeded, or the table of a sweep.
+        """Gives the time series of a run that has succeeded, or the table of a sweep. A series is what the scenario asks for
+        with `measure.series`; what was seen while the run went on is told by WatchRun.
 
         * INVALID_ARGUMENT, INVALID_REQUEST: there is no such column or traffic; the violation lists those there are.
         * NOT_FOUND, RUN_NOT_FOUND: check the name.

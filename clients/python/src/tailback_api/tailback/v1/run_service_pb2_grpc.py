@@ -137,6 +137,12 @@ class RunServiceServicer:
         gets the latest only. To go on after a stream has broken off, pass the last number received as `after_sequence`:
         no change of state is lost or told twice. How fast a client reads never slows a run.
 
+        The course of a run can be seen afterwards, too: up to `samples_kept_max` of its samples are kept until it is
+        deleted, spread evenly over all of it, also if it failed or was cancelled. They come in their places among the other
+        events; a run that goes on has them up to its last checkpoint, and then as they are taken. A run that was over
+        before the first sample was due has none. For a series at exact cycles, which is the same each time that the
+        scenario is run, set `measure.series` and ask for QuerySeries.
+
         * NOT_FOUND, RUN_NOT_FOUND: check the name. The stream ends so too when the run is deleted.
         * OUT_OF_RANGE, SEQUENCE_GONE: get the run, and watch from its `last_sequence`.
         * ABORTED, WATCH_TOO_SLOW: read faster; go on after `resume_after` of the error's metadata.

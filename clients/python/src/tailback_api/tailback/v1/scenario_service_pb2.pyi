@@ -128,3 +128,13 @@ class Parameter(_message.Message):
     default: str
     help: str
     def __init__(self, name: _Optional[str] = ..., values: _Optional[str] = ..., default: _Optional[str] = ..., help: _Optional[str] = ...) -> None: ...
+
+class GetScenarioSchemaRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetScenarioSchemaResponse(_message.Message):
+    __slots__ = ("json_schema",)
+    JSON_SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    json_schema: str
+    def __init__(self, json_schema: _Optional[str] = ...) -> None: ...

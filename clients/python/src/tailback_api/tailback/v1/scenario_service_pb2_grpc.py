@@ -50,6 +50,11 @@ class ScenarioServiceStub:
                 request_serializer=tailback_dot_v1_dot_scenario__service__pb2.GetModelRequest.SerializeToString,
                 response_deserializer=tailback_dot_v1_dot_scenario__service__pb2.GetModelResponse.FromString,
                 _registered_method=True)
+        self.GetScenarioSchema = channel.unary_unary(
+                '/tailback.v1.ScenarioService/GetScenarioSchema',
+                request_serializer=tailback_dot_v1_dot_scenario__service__pb2.GetScenarioSchemaRequest.SerializeToString,
+                response_deserializer=tailback_dot_v1_dot_scenario__service__pb2.GetScenarioSchemaResponse.FromString,
+                _registered_method=True)
 
 
 class ScenarioServiceServicer:
@@ -82,6 +87,14 @@ class ScenarioServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetScenarioSchema(self, request, context):
+        """Gives the JSON Schema of whole scenarios, with all models: for editors, and for programs that write scenarios. What
+        it accepts may still have mistakes: ValidateScenario knows them all.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ScenarioServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -99,6 +112,11 @@ def add_ScenarioServiceServicer_to_server(servicer, server):
                     servicer.GetModel,
                     request_deserializer=tailback_dot_v1_dot_scenario__service__pb2.GetModelRequest.FromString,
                     response_serializer=tailback_dot_v1_dot_scenario__service__pb2.GetModelResponse.SerializeToString,
+            ),
+            'GetScenarioSchema': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetScenarioSchema,
+                    request_deserializer=tailback_dot_v1_dot_scenario__service__pb2.GetScenarioSchemaRequest.FromString,
+                    response_serializer=tailback_dot_v1_dot_scenario__service__pb2.GetScenarioSchemaResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -183,6 +201,33 @@ class ScenarioService:
             '/tailback.v1.ScenarioService/GetModel',
             tailback_dot_v1_dot_scenario__service__pb2.GetModelRequest.SerializeToString,
             tailback_dot_v1_dot_scenario__service__pb2.GetModelResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetScenarioSchema(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tailback.v1.ScenarioService/GetScenarioSchema',
+            tailback_dot_v1_dot_scenario__service__pb2.GetScenarioSchemaRequest.SerializeToString,
+            tailback_dot_v1_dot_scenario__service__pb2.GetScenarioSchemaResponse.FromString,
             options,
             channel_credentials,
             insecure,
