@@ -16,7 +16,8 @@ const FILES: [&str; 5] = [
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let proto = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto");
+    // Of this checkout: the folder for what is built may be shared with others.
+    let proto = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../proto");
     println!("cargo::rerun-if-changed={}", proto.display());
     let descriptors = protox::compile(FILES, [&proto])?;
     let file = Path::new(&env::var("OUT_DIR")?).join("descriptors.bin");

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use tailback_api::v1::watch_run_response::Event;
-use tailback_api::v1::{CancelRunRequest, CreateRunRequest, RunState, Sweep, WatchRunRequest, WatchRunResponse};
+use tailback_api::v1::{
+    CancelRunRequest, CreateRunRequest, RunState, Sweep, WaitRunRequest, WatchRunRequest, WatchRunResponse,
+};
 use tailback_service::Limits;
 use tonic::{Code, Request, Status};
 use tonic_health::pb::HealthCheckRequest;
@@ -184,6 +186,20 @@ async fn silence_is_broken_by_heartbeats() {
     let first = stream.message().await.expect("the stream goes on").expect("there is an event");
     let second = stream.message().await.expect("the stream goes on").expect("there is an event");
     assert!(matches!(second.event, Some(Event::Heartbeat(_))) && second.sequence == first.sequence, "{second:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn deadlines_end_waiting() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    client.create(named("endless", &endless())).await.expect("it is accepted");
+    let mut request = Request::new(WaitRunRequest { run_id: "endless".to_owned(), timeout: None });
+    request.metadata_mut().insert("grpc-timeout", "300m".parse().expect("a value"));
+    let status = client.runs.wait_run(request).await.expect_err("the run goes on");
+    // Whichever side notices first.
+    assert!([Code::DeadlineExceeded, Code::Cancelled].contains(&status.code()), "{status:?}");
+    assert!(client.get("endless").await.expect("it is there").end_time.is_none());
     server.stop().await;
 }
 

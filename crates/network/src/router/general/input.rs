@@ -193,7 +193,16 @@ impl Outputs for GeneralOutputs<'_> {
     }
 
     fn waiting(&self, port: u8) -> u32 {
-        self.routers.state.waiting(self.port(port).0)
+        let (index, class) = self.port(port);
+        let state = &self.routers.state;
+        debug_assert_eq!(
+            state.backlog(index).claimed,
+            (0..state.shape.vcs)
+                .map(|vc| u32::from(self.fabric.capacity(class as u8, vc) - state.free(index, vc as u8)))
+                .sum(),
+            "what is claimed is what is not free"
+        );
+        state.waiting(index)
     }
 
     fn admits(&self, port: u8, vc: u8) -> bool {

@@ -36,9 +36,13 @@ impl State {
 
     /// The flits that wait for the link of a port, as [`tailback_routing::View::waiting`] says.
     pub fn waiting(&self, index: u32) -> u32 {
-        let Backlog { lined_up, claimed } = self.backlogs[index as usize];
+        let Backlog { lined_up, claimed } = *self.backlog(index);
         let beyond = if self.rules.claims_first { claimed.saturating_sub(lined_up) } else { claimed };
         lined_up + beyond.saturating_sub(self.link(index).round_trip())
+    }
+
+    pub fn backlog(&self, index: u32) -> &Backlog {
+        &self.backlogs[index as usize]
     }
 
     pub fn backlog_mut(&mut self, index: u32) -> &mut Backlog {
