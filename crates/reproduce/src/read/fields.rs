@@ -138,7 +138,8 @@ pub fn texts(node: &Node, path: &str, reading: &mut Reading) -> Option<Vec<Strin
     texts
 }
 
-fn missing(table: &TableReader<'_>, key: &str, what: &str, reading: &mut Reading) {
+/// Complains about a key that is not there.
+pub fn missing(table: &TableReader<'_>, key: &str, what: &str, reading: &mut Reading) {
     let message = format!("`{}` is missing", table.path_of(key));
     reading.blame(Diagnostic::at(table.span, message).help(format!("add `{key} = …`: {what}")));
 }

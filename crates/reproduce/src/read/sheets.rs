@@ -3,7 +3,7 @@
 use tailback_scenario::reading::{Item, Node, Reading, TableReader};
 use tailback_scenario::{Diagnostic, Span};
 
-use super::fields::{file_name, needed_text, positive, text, texts};
+use super::fields::{file_name, missing, needed_text, positive, text, texts};
 use super::measures::measure;
 use crate::experiment::{Experiment, Scale};
 use crate::measure::Measure;
@@ -21,10 +21,10 @@ pub fn sheet(node: &Node, experiments: &[Experiment; 2], reading: &mut Reading) 
             None
         }
     };
-    let columns = match table.take("column").map(|entry| &entry.node) {
+    let columns: Option<Vec<Found>> = match table.take("column").map(|entry| &entry.node) {
         Some(Node { item: Item::List(list), .. }) if !list.is_empty() => {
-            let each = |node| column(node, rows.as_deref().unwrap_or_default(), experiments, reading);
-            list.iter().map(each).collect::<Vec<_>>().into_iter().collect()
+            let columns: Vec<_> = list.iter().map(|node| column(node, reading)).collect();
+            columns.into_iter().collect()
         }
         Some(node) => {
             reading.mismatch(node, "table.column", "a list of tables, `[[table.column]]`");
@@ -36,10 +36,18 @@ pub fn sheet(node: &Node, experiments: &[Experiment; 2], reading: &mut Reading) 
         }
     };
     table.close(reading);
-    Some(Sheet { name: name?, title, rows: rows?, columns: columns? })
+    let (name, rows, columns) = (name?, rows?, columns?);
+    check(&rows, &columns, experiments, reading);
+    Some(Sheet { name, title, rows, columns: columns.into_iter().map(|found| found.heading).collect() })
 }
 
-fn column(node: &Node, rows: &[String], experiments: &[Experiment; 2], reading: &mut Reading) -> Option<Heading> {
+/// A column, and where its measures are.
+struct Found {
+    heading: Heading,
+    spans: [Span; 2],
+}
+
+fn column(node: &Node, reading: &mut Reading) -> Option<Found> {
     let mut table = TableReader::of(node, "table.column".to_owned(), reading);
     let title = needed_text(&mut table, "title", "what it says above the column", reading);
     if let Some(title) = &title {
@@ -55,17 +63,16 @@ fn column(node: &Node, rows: &[String], experiments: &[Experiment; 2], reading: 
         inner.close(reading);
         own
     });
-    let is_said = |table: &TableReader<'_>| table.table.get("measure").is_some();
-    if !is_said(&table) && own.iter().any(Option::is_none) {
+    if table.table.get("measure").is_none() && own.iter().any(Option::is_none) {
         missing(&table, "measure", "for all scales, or for each", reading);
     }
     table.close(reading);
     let [quick, full] = own.map(|own| own.or_else(|| general.clone()));
-    let measures = [quick?, full?];
-    for ((span, measure), experiment) in measures.iter().zip(experiments) {
-        check(*span, measure, rows, experiment, reading);
-    }
-    Some(Heading { title: title?, unit, factor, measures: measures.map(|(_, measure)| measure) })
+    let ((quick_span, quick), (full_span, full)) = (quick?, full?);
+    Some(Found {
+        heading: Heading { title: title?, unit, factor, measures: [quick, full] },
+        spans: [quick_span, full_span],
+    })
 }
 
 fn measured(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<(Span, Measure)> {
@@ -73,14 +80,17 @@ fn measured(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<(Span,
     Some((entry.node.span, measure(&entry.node, reading)?))
 }
 
-/// Complains once about each thing that an experiment has not.
-fn check(span: Span, measure: &Measure, rows: &[String], experiment: &Experiment, reading: &mut Reading) {
-    if let Some(complaint) = rows.iter().find_map(|row| Heading::in_row(measure, row).check(experiment).err()) {
-        reading.blame(Diagnostic::at(span, complaint));
+/// Complains once about each thing that an experiment has not: a row without a curve is wrong in all columns.
+fn check(rows: &[String], columns: &[Found], experiments: &[Experiment; 2], reading: &mut Reading) {
+    let mut said: Vec<String> = Vec::new();
+    for Found { heading, spans } in columns {
+        for ((measure, span), experiment) in heading.measures.iter().zip(spans).zip(experiments) {
+            for complaint in rows.iter().filter_map(|row| Heading::in_row(measure, row).check(experiment).err()) {
+                if !said.contains(&complaint) {
+                    reading.blame(Diagnostic::at(*span, complaint.clone()));
+                    said.push(complaint);
+                }
+            }
+        }
     }
-}
-
-fn missing(table: &TableReader<'_>, key: &str, what: &str, reading: &mut Reading) {
-    let message = format!("`{}` is missing", table.path_of(key));
-    reading.blame(Diagnostic::at(table.span, message).help(format!("add `{key} = …`: {what}")));
 }
