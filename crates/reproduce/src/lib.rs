@@ -27,7 +27,7 @@ mod signal;
 pub use claim::{Claim, Expectation, Finding, Judgement, Verdict};
 pub use experiment::{Experiment, Scale};
 pub use figure::Figure;
-pub use measure::{Along, Apart, At, Measure, Order, Timed, Trace};
+pub use measure::{Along, Apart, At, Measure, Number, Order, Timed, Trace};
 pub use panel::{Panel, Shown};
 pub use quantity::{Flow, Quantity};
 pub use read::MEASURES;

@@ -120,6 +120,9 @@ pub struct Timed {
     pub until: f64,
 }
 
+/// The mean over all seeds, with half the width of its 95 % confidence interval where there is one, or why there is none.
+pub type Number = Result<(f64, Option<f64>), Absent>;
+
 /// What is accepted below this share of what is offered counts as saturation, as in reports.
 const SATURATION: f64 = tailback_report::SATURATION_THRESHOLD;
 /// A correlation that is not worth to be called a period.
@@ -187,7 +190,7 @@ impl Measure {
     ///
     /// # Errors
     /// When a run is missing, or has no such number.
-    pub fn over_seeds(&self, results: &Results) -> Result<(f64, Option<f64>), Absent> {
+    pub fn over_seeds(&self, results: &Results) -> Number {
         let numbers: Result<Vec<f64>, Absent> = (0..results.seeds()).map(|seed| self.evaluate(results, seed)).collect();
         let numbers = numbers?;
         let estimate = Estimate::from_samples(&numbers).expect("there is at least one seed");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tailback_report::{Cell, Column, Kind, Table, significant};
 
 use crate::experiment::Scale;
-use crate::measure::Measure;
+use crate::measure::{Measure, Number};
 use crate::results::{Absent, Results};
 
 /// Stands for the name of the row wherever a measure names a curve.
@@ -43,7 +43,7 @@ pub struct Filled<'a> {
     /// Whose numbers they are.
     pub sheet: &'a Sheet,
     /// By row, then by column: the mean over all seeds with half the width of its 95 % interval, or why there is none.
-    pub cells: Vec<Vec<Result<(f64, Option<f64>), Absent>>>,
+    pub cells: Vec<Vec<Number>>,
 }
 
 impl Sheet {
@@ -167,7 +167,7 @@ impl Filled<'_> {
 }
 
 /// A number for people, with its interval; nothing if it is not there.
-fn shown(cell: &Result<(f64, Option<f64>), Absent>) -> String {
+fn shown(cell: &Number) -> String {
     match cell {
         Ok((value, Some(half))) => format!("{} ± {}", significant(*value, 4), significant(*half, 2)),
         Ok((value, None)) => significant(*value, 4),
