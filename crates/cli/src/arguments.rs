@@ -149,7 +149,8 @@ pub struct ModelsArguments {
 
 #[derive(Args, Debug)]
 pub struct ReproduceArguments {
-    /// A paper, or a figure of it as in `contention/fig05b`; without it, the scoreboard of all papers
+    /// A paper, or a figure of it as in `contention/fig05b`, or a study as in `studies/endpoint-16k`; without it, the
+    /// scoreboard of all of them
     #[arg(value_name = "PAPER[/FIGURE]")]
     pub what: Option<String>,
     /// Scaled down, for minutes; this is the default
@@ -164,8 +165,8 @@ pub struct ReproduceArguments {
     /// Where results go and are found again, in a folder `<paper>/<figure>-<scale>` for each figure
     #[arg(long, value_name = "DIR", default_value = "results/reproduce")]
     pub out: PathBuf,
-    /// Where the files of papers and figures are
-    #[arg(long, value_name = "DIR", default_value = "configs/papers")]
+    /// Where the files of papers and studies are, in the folders `papers/<paper>` and `studies`
+    #[arg(long, value_name = "DIR", default_value = "configs")]
     pub configs: PathBuf,
     /// Make no runs: draw and judge what is there
     #[arg(long)]

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use tailback_report::Estimate;
 
 use crate::experiment::Scale;
 use crate::measure::Measure;
@@ -123,22 +122,13 @@ impl Claim {
 
 impl Judgement {
     fn judge(&self, results: &Results) -> Finding {
-        let by_seed: Result<Vec<f64>, Absent> =
-            (0..results.seeds()).map(|seed| self.measure.evaluate(results, seed)).collect();
         let without_number = |verdict, note| Finding { measured: None, half_width: None, verdict, note: Some(note) };
-        match by_seed {
+        match self.measure.over_seeds(results) {
             Err(Absent::NotRun(what)) => without_number(Verdict::NotRun, what),
             Err(Absent::Undefined(what)) => without_number(Verdict::Fail, what),
-            Ok(numbers) => {
-                let estimate = Estimate::from_samples(&numbers).expect("there is at least one seed");
-                let single = || if numbers.len() == 1 { self.measure.ci95(results, 0) } else { None };
-                let verdict = if self.expect.holds(estimate.mean) { Verdict::Pass } else { Verdict::Fail };
-                Finding {
-                    measured: Some(estimate.mean),
-                    half_width: estimate.half_width_95.or_else(single),
-                    verdict,
-                    note: None,
-                }
+            Ok((mean, half_width)) => {
+                let verdict = if self.expect.holds(mean) { Verdict::Pass } else { Verdict::Fail };
+                Finding { measured: Some(mean), half_width, verdict, note: None }
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::experiment::{Experiment, Scale, Scaling};
 use crate::panel::Panel;
 use crate::read::read_figure;
 use crate::results::Results;
+use crate::sheet::Sheet;
 use crate::{Finding, Row, rows};
 
 /// A figure of a paper.
@@ -22,6 +23,8 @@ pub struct Figure {
     pub ci: bool,
     /// What is drawn.
     pub panels: Vec<Panel>,
+    /// What is tabulated.
+    pub sheets: Vec<Sheet>,
     /// What the paper says about it.
     pub claims: Vec<Claim>,
     /// The runs, before any scale.

@@ -2,7 +2,7 @@
 //!
 //! A [`Figure`] is read from a file that says which runs it needs, what is drawn, and what the paper claims about it.
 //! At a [`Scale`] it becomes an [`Experiment`]: a sweep over the scenario that it names. Whoever makes the runs puts them
-//! into [`Results`]; from those come the [drawings](Panel::draw) and, [claim](Claim) by claim, a [`Finding`] with a
+//! into [`Results`]; from those come the [drawings](Panel::draw), the [tables](Sheet::fill) and, [claim](Claim) by claim, a [`Finding`] with a
 //! [`Verdict`].
 //!
 //! **What this crate must never know:** files, clocks, terminals, and how anything is simulated.
@@ -21,12 +21,13 @@ mod render;
 mod results;
 mod scoreboard;
 mod series;
+mod sheet;
 mod signal;
 
 pub use claim::{Claim, Expectation, Finding, Judgement, Verdict};
 pub use experiment::{Experiment, Scale};
 pub use figure::Figure;
-pub use measure::{Along, Apart, At, Measure, Order, Timed, Trace};
+pub use measure::{Along, Apart, At, Measure, Number, Order, Timed, Trace};
 pub use panel::{Panel, Shown};
 pub use quantity::{Flow, Quantity};
 pub use read::MEASURES;
@@ -34,3 +35,4 @@ pub use render::{Row, Table, rows};
 pub use results::{Absent, Outcome, Results};
 pub use scoreboard::{Count, Record, RecordedClaim, RecordedFigure, count};
 pub use series::{Sample, Series};
+pub use sheet::{Filled, Heading, Sheet};

@@ -1,5 +1,7 @@
 //! How a number is computed from the results of a figure: a small closed vocabulary, whose words can be combined.
 
+use tailback_report::Estimate;
+
 use crate::experiment::Experiment;
 use crate::quantity::{Flow, Quantity};
 use crate::results::{Absent, Results, same};
@@ -118,6 +120,9 @@ pub struct Timed {
     pub until: f64,
 }
 
+/// The mean over all seeds, with half the width of its 95 % confidence interval where there is one, or why there is none.
+pub type Number = Result<(f64, Option<f64>), Absent>;
+
 /// What is accepted below this share of what is offered counts as saturation, as in reports.
 const SATURATION: f64 = tailback_report::SATURATION_THRESHOLD;
 /// A correlation that is not worth to be called a period.
@@ -179,6 +184,47 @@ impl Measure {
         let Self::Value(at) = self else { return None };
         let outcome = results.at(&at.curve, at.axis.as_deref(), at.at, seed).ok()?;
         at.quantity.ci95_of(&outcome.report)
+    }
+
+    /// The mean over all seeds, and half the width of its 95 % confidence interval where there is one.
+    ///
+    /// # Errors
+    /// When a run is missing, or has no such number.
+    pub fn over_seeds(&self, results: &Results) -> Number {
+        let numbers: Result<Vec<f64>, Absent> = (0..results.seeds()).map(|seed| self.evaluate(results, seed)).collect();
+        let numbers = numbers?;
+        let estimate = Estimate::from_samples(&numbers).expect("there is at least one seed");
+        let single = || if numbers.len() == 1 { self.ci95(results, 0) } else { None };
+        Ok((estimate.mean, estimate.half_width_95.or_else(single)))
+    }
+
+    /// The same about other curves: with each name replaced by what `rename` makes of it.
+    #[must_use]
+    pub fn renamed(&self, rename: &impl Fn(&str) -> String) -> Self {
+        let mut measure = self.clone();
+        measure.curves().into_iter().for_each(|curve| *curve = rename(curve));
+        measure
+    }
+
+    /// The names of all curves that it is about.
+    fn curves(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Value(at) => vec![&mut at.curve],
+            Self::Largest(along) | Self::Smallest(along) | Self::Average(along) | Self::Saturation(along) => {
+                vec![&mut along.curve]
+            }
+            Self::Apart(apart) => vec![&mut apart.along.curve, &mut apart.other],
+            Self::Order(order) => order.curves.iter_mut().flatten().collect(),
+            Self::Ratio(both) | Self::Difference(both) => both.iter_mut().flat_map(Self::curves).collect(),
+            Self::Sum(several) | Self::LargestOf(several) | Self::SmallestOf(several) => {
+                several.iter_mut().flat_map(Self::curves).collect()
+            }
+            Self::During(timed)
+            | Self::Settling(timed, ..)
+            | Self::Reaching(timed, ..)
+            | Self::Amplitude(timed)
+            | Self::Period(timed) => vec![&mut timed.trace.curve],
+        }
     }
 
     /// Whether an experiment has what it needs.

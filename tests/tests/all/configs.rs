@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::papers::is_figure;
 use crate::scenarios::{here, read, toml_files};
 
-/// All scenarios that people start from; figures of papers are files of another kind.
+/// All scenarios that people start from; figures of papers and studies are files of another kind.
 fn scenario_files() -> Vec<PathBuf> {
     let files = toml_files(&here("../configs"));
     files.into_iter().filter(|file| !is_figure(file)).collect()

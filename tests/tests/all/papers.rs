@@ -1,6 +1,6 @@
-//! Each figure of a paper is a good one: it is read, its runs can be made, and its time series have what it asks for.
+//! Each figure of a paper and each study is a good one: it is read, its runs can be made, and its time series have what it asks for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tailback_reproduce::{Figure, MEASURES, Scale};
 use tailback_sim::Plan;
@@ -12,14 +12,19 @@ const MEMORY_MAX: u64 = 16 << 30;
 
 /// Whether a file is a figure, not a scenario, by the rule of `tailback reproduce`.
 pub fn is_figure(file: &Path) -> bool {
-    let in_papers = file.components().any(|part| part.as_os_str() == "papers");
+    let folder = |path: &Path| path.parent().and_then(Path::file_name).map(ToOwned::to_owned);
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    in_papers && ["fig", "table"].iter().any(|start| name.starts_with(start))
+    let is_of_paper = file.parent().and_then(folder).is_some_and(|folder| folder == "papers");
+    folder(file).is_some_and(|folder| folder == "studies")
+        || is_of_paper && ["fig", "table"].iter().any(|start| name.starts_with(start))
 }
 
-fn figures() -> impl Iterator<Item = (String, Figure, std::path::PathBuf)> {
-    let files = toml_files(&here("../configs/papers")).into_iter().filter(|file| is_figure(file));
-    files.map(|file| {
+fn figure_files() -> impl Iterator<Item = PathBuf> {
+    toml_files(&here("../configs")).into_iter().filter(|file| is_figure(file))
+}
+
+fn figures() -> impl Iterator<Item = (String, Figure, PathBuf)> {
+    figure_files().map(|file| {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
         let figure = Figure::read(&name, &text).unwrap_or_else(|mistakes| panic!("{mistakes}"));
@@ -56,11 +61,20 @@ fn each_figure_shows_and_claims_something() {
     }
 }
 
-/// A word that no paper needs is one too many.
 #[test]
-fn each_measure_is_used_by_a_paper() {
-    let files = toml_files(&here("../configs/papers")).into_iter().filter(|file| is_figure(file));
-    let texts: String = files.map(|file| std::fs::read_to_string(file).expect("it can be read")).collect();
+fn each_study_has_a_table() {
+    let of_study = |(_, _, scenario): &(_, _, PathBuf)| scenario.components().any(|part| part.as_os_str() == "studies");
+    let studies: Vec<_> = figures().filter(of_study).collect();
+    assert!(!studies.is_empty(), "there are no studies");
+    for (name, figure, _) in studies {
+        assert!(!figure.sheets.is_empty(), "{name} tabulates nothing");
+    }
+}
+
+/// A word that neither a paper nor a study needs is one too many.
+#[test]
+fn each_measure_is_used() {
+    let texts: String = figure_files().map(|file| std::fs::read_to_string(file).expect("it can be read")).collect();
     for word in MEASURES {
         assert!(texts.contains(&format!("{{ {word} = ")), "`{word}` is not used by any claim");
     }

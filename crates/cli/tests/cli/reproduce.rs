@@ -1,4 +1,4 @@
-//! `reproduce`: figures of a paper that somebody might have written about a dragonfly of 72 nodes.
+//! `reproduce`: figures of a paper that somebody might have written about a dragonfly of 72 nodes, and a study of it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -83,6 +83,44 @@ expect = { below = 0 }
 why = "the paper only says that it is lower"
 "#;
 
+/// A study with a table.
+const STUDY: &str = r#"title = "What a detour costs"
+source = "beyond any paper"
+scenario = "networks/small.toml"
+
+[[sweep.variant]]
+name = "MIN"
+
+[[sweep.variant]]
+name = "VAL"
+set = { routing = "valiant" }
+
+[[table]]
+name = "ways"
+title = "Two ways to route"
+rows = ["MIN", "VAL"]
+
+[[table.column]]
+title = "mean latency"
+unit = "cycles"
+measure = { value = { curve = "*", metric = "latency_message_mean" } }
+
+[[table.column]]
+title = "hops, by those of MIN"
+measure = { ratio = [
+    { value = { curve = "*", metric = "hops_mean" } },
+    { value = { curve = "MIN", metric = "hops_mean" } },
+] }
+
+[[claim]]
+name = "val-takes-longer"
+says = "VAL takes longer"
+paper = "none"
+measure = { order = { curves = ["MIN", "VAL"], metric = "latency_message_mean" } }
+expect = { above = 1 }
+why = "its ways are"
+"#;
+
 /// The program beside a folder with one paper.
 fn paper() -> Program {
     let program = Program::new();
@@ -90,6 +128,15 @@ fn paper() -> Program {
     program.write("configs/papers/toy/network.toml", SMALL);
     program.write("configs/papers/toy/fig1.toml", FIG1);
     program.write("configs/papers/toy/fig2.toml", FIG2);
+    program
+}
+
+/// The program beside a folder with one paper and one study.
+fn study() -> Program {
+    let program = paper();
+    fs::create_dir_all(program.path("configs/studies/networks")).expect("folders can be made");
+    program.write("configs/studies/networks/small.toml", SMALL);
+    program.write("configs/studies/detour.toml", STUDY);
     program
 }
 
@@ -120,6 +167,39 @@ fn a_figure_is_run_drawn_and_judged() {
     let claims = json(&program.read(&format!("{folder}/claims.json")));
     assert_eq!(claims.len(), 2);
     assert_eq!(runs(&program).len(), 4);
+}
+
+#[test]
+fn a_study_is_found_beside_papers_and_tabulated() {
+    let program = study();
+    let arguments = ["reproduce", "studies/detour", "--quiet", "--record"];
+    compare("reproduce-study", &arguments, &program.good(&arguments));
+    let folder = "results/reproduce/studies/detour-quick";
+    let csv = program.read(&format!("{folder}/ways.csv"));
+    assert!(csv.starts_with("row,column,unit,value,ci95\nMIN,mean latency,cycles,"), "{csv}");
+    assert_eq!(csv.lines().count(), 1 + 4);
+    let markdown = program.read(&format!("{folder}/ways.md"));
+    assert!(markdown.contains("| | mean latency (cycles) | hops, by those of MIN |"), "{markdown}");
+    assert!(program.path(&format!("{folder}/ways.parquet")).exists());
+    // Its verdicts are beside it, and nowhere else.
+    assert!(program.path("configs/studies/verdicts.json").exists());
+    assert!(!program.path("configs/papers/toy/verdicts.json").exists());
+    program.good(&["reproduce", "studies", "--check", "--quiet"]);
+    compare("reproduce-scores-study", &["reproduce"], &program.good(&["reproduce"]));
+}
+
+#[test]
+fn a_table_is_told_as_far_as_runs_are_there() {
+    let program = study();
+    let arguments = ["reproduce", "studies/detour", "--no-run", "--quiet"];
+    compare("reproduce-study-not-run", &arguments, &program.good(&arguments));
+}
+
+#[test]
+fn studies_need_no_papers() {
+    let program = study();
+    fs::remove_dir_all(program.path("configs/papers")).expect("it is there");
+    program.good(&["reproduce", "studies/detour", "--quiet"]);
 }
 
 #[test]
@@ -262,6 +342,18 @@ fn what_is_not_there_is_refused() {
     program.write("configs/papers/toy/verdicts.json", "[");
     program.write("configs/papers/toy/fig1.toml", FIG1);
     refuses(&program, "damaged-verdicts", &["reproduce"]);
+}
+
+#[test]
+fn a_study_that_is_not_there_is_refused() {
+    let program = study();
+    refuses(&program, "unknown-study", &["reproduce", "studies/detuor"]);
+    refuses(&program, "unlike-studies", &["reproduce", "study"]);
+    refuses(&program, "scenario-of-a-study", &["reproduce", "studies/small"]);
+    program.write("configs/studies/detour.toml", STUDY.replace("[\"MIN\", \"VAL\"]\n\n", "[\"MIN\", \"VALIANT\"]\n\n"));
+    refuses(&program, "unknown-row", &["reproduce", "studies/detour"]);
+    fs::remove_dir_all(program.path("configs")).expect("it is there");
+    refuses(&program, "no-configs-at-all", &["reproduce"]);
 }
 
 #[test]

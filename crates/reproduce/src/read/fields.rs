@@ -23,6 +23,17 @@ pub fn text(table: &mut TableReader<'_>, key: &'static str, reading: &mut Readin
     table.text(key, reading).map(|(text, _)| text.to_owned())
 }
 
+/// The `name` that must be there and that a file is to be called by.
+pub fn file_name(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<String> {
+    let name = needed_text(table, "name", "what its file is called", reading)?;
+    let is_plain = |c: char| c.is_alphanumeric() || c == '-';
+    if !(name.starts_with(char::is_alphanumeric) && name.chars().all(is_plain)) {
+        let message = format!("\"{name}\" cannot name a file");
+        reading.blame(Diagnostic::at(table.span, message).help("use letters, digits and `-`"));
+    }
+    Some(name)
+}
+
 /// A number that must be there.
 pub fn needed_number(table: &mut TableReader<'_>, key: &'static str, what: &str, reading: &mut Reading) -> Option<f64> {
     if table.table.get(key).is_none() {
@@ -127,7 +138,8 @@ pub fn texts(node: &Node, path: &str, reading: &mut Reading) -> Option<Vec<Strin
     texts
 }
 
-fn missing(table: &TableReader<'_>, key: &str, what: &str, reading: &mut Reading) {
+/// Complains about a key that is not there.
+pub fn missing(table: &TableReader<'_>, key: &str, what: &str, reading: &mut Reading) {
     let message = format!("`{}` is missing", table.path_of(key));
     reading.blame(Diagnostic::at(table.span, message).help(format!("add `{key} = …`: {what}")));
 }

@@ -4,6 +4,7 @@ mod claims;
 mod fields;
 mod measures;
 mod panels;
+mod sheets;
 
 use tailback_scenario::Sweep;
 use tailback_scenario::reading::{Item, Node, Reading, TableReader, assignments, axes, seeds, sweep, variants};
@@ -38,16 +39,23 @@ pub fn read_figure(root: &mut TableReader<'_>, reading: &mut Reading) -> Option<
         rescaled
     });
     let nodes = list(root, "panel", reading);
-    let panels: Vec<_> = nodes.iter().map(|node| panels::panel(node, &experiments[1], reading)).collect();
+    let panels: Vec<_> = nodes.iter().map(|node| (node.span, panels::panel(node, &experiments[1], reading))).collect();
+    let nodes = list(root, "table", reading);
+    let sheets: Vec<_> = nodes.iter().map(|node| (node.span, sheets::sheet(node, &experiments, reading))).collect();
+    let panel_names = panels.iter().filter_map(|(span, panel)| Some((*span, panel.as_ref()?.name.as_str())));
+    let sheet_names = sheets.iter().filter_map(|(span, sheet)| Some((*span, sheet.as_ref()?.name.as_str())));
+    blame_twins("tables or panels", panel_names.chain(sheet_names), reading);
     let nodes = list(root, "claim", reading);
     let claims: Vec<_> = nodes.iter().map(|node| (node.span, claims::claim(node, &experiments, reading))).collect();
-    blame_twins(claims.iter().filter_map(|(span, claim)| Some((*span, claim.as_ref()?.name.as_str()))), reading);
+    let claim_names = claims.iter().filter_map(|(span, claim)| Some((*span, claim.as_ref()?.name.as_str())));
+    blame_twins("claims", claim_names, reading);
     Some(Figure {
         title: title?,
         source: source?,
         scenario: scenario?,
         ci,
-        panels: panels.into_iter().collect::<Option<_>>()?,
+        panels: panels.into_iter().map(|(_, panel)| panel).collect::<Option<_>>()?,
+        sheets: sheets.into_iter().map(|(_, sheet)| sheet).collect::<Option<_>>()?,
         claims: claims.into_iter().map(|(_, claim)| claim).collect::<Option<_>>()?,
         experiment,
         scalings,
@@ -88,12 +96,12 @@ fn scaling(node: &Node, scale: Scale, experiment: &Experiment, reading: &mut Rea
     scaling
 }
 
-/// Results are told apart by the names of claims.
-fn blame_twins<'a>(names: impl Iterator<Item = (Span, &'a str)>, reading: &mut Reading) {
+/// Results are told apart by the names of claims, files by those of panels and tables.
+fn blame_twins<'a>(what: &str, names: impl Iterator<Item = (Span, &'a str)>, reading: &mut Reading) {
     let mut known: Vec<&str> = Vec::new();
     for (span, name) in names {
         if known.contains(&name) {
-            reading.blame(Diagnostic::at(span, format!("two claims are called \"{name}\"")));
+            reading.blame(Diagnostic::at(span, format!("two {what} are called \"{name}\"")));
         }
         known.push(name);
     }

@@ -4,7 +4,7 @@ use tailback_report::Figure;
 use tailback_scenario::Diagnostic;
 use tailback_scenario::reading::{Node, Reading, TableReader};
 
-use super::fields::{flag, needed_text, positive, range, text, texts};
+use super::fields::{file_name, flag, needed_text, positive, range, text, texts};
 use super::measures::{flow, quantity};
 use crate::experiment::Experiment;
 use crate::panel::{Panel, Shown};
@@ -12,14 +12,7 @@ use crate::panel::{Panel, Shown};
 /// Reads a panel.
 pub fn panel(node: &Node, experiment: &Experiment, reading: &mut Reading) -> Option<Panel> {
     let mut table = TableReader::of(node, "panel".to_owned(), reading);
-    let name = needed_text(&mut table, "name", "what its file is called", reading);
-    if let Some(name) = &name
-        && !(name.starts_with(|c: char| c.is_alphanumeric()) && name.chars().all(|c| c.is_alphanumeric() || c == '-'))
-    {
-        reading.blame(
-            Diagnostic::at(node.span, format!("\"{name}\" cannot name a file")).help("use letters, digits and `-`"),
-        );
-    }
+    let name = file_name(&mut table, reading);
     let frame = frame(&mut table, reading);
     let factor = positive(&mut table, "factor", reading).unwrap_or(1.0);
     let x_factor = positive(&mut table, "x_factor", reading).unwrap_or(1.0);

@@ -1,6 +1,7 @@
-//! Figure files, good and bad; every measure on curves made by hand; verdicts and how they are told.
+//! Figure files, good and bad; every measure on curves made by hand; verdicts and tables, and how they are told.
 
 mod by_hand;
 mod measures;
 mod mistakes;
+mod sheets;
 mod telling;

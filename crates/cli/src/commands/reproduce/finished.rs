@@ -12,6 +12,6 @@ pub const CLAIMS: &str = "claims.json";
 
 /// The claims about a figure as they were found when it was last reproduced, if it was.
 pub fn read(out: &Path, entry: &Entry, scale: Scale) -> Option<Vec<Row>> {
-    let bytes = std::fs::read(folder(out, &entry.paper, &entry.name, scale).join(CLAIMS)).ok()?;
+    let bytes = std::fs::read(folder(out, &entry.group, &entry.name, scale).join(CLAIMS)).ok()?;
     serde_json::from_slice(&bytes).ok()
 }

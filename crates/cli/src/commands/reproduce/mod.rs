@@ -1,4 +1,4 @@
-//! `tailback reproduce`: the figures of papers, and whether what they say holds.
+//! `tailback reproduce`: the figures of papers, studies beyond them, and whether what is said about them holds.
 
 mod catalogue;
 mod finished;
@@ -13,7 +13,7 @@ use crate::arguments::{Format, ReproduceArguments};
 use crate::complaint::Complaint;
 use crate::interrupt;
 use crate::output::{say, say_line};
-use catalogue::Catalogue;
+use catalogue::{Catalogue, Entry};
 use project::{Project, run_all};
 
 /// Runs the command.
@@ -61,6 +61,9 @@ fn tell(projects: &[Project], rows: &[Row], arguments: &ReproduceArguments) {
                 let figure = &project.entry.figure;
                 let (title, source) = (figure.title.as_str(), figure.source.as_str());
                 say_line!("{}", Table { title, source, scale: project.scale, findings: &findings }.to_text());
+                for filled in project.tables() {
+                    say_line!("{}", filled.to_text());
+                }
             }
             say!("{}", scores::summary(rows));
         }
@@ -75,24 +78,24 @@ fn tell(projects: &[Project], rows: &[Row], arguments: &ReproduceArguments) {
 
 /// What has changed since verdicts were recorded; or records them.
 fn compare(project: &Project, arguments: &ReproduceArguments) -> Result<Vec<String>, Complaint> {
-    let (paper, figure) = (&project.entry.paper, &project.entry.name);
+    let Entry { group, name: figure, folder, .. } = &project.entry;
     if !arguments.check && !arguments.record {
         return Ok(Vec::new());
     }
-    let mut record = catalogue::read_record(&arguments.configs, paper)?;
+    let mut record = catalogue::read_record(folder)?;
     let findings = project.findings();
     if arguments.record {
         let times = project.times();
         record.put(figure, project.scale, RecordedFigure::new(&findings, times.wall_s, project.cpu_s()));
-        catalogue::write_record(&arguments.configs, paper, &record)?;
+        catalogue::write_record(folder, &record)?;
         return Ok(Vec::new());
     }
     let none = RecordedFigure::default();
     let changes = record.figure(figure, project.scale).unwrap_or(&none).changes(&findings);
-    Ok(changes.into_iter().map(|change| format!("{paper}/{figure}: {change}")).collect())
+    Ok(changes.into_iter().map(|change| format!("{group}/{figure}: {change}")).collect())
 }
 
 /// The folder of a figure at a scale below the one for all results.
-fn folder(out: &Path, paper: &str, figure: &str, scale: Scale) -> std::path::PathBuf {
-    out.join(paper).join(format!("{figure}-{}", scale.name()))
+fn folder(out: &Path, group: &str, figure: &str, scale: Scale) -> std::path::PathBuf {
+    out.join(group).join(format!("{figure}-{}", scale.name()))
 }

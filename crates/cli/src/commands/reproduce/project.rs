@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use tailback_reproduce::{Claim, Finding, Outcome, Results, Row, Scale, Series, Table};
+use tailback_reproduce::{Claim, Filled, Finding, Outcome, Results, Row, Scale, Series, Table};
 
 use super::catalogue::Entry;
 use super::finished::CLAIMS;
@@ -44,7 +44,7 @@ const TIMES: &str = "times.json";
 impl Project {
     /// Plans a figure. Mistakes of any run are told before anything is run.
     pub fn new(entry: Entry, scale: Scale, out: &Path) -> Result<Self, Complaint> {
-        let path = folder(out, &entry.paper, &entry.name, scale);
+        let path = folder(out, &entry.group, &entry.name, scale);
         let experiment = entry.figure.experiment(scale);
         let runs = experiment.runs(&entry.scenario);
         let places = runs.iter().map(|run| (run.point, run.seed)).collect();
@@ -53,7 +53,7 @@ impl Project {
         Ok(Self {
             directory: Directory::at(&path)?,
             // Figures of a paper share their runs: two drawings of the same are made of the same.
-            store: Store::at(&out.join(&entry.paper))?,
+            store: Store::at(&out.join(&entry.group))?,
             results: Results::new(experiment),
             times: times.unwrap_or_default(),
             entry,
@@ -81,15 +81,24 @@ impl Project {
     }
 
     pub fn rows(&self) -> Vec<Row> {
-        self.entry.figure.rows(&self.entry.paper, &self.entry.name, self.scale, &self.results)
+        self.entry.figure.rows(&self.entry.group, &self.entry.name, self.scale, &self.results)
     }
 
-    /// Writes the drawings with their points, the claims and how long it took.
+    /// The tables, filled in as far as runs are there.
+    pub fn tables(&self) -> Vec<Filled<'_>> {
+        self.entry.figure.sheets.iter().map(|sheet| sheet.fill(self.scale, &self.results)).collect()
+    }
+
+    /// Writes the drawings with their points, the tables, the claims and how long it took.
     pub fn write(&self) -> Result<(), Complaint> {
         for panel in &self.entry.figure.panels {
             let drawing = panel.draw(&self.results);
             self.directory.write(&format!("{}.svg", panel.name), drawing.to_svg().as_bytes())?;
             self.directory.write_table(&panel.name, &drawing.to_table())?;
+        }
+        for filled in self.tables() {
+            self.directory.write_table(&filled.sheet.name, &filled.to_table())?;
+            self.directory.write(&format!("{}.md", filled.sheet.name), filled.to_markdown().as_bytes())?;
         }
         let json = serde_json::to_string_pretty(&self.rows()).expect("plain data") + "\n";
         self.directory.write(CLAIMS, json.as_bytes())?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tailback_report::{Cell, Column, Kind, Table};
 use tailback_reproduce::{Count, RecordedFigure, Row, Scale, count, rows};
 
-use super::catalogue::{Catalogue, Entry, read_record};
+use super::catalogue::{Catalogue, Entry};
 use super::finished;
 use crate::arguments::{Format, ReproduceArguments};
 use crate::complaint::Complaint;
@@ -15,15 +15,15 @@ use crate::output::{say, say_line};
 pub fn tell(catalogue: &Catalogue, arguments: &ReproduceArguments, scale: Scale) -> Result<(), Complaint> {
     let entries = catalogue.all()?;
     let mut records = BTreeMap::new();
-    for (paper, _) in &catalogue.papers {
-        records.insert(paper.clone(), read_record(&arguments.configs, paper)?);
+    for group in &catalogue.groups {
+        records.insert(group.name.as_str(), group.record()?);
     }
     let claims = |entry: &Entry, scale: Scale| {
         let none = RecordedFigure::default();
-        let recorded = records[&entry.paper].figure(&entry.name, scale).unwrap_or(&none);
+        let recorded = records[entry.group.as_str()].figure(&entry.name, scale).unwrap_or(&none);
         let made = entry.figure.claims.iter().filter(|claim| claim.judgement(scale).is_some());
         let findings: Vec<_> = made.map(|claim| (claim, recorded.finding(claim))).collect();
-        let known = rows(&entry.paper, &entry.name, scale, &findings);
+        let known = rows(&entry.group, &entry.name, scale, &findings);
         let fresh = finished::read(&arguments.out, entry, scale).unwrap_or_default();
         let newest = |row: Row| fresh.iter().find(|fresh| fresh.claim == row.claim).cloned().unwrap_or(row);
         known.into_iter().map(newest).collect::<Vec<Row>>()
@@ -38,7 +38,7 @@ pub fn tell(catalogue: &Catalogue, arguments: &ReproduceArguments, scale: Scale)
             for entry in &entries {
                 for scale in Scale::ALL {
                     let verdicts = claims(entry, scale).into_iter().map(|row| row.verdict);
-                    table.push(line(&entry.paper, &entry.name, scale, count(verdicts)));
+                    table.push(line(&entry.group, &entry.name, scale, count(verdicts)));
                 }
             }
             say!("{}", table.to_text());
