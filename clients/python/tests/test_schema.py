@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[3]
 SCENARIOS = [
     path
     for path in sorted([*ROOT.glob("configs/**/*.toml"), *ROOT.glob("tests/scenarios/*.toml")])
-    # Those of figures and tables say which runs of other scenarios they need.
-    if not path.name.startswith(("fig", "table"))
+    # Those of figures, tables and studies say which runs of other scenarios they need.
+    if not path.name.startswith(("fig", "table")) and path.parent.name != "studies"
 ]
 
 
