@@ -16,6 +16,8 @@ const RUNS: &[(&str, usize, usize)] = &[
     ("dragonfly-16k-idle", 0, 3),
     ("dragonfly-1k", 0, 3),
     ("dragonfly-million", 2, 1),
+    ("tree-512", 1, 3),
+    ("tree-512", 2, 3),
 ];
 
 fn main() {
@@ -41,6 +43,10 @@ fn main() {
         costs.insert((name, threads), cost);
     }
     compare(&costs);
+    if let Some(default) = costs.get(&("tree-512", 1)) {
+        let single = measure("tree-512", 1, &["execution.regions=1".to_owned()], short);
+        println!("{:<58}{:>6.2}", "512-host tree, default regions over one, CPU", default.cpu_s / single.cpu_s);
+    }
 }
 
 /// The ratios that the figures are for.
@@ -56,6 +62,8 @@ fn compare(costs: &BTreeMap<(&str, usize), Cost>) {
     let half = speed("dragonfly-16k");
     let wall = |threads| cost("dragonfly-16k", threads).map(|cost| cost.wall_s);
     ratio("two threads over one, wall", over(wall(0), wall(2)));
+    let tree = |threads| cost("tree-512", threads).map(|cost| cost.wall_s);
+    ratio("two threads over one, wall, 512-host tree", over(tree(1), tree(2)));
     ratio("cost of a packet-hop, 16,512 nodes over 1,056", over(speed("dragonfly-1k"), half));
     ratio("cost of a packet-hop, load 0.001 over load 0.5", over(half, speed("dragonfly-16k-idle")));
 }

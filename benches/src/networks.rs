@@ -114,6 +114,7 @@ fn plan(topology: Arc<dyn Topology>, routing: Arc<dyn Routing>, spec: NetworkSpe
     let size = MessageSize::Fixed(spec.packet_flits_max.into());
     let traffic = Traffic::new("uniform".to_owned(), all(), size, Arrival::Bernoulli, vec![phase]);
     NetworkPlan {
+        measured: 0..Tick::MAX,
         protocol: Arc::new(Baseline { acknowledge: false, control_way: Way::Chosen }),
         partition: Partition::by_domain(topology.as_ref(), u32::MAX),
         routings: vec![routing],

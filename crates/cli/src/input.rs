@@ -26,9 +26,14 @@ pub fn read(file: &Path) -> Result<String, Complaint> {
     })
 }
 
+/// The threads that a scenario is simulated on.
+pub fn threads(scenario: &Scenario) -> usize {
+    scenario.execution.threads.map_or_else(host::cores, |threads| threads as usize)
+}
+
 /// A plan that fits into memory.
 pub fn plan(scenario: &Scenario) -> Result<Plan, Complaint> {
-    let plan = Plan::new(scenario);
+    let plan = Plan::on(scenario, threads(scenario));
     check_memory(plan.memory_bytes, scenario.execution.memory_bytes, 1)?;
     Ok(plan)
 }

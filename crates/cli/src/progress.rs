@@ -1,6 +1,5 @@
 //! How far long work has come: a bar on a terminal, a line now and then elsewhere.
 
-use std::cell::Cell;
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ const FORETOLD_AFTER: Duration = Duration::from_secs(2);
 pub struct Bar {
     bar: Option<ProgressBar>,
     /// When the next plain line is due; none if nothing is to be said.
-    next_line: Cell<Option<Instant>>,
+    next_line: Option<Instant>,
     start: Instant,
     end: u64,
 }
@@ -30,20 +29,20 @@ impl Bar {
         });
         let start = Instant::now();
         let next_line = (!terminal && !quiet).then(|| start + LINE_EVERY);
-        Self { bar, next_line: Cell::new(next_line), start, end }
+        Self { bar, next_line, start, end }
     }
 
     /// It has come to `position`, which is described in words.
-    pub fn show(&self, position: u64, describe: impl Fn() -> String) {
+    pub fn show(&mut self, position: u64, describe: impl Fn() -> String) {
         if let Some(bar) = &self.bar {
             bar.set_position(position);
             bar.set_message(format!("{}{}", describe(), self.left(position)));
         }
-        if let Some(due) = self.next_line.get()
+        if let Some(due) = self.next_line
             && Instant::now() >= due
         {
             eprintln!("{}{}", describe(), self.left(position));
-            self.next_line.set(Some(Instant::now() + LINE_EVERY));
+            self.next_line = Some(Instant::now() + LINE_EVERY);
         }
     }
 

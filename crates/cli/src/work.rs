@@ -35,7 +35,7 @@ impl Task {
     /// The run of a document.
     pub fn new(document: Document) -> Result<Self, Complaint> {
         let scenario = document.resolve()?;
-        let plan = Plan::new(&scenario);
+        let plan = Plan::on(&scenario, 1);
         Ok(Self {
             document,
             series: scenario.measure.series.is_some(),
@@ -156,7 +156,7 @@ impl Gauge {
     fn advance(&self, units: u64) {
         let done = self.done.fetch_add(units, Ordering::Relaxed) + units;
         // Whoever comes while another tells leaves it to that one.
-        if let Ok(bar) = self.bar.try_lock() {
+        if let Ok(mut bar) = self.bar.try_lock() {
             bar.show(done, || format!("{} of {} runs", self.finished.load(Ordering::Relaxed), self.runs));
         }
     }

@@ -42,6 +42,8 @@ pub struct ChannelMap {
     lookahead: Tick,
     senders: Vec<Vec<u32>>,
     receivers: Vec<Vec<u32>>,
+    /// By sender, as `receivers`: where the sender stands among the senders of that receiver.
+    places: Vec<Vec<u32>>,
 }
 
 impl ChannelMap {
@@ -72,7 +74,14 @@ impl ChannelMap {
             list.sort_unstable();
             list.dedup();
         }
-        Ok(Self { lookahead, senders, receivers })
+        // In ascending order of senders each is the next of its receivers.
+        let mut counts = vec![0; regions as usize];
+        let mut place = |&to: &u32| {
+            counts[to as usize] += 1;
+            counts[to as usize] - 1
+        };
+        let places = receivers.iter().map(|list| list.iter().map(&mut place).collect()).collect();
+        Ok(Self { lookahead, senders, receivers, places })
     }
 
     /// The number of regions.
@@ -98,6 +107,17 @@ impl ChannelMap {
     pub fn receivers(&self, region: usize) -> &[u32] {
         &self.receivers[region]
     }
+
+    /// Where `to` stands among the receivers of `from`: by this number [`crate::Outbox::mail`] knows it.
+    #[must_use]
+    pub fn position(&self, from: u32, to: u32) -> Option<u32> {
+        self.receivers[from as usize].binary_search(&to).ok().map(|position| position as u32)
+    }
+
+    /// The region that stands at `position` among the receivers of `from`, and where `from` stands among its senders.
+    pub(crate) fn target(&self, from: usize, position: u32) -> (u32, u32) {
+        (self.receivers[from][position as usize], self.places[from][position as usize])
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +136,20 @@ mod tests {
         assert_eq!(map.senders(1), [0]);
         assert_eq!(map.receivers(1), [0]);
         assert!(map.senders(2).is_empty());
+    }
+
+    #[test]
+    fn both_ends_know_the_place_of_the_other() {
+        let all = (0..4).flat_map(|from| (0..4).map(move |to| channel(from, to, 1)));
+        let map = ChannelMap::new(4, all.filter(|channel| channel.from != 1 || channel.to > 2)).unwrap();
+        assert_eq!((map.position(1, 3), map.position(1, 2), map.position(2, 3)), (Some(0), None, Some(2)));
+        for from in 0..4 {
+            for (position, &to) in map.receivers(from).iter().enumerate() {
+                assert_eq!(map.position(from as u32, to), Some(position as u32));
+                let (target, place) = map.target(from, position as u32);
+                assert_eq!((target, map.senders(to as usize)[place as usize]), (to, from as u32));
+            }
+        }
     }
 
     #[test]

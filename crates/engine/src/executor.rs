@@ -1,13 +1,13 @@
 //! Who advances the regions: one thread, or many.
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use crate::crew::{Crew, Hall};
 
-/// Runs one step for each of a number of independent parts.
+/// Lends threads to a run.
 ///
 /// An executor decides which thread does what and when, never what comes out.
 pub trait Executor: Send {
-    /// Calls `step` once for each element of `parts`, in any order, and returns when all calls have.
-    fn for_each<T: Send>(&self, parts: &mut [T], step: impl Fn(&mut T) + Sync + Send);
+    /// Calls `lead` once, on a thread that makes steps, with all threads at its disposal until it returns.
+    fn enter<T: Send>(&self, lead: impl FnOnce(&mut Crew<'_>) -> T + Send) -> T;
 
     /// How many threads it uses.
     fn threads(&self) -> usize;
@@ -16,13 +16,13 @@ pub trait Executor: Send {
     fn ask_each_thread<T: Send>(&self, ask: impl Fn() -> T + Sync + Send) -> Vec<T>;
 }
 
-/// One after the other on the calling thread: the oracle that all other executors are held against.
+/// One region after the other on the calling thread: the oracle that all other executors are held against.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sequential;
 
 impl Executor for Sequential {
-    fn for_each<T: Send>(&self, parts: &mut [T], step: impl Fn(&mut T) + Sync + Send) {
-        parts.iter_mut().for_each(step);
+    fn enter<T: Send>(&self, lead: impl FnOnce(&mut Crew<'_>) -> T + Send) -> T {
+        lead(&mut Crew::alone())
     }
 
     fn threads(&self) -> usize {
@@ -34,31 +34,55 @@ impl Executor for Sequential {
     }
 }
 
-/// On a pool of threads that steal work from each other.
+/// On a pool of threads, which a run enters once.
 #[derive(Debug)]
-pub struct Rayon(rayon::ThreadPool);
+pub struct Rayon {
+    pool: rayon::ThreadPool,
+    eager: bool,
+}
 
 impl Rayon {
-    /// A pool of `threads` threads.
+    /// A pool of `threads` threads. Windows in which little happens are left to one of them.
     ///
     /// # Errors
     /// When the system refuses to start them.
     pub fn new(threads: usize) -> Result<Self, rayon::ThreadPoolBuildError> {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().map(Self)
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        Ok(Self { pool, eager: false })
+    }
+
+    /// The same pool that shares all windows between its threads, however little happens in them: for tests, whose
+    /// simulations are small.
+    #[must_use]
+    pub fn eager(self) -> Self {
+        Self { eager: true, ..self }
     }
 }
 
 impl Executor for Rayon {
-    fn for_each<T: Send>(&self, parts: &mut [T], step: impl Fn(&mut T) + Sync + Send) {
-        self.0.install(|| parts.par_iter_mut().with_max_len(1).for_each(step));
+    fn enter<T: Send>(&self, lead: impl FnOnce(&mut Crew<'_>) -> T + Send) -> T {
+        let hall = Hall::new(self.threads(), self.eager);
+        let hall = &hall;
+        self.pool.install(|| {
+            let leader = rayon::current_thread_index();
+            rayon::scope(|scope| {
+                scope.spawn_broadcast(move |_, context| {
+                    if Some(context.index()) != leader {
+                        hall.serve();
+                    }
+                });
+                let _end = hall.end();
+                lead(&mut Crew::leading(hall))
+            })
+        })
     }
 
     fn threads(&self) -> usize {
-        self.0.current_num_threads()
+        self.pool.current_num_threads()
     }
 
     fn ask_each_thread<T: Send>(&self, ask: impl Fn() -> T + Sync + Send) -> Vec<T> {
-        self.0.broadcast(|_| ask())
+        self.pool.broadcast(|_| ask())
     }
 }
 

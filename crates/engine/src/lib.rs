@@ -14,20 +14,30 @@
 //! * each entity draws from a random [`Stream`] of its own, derived from `(seed, entity, purpose)`,
 //! * nothing that a region sends can arrive inside the window in which it was sent (checked, always).
 
+mod batch;
 mod channel;
+mod crew;
+mod deal;
 mod executor;
+mod gate;
+mod inbox;
+mod outbox;
 mod region;
+mod shard;
 mod simulation;
+mod slots;
 mod snapshot;
 mod wheel;
 
 pub use channel::{Channel, ChannelError, ChannelMap};
+pub use crew::Crew;
 pub use executor::{Executor, Rayon, Sequential};
-pub use region::{Mail, Outbox, Region};
+pub use outbox::Outbox;
+pub use region::{Mail, Region};
 pub use simulation::{Outcome, Simulation};
 pub use snapshot::{Snapshot, SnapshotError, read_value, write_value};
 pub use tailback_random::Stream;
-pub use wheel::Wheel;
+pub use wheel::{Batch, Kinds, Scheduled, Wheel};
 
 /// Simulated time. What one tick stands for is the model's business.
 pub type Tick = u64;

@@ -1,12 +1,23 @@
-//! The window loop.
+//! A set of regions, and the loop over windows.
 
 use std::ops::ControlFlow;
 
+use crate::batch::{Batch, Windows};
+use crate::crew::Crew;
+use crate::deal::Deal;
+use crate::inbox::{Buffers, Inboxes};
+use crate::shard::{Done, Post, Shard, Window};
 use crate::snapshot::{Snapshot, SnapshotError, read_value, write_value};
-use crate::{ChannelMap, Executor, Outbox, Region, Tick};
+use crate::{ChannelMap, Executor, NEVER, Outbox, Region, Tick};
 
 /// First word of a snapshot; the last digit is the version of its format.
-const MAGIC: u64 = 0x7461_696c_6261_6b01;
+const MAGIC: u64 = 0x7461_696c_6261_6b02;
+
+/// A lookahead of so many ticks is short: threads then hear of each other too late to wait for each other in each window.
+const SHORT_LOOKAHEAD: Tick = 64;
+
+/// A window with fewer events is short: a thread would be through with the regions of another before it has found them.
+const SHORT_WINDOW_EVENTS: u64 = 2000;
 
 /// How a call of [`Simulation::run_until`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,25 +28,28 @@ pub enum Outcome {
     Stopped,
 }
 
-/// A region and what it is sending in the current window.
-#[derive(Debug)]
-struct Shard<R: Region> {
-    index: usize,
-    region: R,
-    sending: Outbox<R::Mail>,
-    /// The regions that sent something to this one in the last window, in ascending order.
-    senders: Vec<u32>,
-}
-
 /// A set of regions that advance together.
 #[derive(Debug)]
 pub struct Simulation<R: Region> {
     channels: ChannelMap,
     shards: Vec<Shard<R>>,
-    /// What each region sent in the last window, not yet received.
-    sent: Vec<Outbox<R::Mail>>,
+    /// By buffer, then by region: what was sent in the last windows, which use buffers in turn.
+    outboxes: Vec<Vec<Outbox<R::Mail>>>,
+    inboxes: Inboxes,
+    /// The buffer of the last window, and all that have not been received.
+    buffer: usize,
+    unread: Buffers,
+    /// When the first of all mail arrives that has not been received.
+    mail_earliest: Tick,
+    /// Whether regions may have been changed from outside, so that when they have something to do is not known.
+    changed: bool,
     now: Tick,
     longest_window: Tick,
+    observed_every: Tick,
+    observe_at: Tick,
+    deal: Deal,
+    /// Events per tick, about.
+    rate: f64,
 }
 
 impl<R: Region> Simulation<R> {
@@ -46,14 +60,23 @@ impl<R: Region> Simulation<R> {
     pub fn new(regions: Vec<R>, channels: ChannelMap) -> Self {
         let count = regions.len();
         assert_eq!(count, channels.regions(), "one region for each that the channels know");
-        let outbox = |index| Outbox::new(count, channels.receivers(index));
-        let shard = |(index, region)| Shard { index, region, sending: outbox(index), senders: Vec::new() };
+        let lag = if (2..=SHORT_LOOKAHEAD).contains(&channels.lookahead()) { 2 } else { 1 };
+        let outboxes = || (0..count).map(|_| Outbox::new()).collect();
         Self {
-            shards: regions.into_iter().enumerate().map(shard).collect(),
-            sent: (0..count).map(outbox).collect(),
+            shards: regions.into_iter().map(|region| Shard { region, events_dealt: 0 }).collect(),
+            outboxes: (0..2 * lag).map(|_| outboxes()).collect(),
+            inboxes: Inboxes::new(&channels, 2 * lag),
             channels,
+            buffer: 0,
+            unread: 0,
+            mail_earliest: NEVER,
+            changed: true,
             now: 0,
             longest_window: Tick::MAX,
+            observed_every: 0,
+            observe_at: 0,
+            deal: Deal::default(),
+            rate: 0.0,
         }
     }
 
@@ -66,6 +89,15 @@ impl<R: Region> Simulation<R> {
     pub fn with_longest_window(mut self, ticks: Tick) -> Self {
         assert!(ticks > 0, "a window has at least one tick");
         self.longest_window = ticks;
+        self
+    }
+
+    /// Has the observer of [`Simulation::run_until`] called when at least that many ticks have passed since the last
+    /// time, not after each window: for models whose windows are so short that looking costs more than what happens in
+    /// them. It cannot change results.
+    #[must_use]
+    pub fn with_observation_every(mut self, ticks: Tick) -> Self {
+        self.observed_every = ticks;
         self
     }
 
@@ -82,32 +114,60 @@ impl<R: Region> Simulation<R> {
 
     /// The regions, to be changed between windows.
     pub fn regions_mut(&mut self) -> impl ExactSizeIterator<Item = &mut R> {
+        self.changed = true;
         self.shards.iter_mut().map(|shard| &mut shard.region)
     }
 
     /// What region `to` has been sent and has not yet received.
     pub fn in_transit(&self, to: usize) -> impl Iterator<Item = &R::Mail> {
-        self.channels.senders(to).iter().filter_map(move |&from| self.sent[from as usize].for_region(to))
+        let mut found = Vec::new();
+        self.inboxes.show(&self.channels, to, |buffer, from, number| {
+            found.push(self.outboxes[buffer][from].numbered(number));
+        });
+        found.into_iter()
     }
 
-    /// Simulates everything before `end`. After each window `observe` sees the regions and may stop the run.
+    /// Simulates everything before `end`. After each window, or as often as [`Simulation::with_observation_every`]
+    /// says, `observe` sees the regions and may stop the run. It is called by one of the threads that make steps.
     pub fn run_until(
         &mut self,
         end: Tick,
         executor: &impl Executor,
+        observe: impl FnMut(&mut Self) -> ControlFlow<()> + Send,
+    ) -> Outcome {
+        executor.enter(|crew| self.run_windows(end, crew, observe))
+    }
+
+    fn run_windows(
+        &mut self,
+        end: Tick,
+        crew: &mut Crew<'_>,
         mut observe: impl FnMut(&mut Self) -> ControlFlow<()>,
     ) -> Outcome {
+        let window = self.channels.lookahead().min(self.longest_window);
         while self.now < end {
             let start = self.next_tick().max(self.now);
             if start >= end {
                 self.now = end;
                 break;
             }
-            let longest = self.channels.lookahead().min(self.longest_window);
-            let until = start.saturating_add(longest).min(end);
-            self.run_window(until, executor);
-            if observe(self).is_break() {
-                return Outcome::Stopped;
+            self.note_changes();
+            let until = start.saturating_add(window).min(end);
+            let events = (self.rate * (until - start) as f64) as u64;
+            let members = if self.shards.len() > 1 { crew.gather(events) } else { 1 };
+            let done = if members > 1 {
+                let end = self.observe_at.clamp(until, end);
+                let windows = self.windows(start, end, window, events);
+                self.run_batch(windows, members, crew)
+            } else {
+                self.run_window(until)
+            };
+            self.rate += (done.events as f64 / (self.now - start) as f64 - self.rate) / 8.0;
+            if self.now >= self.observe_at {
+                self.observe_at = self.now.saturating_add(self.observed_every);
+                if observe(self).is_break() {
+                    return Outcome::Stopped;
+                }
             }
         }
         Outcome::Reached
@@ -116,65 +176,142 @@ impl<R: Region> Simulation<R> {
     /// The first tick at which anything can happen anywhere.
     #[must_use]
     pub fn next_tick(&self) -> Tick {
-        let inside = self.shards.iter().map(|shard| shard.region.next_tick());
-        let between = self.sent.iter().map(Outbox::earliest);
-        inside.chain(between).min().unwrap_or(crate::NEVER)
+        let inside = if self.changed {
+            self.regions().map(Region::next_tick).min().unwrap_or(NEVER)
+        } else {
+            self.inboxes.next_tick()
+        };
+        inside.min(self.mail_earliest)
     }
 
-    fn run_window(&mut self, until: Tick, executor: &impl Executor) {
-        self.announce_senders();
-        let sent = &self.sent;
-        executor.for_each(&mut self.shards, |shard| {
-            for &from in &shard.senders {
-                let mail = sent[from as usize].for_region(shard.index).expect("its sender was announced");
-                shard.region.receive(mail);
+    /// Looks again when regions have something to do, if they may have been changed.
+    fn note_changes(&mut self) {
+        if std::mem::take(&mut self.changed) {
+            for (index, shard) in self.shards.iter().enumerate() {
+                self.inboxes.set_next(index, shard.region.next_tick());
             }
-            shard.sending.open(until);
-            shard.region.advance(until, &mut shard.sending);
-        });
-        for (shard, sent) in self.shards.iter_mut().zip(&mut self.sent) {
-            std::mem::swap(&mut shard.sending, sent);
         }
-        self.now = until;
     }
-}
 
-impl<R: Region> Simulation<R> {
-    /// Tells each region who sent it something, so that nobody has to ask all who could have.
-    fn announce_senders(&mut self) {
-        for shard in &mut self.shards {
-            shard.senders.clear();
-        }
-        for (from, outbox) in self.sent.iter().enumerate() {
-            for &to in outbox.used() {
-                self.shards[to as usize].senders.push(from as u32);
+    /// Advances all regions one after the other.
+    fn run_window(&mut self, until: Tick) -> Done {
+        let buffer = (self.buffer + 1) % self.outboxes.len();
+        let window = Window { until, buffer, unread: self.unread };
+        let mut sending = std::mem::take(&mut self.outboxes[buffer]);
+        let post = Post { channels: &self.channels, inboxes: &self.inboxes };
+        let mut done = Done::NOTHING;
+        for (index, shard) in self.shards.iter_mut().enumerate() {
+            if post.inboxes.is_active(index, until, window.unread) {
+                let receive = |region: &mut R, buffer: usize, from: usize, number| {
+                    region.receive(self.outboxes[buffer][from].numbered(number));
+                };
+                done.add(post.run(index, &mut shard.region, window, &mut sending[index], receive));
             }
         }
+        self.outboxes[buffer] = sending;
+        self.finish(until, buffer, 1 << buffer, done);
+        done
+    }
+
+    /// The windows from `start` to `end`, of which one of length `window` has about so many events.
+    fn windows(&self, start: Tick, end: Tick, window: Tick, events: u64) -> Windows {
+        let buffers = self.outboxes.len();
+        let helping = events >= SHORT_WINDOW_EVENTS;
+        let lag = if helping || window < 2 { 1 } else { buffers as u64 / 2 };
+        Windows {
+            start,
+            end,
+            length: window / lag,
+            lag,
+            first_buffer: (self.buffer + 1) % buffers,
+            buffers,
+            unread: self.unread,
+            helping,
+        }
+    }
+
+    /// Has several threads advance the regions.
+    fn run_batch(&mut self, windows: Windows, members: usize, crew: &mut Crew<'_>) -> Done {
+        if self.deal.is_over(members) {
+            let work = self.shards.iter_mut().map(|shard| {
+                let events = shard.region.events();
+                events.saturating_sub(std::mem::replace(&mut shard.events_dealt, events))
+            });
+            self.deal.renew(members, &work.collect::<Vec<_>>());
+        }
+        let post = Post { channels: &self.channels, inboxes: &self.inboxes };
+        let batch = Batch::new(windows, members, post, &self.deal, &mut self.shards, &mut self.outboxes);
+        crew.share(members, &|member| batch.work(member));
+        crew.learn(batch.is_held_up());
+        let done = batch.done();
+        self.finish(windows.end, windows.last_buffer(), windows.left_unread(), done);
+        done
+    }
+
+    fn finish(&mut self, until: Tick, buffer: usize, unread: Buffers, done: Done) {
+        (self.now, self.buffer, self.unread, self.mail_earliest) = (until, buffer, unread, done.earliest);
     }
 }
 
 impl<R: Region + Snapshot> Snapshot for Simulation<R> {
     fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
-        write_value(&(MAGIC, self.shards.len() as u64, self.now), bytes)?;
-        for (shard, sent) in self.shards.iter().zip(&self.sent) {
+        write_value(&(MAGIC, self.shards.len() as u64, self.now, self.mail_earliest), bytes)?;
+        for (to, shard) in self.shards.iter().enumerate() {
             shard.region.save(bytes)?;
-            write_value(sent, bytes)?;
+            let mut mail = Vec::new();
+            self.inboxes.show(&self.channels, to, |buffer, from, number| {
+                // Buffers by rank: their numbers say how often there was a window.
+                let rank = (self.unread & ((1 << buffer) - 1)).count_ones();
+                mail.push((rank, from as u32, self.outboxes[buffer][from].numbered(number)));
+            });
+            write_value(&mail, bytes)?;
         }
         Ok(())
     }
 
     fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {
-        let (magic, regions, now): (u64, u64, Tick) = read_value(bytes)?;
+        let (magic, regions, now, mail_earliest): (u64, u64, Tick, Tick) = read_value(bytes)?;
         let expect = |what, found, expected| {
             if found == expected { Ok(()) } else { Err(SnapshotError::Mismatch { what, found, expected }) }
         };
         expect("as its format", magic, MAGIC)?;
         expect("regions", regions, self.shards.len() as u64)?;
-        for (shard, sent) in self.shards.iter_mut().zip(&mut self.sent) {
+        self.inboxes.clear();
+        self.outboxes.iter_mut().flatten().for_each(|outbox| *outbox = Outbox::new());
+        self.unread = 0;
+        for to in 0..self.shards.len() {
+            let shard = &mut self.shards[to];
             shard.region.load(bytes)?;
-            *sent = read_value(bytes)?;
+            shard.events_dealt = shard.region.events();
+            let mail: Vec<(u32, u32, R::Mail)> = read_value(bytes)?;
+            mail.into_iter()
+                .try_for_each(|(rank, from, mail)| self.send_again(rank as usize, from, to as u32, mail))?;
         }
-        self.now = now;
+        for (buffer, outboxes) in self.outboxes.iter().enumerate() {
+            for (from, outbox) in outboxes.iter().enumerate() {
+                self.inboxes.deliver(&self.channels, from, buffer, outbox);
+            }
+        }
+        self.buffer = (u32::BITS - self.unread.leading_zeros()).saturating_sub(1) as usize;
+        (self.now, self.mail_earliest, self.changed, self.observe_at) = (now, mail_earliest, true, now);
+        Ok(())
+    }
+}
+
+impl<R: Region> Simulation<R> {
+    /// Puts mail that had been sent before the snapshot into the outbox that it comes from.
+    fn send_again(&mut self, buffer: usize, from: u32, to: u32, mail: R::Mail) -> Result<(), SnapshotError> {
+        let outbox = self.outboxes.get_mut(buffer).and_then(|outboxes| outboxes.get_mut(from as usize));
+        let receiver = (from as usize) < self.shards.len();
+        let receiver = receiver.then(|| self.channels.position(from, to)).flatten();
+        let (Some(outbox), Some(receiver)) = (outbox, receiver) else {
+            return Err(SnapshotError::Damaged(format!("region {from} cannot have sent region {to} anything")));
+        };
+        if outbox.receivers().is_empty() {
+            outbox.open(self.channels.receivers(from as usize).len(), 0);
+        }
+        *outbox.mail(receiver, NEVER) = mail;
+        self.unread |= 1 << buffer;
         Ok(())
     }
 }

@@ -2,47 +2,77 @@
 //!
 //! Events are small plain records. Those of the near future sit in one slot per tick, those further ahead
 //! in slots of many ticks that are spread out when time gets there, and the very far ones in a heap.
-//! Slots are lists of chunks from one pool that is used last in, first out, so that a region with few
-//! events touches little memory however long its delays are.
+//! Slots are lists of chunks, one list for each kind of event, from one pool that is used last in, first out, so that a
+//! region with few events touches little memory however long its delays are.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::slots::{Chunk, Slots};
 use crate::{NEVER, Tick};
 
 /// Slots of the second level; each covers as many ticks as the first level has slots.
 const FAR_SLOTS: usize = 256;
 
-/// A priority queue of events by tick, which hands out all events of one tick at once, in their own order.
+/// What a [`Wheel`] holds.
+pub trait Scheduled: Copy + Default + Ord {
+    /// How many kinds there are. The events of a tick are kept apart by kind, so that a model can handle those of a kind
+    /// together without sorting.
+    const KINDS: usize = 1;
+
+    /// Which of these this one is.
+    #[inline]
+    fn kind(&self) -> usize {
+        0
+    }
+}
+
+impl Scheduled for u64 {}
+
+/// A set of kinds of events.
+pub type Kinds = u32;
+
+/// A priority queue of events by tick, which hands out all events of one tick at once, in their own order or by kind.
 ///
 /// `E`'s order is the total order of the events of one tick: two equal events in one tick are refused (in
 /// builds with debug assertions), because their order could then depend on how the simulation is cut up.
 #[derive(Clone, Debug)]
 pub struct Wheel<E> {
-    /// The earliest tick that can still be scheduled: everything before it has been taken.
+    /// Everything before this tick has been taken.
     floor: Tick,
+    /// The first tick that can still be scheduled, the one after `floor` while that is being taken, and how many from there
+    /// on have a near slot that is not in use for another tick.
+    open_from: Tick,
+    open_ticks: Tick,
     shift: u32,
     near: Slots<E>,
     far: Slots<(Tick, E)>,
     beyond: BinaryHeap<Reverse<(Tick, E)>>,
-    /// How many events are scheduled.
+    /// How many events are scheduled, and how many have been taken.
     len: usize,
+    taken: u64,
 }
 
-impl<E: Copy + Default + Ord> Wheel<E> {
+impl<E: Scheduled> Wheel<E> {
+    /// Lists of a slot: one for each kind, and some more, so that their number is a power of two.
+    const KINDS_SHIFT: u32 = E::KINDS.next_power_of_two().trailing_zeros();
+
     /// An empty wheel that is quickest for events up to `horizon` ticks ahead.
     #[must_use]
     pub fn new(horizon: Tick) -> Self {
         let slots = horizon.saturating_add(1).clamp(64, 1 << 14).next_power_of_two() as usize;
         Self {
             floor: 0,
+            open_from: 0,
+            open_ticks: slots as Tick,
             shift: slots.trailing_zeros(),
-            near: Slots::new(slots),
-            far: Slots::new(FAR_SLOTS),
+            near: Slots::new(slots, E::KINDS),
+            far: Slots::new(FAR_SLOTS, 1),
             beyond: BinaryHeap::new(),
             len: 0,
+            taken: 0,
         }
     }
 
@@ -58,16 +88,23 @@ impl<E: Copy + Default + Ord> Wheel<E> {
         self.len == 0
     }
 
+    /// How many events have been taken since this was made.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
     /// Schedules `event` for `tick`.
     ///
     /// # Panics
     /// When that tick has been taken already.
-    #[inline]
+    #[inline(always)]
     pub fn schedule(&mut self, tick: Tick, event: E) {
         self.len += 1;
         // What lies in the past is very far ahead by this measure.
-        if tick.wrapping_sub(self.floor) < self.near.len() as Tick {
-            self.near.push(tick as usize & (self.near.len() - 1), event);
+        if tick.wrapping_sub(self.open_from) < self.open_ticks {
+            let slot = tick as usize & (self.near.len() - 1);
+            self.near.push(slot, (slot << Self::KINDS_SHIFT) + event.kind(), event);
         } else {
             self.schedule_far(tick, event);
         }
@@ -75,9 +112,10 @@ impl<E: Copy + Default + Ord> Wheel<E> {
 
     #[cold]
     fn schedule_far(&mut self, tick: Tick, event: E) {
-        assert!(tick >= self.floor, "tick {tick} is over: the present is {}", self.floor);
+        assert!(tick >= self.open_from, "tick {tick} is over: the present is {}", self.open_from);
         if (tick >> self.shift) - (self.floor >> self.shift) < FAR_SLOTS as Tick {
-            self.far.push((tick >> self.shift) as usize % FAR_SLOTS, (tick, event));
+            let slot = (tick >> self.shift) as usize % FAR_SLOTS;
+            self.far.push(slot, slot, (tick, event));
         } else {
             self.beyond.push(Reverse((tick, event)));
         }
@@ -96,6 +134,13 @@ impl<E: Copy + Default + Ord> Wheel<E> {
             self.far.next_used(block as usize % FAR_SLOTS).map_or(NEVER, |ahead| (block + ahead as Tick) << self.shift);
         let beyond = self.beyond.peek().map_or(NEVER, |Reverse((tick, _))| *tick);
         near.min(far).min(beyond)
+    }
+
+    /// Reads a little of every cache line of what is near, in order: where much is scheduled, that is quicker than to wait for
+    /// each when it is needed.
+    #[must_use]
+    pub fn read_through(&self) -> u32 {
+        self.near.read_through()
     }
 
     /// Shows the events before `until`, in no particular order and without taking them; perhaps not those that lie far
@@ -126,18 +171,50 @@ impl<E: Copy + Default + Ord> Wheel<E> {
         debug_assert!(events.windows(2).all(|pair| pair[0] < pair[1]), "two equal events at tick {tick}");
     }
 
-    /// Moves time to `tick` and hands out all events of that tick in no particular order: for models that have an order
-    /// of their own for those whose effects do not commute.
-    #[inline]
+    /// Moves time to `tick` and hands out all events of that tick in no particular order.
     pub fn take(&mut self, tick: Tick, mut visit: impl FnMut(E)) {
+        let kinds = self.begin(tick);
+        for kind in (0..E::KINDS).filter(|kind| kinds & 1 << kind != 0) {
+            while let Some(batch) = self.take_batch(kind) {
+                batch.events().iter().copied().for_each(&mut visit);
+            }
+        }
+        self.finish();
+    }
+
+    /// Moves time to `tick` and says of which kinds there are events. All of them are to be taken by
+    /// [`Wheel::take_batch`] before the tick is finished by [`Wheel::finish`]; meanwhile events can be scheduled for later
+    /// ticks. This is for models that have an order of their own for events whose effects do not commute.
+    #[inline]
+    pub fn begin(&mut self, tick: Tick) -> Kinds {
         self.move_to(tick);
-        let len = &mut self.len;
-        self.near.drain(tick as usize & (self.near.heads.len() - 1), |event| {
-            *len -= 1;
-            visit(event);
-        });
+        self.open_from = tick + 1;
+        self.open_ticks -= 1;
+        self.near.begin(self.slot())
+    }
+
+    /// Closes the tick that has begun.
+    #[inline]
+    pub fn finish(&mut self) {
+        let tick = self.floor;
         self.floor = tick + 1;
+        self.open_ticks = self.near.len() as Tick;
         self.spread_if_block_changed(tick);
+    }
+
+    /// The near slot of the present tick.
+    #[inline]
+    fn slot(&self) -> usize {
+        self.floor as usize & (self.near.len() - 1)
+    }
+
+    /// Takes some events of a kind, of the tick that has begun, in no particular order; `None` when there are no more.
+    #[inline]
+    pub fn take_batch(&mut self, kind: usize) -> Option<Batch<E>> {
+        let batch = self.near.take_chunk(self.slot(), kind)?;
+        self.len -= batch.len as usize;
+        self.taken += u64::from(batch.len);
+        Some(Batch(batch))
     }
 
     /// Moves time to `tick`, before which nothing must be scheduled.
@@ -145,7 +222,7 @@ impl<E: Copy + Default + Ord> Wheel<E> {
         debug_assert!(tick >= self.floor, "time runs forward only");
         debug_assert!(self.next_tick() >= (tick >> self.shift) << self.shift, "events before {tick} were passed over");
         let from = self.floor;
-        self.floor = tick;
+        (self.floor, self.open_from) = (tick, tick);
         self.spread_if_block_changed(from);
     }
 
@@ -161,7 +238,11 @@ impl<E: Copy + Default + Ord> Wheel<E> {
     fn spread(&mut self) {
         let block = self.floor >> self.shift;
         let mut spilled = Vec::new();
-        self.far.drain(block as usize % FAR_SLOTS, |entry| spilled.push(entry));
+        let slot = block as usize % FAR_SLOTS;
+        self.far.begin(slot);
+        while let Some(chunk) = self.far.take_chunk(slot, 0) {
+            spilled.extend_from_slice(chunk.items());
+        }
         while let Some(&Reverse((tick, event))) = self.beyond.peek() {
             if (tick >> self.shift) - block >= FAR_SLOTS as Tick {
                 break;
@@ -201,18 +282,18 @@ struct Saved<E> {
     entries: Vec<(Tick, E)>,
 }
 
-impl<E: Copy + Default + Ord + Serialize> Serialize for Wheel<E> {
+impl<E: Scheduled + Serialize> Serialize for Wheel<E> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let saved = Saved { slots: self.near.len() as u32, floor: self.floor, entries: self.entries() };
         saved.serialize(serializer)
     }
 }
 
-impl<'de, E: Copy + Default + Ord + Deserialize<'de>> Deserialize<'de> for Wheel<E> {
+impl<'de, E: Scheduled + Deserialize<'de>> Deserialize<'de> for Wheel<E> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let saved = Saved::deserialize(deserializer)?;
         let mut wheel = Self::new(Tick::from(saved.slots) - 1);
-        wheel.floor = saved.floor;
+        (wheel.floor, wheel.open_from) = (saved.floor, saved.floor);
         for (tick, event) in saved.entries {
             if tick < saved.floor {
                 return Err(serde::de::Error::custom("a saved event lies in the past"));
@@ -223,107 +304,16 @@ impl<'de, E: Copy + Default + Ord + Deserialize<'de>> Deserialize<'de> for Wheel
     }
 }
 
-const CHUNK: usize = 15;
-const NONE: u32 = u32::MAX;
+/// Some events of a kind, in no particular order.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<E>(Chunk<E>);
 
-/// A run of events in one slot; with 8-byte events it fills two cache lines.
-#[derive(Clone, Debug)]
-struct Chunk<T> {
-    next: u32,
-    len: u32,
-    items: [T; CHUNK],
-}
-
-/// Bags of items by slot, all from one pool of chunks.
-#[derive(Clone, Debug)]
-struct Slots<T> {
-    heads: Vec<u32>,
-    used: Vec<u64>,
-    chunks: Vec<Chunk<T>>,
-    free: u32,
-}
-
-impl<T: Copy + Default> Slots<T> {
-    fn new(slots: usize) -> Self {
-        Self { heads: vec![NONE; slots], used: vec![0; slots.div_ceil(64)], chunks: Vec::new(), free: NONE }
-    }
-
+impl<E> Batch<E> {
+    /// The events.
     #[inline]
-    fn len(&self) -> usize {
-        self.heads.len()
-    }
-
-    #[inline]
-    fn push(&mut self, slot: usize, item: T) {
-        let head = self.heads[slot];
-        if head != NONE {
-            let chunk = &mut self.chunks[head as usize];
-            if (chunk.len as usize) < CHUNK {
-                chunk.items[chunk.len as usize] = item;
-                chunk.len += 1;
-                return;
-            }
-        }
-        self.push_chunk(slot, head, item);
-    }
-
-    fn push_chunk(&mut self, slot: usize, next: u32, item: T) {
-        let index = if self.free == NONE {
-            self.chunks.push(Chunk { next, len: 0, items: [T::default(); CHUNK] });
-            self.chunks.len() as u32 - 1
-        } else {
-            self.free
-        };
-        let chunk = &mut self.chunks[index as usize];
-        if self.free == index {
-            self.free = chunk.next;
-        }
-        chunk.next = next;
-        chunk.len = 1;
-        chunk.items[0] = item;
-        self.heads[slot] = index;
-        self.used[slot / 64] |= 1 << (slot % 64);
-    }
-
-    /// Hands out the items of `slot` and empties the slot.
-    #[inline]
-    fn drain(&mut self, slot: usize, mut visit: impl FnMut(T)) {
-        let mut index = std::mem::replace(&mut self.heads[slot], NONE);
-        self.used[slot / 64] &= !(1 << (slot % 64));
-        while index != NONE {
-            let chunk = &mut self.chunks[index as usize];
-            chunk.items[..chunk.len as usize].iter().copied().for_each(&mut visit);
-            let next = std::mem::replace(&mut chunk.next, self.free);
-            self.free = index;
-            index = next;
-        }
-    }
-
-    fn for_each(&self, slot: usize, mut visit: impl FnMut(T)) {
-        let mut index = self.heads[slot];
-        while index != NONE {
-            let chunk = &self.chunks[index as usize];
-            chunk.items[..chunk.len as usize].iter().copied().for_each(&mut visit);
-            index = chunk.next;
-        }
-    }
-
-    /// How far ahead of `from`, going round, the next used slot is.
-    #[inline]
-    fn next_used(&self, from: usize) -> Option<usize> {
-        let words = self.used.len();
-        let (first, bit) = (from / 64, from % 64);
-        let here = self.used[first] >> bit;
-        if here != 0 {
-            return Some(here.trailing_zeros() as usize);
-        }
-        for step in 1..=words {
-            let word = self.used[(first + step) % words];
-            if word != 0 {
-                return Some(step * 64 - bit + word.trailing_zeros() as usize);
-            }
-        }
-        None
+    #[must_use]
+    pub fn events(&self) -> &[E] {
+        self.0.items()
     }
 }
 
@@ -332,6 +322,44 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    impl Scheduled for char {}
+
+    /// An event of one of three kinds.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    struct OfKind(u8);
+
+    impl Scheduled for OfKind {
+        const KINDS: usize = 3;
+
+        fn kind(&self) -> usize {
+            usize::from(self.0 % 3)
+        }
+    }
+
+    #[test]
+    fn events_of_a_tick_come_by_kind() {
+        let mut wheel = Wheel::new(10);
+        (0..40).for_each(|number| wheel.schedule(5, OfKind(number)));
+        wheel.schedule(6, OfKind(0));
+        assert_eq!(wheel.begin(5), 0b111);
+        for kind in 0..3 {
+            let mut seen = Vec::new();
+            while let Some(batch) = wheel.take_batch(kind) {
+                seen.extend_from_slice(batch.events());
+            }
+            seen.sort_unstable();
+            assert!(seen.iter().copied().eq((0..40).filter(|n| n % 3 == kind as u8).map(OfKind)));
+        }
+        // What comes a turn of the wheel later is in the same slot.
+        wheel.schedule(5 + 64, OfKind(1));
+        assert!(wheel.take_batch(1).is_none());
+        wheel.finish();
+        assert_eq!((wheel.len(), wheel.begin(6)), (2, 0b001));
+        assert_eq!(wheel.take_batch(0).expect("it is there").events(), [OfKind(0)]);
+        wheel.finish();
+        assert_eq!((wheel.next_tick(), wheel.begin(69)), (64, 0b010));
+    }
 
     #[test]
     fn events_come_by_tick_and_in_order() {

@@ -14,7 +14,7 @@ use crate::event::{Event, EventKind, credited};
 use crate::fabric::Fabric;
 use crate::nic::Copies;
 use crate::packet::Packet;
-use crate::router::{Held, Microarchitecture, Place};
+use crate::router::{Held, Microarchitecture, PortId};
 use crate::{NetworkRegion, Observer};
 
 /// What a network holds at the time of an audit.
@@ -137,8 +137,8 @@ impl<'a> Ledger<'a> {
         for (number, &router) in region.router_ids.iter().enumerate() {
             for port in 0..self.fabric.topology.ports(router) {
                 for vc in 0..vcs {
-                    let place = Place { router: number as u32, port: port as Port };
-                    self.add_link(router, place.port, vc, region.routers.free(place, vc));
+                    let id = PortId { router: number as u32, port: port as Port };
+                    self.add_link(router, id.port, vc, region.routers.credits(id, vc));
                 }
             }
         }
@@ -168,14 +168,14 @@ impl<'a> Ledger<'a> {
 
     fn held<O, M>(&mut self, region: &NetworkRegion<O, M>, held: Held) {
         match held {
-            Held::Input { place, vc, packet, .. } => {
-                self.in_buffer(region, place, vc, region.pool[packet].flits);
+            Held::Input { port, vc, packet, .. } => {
+                self.in_buffer(region, port, vc, region.pool[packet].flits);
                 self.under_way(&region.pool[packet]);
             }
-            Held::Output { place, vc, packet, claimed } => {
-                if claimed {
-                    let router = region.router_ids[place.router as usize];
-                    self.add_link(router, place.port, vc, region.pool[packet].flits);
+            Held::Output { port, vc, packet, credited } => {
+                if credited {
+                    let router = region.router_ids[port.router as usize];
+                    self.add_link(router, port.port, vc, region.pool[packet].flits);
                 }
                 self.under_way(&region.pool[packet]);
             }
@@ -183,31 +183,32 @@ impl<'a> Ledger<'a> {
     }
 
     /// A packet is on its way to a port of a region, as the event says.
-    fn arriving<O, M>(&mut self, region: &NetworkRegion<O, M>, event: Event, packet: &Packet) {
-        let place = Place { router: event.router(), port: event.port() };
-        self.in_buffer(region, place, packet.vc, packet.flits);
+    fn arriving<O, M: Microarchitecture>(&mut self, region: &NetworkRegion<O, M>, event: Event, packet: &Packet) {
+        let id = region.routers.port_id(event.place());
+        self.in_buffer(region, id, packet.vc, packet.flits);
         self.under_way(packet);
     }
 
     /// Flits are in the input buffer of a port, or claim room in it: they count for whoever feeds it.
-    fn in_buffer<O, M>(&mut self, region: &NetworkRegion<O, M>, place: Place, vc: u8, flits: u16) {
-        let router = region.router_ids[place.router as usize];
-        if u32::from(place.port) >= self.fabric.topology.ports(router) {
-            return; // what a router says itself claims nothing
+    fn in_buffer<O, M>(&mut self, region: &NetworkRegion<O, M>, port: PortId, vc: u8, flits: u16) {
+        let router = region.router_ids[port.router as usize];
+        if u32::from(port.port) >= self.fabric.topology.ports(router) {
+            return; // what a router itself sends takes no credits
         }
-        match self.fabric.topology.peer(router, place.port) {
+        match self.fabric.topology.peer(router, port.port) {
             Peer::Node(node) => self.add_injection(node, vc, flits),
             Peer::Router { router, port } => self.add_link(router, port, vc, flits),
             Peer::Nothing => unreachable!("nothing comes in by an open port"),
         }
     }
 
-    fn credit<O, M>(&mut self, region: &NetworkRegion<O, M>, event: Event) {
+    fn credit<O, M: Microarchitecture>(&mut self, region: &NetworkRegion<O, M>, event: Event) {
         let (vc, flits) = credited(event.payload());
         if event.kind() == EventKind::Credit {
-            self.add_link(region.router_ids[event.router() as usize], event.port(), vc, flits);
+            let PortId { router, port } = region.routers.port_id(event.place());
+            self.add_link(region.router_ids[router as usize], port, vc, flits);
         } else {
-            self.add_injection(region.node_ids[event.node() as usize], vc, flits);
+            self.add_injection(region.node_ids[event.place() as usize], vc, flits);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Builds the regions of a network, with nothing in it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use tailback_engine::{Channel, ChannelMap, Simulation, Tick, Wheel};
@@ -9,7 +10,7 @@ use tailback_routing::Routing;
 use tailback_topology::{Peer, Port, RouterId, Topology};
 use tailback_workload::Workload;
 
-use crate::event::{NODES_MAX, ROUTERS_MAX};
+use crate::event::PLACES_MAX;
 use crate::fabric::{Fabric, Rules, Shape, Traits};
 use crate::gossip::{Domains, Gossip};
 use crate::link::{FarKind, Link};
@@ -17,7 +18,7 @@ use crate::machines::Machines;
 use crate::nic::NodeState;
 use crate::packet::Pool;
 use crate::partition::Partition;
-use crate::router::{Microarchitecture, Place};
+use crate::router::{Microarchitecture, Routers};
 use crate::{NetworkRegion, Observer};
 use tailback_hardware::NetworkSpec;
 
@@ -38,6 +39,8 @@ pub struct NetworkPlan {
     pub protocol: Arc<dyn Protocol>,
     /// Who simulates what.
     pub partition: Partition,
+    /// When flits are counted that links send.
+    pub measured: Range<Tick>,
 }
 
 /// The purpose of the random streams of routers; entities are routers.
@@ -49,7 +52,7 @@ impl NetworkPlan {
     pub fn suits<M: Microarchitecture>(&self) -> bool {
         let traits = Traits::of(self.protocol.as_ref());
         let shape = Shape::of(&self.spec, self.topology.as_ref(), &traits);
-        M::suits(&shape, &Rules::of(&self.spec, &self.routings, shape.lanes, &traits))
+        M::suits(&shape, &Rules::of(&self.spec, &self.routings, &shape, &traits, &self.measured))
     }
 
     /// Builds the simulation with routers of microarchitecture `M` and an observer for each region.
@@ -60,14 +63,18 @@ impl NetworkPlan {
         self,
         mut observer: impl FnMut(u32) -> O,
     ) -> Simulation<NetworkRegion<O, M>> {
-        let Self { topology, routings, spec, workload, seed, protocol, partition } = self;
+        let Self { topology, routings, spec, workload, seed, protocol, partition, measured } = self;
         assert_eq!(partition.routers(), topology.routers(), "each router has a region");
-        let fabric = Arc::new(Fabric::new(spec, topology, routings, workload, seed, protocol));
+        let fabric = Arc::new(Fabric::new(spec, topology, routings, workload, seed, protocol, &measured));
         assert!(M::suits(&fabric.shape, &fabric.rules), "the microarchitecture cannot do what the plan asks for");
         let places = Places::new(&fabric, &partition);
         let channels = channels(&fabric, &partition, places.domains.as_ref());
-        let regions = (0..partition.regions()).map(|index| build_region(&fabric, &places, index, observer(index)));
-        Simulation::new(regions.collect(), channels)
+        let regions = (0..partition.regions()).map(|index| {
+            let receiver = |to| channels.position(index, to).unwrap_or(Link::INSIDE);
+            build_region(&fabric, &places, index, &receiver, observer(index))
+        });
+        let regions = regions.collect();
+        Simulation::new(regions, channels)
     }
 }
 
@@ -102,8 +109,9 @@ impl Places {
                 }
             }
         }
-        assert!(members.iter().all(|list| (list.len() as u32) < ROUTERS_MAX), "a region has too many routers");
-        assert!(counts.iter().all(|&count| count < NODES_MAX), "a region has too many nodes");
+        let ports = fabric.shape.ports;
+        assert!(members.iter().all(|list| list.len() * ports < PLACES_MAX as usize), "a region has too many ports");
+        assert!(counts.iter().all(|&count| count < PLACES_MAX), "a region has too many nodes");
         Self { routers, members, nodes, domains: Domains::new(fabric, partition) }
     }
 }
@@ -126,10 +134,12 @@ fn channels(fabric: &Fabric, partition: &Partition, domains: Option<&Domains>) -
     ChannelMap::new(partition.regions(), channels).expect("regions exist and links have a latency")
 }
 
+/// Builds region `index`, which knows other regions by what `receiver` makes of their numbers.
 fn build_region<O: Observer, M: Microarchitecture>(
     fabric: &Arc<Fabric>,
     places: &Places,
     index: u32,
+    receiver: &dyn Fn(u32) -> u32,
     observer: O,
 ) -> NetworkRegion<O, M> {
     let router_ids = places.members[index as usize].clone();
@@ -137,12 +147,13 @@ fn build_region<O: Observer, M: Microarchitecture>(
     let (mut node_ids, mut attachments) = (Vec::new(), Vec::new());
     for (number, &router) in router_ids.iter().enumerate() {
         for port in 0..fabric.shape.ports as u32 {
-            let link = build_link(fabric, places, router, port);
+            let link = build_link(fabric, places, receiver, router, port);
             if link.kind == FarKind::Node {
-                let port = port as Port;
-                let Peer::Node(node) = fabric.topology.peer(router, port) else { unreachable!("a node hangs there") };
+                let Peer::Node(node) = fabric.topology.peer(router, port as Port) else {
+                    unreachable!("a node hangs there")
+                };
                 node_ids.push(node);
-                attachments.push(Place { router: number as u32, port });
+                attachments.push(number as u32 * fabric.shape.ports as u32 + port);
             }
             links.push(link);
         }
@@ -151,18 +162,17 @@ fn build_region<O: Observer, M: Microarchitecture>(
     let stream = |&router: &RouterId| Stream::new(fabric.seed, router.into(), ROUTING);
     let mut region = NetworkRegion {
         fabric: Arc::clone(fabric),
-        index,
         wheel: Wheel::new(horizon(fabric)),
         pool: Pool::default(),
-        routers: M::new(fabric, &links),
-        gossip: Gossip::new(places.domains.as_ref(), fabric.spec.classes.len(), index, &router_ids),
+        routers: Routers::new(fabric, &links),
+        gossip: Gossip::new(places.domains.as_ref(), fabric.spec.classes.len(), index, receiver, &router_ids),
         nodes: NodeState::new(fabric, &node_ids),
         agents: agents.collect(),
         machines: Machines::new(fabric, node_ids.len(), router_ids.len()),
         streams: router_ids.iter().map(stream).collect(),
         observer,
         present: 0,
-        events: None,
+        in_order: Vec::new(),
         router_ids,
         node_ids,
         attachments,
@@ -174,7 +184,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
     region
 }
 
-fn build_link(fabric: &Fabric, places: &Places, router: RouterId, port: u32) -> Link {
+fn build_link(fabric: &Fabric, places: &Places, receiver: &dyn Fn(u32) -> u32, router: RouterId, port: u32) -> Link {
     let topology = fabric.topology.as_ref();
     if port >= topology.ports(router) {
         return Link::OPEN;
@@ -191,8 +201,9 @@ fn build_link(fabric: &Fabric, places: &Places, router: RouterId, port: u32) -> 
             Link { far, credit_latency, kind: FarKind::Node, ..link }
         }
         Peer::Router { router, port: far_port } => {
-            let (far_region, far) = places.routers[router as usize];
-            Link { far_region, far, far_port, kind: FarKind::Router, ..link }
+            let (region, number) = places.routers[router as usize];
+            let far = number * fabric.shape.ports as u32 + u32::from(far_port);
+            Link { receiver: receiver(region), far, kind: FarKind::Router, ..link }
         }
     }
 }

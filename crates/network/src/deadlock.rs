@@ -64,14 +64,14 @@ pub fn find_deadlock<O: Observer, M: Microarchitecture>(
     for region in simulation.regions() {
         let topology = region.fabric.topology.as_ref();
         region.routers.visit_packets(&region.pool, &mut |held| {
-            let Held::Input { place, vc, packet, wish: Some((to, first, count)) } = held else { return };
-            let router = region.router_ids[place.router as usize];
+            let Held::Input { port, vc, packet, wants: Some((to, first, count)) } = held else { return };
+            let router = region.router_ids[port.router as usize];
             let Peer::Router { router: far, port: far_port } = topology.peer(router, to) else { return };
-            let to = crate::router::Place { router: place.router, port: to };
+            let to = crate::router::PortId { router: port.router, port: to };
             let flits = region.pool[packet].flits;
             // Any one of the channels that will do would be enough.
-            if (first..first + count).all(|vc| region.routers.free(to, vc) < flits) {
-                let here = Buffer { router, port: place.port, vc };
+            if (first..first + count).all(|vc| region.routers.credits(to, vc) < flits) {
+                let here = Buffer { router, port: port.port, vc };
                 let there = (first..first + count).map(|vc| Buffer { router: far, port: far_port, vc });
                 waits.entry(here).or_default().extend(there);
             }

@@ -1,6 +1,7 @@
 //! What happens at a given tick, in eight bytes.
 
 use serde::{Deserialize, Serialize};
+use tailback_engine::{Kinds, Scheduled};
 
 /// An event of a region.
 ///
@@ -25,10 +26,11 @@ pub enum EventKind {
     OutputFree = 3,
     /// A departing packet has made room in the output queue of a port.
     RoomFree = 4,
-    /// The head of a queue of a port may ask for the crossbar; payload is virtual channel and row.
+    /// The head of a queue of a port may ask for the crossbar; payload is virtual channel and VOQ.
     HeadReady = 5,
-    /// The head of a queue of a port has lost patience; payload is virtual channel, row and the number of this announcement.
-    Impatience = 6,
+    /// The head of a queue of a port may have waited for too long; payload is virtual channel, VOQ and the number of this
+    /// announcement.
+    HeadTimeout = 6,
     /// Notice `payload` of a routing agent has had the time to arrive.
     Notice = 7,
     /// All routing agents of a region tell the others of their domain something.
@@ -55,7 +57,7 @@ impl EventKind {
         Self::OutputFree,
         Self::RoomFree,
         Self::HeadReady,
-        Self::Impatience,
+        Self::HeadTimeout,
         Self::Notice,
         Self::Broadcast,
         Self::LinkStart,
@@ -67,39 +69,25 @@ impl EventKind {
     ];
 }
 
-/// How many routers, and how many nodes, a region can have.
-pub(crate) const ROUTERS_MAX: u32 = 1 << 20;
-pub(crate) const NODES_MAX: u32 = 1 << 28;
+/// How many ports of routers, and how many nodes, a region can have.
+pub(crate) const PLACES_MAX: u32 = 1 << 28;
 
 impl Event {
-    /// At a port of a router, both as the region numbers them.
+    /// At a port or a node, as the region numbers it.
     #[inline]
-    pub fn at_port(kind: EventKind, router: u32, port: u8, payload: u32) -> Self {
-        debug_assert!(router < ROUTERS_MAX);
-        Self(u64::from(kind as u8) << 60 | u64::from(router) << 40 | u64::from(port) << 32 | u64::from(payload))
-    }
-
-    /// At a node, as the region numbers it.
-    #[inline]
-    pub fn at_node(kind: EventKind, node: u32, payload: u32) -> Self {
-        debug_assert!(node < NODES_MAX);
-        Self(u64::from(kind as u8) << 60 | u64::from(node) << 32 | u64::from(payload))
-    }
-
-    /// The number of its kind.
-    #[inline]
-    fn kind_index(self) -> usize {
-        (self.0 >> 60) as usize
+    pub fn at(kind: EventKind, place: u32, payload: u32) -> Self {
+        debug_assert!(place < PLACES_MAX);
+        Self(u64::from(kind as u8) << 60 | u64::from(place) << 32 | u64::from(payload))
     }
 
     /// Its kind.
     pub fn kind(self) -> EventKind {
-        EventKind::ALL[self.kind_index()]
+        EventKind::ALL[Scheduled::kind(&self)]
     }
 
     /// All of it but what depends on how the network is cut into regions: where it happens, and, for kinds of which
     /// there can be several at a port in one tick, the payload.
-    fn place(self) -> u64 {
+    fn identity(self) -> u64 {
         match self.kind() {
             EventKind::Arrival | EventKind::Delivery => self.0 >> 32,
             _ => self.0,
@@ -110,7 +98,7 @@ impl Event {
     /// dropped packet and another give back at once are the same.
     fn ties(self, other: Self) -> bool {
         let credits = matches!(self.kind(), EventKind::Credit | EventKind::NodeCredit);
-        self.place() == other.place() && !credits
+        self.identity() == other.identity() && !credits
     }
 
     /// The same event with another payload.
@@ -119,19 +107,10 @@ impl Event {
         Self(self.0 >> 32 << 32 | u64::from(payload))
     }
 
+    /// The port or node, as the region numbers it.
     #[inline]
-    pub fn router(self) -> u32 {
-        (self.0 >> 40) as u32 & (ROUTERS_MAX - 1)
-    }
-
-    #[inline]
-    pub fn port(self) -> u8 {
-        (self.0 >> 32) as u8
-    }
-
-    #[inline]
-    pub fn node(self) -> u32 {
-        (self.0 >> 32) as u32 & (NODES_MAX - 1)
+    pub fn place(self) -> u32 {
+        (self.0 >> 32) as u32 & (PLACES_MAX - 1)
     }
 
     #[inline]
@@ -141,57 +120,31 @@ impl Event {
 }
 
 const KINDS: usize = EventKind::Due as usize + 1;
-const LATE: u16 = u16::MAX << EventKind::LinkStart as u8;
-const OF_NODES: u16 = u16::MAX << EventKind::NodeCredit as u8;
 
-/// The events of one tick, by kind.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TickEvents {
-    /// Set of the kinds there are.
-    kinds: u16,
-    by_kind: [Vec<Event>; KINDS],
+/// The kinds that come before routers allocate, those of them that are rare, and the kinds that concern nodes.
+pub(crate) const EARLY: Kinds = (1 << EventKind::LinkStart as u32) - 1;
+pub(crate) const RARE: Kinds = EARLY & (Kinds::MAX << EventKind::RoomFree as u32);
+pub(crate) const OF_NODES: Kinds = Kinds::MAX << EventKind::NodeCredit as u32;
+
+/// Whether a kind is among some.
+#[inline]
+pub(crate) fn has(kinds: Kinds, kind: EventKind) -> bool {
+    kinds & 1 << kind as u32 != 0
 }
 
-impl TickEvents {
+impl Scheduled for Event {
+    const KINDS: usize = KINDS;
+
     #[inline]
-    pub fn push(&mut self, event: Event) {
-        let kind = event.kind_index();
-        self.kinds |= 1 << kind;
-        self.by_kind[kind].push(event);
+    fn kind(&self) -> usize {
+        (self.0 >> 60) as usize
     }
+}
 
-    /// Whether there are any that come before routers allocate.
-    #[inline]
-    pub fn any_early(&self) -> bool {
-        self.kinds & !LATE != 0
-    }
-
-    /// Whether there are any that concern nodes.
-    #[inline]
-    pub fn any_of_nodes(&self) -> bool {
-        self.kinds & OF_NODES != 0
-    }
-
-    /// Those of a kind.
-    #[inline]
-    pub fn of(&self, kind: EventKind) -> impl Iterator<Item = Event> {
-        self.by_kind[kind as usize].iter().copied()
-    }
-
-    /// Puts those of each kind in order of place.
-    pub fn sort(&mut self) {
-        for events in &mut self.by_kind {
-            events.sort_unstable();
-            debug_assert!(events.windows(2).all(|pair| !pair[0].ties(pair[1])), "a tie in {events:?}");
-        }
-    }
-
-    pub fn clear(&mut self) {
-        while self.kinds != 0 {
-            self.by_kind[self.kinds.trailing_zeros() as usize].clear();
-            self.kinds &= self.kinds - 1;
-        }
-    }
+/// Puts events of a kind in order of place.
+pub(crate) fn sort(events: &mut [Event]) {
+    events.sort_unstable();
+    debug_assert!(events.windows(2).all(|pair| !pair[0].ties(pair[1])), "a tie in {events:?}");
 }
 
 /// Credits of a virtual channel as a payload.
@@ -212,10 +165,10 @@ mod tests {
 
     #[test]
     fn events_keep_what_they_are_made_of() {
-        let event = Event::at_port(EventKind::Credit, 0xf_1234, 0xab, credit(15, 65_535));
-        assert_eq!((event.kind_index(), event.router(), event.port()), (EventKind::Credit as usize, 0xf_1234, 0xab));
+        let event = Event::at(EventKind::Credit, 0xf12_34ab, credit(15, 65_535));
+        assert_eq!((event.kind(), event.place()), (EventKind::Credit, 0xf12_34ab));
         assert_eq!(credited(event.payload()), (15, 65_535));
-        let event = Event::at_node(EventKind::Message, 0xabc_def1, 7);
-        assert_eq!((event.kind_index(), event.node(), event.payload()), (EventKind::Message as usize, 0xabc_def1, 7));
+        let event = Event::at(EventKind::Message, 0xabc_def1, 7);
+        assert_eq!((event.kind(), event.place(), event.payload()), (EventKind::Message, 0xabc_def1, 7));
     }
 }

@@ -1,9 +1,11 @@
 //! What all regions of a network share and nothing changes.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use tailback_engine::Tick;
 use tailback_protocol::{Hooks, Lossy, Protocol, Station, TrafficClass};
 use tailback_routing::{ChannelKind, Interests, Lane, Routing, Step};
 use tailback_topology::{Peer, RouterId, Topology};
@@ -29,11 +31,15 @@ pub struct Fabric {
     /// The traffic classes, those that go first first.
     pub(crate) by_priority: Vec<u8>,
     /// By traffic class: ticks that its packets may wait in input buffers before they are dropped.
-    patience: Vec<Option<Time>>,
+    queueing_timeouts: Vec<Option<Time>>,
     pub(crate) shape: Shape,
     pub(crate) rules: Rules,
     /// The traffic class of each virtual channel: by link class, then by virtual channel.
     class_of_vc: Vec<u8>,
+    /// By traffic class, then by link class: the first virtual channel.
+    first_vcs: Vec<u8>,
+    /// By link class, then by virtual channel: the set of those of a higher priority.
+    higher_vcs: Vec<u32>,
     /// By traffic class: the moves that its routing has named. Only where they are checked.
     named_moves: Vec<BTreeSet<(ChannelKind, ChannelKind)>>,
 }
@@ -41,20 +47,20 @@ pub struct Fabric {
 /// How the state of a router is laid out, the same for all routers of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Ports of the largest router, with the one by which it speaks.
+    /// Ports of the largest router, with its internal one.
     pub ports: usize,
     /// Words of a set of ports.
     pub words: usize,
     /// Virtual channels in use per port, the most of any link class.
     pub vcs: usize,
     /// Queues per virtual channel: one, or one per output.
-    pub rows: usize,
+    pub voqs: usize,
     /// Crossbar connections per port on the input side: one, or one per channel.
     pub inputs: usize,
     /// Crossbar connections per port on the output side: one, or one per channel.
     pub outputs: usize,
     /// Output queues per port.
-    pub lanes: usize,
+    pub output_queues: usize,
     /// Packets that an output queue can hold; 0 where it has no bound.
     pub departures: usize,
 }
@@ -82,9 +88,9 @@ pub struct Rules {
     pub ejection_vcs: u8,
     /// Whether credits are claimed before packets cross.
     pub claims_first: bool,
-    /// Whether ports have one output queue, whose packets have claimed what they need: then the time at which a packet
-    /// departs is known when it crosses.
-    pub departs_in_order: bool,
+    /// Whether ports have one output queue, whose packets have taken their credits, and nothing else uses links or looks at
+    /// what waits for them: then the time at which a packet departs is known when it crosses.
+    pub departs_at_once: bool,
     /// Whether output queues have a bound.
     pub bounded: bool,
     /// Whether departing packets make room only when they are gone.
@@ -93,10 +99,13 @@ pub struct Rules {
     pub vc_allocation: bool,
     /// Whether outputs choose before inputs do.
     pub outputs_first: bool,
+    /// Whether an input offers the first packet by turns that could cross, of the highest priority, and need not look at
+    /// those after it.
+    pub inputs_take_turns: bool,
     /// Whether all traffic classes have the same priority.
     pub one_priority: bool,
-    /// Whether some routing decides anew at each attempt.
-    pub revises: bool,
+    /// Set of the traffic classes whose routing decides anew at each attempt.
+    revising: u32,
     /// Whether packets are routed when they arrive, not when they are heads.
     pub routes_on_arrival: bool,
     /// Whether routing agents are told of heads, and look around when something changes at outputs.
@@ -104,23 +113,24 @@ pub struct Rules {
     pub tells_changes: bool,
     /// Whether routing agents ask what waits for links.
     pub measures_queues: bool,
-    /// Whether what agents tell each other takes links for a while.
-    pub occupies_links: bool,
-    /// Whether routers have machines of the protocol, and a port by which these speak.
-    pub speaks: bool,
+    /// Whether routers have machines of the protocol, and an internal port by which these send control packets.
+    pub has_internal_port: bool,
     /// Whether routers may drop packets, and also for having waited too long.
     pub lossy: bool,
-    pub impatient: bool,
+    pub times_out: bool,
     /// Whether routers watch what waits for their nodes.
     pub watches: bool,
     /// Whether routers mark packets.
     pub marks: bool,
+    /// When flits are counted that links send.
+    measured_from: Time,
+    measured_until: Time,
 }
 
 /// What the network has to know of a protocol.
 pub(crate) struct Traits {
     hooks: Hooks,
-    patience: Vec<Option<Time>>,
+    queueing_timeouts: Vec<Option<Time>>,
     lossy: bool,
     has_switches: bool,
 }
@@ -128,21 +138,21 @@ pub(crate) struct Traits {
 impl Traits {
     pub(crate) fn of(protocol: &dyn Protocol) -> Self {
         let classes = protocol.classes();
-        let patience = |class: &TrafficClass| match class.lossy {
+        let timeout = |class: &TrafficClass| match class.lossy {
             Lossy::After(ticks) => Some(Time::try_from(ticks).unwrap_or(Time::MAX)),
             _ => None,
         };
         let station = Station { flit_ticks: 1, packet_flits_max: 1, endpoints: 1 };
         Self {
             hooks: protocol.hooks(),
-            patience: classes.iter().map(patience).collect(),
+            queueing_timeouts: classes.iter().map(timeout).collect(),
             lossy: classes.iter().any(|class| class.lossy != Lossy::No),
             has_switches: protocol.switch(&station).is_some(),
         }
     }
 
     /// Whether routers send packets of their own.
-    fn speaks(&self) -> bool {
+    fn has_internal_port(&self) -> bool {
         self.has_switches && (self.lossy || self.hooks.reservations)
     }
 }
@@ -155,6 +165,7 @@ impl Fabric {
         workload: Workload,
         seed: u64,
         protocol: Arc<dyn Protocol>,
+        measured: &Range<Tick>,
     ) -> Self {
         let traits = Traits::of(protocol.as_ref());
         let shape = Shape::of(&spec, topology.as_ref(), &traits);
@@ -164,10 +175,13 @@ impl Fabric {
                 class_of_vc[link_class * shape.vcs..][class.channels(link_class)].fill(number as u8);
             }
         }
-        let rules = Rules::of(&spec, &routings, shape.lanes, &traits);
+        assert!(spec.classes[0].first_vc.iter().all(|&vc| vc == 0), "the channels of the first class come first");
+        let first_vcs = spec.classes.iter().flat_map(|class| class.first_vc.iter().copied()).collect();
+        let higher_vcs = higher_vcs(&spec, shape.vcs);
+        let rules = Rules::of(&spec, &routings, &shape, &traits, measured);
         let mut by_priority: Vec<u8> = (0..spec.classes.len() as u8).collect();
         by_priority.sort_by_key(|&class| u8::MAX - spec.classes[usize::from(class)].priority);
-        let Traits { hooks, patience, .. } = traits;
+        let Traits { hooks, queueing_timeouts, .. } = traits;
         let named = |routing: &Arc<dyn Routing>| routing.moves().into_iter().chain(routing.opportunities()).collect();
         let named_moves = if cfg!(debug_assertions) { routings.iter().map(named).collect() } else { Vec::new() };
         Self {
@@ -179,17 +193,19 @@ impl Fabric {
             protocol,
             hooks,
             by_priority,
-            patience,
+            queueing_timeouts,
             shape,
             rules,
             class_of_vc,
+            first_vcs,
+            higher_vcs,
             named_moves,
         }
     }
 
     /// The output queue that a virtual channel of a link class leads through.
     #[inline]
-    pub(crate) fn lane(&self, link_class: u8, vc: u8) -> usize {
+    pub(crate) fn output_queue(&self, link_class: u8, vc: u8) -> usize {
         match self.spec.router.output_queues.per {
             QueuePer::Port => 0,
             QueuePer::Class => self.class_of(link_class, vc).into(),
@@ -201,6 +217,21 @@ impl Fabric {
     #[inline]
     pub(crate) fn class_of(&self, link_class: u8, vc: u8) -> u8 {
         self.class_of_vc[usize::from(link_class) * self.shape.vcs + usize::from(vc)]
+    }
+
+    /// The first virtual channel of a traffic class on links of a class, counted through all classes.
+    #[inline]
+    pub(crate) fn first_vc(&self, class: u8, link_class: u8) -> u8 {
+        if class == 0 {
+            return 0; // the channels of the first class come first
+        }
+        self.first_vcs[usize::from(class) * self.spec.links.len() + usize::from(link_class)]
+    }
+
+    /// The set of the virtual channels of a link class with a higher priority than this one.
+    #[inline]
+    pub(crate) fn higher_vcs(&self, link_class: u8, vc: u8) -> u32 {
+        self.higher_vcs[usize::from(link_class) * self.shape.vcs + usize::from(vc)]
     }
 
     /// Flits of the input buffer of a virtual channel that a link of this class feeds; 0 if it is not in use.
@@ -231,8 +262,8 @@ impl Fabric {
 
     /// How long packets of a class may wait in input buffers before they are dropped, if there is an end to it.
     #[inline]
-    pub(crate) fn patience(&self, class: u8) -> Option<Time> {
-        self.patience[usize::from(class)]
+    pub(crate) fn queueing_timeout(&self, class: u8) -> Option<Time> {
+        self.queueing_timeouts[usize::from(class)]
     }
 
     /// What machines are told about a place.
@@ -243,19 +274,51 @@ impl Fabric {
             endpoints: self.shape.ports as u32,
         }
     }
+}
 
-    /// Whether packets of a class decide anew where to go at each attempt.
-    #[inline]
-    pub(crate) fn revises(&self, class: u8) -> bool {
-        self.rules.revises && self.routings[usize::from(class)].revises()
+/// By link class, then by virtual channel: the set of those of a higher priority.
+fn higher_vcs(spec: &NetworkSpec, vcs: usize) -> Vec<u32> {
+    let mut higher = vec![0; spec.links.len() * vcs];
+    for link_class in 0..spec.links.len() {
+        let set = |class: &ClassSpec| class.channels(link_class).fold(0, |set: u32, vc| set | 1 << vc);
+        for class in &spec.classes {
+            let above = spec.classes.iter().filter(|other| other.priority > class.priority);
+            higher[link_class * vcs..][class.channels(link_class)].fill(above.map(set).fold(0, |all, set| all | set));
+        }
     }
+    higher
+}
+
+/// A tick, or the end of time if it is beyond that.
+fn limit(tick: Tick) -> Time {
+    Time::try_from(tick).unwrap_or(Time::MAX)
 }
 
 impl Rules {
-    pub(crate) fn of(spec: &NetworkSpec, routings: &[Arc<dyn Routing>], lanes: usize, traits: &Traits) -> Self {
+    pub(crate) fn of(
+        spec: &NetworkSpec,
+        routings: &[Arc<dyn Routing>],
+        shape: &Shape,
+        traits: &Traits,
+        measured: &Range<Tick>,
+    ) -> Self {
         let RouterSpec { head_delay, crossbar_delay, allocation_period, iterations, .. } = spec.router;
         let router = &spec.router;
         let claims_first = router.credits == CreditCheck::Crossbar;
+        let input_first = router.order == AllocationOrder::InputFirst;
+        let by_turns = router.input_arbiter == Arbiter::RoundRobin && router.input_turns == InputTurns::Queues;
+        let offers_one = input_first && shape.inputs == 1 && router.input_served == InputServed::Granted;
+        let one_priority = spec.classes.iter().all(|class| class.priority == spec.classes[0].priority);
+        // Heads that may be dropped are asked about at each allocation, those that seek a channel ask for it, and those of
+        // a lower priority are routed.
+        let settled = !router.vc_allocation && !traits.lossy && (one_priority || router.virtual_output_queues);
+        let inputs_take_turns = offers_one && by_turns && settled;
+        let measures_queues = routings.iter().any(|routing| routing.interests().queues);
+        let occupies_links = routings.iter().any(|routing| routing.interests().broadcast_flits > 0);
+        let watches = traits.hooks.last_hop || traits.hooks.reservations;
+        let ejects_when_idle = router.ejection == Ejection::Idle;
+        let in_order = claims_first && shape.output_queues == 1;
+        let departs_at_once = in_order && !(measures_queues || occupies_links || watches || ejects_when_idle);
         Self {
             head_delay,
             crossbar_delay,
@@ -268,27 +331,54 @@ impl Rules {
             output_arbiter: router.output_arbiter,
             turns_by_output: router.input_turns == InputTurns::Outputs,
             served_when_asked: router.input_served == InputServed::Asked,
-            ejects_when_idle: router.ejection == Ejection::Idle,
+            ejects_when_idle,
             ejection_vcs: router.ejection_vcs,
             claims_first,
-            departs_in_order: claims_first && lanes == 1,
+            departs_at_once,
             bounded: router.output_queues.flits.is_some(),
             releases_late: router.output_queues.release == Release::End,
             vc_allocation: router.vc_allocation,
             outputs_first: router.order == AllocationOrder::OutputFirst,
-            one_priority: spec.classes.iter().all(|class| class.priority == spec.classes[0].priority),
-            revises: routings.iter().any(|routing| routing.revises()),
+            inputs_take_turns,
+            one_priority,
+            revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
             routes_on_arrival: router.virtual_output_queues,
             tells_heads: routings.iter().any(|routing| routing.interests().heads),
             tells_changes: routings.iter().any(|routing| routing.interests().changes),
-            measures_queues: routings.iter().any(|routing| routing.interests().queues),
-            occupies_links: routings.iter().any(|routing| routing.interests().broadcast_flits > 0),
-            speaks: traits.speaks(),
+            measures_queues,
+            has_internal_port: traits.has_internal_port(),
             lossy: traits.lossy,
-            impatient: traits.patience.iter().any(Option::is_some),
-            watches: traits.hooks.last_hop || traits.hooks.reservations,
+            times_out: traits.queueing_timeouts.iter().any(Option::is_some),
+            watches,
             marks: traits.hooks.marks,
+            measured_from: limit(measured.start),
+            measured_until: limit(measured.end),
         }
+    }
+
+    /// The flits among those of a packet that a link sends while it is measured; the first leaves at `start`, the last at
+    /// `last`, the others are spread evenly.
+    #[inline]
+    pub fn measured_flits(&self, flits: u16, start: Time, last: Time) -> u16 {
+        if start >= self.measured_from && last < self.measured_until {
+            return flits;
+        }
+        self.flits_before(self.measured_until, flits, start, last)
+            - self.flits_before(self.measured_from, flits, start, last)
+    }
+
+    /// Those that leave before `time`.
+    #[cold]
+    fn flits_before(&self, time: Time, flits: u16, start: Time, last: Time) -> u16 {
+        let (time, start, last) = (u64::from(time), u64::from(start), u64::from(last));
+        let leaves = |flit: u16| start + (last - start) * u64::from(flit) / u64::from(flits - 1).max(1);
+        (0..flits).take_while(|&flit| leaves(flit) < time).count() as u16
+    }
+
+    /// Whether packets of a class decide anew where to go at each attempt, unless they have settled.
+    #[inline]
+    pub fn revises(&self, class: u8) -> bool {
+        self.revising & 1 << class != 0
     }
 
     /// The first time at or after `time` at which links may start.
@@ -312,13 +402,13 @@ impl Rules {
 
 impl Shape {
     pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology, traits: &Traits) -> Self {
-        let ports = topology.radix() as usize + usize::from(traits.speaks());
+        let ports = topology.radix() as usize + usize::from(traits.has_internal_port());
         let vcs = spec.vcs();
         let connections = |kind| match kind {
             CrossbarPorts::PerPort => 1,
             CrossbarPorts::PerChannel => vcs,
         };
-        let lanes = match spec.router.output_queues.per {
+        let output_queues = match spec.router.output_queues.per {
             QueuePer::Port => 1,
             QueuePer::Class => spec.classes.len(),
             QueuePer::Channel => vcs,
@@ -329,10 +419,10 @@ impl Shape {
             ports,
             words: ports.div_ceil(64),
             vcs,
-            rows: if spec.router.virtual_output_queues { ports } else { 1 },
+            voqs: if spec.router.virtual_output_queues { ports } else { 1 },
             inputs: connections(spec.router.crossbar_inputs),
             outputs: connections(spec.router.crossbar_outputs),
-            lanes,
+            output_queues,
             departures: packets.map_or(0, usize::next_power_of_two),
         }
     }

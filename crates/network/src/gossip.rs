@@ -79,7 +79,8 @@ pub(crate) struct Gossip {
     delay: Tick,
     /// By router of the region.
     seats: Vec<Seat>,
-    /// The domains that the region has routers of, in ascending order, each with the other regions that have some, too.
+    /// The domains that the region has routers of, in ascending order, each with the other regions that have some, too, by
+    /// where they stand among the receivers of this one.
     domains: Vec<(u32, Vec<u32>)>,
     pub state: GossipState,
 }
@@ -99,8 +100,14 @@ pub(crate) struct GossipState {
 }
 
 impl Gossip {
-    /// What region `index` has to do with it, which has `routers`.
-    pub fn new(domains: Option<&Domains>, classes: usize, index: u32, routers: &[RouterId]) -> Self {
+    /// What region `index` has to do with it, which has `routers` and knows other regions by `receiver`.
+    pub fn new(
+        domains: Option<&Domains>,
+        classes: usize,
+        index: u32,
+        receiver: &dyn Fn(u32) -> u32,
+        routers: &[RouterId],
+    ) -> Self {
         let changed = vec![0; routers.len().div_ceil(64)];
         let state = GossipState { boards: vec![Board::default()], changed, ..GossipState::default() };
         let Some(all) = domains else { return Self { state, ..Self::default() } };
@@ -109,7 +116,7 @@ impl Gossip {
         let board = |domain: &u32| Board::new(all.sizes[*domain as usize].into());
         let boards = (0..classes).flat_map(|_| own.iter().map(board)).collect();
         let others = |domain: u32| all.regions[domain as usize].iter().copied().filter(|&region| region != index);
-        let domains = own.iter().map(|&domain| (domain, others(domain).collect())).collect();
+        let domains = own.iter().map(|&domain| (domain, others(domain).map(receiver).collect())).collect();
         Self { delay: all.delay, seats, domains, state: GossipState { boards, ..state } }
     }
 
@@ -160,8 +167,8 @@ impl Gossip {
         let Seat { domain, place } = self.seats[router as usize];
         let posting = Posting { class, domain, place, notice };
         let (_, others) = self.domains.iter().find(|(own, _)| *own == domain).expect("it is one of this region's");
-        for &region in others {
-            outbox.mail(region, tick).postings.push((tick, posting.clone()));
+        for &receiver in others {
+            outbox.mail(receiver, tick).postings.push((tick, posting.clone()));
         }
         (tick, self.expect(posting))
     }
@@ -173,7 +180,7 @@ impl Gossip {
             self.state.postings.len() as u32 - 1
         });
         self.state.postings[slot as usize] = Some(posting);
-        Event::at_node(EventKind::Notice, 0, slot)
+        Event::at(EventKind::Notice, 0, slot)
     }
 
     /// Puts a notice on its board.

@@ -37,5 +37,5 @@ pub use observer::{MessageDelivery, Observer, Offer, Unobserved};
 pub use packet::Packet;
 pub use partition::Partition;
 pub use region::{Contender, NetworkMail, NetworkRegion};
-pub use router::{General, Microarchitecture, Plain};
+pub use router::{General, Microarchitecture, Plain, Sorting};
 pub use tailback_hardware::*;

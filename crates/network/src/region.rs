@@ -4,19 +4,21 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tailback_engine::{Mail, NEVER, Outbox, Region, Snapshot, SnapshotError, Tick, Wheel, read_value, write_value};
+use tailback_engine::{
+    Kinds, Mail, NEVER, Outbox, Region, Snapshot, SnapshotError, Tick, Wheel, read_value, write_value,
+};
 use tailback_random::Stream;
 use tailback_routing::Agent;
 use tailback_topology::{LinkClass, NodeId, Port, RouterId};
 
 use crate::Observer;
-use crate::event::{Event, EventKind, TickEvents, credited};
+use crate::event::{EARLY, Event, EventKind, OF_NODES, RARE, credited, has};
 use crate::fabric::Fabric;
 use crate::gossip::{Gossip, Posting};
 use crate::machines::Machines;
 use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
-use crate::router::{Held, Microarchitecture, Place, Surroundings};
+use crate::router::{Held, Microarchitecture, PortId, Routers, Surroundings};
 use crate::time::{Time, time};
 
 /// What a region sends another. Each comes with the event that it causes there, in the numbers of the receiver.
@@ -50,16 +52,15 @@ pub enum Contender<'a> {
 /// Some routers, of microarchitecture `M`, with their nodes.
 pub struct NetworkRegion<O, M> {
     pub(crate) fabric: Arc<Fabric>,
-    pub(crate) index: u32,
     /// The routers of this region, by their numbers in the network.
     pub(crate) router_ids: Vec<RouterId>,
     /// The nodes of this region, by their numbers in the network.
     pub(crate) node_ids: Vec<NodeId>,
-    /// By node: the port it hangs on.
-    pub(crate) attachments: Vec<Place>,
+    /// By node: the port it is attached to.
+    pub(crate) attachments: Vec<u32>,
     pub(crate) wheel: Wheel<Event>,
     pub(crate) pool: Pool,
-    pub(crate) routers: M,
+    pub(crate) routers: Routers<M>,
     pub(crate) nodes: NodeState,
     pub(crate) gossip: Gossip,
     /// By traffic class, then by router.
@@ -71,10 +72,12 @@ pub struct NetworkRegion<O, M> {
     pub(crate) observer: O,
     /// The first tick that has not been simulated.
     pub(crate) present: Time,
-    /// The events of the tick that is being simulated; absent while they are handled. Boxed, as it is large and moves twice
-    /// a tick.
-    pub(crate) events: Option<Box<TickEvents>>,
+    /// The events of a kind that are handled in order of place.
+    pub(crate) in_order: Vec<Event>,
 }
+
+/// The least length of a window that is worth fetching what it is going to need.
+const FETCHED_TICKS: Tick = 32;
 
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Who takes notes here.
@@ -99,13 +102,14 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.pool.len()
     }
 
-    /// Shows each link of the region: its router and port, its class, and the flits it has been given so far, modulo 2³².
+    /// Shows each link of the region: its router and port, its class, and the flits it has sent while it was measured: of a
+    /// packet that has been granted, those that it will have sent by the end of that time.
     pub fn visit_links(&self, mut visit: impl FnMut(RouterId, Port, LinkClass, u32)) {
         for (number, &router) in self.router_ids.iter().enumerate() {
             for port in 0..self.fabric.topology.ports(router) {
-                let place = Place { router: number as u32, port: port as Port };
-                let class = self.fabric.topology.link_class(router, place.port);
-                visit(router, place.port, class, self.routers.flits_sent(place));
+                let id = PortId { router: number as u32, port: port as Port };
+                let class = self.fabric.topology.link_class(router, id.port);
+                visit(router, id.port, class, self.routers.flits_sent(id));
             }
         }
     }
@@ -113,21 +117,21 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Shows who contends for the outputs of routers: by router, port and virtual channel, counted through all classes, the
     /// packet that has come in there and is crossing; if there is none, the one that waits at the head of the queue.
     pub fn visit_contenders(&self, mut visit: impl FnMut(RouterId, Port, u8, Contender<'_>)) {
-        let crosses = |place, vc| self.routers.is_crossing(place, vc, self.present.saturating_sub(1));
+        let crosses = |id, vc| self.routers.is_crossing(id, vc, self.present.saturating_sub(1));
         for (number, &router) in self.router_ids.iter().enumerate() {
             for port in 0..self.fabric.topology.ports(router) {
-                let place = Place { router: number as u32, port: port as Port };
-                let crossing = (0..self.fabric.shape.vcs as u8).filter(|&vc| crosses(place, vc));
-                crossing.for_each(|vc| visit(router, place.port, vc, Contender::Crossing));
+                let id = PortId { router: number as u32, port: port as Port };
+                let crossing = (0..self.fabric.shape.vcs as u8).filter(|&vc| crosses(id, vc));
+                crossing.for_each(|vc| visit(router, id.port, vc, Contender::Crossing));
             }
         }
         // Packets are shown queue by queue: heads are those that do not follow the one before.
         let mut behind = None;
         self.routers.visit_packets(&self.pool, &mut |held| {
-            let Held::Input { place, vc, packet, .. } = held else { return };
+            let Held::Input { port: id, vc, packet, .. } = held else { return };
             let is_head = behind.replace(self.pool[packet].next) != Some(packet);
-            if is_head && !crosses(place, vc) {
-                visit(self.router_ids[place.router as usize], place.port, vc, Contender::Head(&self.pool[packet]));
+            if is_head && !crosses(id, vc) {
+                visit(self.router_ids[id.router as usize], id.port, vc, Contender::Head(&self.pool[packet]));
             }
         });
     }
@@ -143,10 +147,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// The routers, and what they act on.
     #[inline]
-    fn routers<'a>(&'a mut self, outbox: &'a mut Outbox<NetworkMail>) -> (&'a mut M, Surroundings<'a>) {
+    fn routers<'a>(&'a mut self, outbox: &'a mut Outbox<NetworkMail>) -> (&'a mut Routers<M>, Surroundings<'a>) {
         let around = Surroundings {
             fabric: &self.fabric,
-            region: self.index,
             router_ids: &self.router_ids,
             wheel: &mut self.wheel,
             pool: &mut self.pool,
@@ -154,6 +157,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             agents: &mut self.agents,
             streams: &mut self.streams,
             machines: &mut self.machines,
+            in_order: &mut self.in_order,
             outbox,
         };
         (&mut self.routers, around)
@@ -161,12 +165,17 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Brings into the cache of this core what is going to be needed before `until`. Where much is going on that is almost
     /// everything, and read in order it takes a fraction of the time it takes piece by piece. Otherwise it is what the
-    /// events that are scheduled are about, which does not depend on each other and so comes at the same time.
+    /// events that are scheduled are about, which does not depend on each other and so comes at the same time. A short window
+    /// has hardly begun when the next one comes: what it needs is there.
     #[inline]
     fn fetch(&self, until: Tick) {
+        if until < Tick::from(self.present) + FETCHED_TICKS {
+            return;
+        }
         let mut read = 0;
         if self.pool.len() > 4 * self.router_ids.len() {
-            read = self.routers.read_through() ^ self.pool.read_through();
+            read = self.routers.read_through() ^ self.nodes.read_through();
+            read ^= self.pool.read_through() ^ self.wheel.read_through();
         } else {
             self.wheel.glance(until, |event| read ^= self.glance(event));
         }
@@ -178,12 +187,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn glance(&self, event: Event) -> u32 {
         match event.kind() {
             EventKind::Message | EventKind::NodeLink | EventKind::NodeCredit | EventKind::Due => {
-                self.nodes.glance(event.node())
+                self.nodes.glance(event.place())
             }
             EventKind::Notice | EventKind::Broadcast => 0,
             EventKind::Delivery => self.pool[event.payload()].next,
-            EventKind::Arrival => self.routers.glance(place(event)) ^ self.pool[event.payload()].next,
-            _ => self.routers.glance(place(event)),
+            EventKind::Arrival => self.routers.prefetch(event.place()) ^ self.pool[event.payload()].next,
+            _ => self.routers.prefetch(event.place()),
         }
     }
 
@@ -192,100 +201,118 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let cycles = self.fabric.interests().broadcast_cycles;
         if let Some(cycles) = cycles.filter(|_| !self.router_ids.is_empty()) {
             let period = Tick::from(cycles * self.fabric.spec.ticks_per_cycle);
-            self.wheel.schedule(period, Event::at_node(EventKind::Broadcast, 0, 0));
+            self.wheel.schedule(period, Event::at(EventKind::Broadcast, 0, 0));
         }
     }
 
     /// Simulates one tick.
     fn step(&mut self, tick: Tick, outbox: &mut Outbox<NetworkMail>) {
         let now = time(tick);
-        let mut events = self.events.take().unwrap_or_default();
-        self.wheel.take(tick, |event| events.push(event));
-        // The effects of events of one kind commute, as they are on different ports or nodes, but where packets are
-        // routed as they arrive and draw from their router's random stream, or as a router's machine is asked about them.
-        if self.fabric.rules.routes_on_arrival || self.fabric.rules.speaks || cfg!(debug_assertions) {
-            events.sort();
-        }
+        let kinds = self.wheel.begin(tick);
         let (routers, mut around) = self.routers(outbox);
-        if events.any_early() {
-            take_early(routers, &mut around, &events, now);
+        if kinds & EARLY != 0 {
+            take_early(routers, &mut around, kinds, now);
         }
         if around.fabric.rules.allocation_time(now) == now {
-            around.listen(routers, &events, now);
+            around.listen(routers, kinds, now);
             if routers.allocation_due() {
                 routers.allocate(now, &mut around);
             }
         }
-        for event in events.of(EventKind::LinkStart) {
-            routers.start_link(place(event), event.payload(), now, &mut around);
+        if has(kinds, EventKind::LinkStart) {
+            around.each(EventKind::LinkStart, |around, event| {
+                routers.start_link(event.place(), event.payload(), now, around);
+            });
         }
         routers.start_links_now(now, &mut around);
         for packet in self.machines.dropped.drain(..) {
             self.observer.packet_dropped(&packet, tick);
         }
-        if events.any_of_nodes() {
-            self.take_late(&events, now);
+        if kinds & OF_NODES != 0 {
+            self.take_late(kinds, now);
         }
-        events.clear();
-        self.events = Some(events);
+        self.wheel.finish();
         self.present = now + 1;
     }
 
     /// Handles what nodes do.
     #[inline]
-    fn take_late(&mut self, events: &TickEvents, now: Time) {
-        for event in events.of(EventKind::NodeCredit) {
-            self.receive_node_credit(event.node(), event.payload());
-        }
-        for event in events.of(EventKind::Delivery) {
-            self.deliver(event.node(), event.payload(), now);
-        }
-        for event in events.of(EventKind::NodeLink) {
-            self.node_link_free(event.node());
-        }
-        for event in events.of(EventKind::Message) {
-            self.offer_messages(event.node(), now);
-        }
-        for event in events.of(EventKind::Due) {
-            self.release_due(event.node(), event.payload(), now);
-        }
+    fn take_late(&mut self, kinds: Kinds, now: Time) {
+        self.each(kinds, EventKind::NodeCredit, |region, event| {
+            region.receive_node_credit(event.place(), event.payload());
+        });
+        self.each(kinds, EventKind::Delivery, |region, event| region.deliver(event.place(), event.payload(), now));
+        self.each(kinds, EventKind::NodeLink, |region, event| region.node_link_free(event.place()));
+        self.each(kinds, EventKind::Message, |region, event| region.offer_messages(event.place(), now));
+        self.each(kinds, EventKind::Due, |region, event| region.release_due(event.place(), event.payload(), now));
         self.inject_all(now);
+    }
+
+    /// Takes all events of a kind, of this tick, whose effects commute.
+    #[inline]
+    fn each(&mut self, kinds: Kinds, kind: EventKind, mut act: impl FnMut(&mut Self, Event)) {
+        if has(kinds, kind) {
+            while let Some(batch) = self.wheel.take_batch(kind as usize) {
+                batch.events().iter().for_each(|&event| act(self, event));
+            }
+        }
     }
 }
 
 /// Handles what changes the state that routers allocate by.
 #[inline]
-fn take_early<M: Microarchitecture>(routers: &mut M, around: &mut Surroundings<'_>, events: &TickEvents, now: Time) {
-    for event in events.of(EventKind::Arrival) {
-        routers.arrive(place(event), event.payload(), now, around);
+fn take_early<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surroundings<'_>, kinds: Kinds, now: Time) {
+    if has(kinds, EventKind::Arrival) {
+        let rules = &around.fabric.rules;
+        if !M::PLAIN && (rules.routes_on_arrival || rules.has_internal_port) {
+            around.each_in_order(EventKind::Arrival, |around, event| {
+                routers.arrive(event.place(), event.payload(), now, around);
+            });
+        } else {
+            around.each(EventKind::Arrival, |around, event| {
+                routers.arrive(event.place(), event.payload(), now, around);
+            });
+        }
     }
-    for event in events.of(EventKind::Credit) {
-        let (vc, flits) = credited(event.payload());
-        routers.receive_credit(place(event), vc, flits, now, around);
+    if has(kinds, EventKind::Credit) {
+        around.each(EventKind::Credit, |around, event| {
+            let (vc, flits) = credited(event.payload());
+            routers.receive_credit(event.place(), vc, flits, now, around);
+        });
     }
-    for event in events.of(EventKind::InputFree) {
-        routers.input_free(place(event), event.payload() as u8, now, around);
+    if has(kinds, EventKind::InputFree) {
+        around.each(EventKind::InputFree, |around, event| {
+            routers.input_free(event.place(), event.payload() as u8, now, around);
+        });
     }
-    for event in events.of(EventKind::OutputFree) {
-        routers.output_free(place(event), event.payload() as u8, now, around);
+    if has(kinds, EventKind::OutputFree) {
+        around.each(EventKind::OutputFree, |around, event| {
+            routers.output_free(event.place(), event.payload() as u8, now, around);
+        });
     }
-    for event in events.of(EventKind::RoomFree) {
-        routers.room_free(place(event), now, around);
-    }
-    for event in events.of(EventKind::Notice) {
-        around.gossip.post(event.payload());
-    }
-    for event in events.of(EventKind::HeadReady) {
-        routers.head_ready(place(event), (event.payload() >> 8) as u8, event.payload() as u8, now, around);
-    }
-    for event in events.of(EventKind::Impatience) {
-        routers.lose_patience(place(event), event.payload(), now, around);
+    if kinds & RARE != 0 {
+        take_rare(routers, around, kinds, now);
     }
 }
 
-#[inline]
-fn place(event: Event) -> Place {
-    Place { router: event.router(), port: event.port() }
+/// Handles what happens in some networks, and there less often.
+fn take_rare<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surroundings<'_>, kinds: Kinds, now: Time) {
+    if has(kinds, EventKind::RoomFree) {
+        around.each(EventKind::RoomFree, |around, event| routers.room_free(event.place(), now, around));
+    }
+    if has(kinds, EventKind::HeadReady) {
+        around.each(EventKind::HeadReady, |around, event| {
+            routers.head_ready(event.place(), (event.payload() >> 8) as u8, event.payload() as u8, now, around);
+        });
+    }
+    if has(kinds, EventKind::HeadTimeout) {
+        around.each(EventKind::HeadTimeout, |around, event| {
+            routers.head_timeout(event.place(), event.payload(), now, around);
+        });
+    }
+    if has(kinds, EventKind::Notice) {
+        around.each(EventKind::Notice, |around, event| around.gossip.post(event.payload()));
+    }
 }
 
 impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
@@ -318,6 +345,10 @@ impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
             }
             self.step(now, outbox);
         }
+    }
+
+    fn events(&self) -> u64 {
+        self.wheel.taken()
     }
 }
 

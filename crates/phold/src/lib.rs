@@ -11,8 +11,8 @@
 
 use serde::{Deserialize, Serialize};
 use tailback_engine::{
-    Channel, ChannelMap, NEVER, Outbox, Region, Simulation, Snapshot, SnapshotError, Stream, Tick, Wheel, read_value,
-    write_value,
+    Channel, ChannelMap, NEVER, Outbox, Region, Scheduled, Simulation, Snapshot, SnapshotError, Stream, Tick, Wheel,
+    read_value, write_value,
 };
 
 /// What to simulate.
@@ -105,6 +105,8 @@ pub struct Arrival {
     serial: u32,
 }
 
+impl Scheduled for Arrival {}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Process {
     stream: Stream,
@@ -163,7 +165,8 @@ impl PholdRegion {
         if region == self.index {
             self.state.wheel.schedule(tick, next);
         } else {
-            outbox.mail(region, tick).push((tick, next));
+            // All other regions are receivers.
+            outbox.mail(region - u32::from(region > self.index), tick).push((tick, next));
         }
     }
 }
@@ -194,6 +197,10 @@ impl Region for PholdRegion {
             }
         }
         self.arriving = arriving;
+    }
+
+    fn events(&self) -> u64 {
+        self.state.arrivals
     }
 }
 

@@ -41,7 +41,7 @@ impl Direct {
     }
 
     fn step(&self, header: Header) -> Step {
-        Step { port: header.destination().0 as Port, vc: 0, vcs: self.vcs, header }
+        Step { port: header.destination().0 as Port, vc: 0, vcs: self.vcs, settled: true, header }
     }
 }
 

@@ -4,12 +4,14 @@ use serde::{Deserialize, Serialize};
 use tailback_topology::Locator;
 
 /// The part of a packet that routing reads and writes.
+///
+/// The two addresses are one word, so that a header that has just been written is read by words of the same size: else the
+/// processor waits until it is in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[repr(C, packed(4))]
 pub struct Header {
-    /// The bits of the destination's address, see [`Header::destination`].
-    pub to: u32,
-    /// Where the packet goes before that, as the algorithm sees fit.
-    pub via: u32,
+    /// The bits of the destination's address, see [`Header::destination`], above [`Header::via`].
+    pub(crate) addresses: u64,
     /// Which part of its way the packet is on, as the algorithm sees fit; 0 when it starts.
     pub leg: u8,
     /// Whether it has been sent on a way that is not minimal between groups.
@@ -17,30 +19,45 @@ pub struct Header {
 }
 
 /// The header of a packet that starts towards any destination. Only [`crate::Routing::possible`] sees it.
-pub const ANYWHERE: Header = Header { to: u32::MAX, via: 0, leg: 0, detoured: false };
+pub const ANYWHERE: Header = Header { addresses: u64::MAX << 32, leg: 0, detoured: false };
 
 impl Header {
     /// The header of a packet that starts towards `destination`.
     #[must_use]
     pub fn new(destination: Locator) -> Self {
-        Self { to: destination.0, via: 0, leg: 0, detoured: false }
+        Self { addresses: u64::from(destination.0) << 32, leg: 0, detoured: false }
+    }
+
+    /// Where the packet goes before its destination, as the algorithm sees fit; 0 when it starts.
+    #[inline]
+    #[must_use]
+    pub fn via(&self) -> u32 {
+        self.addresses as u32
+    }
+
+    /// The same header by way of `via`.
+    #[inline]
+    #[must_use]
+    pub fn by_way_of(self, via: u32) -> Self {
+        Self { addresses: self.addresses >> 32 << 32 | u64::from(via), ..self }
     }
 
     /// The address of the destination.
+    #[inline]
     #[must_use]
     pub fn destination(&self) -> Locator {
-        Locator(self.to)
+        Locator((self.addresses >> 32) as u32)
     }
 
     /// Whether the destination is left open.
     #[must_use]
     pub fn is_anywhere(&self) -> bool {
-        self.to == ANYWHERE.to
+        self.destination() == ANYWHERE.destination()
     }
 
     /// The same header towards `destination`.
     #[must_use]
     pub fn towards(self, destination: Locator) -> Self {
-        Self { to: destination.0, ..self }
+        Self { addresses: u64::from(destination.0) << 32 | u64::from(self.via()), ..self }
     }
 }

@@ -56,6 +56,9 @@ pub struct Step {
     pub vc: u8,
     /// How many channels from that one on will do.
     pub vcs: u8,
+    /// Whether the decision is the same at each attempt of the packet to leave, and draws nothing. Only algorithms that
+    /// revise their decisions are asked again when it is not.
+    pub settled: bool,
     /// What the packet's header becomes when it makes this step.
     pub header: Header,
 }
@@ -64,13 +67,19 @@ impl Step {
     /// A step by exactly one channel.
     #[must_use]
     pub fn by(lane: Lane, header: Header) -> Self {
-        Self { port: lane.port, vc: lane.vc, vcs: 1, header }
+        Self { port: lane.port, vc: lane.vc, vcs: 1, settled: false, header }
+    }
+
+    /// The same step, settled if `settled`.
+    #[must_use]
+    pub fn settled(self, settled: bool) -> Self {
+        Self { settled, ..self }
     }
 
     /// No step for now: the packet asks again at the next attempt. Only algorithms that revise their decisions may say so.
     #[must_use]
     pub fn none_yet(header: Header) -> Self {
-        Self { port: 0, vc: 0, vcs: 0, header }
+        Self { port: 0, vc: 0, vcs: 0, settled: false, header }
     }
 }
 

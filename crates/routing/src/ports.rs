@@ -46,6 +46,11 @@ impl PortSet {
     #[inline]
     #[must_use]
     pub fn len(&self) -> u32 {
+        // Most routers have fewer ports than a word has bits.
+        let [first, others @ ..] = self.0;
+        if others == [0; WORDS - 1] {
+            return first.count_ones();
+        }
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
@@ -61,13 +66,14 @@ impl PortSet {
     pub fn iter(&self) -> impl Iterator<Item = Port> + use<> {
         let mut words = self.0;
         let mut word = 0;
+        // The last word that is not empty.
+        let last = (1..WORDS).rev().find(|&word| words[word] != 0).unwrap_or(0);
         std::iter::from_fn(move || {
             while words[word] == 0 {
-                word += 1;
-                if word == WORDS {
-                    word -= 1;
+                if word == last {
                     return None;
                 }
+                word += 1;
             }
             let bit = words[word].trailing_zeros();
             words[word] &= words[word] - 1;
@@ -89,7 +95,16 @@ impl PortSet {
     #[inline]
     #[must_use]
     pub fn nth(&self, index: u32) -> Port {
-        self.iter().nth(index as usize).expect("the index is below the number of ports")
+        let mut left = index;
+        for (word, &ports) in self.0.iter().enumerate() {
+            let count = ports.count_ones();
+            if left < count {
+                let ports = (0..left).fold(ports, |ports, _| ports & (ports - 1));
+                return (word as u32 * 64 + ports.trailing_zeros()) as Port;
+            }
+            left -= count;
+        }
+        panic!("the index is below the number of ports")
     }
 
     /// Those for which a condition holds.

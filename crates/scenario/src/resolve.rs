@@ -105,6 +105,8 @@ pub struct Execution {
 /// How routers are dealt out to regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartitionChoice {
+    /// By the natural pieces of the topology, in as many regions as pay off.
+    Auto,
     /// By the natural pieces of the topology, in at most so many regions.
     Domains {
         /// The most regions.
@@ -322,13 +324,14 @@ impl Resolver<'_> {
 
     fn execution(&mut self, root: &mut TableReader<'_>, context: &Context<'_>) -> Option<Execution> {
         let values = read_section(root, "execution", EXECUTION, context, self.reading)?;
-        let regions_max = values.integer_or("regions").map_or(u32::MAX, |regions| regions as u32);
+        let regions_max = values.integer_or("regions").map(|regions| regions as u32);
         Some(Execution {
             threads: values.integer_or("threads").map(|threads| threads as u32),
-            partition: match values.text("partition") {
-                "router" => PartitionChoice::Routers,
-                "single" => PartitionChoice::Single,
-                _ => PartitionChoice::Domains { regions_max },
+            partition: match (values.text("partition"), regions_max) {
+                ("router", _) => PartitionChoice::Routers,
+                ("single", _) => PartitionChoice::Single,
+                ("auto", None) => PartitionChoice::Auto,
+                _ => PartitionChoice::Domains { regions_max: regions_max.unwrap_or(u32::MAX) },
             },
             memory_bytes: values.integer_or("memory_gib").map(|gib| gib << 30),
             deadlock_after: values.ticks("deadlock_after"),

@@ -55,18 +55,19 @@ pub(crate) const EXECUTION: &[Parameter] = &[
     Parameter {
         name: "partition",
         kind: Kind::Choice(&[
+            Choice { word: "auto", help: "as many regions as pay off, by links, size and threads" },
             Choice { word: "domain", help: "a region for each natural piece of the topology, such as a group" },
             Choice { word: "router", help: "a region for each router" },
             Choice { word: "single", help: "one region" },
         ]),
-        default: Some("\"domain\""),
+        default: Some("\"auto\""),
         help: "how routers are dealt out to regions",
     },
     Parameter {
         name: "regions",
         kind: Kind::IntegerOr { min: 1, max: 1 << 20, word: "any" },
         default: Some("\"any\""),
-        help: "the most regions there may be when they are made of domains",
+        help: "the most regions there may be, made of whole domains",
     },
     Parameter {
         name: "memory_gib",

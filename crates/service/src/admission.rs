@@ -117,9 +117,9 @@ struct Base<'r> {
 impl Base<'_> {
     /// A simulation, if it is not too large.
     fn simulation(&self, scenario: &Scenario) -> Result<New, Refusal> {
-        let plan = Plan::new(scenario);
         let mut execution = self.execution.unwrap_or_default();
         let threads = execution.threads.or(scenario.execution.threads).unwrap_or(0);
+        let plan = Plan::on(scenario, threads as usize);
         execution.threads = Some(threads);
         let allowed = scenario
             .execution

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use tailback_engine::{Executor, NEVER, Outcome, Rayon, Sequential, Simulation, Snapshot, SnapshotError, Tick};
+use tailback_engine::{Crew, Executor, NEVER, Outcome, Rayon, Sequential, Simulation, Snapshot, SnapshotError, Tick};
 use tailback_network::{
-    Deadlock, Discrepancy, General, Holdings, Microarchitecture, NetworkPlan, NetworkRegion, Plain, audit,
+    Deadlock, Discrepancy, General, Holdings, Microarchitecture, NetworkPlan, NetworkRegion, Plain, Sorting, audit,
     find_deadlock, last_hop,
 };
 use tailback_report::{Record, RecordPlan};
@@ -19,10 +19,10 @@ pub(crate) enum AnyExecutor {
 }
 
 impl Executor for AnyExecutor {
-    fn for_each<T: Send>(&self, parts: &mut [T], step: impl Fn(&mut T) + Sync + Send) {
+    fn enter<T: Send>(&self, lead: impl FnOnce(&mut Crew<'_>) -> T + Send) -> T {
         match self {
-            Self::Sequential(executor) => executor.for_each(parts, step),
-            Self::Rayon(executor) => executor.for_each(parts, step),
+            Self::Sequential(executor) => executor.enter(lead),
+            Self::Rayon(executor) => executor.enter(lead),
         }
     }
 
@@ -43,12 +43,12 @@ impl Executor for AnyExecutor {
 
 /// A network that is being simulated.
 pub(crate) trait Machine: Send {
-    /// Simulates everything before `end`, and calls `watch` after each window.
+    /// Simulates everything before `end`, and calls `watch` now and again, between windows.
     fn run_until(
         &mut self,
         end: Tick,
         executor: &AnyExecutor,
-        watch: &mut dyn FnMut(&dyn Machine) -> ControlFlow<()>,
+        watch: &mut (dyn FnMut(&dyn Machine) -> ControlFlow<()> + Send),
     ) -> Outcome;
 
     fn now(&self) -> Tick;
@@ -69,7 +69,7 @@ pub(crate) trait Machine: Send {
     /// What all regions have written down.
     fn record(&self) -> Record;
 
-    /// Flits that each link has been given so far, modulo 2³², with its class.
+    /// Flits that each link has sent while it was measured, with its class.
     fn link_flits(&self) -> Vec<(u8, u32)>;
 
     fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError>;
@@ -77,13 +77,16 @@ pub(crate) trait Machine: Send {
     fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError>;
 }
 
-/// Builds the network of `plan` with the fastest routers that can do what it asks for.
-pub(crate) fn build(plan: NetworkPlan, record: &RecordPlan) -> Box<dyn Machine> {
+/// Builds the network of `plan` with the fastest routers that can do what it asks for, to be watched at most every
+/// `watched_every` ticks.
+pub(crate) fn build(plan: NetworkPlan, record: &RecordPlan, watched_every: Tick) -> Box<dyn Machine> {
     let recorder = |_| Recorder::new(record);
     if plan.suits::<Plain>() {
-        Box::new(plan.build::<_, Plain>(recorder))
+        Box::new(plan.build::<_, Plain>(recorder).with_observation_every(watched_every))
+    } else if plan.suits::<Sorting>() {
+        Box::new(plan.build::<_, Sorting>(recorder).with_observation_every(watched_every))
     } else {
-        Box::new(plan.build::<_, General>(recorder))
+        Box::new(plan.build::<_, General>(recorder).with_observation_every(watched_every))
     }
 }
 
@@ -92,7 +95,7 @@ impl<M: Microarchitecture> Machine for Simulation<NetworkRegion<Recorder, M>> {
         &mut self,
         end: Tick,
         executor: &AnyExecutor,
-        watch: &mut dyn FnMut(&dyn Machine) -> ControlFlow<()>,
+        watch: &mut (dyn FnMut(&dyn Machine) -> ControlFlow<()> + Send),
     ) -> Outcome {
         Self::run_until(self, end, executor, |simulation| watch(simulation))
     }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tailback_network::{NetworkPlan, Partition, Plain};
+use serde::{Deserialize, Serialize};
+use tailback_network::{NetworkPlan, Partition, Plain, Sorting};
 use tailback_scenario::{PartitionChoice, Scenario};
 use tailback_topology::{Peer, Port, Topology};
 
@@ -19,7 +20,9 @@ pub struct Plan {
     pub regions: u32,
     /// The length of a window in ticks: the shortest latency between regions. `None` with a single region.
     pub lookahead_ticks: Option<u64>,
-    /// Whether routers are simple enough for the microarchitecture that is written for speed.
+    /// What routers are compiled for: `plain` and `sorting` ones are quicker than `general` ones.
+    pub microarchitecture: &'static str,
+    /// Whether routers are plain.
     pub plain_routers: bool,
     /// Bytes that the run will take, about: less for light traffic, more for sources that cannot send what they have.
     pub memory_bytes: u64,
@@ -39,10 +42,16 @@ const MESSAGE_BYTES: u64 = 40;
 const COPY_BYTES: u64 = 32;
 
 impl Plan {
-    /// What running `scenario` will take.
+    /// What running `scenario` will take on the threads that it asks for, or on one if it leaves that open.
     #[must_use]
     pub fn new(scenario: &Scenario) -> Self {
-        let network = network_plan(scenario);
+        Self::on(scenario, scenario.execution.threads.unwrap_or(1) as usize)
+    }
+
+    /// What running `scenario` on so many threads will take.
+    #[must_use]
+    pub fn on(scenario: &Scenario, threads: usize) -> Self {
+        let network = network_plan(scenario, Regions::of(scenario, threads));
         let topology = network.topology.as_ref();
         let (links, lookahead) = survey(&network);
         let plain_routers = network.suits::<Plain>();
@@ -52,9 +61,21 @@ impl Plan {
             links,
             regions: network.partition.regions(),
             lookahead_ticks: lookahead,
+            microarchitecture: microarchitecture(&network),
             plain_routers,
             memory_bytes: memory(scenario, topology, network.partition.regions(), plain_routers),
         }
+    }
+}
+
+/// What the routers of a network are compiled for.
+fn microarchitecture(network: &NetworkPlan) -> &'static str {
+    if network.suits::<Plain>() {
+        "plain"
+    } else if network.suits::<Sorting>() {
+        "sorting"
+    } else {
+        "general"
     }
 }
 
@@ -111,15 +132,40 @@ fn population(scenario: &Scenario, topology: &dyn Topology) -> (u64, u64) {
     (packets as u64, (messages * share) as u64)
 }
 
+/// How a scenario's routers are dealt out to regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Regions {
+    /// At most so many regions of whole domains.
+    Domains(u32),
+    /// One for each router.
+    Routers,
+}
+
+impl Regions {
+    /// What a scenario asks for, or what pays off on so many threads.
+    pub fn of(scenario: &Scenario, threads: usize) -> Self {
+        match scenario.execution.partition {
+            PartitionChoice::Auto => Self::Domains(Partition::regions_that_pay(
+                scenario.topology.built.graph().as_ref(),
+                &scenario.network,
+                threads as u32,
+            )),
+            PartitionChoice::Domains { regions_max } => Self::Domains(regions_max),
+            PartitionChoice::Routers => Self::Routers,
+            PartitionChoice::Single => Self::Domains(1),
+        }
+    }
+}
+
 /// The network of a scenario.
-pub(crate) fn network_plan(scenario: &Scenario) -> NetworkPlan {
+pub(crate) fn network_plan(scenario: &Scenario, regions: Regions) -> NetworkPlan {
     let topology = scenario.topology.built.graph();
-    let partition = match scenario.execution.partition {
-        PartitionChoice::Domains { regions_max } => Partition::by_domain(topology.as_ref(), regions_max),
-        PartitionChoice::Routers => Partition::by_router(topology.as_ref()),
-        PartitionChoice::Single => Partition::single(topology.as_ref()),
+    let partition = match regions {
+        Regions::Domains(regions_max) => Partition::by_domain(topology.as_ref(), regions_max),
+        Regions::Routers => Partition::by_router(topology.as_ref()),
     };
     let classes = scenario.protocol.built.classes();
+    let ticks = |cycles: u64| cycles * u64::from(scenario.clock.ticks_per_cycle);
     NetworkPlan {
         routings: classes.iter().map(|class| Arc::clone(scenario.routings.of(class.way))).collect(),
         spec: scenario.network.clone(),
@@ -128,5 +174,6 @@ pub(crate) fn network_plan(scenario: &Scenario) -> NetworkPlan {
         protocol: Arc::clone(&scenario.protocol.built),
         topology,
         partition,
+        measured: ticks(scenario.measure.warmup)..ticks(scenario.measure.warmup + scenario.measure.cycles),
     }
 }

@@ -5,20 +5,19 @@ use std::ops::ControlFlow;
 use tailback_engine::{Executor as _, Outcome, Rayon, Sequential, SnapshotError};
 use tailback_network::Discrepancy;
 use tailback_report::Record;
-use tailback_scenario::Scenario;
+use tailback_scenario::{PartitionChoice, Scenario};
 
 use crate::findings::Findings;
 use crate::machine::{AnyExecutor, Machine, build};
-use crate::plan::network_plan;
+use crate::plan::{Regions, network_plan};
 use crate::recorder::record_plan;
 
 /// A scenario that is being simulated.
 pub struct Run<'s> {
     scenario: &'s Scenario,
     machine: Box<dyn Machine>,
+    regions: Regions,
     executor: AnyExecutor,
-    /// What the links had been given when measuring began.
-    links_before: Option<Vec<(u8, u32)>>,
     /// The tick from which on a standstill is looked into again.
     suspicious_from: u64,
 }
@@ -78,20 +77,21 @@ pub enum Failure {
 }
 
 impl<'s> Run<'s> {
-    /// Builds the network of `scenario`, to be simulated on `threads` threads; 0 stands for the sequential executor.
+    /// Builds the network of `scenario`, to be simulated on `threads` threads. One, or 0, is the caller's own.
     ///
     /// # Errors
     /// When the threads cannot be started.
     pub fn new(scenario: &'s Scenario, threads: usize) -> Result<Self, Failure> {
         let executor = match threads {
-            0 => AnyExecutor::Sequential(Sequential),
+            0 | 1 => AnyExecutor::Sequential(Sequential),
             _ => AnyExecutor::Rayon(
                 Rayon::new(threads).map_err(|error| Failure::Threads { threads, reason: error.to_string() })?,
             ),
         };
-        let machine = build(network_plan(scenario), &record_plan(scenario));
+        let regions = Regions::of(scenario, threads);
+        let machine = build_machine(scenario, regions);
         let suspicious_from = scenario.execution.deadlock_after;
-        Ok(Self { scenario, machine, executor, links_before: None, suspicious_from })
+        Ok(Self { scenario, machine, regions, executor, suspicious_from })
     }
 
     /// How many threads simulate.
@@ -113,11 +113,12 @@ impl<'s> Run<'s> {
         progress(self.scenario, self.machine.as_ref())
     }
 
-    /// Simulates to the end, unless `watch`, which is called after each window, asks to stop.
+    /// Simulates to the end, unless `watch`, which is called every hundred cycles or so, asks to stop. It is called by
+    /// one of the threads that simulate.
     ///
     /// # Errors
     /// When packets wait for each other, or something does not add up.
-    pub fn finish(&mut self, mut watch: impl FnMut(&Progress) -> ControlFlow<()>) -> Result<Ending, Failure> {
+    pub fn finish(&mut self, mut watch: impl FnMut(&Progress) -> ControlFlow<()> + Send) -> Result<Ending, Failure> {
         let measure = self.scenario.measure;
         self.advance(measure.warmup + measure.cycles, &mut watch)
     }
@@ -129,22 +130,24 @@ impl<'s> Run<'s> {
     pub fn advance(
         &mut self,
         cycle: u64,
-        mut watch: impl FnMut(&Progress) -> ControlFlow<()>,
+        mut watch: impl FnMut(&Progress) -> ControlFlow<()> + Send,
     ) -> Result<Ending, Failure> {
         let measure = self.scenario.measure;
-        for (stage, until) in [measure.warmup, measure.warmup + measure.cycles].into_iter().enumerate() {
+        // Whoever watches is told when measuring begins.
+        for until in [measure.warmup, measure.warmup + measure.cycles] {
             let until = until.min(cycle);
             if self.stage(until, &mut watch)? == Ending::Stopped {
                 return Ok(Ending::Stopped);
-            }
-            if stage == 0 && until == measure.warmup && self.links_before.is_none() {
-                self.links_before = Some(self.machine.link_flits());
             }
         }
         Ok(Ending::Reached)
     }
 
-    fn stage(&mut self, cycle: u64, watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<Ending, Failure> {
+    fn stage(
+        &mut self,
+        cycle: u64,
+        watch: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<Ending, Failure> {
         let scenario = self.scenario;
         let patience = scenario.execution.deadlock_after;
         let suspicious_from = &mut self.suspicious_from;
@@ -180,12 +183,9 @@ impl<'s> Run<'s> {
     pub fn findings(&self) -> Result<Findings, Failure> {
         let cycle = self.progress().cycle;
         self.machine.audit().map_err(|reason| Failure::Inconsistent { cycle, reason })?;
-        let before = self.links_before.as_deref().unwrap_or(&[]);
-        let links = before.iter().zip(self.machine.link_flits());
-        let links = links.map(|(&(class, before), (_, after))| (class, after.wrapping_sub(before))).collect();
         Ok(Findings {
             record: self.machine.record(),
-            links,
+            links: self.machine.link_flits(),
             packet_hops: self.machine.packet_hops(),
             threads: self.threads() as u32,
         })
@@ -197,20 +197,34 @@ impl<'s> Run<'s> {
     /// When it cannot be written.
     pub fn save(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
+        tailback_engine::write_value(&self.regions, &mut bytes)?;
         self.machine.save(&mut bytes)?;
-        tailback_engine::write_value(&(&self.links_before, self.suspicious_from), &mut bytes)?;
+        tailback_engine::write_value(&self.suspicious_from, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Reads back a state that a run of the same scenario has written.
+    /// Reads back a state that a run of the same scenario has written. If regions are chosen by what pays off, they stay
+    /// those that it was written with, whatever the number of threads is now.
     ///
     /// # Errors
     /// When the bytes hold no such state; the run is then not to be used.
     pub fn load(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+        let regions = tailback_engine::read_value(&mut bytes)?;
+        if regions != self.regions && self.scenario.execution.partition == PartitionChoice::Auto {
+            (self.regions, self.machine) = (regions, build_machine(self.scenario, regions));
+        }
         self.machine.load(&mut bytes)?;
-        (self.links_before, self.suspicious_from) = tailback_engine::read_value(&mut bytes)?;
+        self.suspicious_from = tailback_engine::read_value(&mut bytes)?;
         Ok(())
     }
+}
+
+/// How often whoever watches a run is asked: what happens in fewer cycles may take less time than asking.
+const WATCHED_EVERY_CYCLES: u64 = 100;
+
+fn build_machine(scenario: &Scenario, regions: Regions) -> Box<dyn Machine> {
+    let watched_every = WATCHED_EVERY_CYCLES * u64::from(scenario.clock.ticks_per_cycle);
+    build(network_plan(scenario, regions), &record_plan(scenario), watched_every)
 }
 
 fn progress(scenario: &Scenario, machine: &dyn Machine) -> Progress {

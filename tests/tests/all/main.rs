@@ -10,4 +10,5 @@ mod papers;
 mod peers;
 mod scenarios;
 mod unsafe_code;
+mod windows;
 mod workspace;

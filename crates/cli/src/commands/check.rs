@@ -38,7 +38,7 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
         links: plan.links,
         regions: plan.regions,
         lookahead_cycles: plan.lookahead_ticks.map(|ticks| ticks as f64 / per_cycle),
-        microarchitecture: if plan.plain_routers { "plain" } else { "general" },
+        microarchitecture: plan.microarchitecture,
         memory_bytes: plan.memory_bytes,
         sweep_points: sweep.points().len() * sweep.seeds.len().max(1),
         deadlock_freedom: scenario.proof.describe(graph.as_ref()),

@@ -1,6 +1,7 @@
 //! `tailback run`: one scenario, one report.
 
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 use tailback_report::Report;
 use tailback_scenario::Scenario;
@@ -8,7 +9,7 @@ use tailback_sim::{Ending, Findings, Progress, Run, Timing};
 
 use crate::arguments::{Format, RunArguments};
 use crate::complaint::Complaint;
-use crate::host::{Stopwatch, cores};
+use crate::host::Stopwatch;
 use crate::output::{count, mebibytes, say};
 use crate::progress::Bar;
 use crate::results::{Directory, REPORT};
@@ -37,10 +38,10 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
             .map(|(n, thing)| count(n, thing));
         eprintln!("{nodes}, {routers}, {regions}, about {} MiB", mebibytes(plan.memory_bytes));
     }
-    let threads = scenario.execution.threads.map_or_else(cores, |threads| threads as usize);
-    let bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet);
-    let outcome = simulate(&scenario, threads, Stopwatch::of_process, |progress, stopwatch| {
-        bar.show(progress.cycle, || speed(progress, stopwatch.wall().as_secs_f64()));
+    let threads = input::threads(&scenario);
+    let mut bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet);
+    let outcome = simulate(&scenario, threads, Stopwatch::of_process, |progress, wall| {
+        bar.show(progress.cycle, || speed(progress, wall.elapsed().as_secs_f64()));
     });
     bar.clear();
     let (findings, timing) = outcome?;
@@ -64,17 +65,17 @@ fn write(directory: &Directory, scenario: &Scenario, findings: &Findings, report
 }
 
 /// Simulates a scenario to its end, unless somebody asks to stop. What is timed by the stopwatch is the simulation,
-/// without reading the scenario and building the network.
+/// without reading the scenario and building the network; `show` is told when it began.
 pub fn simulate(
     scenario: &Scenario,
     threads: usize,
     start: fn() -> Stopwatch,
-    show: impl Fn(&Progress, &Stopwatch),
+    mut show: impl FnMut(&Progress, &Instant) + Send,
 ) -> Result<(Findings, Timing), Complaint> {
     let mut run = Run::new(scenario, threads)?;
-    let stopwatch = start();
+    let (stopwatch, began) = (start(), Instant::now());
     let ending = run.finish(|progress| {
-        show(progress, &stopwatch);
+        show(progress, &began);
         if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     match ending? {

@@ -149,7 +149,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     fn announce(&mut self, node: u32, at: Time, number: u32) {
         if u64::from(at) <= TICKS_MAX {
-            self.wheel.schedule(at.into(), Event::at_node(EventKind::Due, node, number));
+            self.wheel.schedule(at.into(), Event::at(EventKind::Due, node, number));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::event::{Event, EventKind, credited};
 use crate::observer::Offer;
 use crate::packet::{NONE, Packet};
 use crate::region::NetworkRegion;
-use crate::router::{Microarchitecture, Place};
+use crate::router::Microarchitecture;
 use tailback_hardware::TICKS_MAX;
 
 use crate::time::Time;
@@ -66,7 +66,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if let Some(cycle) = processes.iter().filter_map(tailback_workload::Process::next_cycle).min() {
             let tick = cycle.saturating_mul(self.fabric.spec.ticks_per_cycle.into());
             if tick <= TICKS_MAX {
-                self.wheel.schedule(tick, Event::at_node(EventKind::Message, node, 0));
+                self.wheel.schedule(tick, Event::at(EventKind::Message, node, 0));
             }
         }
     }
@@ -81,7 +81,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     pub(crate) fn receive_node_credit(&mut self, node: u32, payload: u32) {
         let (vc, flits) = credited(payload);
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] += flits;
-        self.make_ready(node);
+        let record = &self.nodes.nodes[node as usize];
+        if record.waiting > 0 || record.control_waiting > 0 || !self.nodes.due.is_empty() {
+            self.make_ready(node);
+        }
     }
 
     pub(super) fn make_ready(&mut self, node: u32) {
@@ -103,6 +106,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.nodes.ready = ready;
     }
 
+    #[inline]
     fn inject(&mut self, node: u32, now: Time) {
         if self.fabric.rules.link_time(now) != now || self.nodes.nodes[node as usize].link_free_at > now {
             self.wait_for_link(node, now);
@@ -122,7 +126,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let record = &mut self.nodes.nodes[node as usize];
             record.link_scheduled = true;
             let tick = self.fabric.rules.link_time(record.link_free_at.max(now + 1));
-            self.wheel.schedule(tick.into(), Event::at_node(EventKind::NodeLink, node, 0));
+            self.wheel.schedule(tick.into(), Event::at(EventKind::NodeLink, node, 0));
         }
     }
 
@@ -252,11 +256,17 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn next_channel_with_room(&mut self, node: u32, class: u8, flits: u16) -> Option<u8> {
         let class = &self.fabric.spec.classes[usize::from(class)];
         let (first, end) = (class.first_vc[0], class.first_vc[0] + class.vcs[0]);
-        let last = self.nodes.nodes[node as usize].last_vc;
-        let after = (last + 1).clamp(first, end);
-        let vc = (after..end).chain(first..after).find(|&vc| self.has_room(node, vc, flits))?;
-        self.nodes.nodes[node as usize].last_vc = vc;
-        Some(vc)
+        let last = &mut self.nodes.nodes[node as usize].last_vc;
+        let free = &self.nodes.free[node as usize * self.fabric.shape.vcs..][..usize::from(end)];
+        let mut vc = if (first..end).contains(last) { *last } else { end - 1 };
+        for _ in first..end {
+            vc = if vc + 1 == end { first } else { vc + 1 };
+            if free[usize::from(vc)] >= flits {
+                *last = vc;
+                return Some(vc);
+            }
+        }
+        None
     }
 
     #[inline]
@@ -296,8 +306,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let busy = Time::from(flits) * Time::from(spec.injection.flit_ticks);
         self.nodes.nodes[node as usize].link_free_at = now + busy.max(spec.ticks_per_cycle);
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] -= flits;
-        let Place { router, port } = self.attachments[node as usize];
-        self.wheel.schedule(arrival.into(), Event::at_port(EventKind::Arrival, router, port, packet));
+        let port = self.attachments[node as usize];
+        self.wheel.schedule(arrival.into(), Event::at(EventKind::Arrival, port, packet));
     }
 }
 

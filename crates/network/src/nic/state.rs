@@ -76,6 +76,12 @@ impl NodeState {
         self.controls[node * classes..][..classes].iter().map(|list| list.first)
     }
 
+    /// Reads a little of every node, in order.
+    pub fn read_through(&self) -> u32 {
+        let nodes = self.nodes.iter().fold(0, |sum, node| sum ^ node.link_free_at);
+        self.processes.iter().fold(nodes, |sum, process| sum ^ u32::from(process.traffic))
+    }
+
     /// Reads a little of what belongs to a node.
     #[inline]
     pub fn glance(&self, node: u32) -> u32 {

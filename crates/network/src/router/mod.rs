@@ -1,360 +1,348 @@
 //! Routers: what happens at their inputs, in their crossbars and at their outputs.
 //!
-//! There is one description of a router, [`crate::RouterSpec`], and several microarchitectures that simulate it, each as
-//! one state for all routers of a region. [`General`] does everything the description can say. [`Plain`]
-//! does what most networks ask for, and is written for speed; where both can do a job they do the same.
+//! There is one description of a router, [`crate::RouterSpec`], and one implementation of it, [`Routers`]: the state of
+//! all routers of a region. It is compiled three times. As [`General`] it does everything the description can say. As
+//! [`Plain`] and [`Sorting`] it does what most networks ask for; all else is known to be absent when it is compiled, so it
+//! costs nothing.
+//!
+//! For packets that come in, a port has virtual channels. Each is one queue, or one per output (a VOQ). For packets that
+//! go out it has the crossbar's output connections, one or more output queues, and the link. Heads that cannot leave
+//! sleep until something changes at the output they want, so an allocation looks only at heads that may be able to.
+//!
+//! **What this module must never know:** nodes and what they send; how the network is dealt out to regions.
+//!
+//! **The invariant it keeps:** everything that happens to a router comes in by a method of [`Routers`], and everything that
+//! it causes goes out by the [`Surroundings`].
 
-mod general;
-mod plain;
+mod allocate;
+mod arbiters;
+mod arrive;
+mod cross;
+mod departures;
+mod inspect;
+mod link;
+mod microarchitecture;
+mod request;
+mod sleep;
+mod state;
+mod surroundings;
+mod switch;
+mod turns;
+mod vc_allocation;
+mod view;
 
-pub use general::General;
-pub use plain::Plain;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use tailback_engine::{Outbox, Tick, Wheel};
-use tailback_random::Stream;
-use tailback_routing::{Agent, Board, Lane, Notice, PortSet, Step, View};
-use tailback_topology::RouterId;
+use std::marker::PhantomData;
 
-use crate::event::{Event, EventKind, TickEvents, credit};
+use serde::{Deserialize, Serialize};
+
+use self::departures::Departures;
+pub(crate) use self::inspect::Held;
+pub use self::microarchitecture::{General, Microarchitecture, Plain, Sorting};
+use self::request::Scratch;
+use self::state::{
+    Extras, Heads, InputConnection, InputPort, OutputConnection, OutputPort, PLAIN_VCS, Queue, QueueId, members,
+};
+pub(crate) use self::surroundings::Surroundings;
 use crate::fabric::{Fabric, Rules, Shape};
-use crate::gossip::Gossip;
 use crate::link::{FarKind, Link};
-use crate::machines::Machines;
-use crate::packet::Pool;
-use crate::region::NetworkMail;
 use crate::time::Time;
 
-/// All routers of a region, of one microarchitecture.
-///
-/// Everything that happens to a router comes in by one of these methods, and everything that it causes goes out by the
-/// `Surroundings`.
-pub trait Microarchitecture: sealed::Routers {}
-
-impl<M: sealed::Routers> Microarchitecture for M {}
-
-pub(crate) mod sealed {
-    use super::{
-        DeserializeOwned, Fabric, Held, Link, Outputs, Place, Pool, Rules, Serialize, Shape, Surroundings, Time,
-    };
-
-    /// What a microarchitecture does. Only this crate can add one.
-    pub trait Routers: Send + Sized + Serialize + DeserializeOwned {
-        /// Whether it can do what the description says.
-        fn suits(shape: &Shape, rules: &Rules) -> bool;
-
-        /// Empty routers whose ports have the given links, router by router.
-        fn new(fabric: &Fabric, links: &[Link]) -> Self;
-
-        /// The first flit of a packet arrives at a port.
-        fn arrive(&mut self, place: Place, packet: u32, now: Time, around: &mut Surroundings<'_>);
-
-        /// Credits arrive at a port.
-        fn receive_credit(&mut self, place: Place, vc: u8, flits: u16, now: Time, around: &mut Surroundings<'_>);
-
-        /// The crossbar is done with a packet that came in by a port.
-        fn input_free(&mut self, place: Place, vc: u8, now: Time, around: &mut Surroundings<'_>);
-
-        /// The crossbar is done with a packet that leaves by a port.
-        fn output_free(&mut self, place: Place, vc: u8, now: Time, around: &mut Surroundings<'_>);
-
-        /// A departing packet has made room in the output queue of a port.
-        fn room_free(&mut self, place: Place, now: Time, around: &mut Surroundings<'_>);
-
-        /// The head of a queue of a port may ask for the crossbar.
-        fn head_ready(&mut self, place: Place, row: u8, vc: u8, now: Time, around: &mut Surroundings<'_>);
-
-        /// The head of a queue of a port may have waited for too long; `payload` says which. Only routers that drop packets
-        /// are told.
-        fn lose_patience(&mut self, place: Place, payload: u32, now: Time, around: &mut Surroundings<'_>);
-
-        /// A link may start a packet; `serial` is the number of this announcement.
-        fn start_link(&mut self, place: Place, serial: u32, now: Time, around: &mut Surroundings<'_>);
-
-        /// Starts the links that credits of this tick let start at once.
-        fn start_links_now(&mut self, now: Time, around: &mut Surroundings<'_>);
-
-        /// Whether some router has something to allocate.
-        fn allocation_due(&self) -> bool;
-
-        /// One allocation at each router that has something to allocate.
-        fn allocate(&mut self, now: Time, around: &mut Surroundings<'_>);
-
-        /// What the routing agent of a router sees of its outputs, for a packet of a traffic class and size.
-        fn outputs<'a>(&'a self, router: u32, class: u8, flits: u16, now: Time, fabric: &'a Fabric) -> impl Outputs;
-
-        /// Keeps the links of a class of a router busy with other things than packets.
-        fn occupy_links(&mut self, router: u32, link_class: u8, flits: u16, now: Time);
-
-        /// Reads a little of what belongs to a port.
-        fn glance(&self, place: Place) -> u32;
-
-        /// Reads a little of every part of the state, in order.
-        fn read_through(&self) -> u32;
-
-        /// Packets that have crossed a router so far, each counted once per router.
-        fn packet_hops(&self) -> u64;
-
-        /// When a packet last crossed a router.
-        fn last_hop(&self) -> Time;
-
-        /// Whether a packet is crossing after tick `now` that was the head of a queue of virtual channel `vc` of a port.
-        fn is_crossing(&self, place: Place, vc: u8, now: Time) -> bool;
-
-        /// Shows all packets that routers hold.
-        fn visit_packets(&self, pool: &Pool, visit: &mut dyn FnMut(Held));
-
-        /// Free flits in the buffer of a virtual channel at the other end of a port's link.
-        fn free(&self, place: Place, vc: u8) -> u16;
-
-        /// Flits that a port's link has been given so far, modulo 2³².
-        fn flits_sent(&self, place: Place) -> u32;
-    }
-}
-
-/// What a routing agent sees of the outputs of its router, for a packet of one traffic class: see [`View`].
-pub trait Outputs {
-    /// As [`View::channels`].
-    fn channels(&self, port: u8) -> u8;
-    /// As [`View::occupancy`].
-    fn occupancy(&self, port: u8, vc: u8) -> u32;
-    /// As [`View::capacity`].
-    fn capacity(&self, port: u8, vc: u8) -> u32;
-    /// As [`View::waiting`].
-    fn waiting(&self, port: u8) -> u32;
-    /// As [`View::admits`].
-    fn admits(&self, port: u8, vc: u8) -> bool;
-    /// As [`View::open`].
-    #[inline]
-    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
-        ports.filter(|port| self.occupancy(port, vc) <= occupancy_max && self.admits(port, vc))
-    }
-    /// As [`View::occupancy_of_all`].
-    #[inline]
-    fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
-        ports.iter().map(|port| self.occupancy(port, vc)).sum()
-    }
-}
-
-/// What a routing agent sees.
-struct RouterView<'a, T> {
-    outputs: T,
-    board: &'a Board,
-}
-
-impl<T: Outputs> View for RouterView<'_, T> {
-    #[inline]
-    fn channels(&self, port: u8) -> u8 {
-        self.outputs.channels(port)
-    }
-
-    #[inline]
-    fn occupancy(&self, port: u8, vc: u8) -> u32 {
-        self.outputs.occupancy(port, vc)
-    }
-
-    #[inline]
-    fn capacity(&self, port: u8, vc: u8) -> u32 {
-        self.outputs.capacity(port, vc)
-    }
-
-    #[inline]
-    fn waiting(&self, port: u8) -> u32 {
-        self.outputs.waiting(port)
-    }
-
-    #[inline]
-    fn admits(&self, port: u8, vc: u8) -> bool {
-        self.outputs.admits(port, vc)
-    }
-
-    #[inline]
-    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
-        self.outputs.open(ports, vc, occupancy_max)
-    }
-
-    #[inline]
-    fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
-        self.outputs.occupancy_of_all(ports, vc)
-    }
-
-    #[inline]
-    fn board(&self) -> &Board {
-        self.board
-    }
-}
+/// Words of a set of ports, at most.
+const WORDS_MAX: usize = 4;
 
 /// A port of a router of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PortId {
     /// The router, as the region numbers it.
     pub(crate) router: u32,
     /// The port.
     pub(crate) port: u8,
 }
 
-/// A packet that a router holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
-    /// It is in the input buffer of virtual channel `vc` of `place`.
-    Input {
-        /// The port.
-        place: Place,
-        /// The virtual channel.
-        vc: u8,
-        /// The packet.
-        packet: u32,
-        /// Where it wants to go, if it is a head and settled: the port, the first channel that will do, how many.
-        wish: Option<(u8, u8, u8)>,
-    },
-    /// It is in the output queue of `place`, has claimed what it needs, and will leave by channel `vc`.
-    Output {
-        /// The port.
-        place: Place,
-        /// The virtual channel.
-        vc: u8,
-        /// The packet.
-        packet: u32,
-        /// Whether it has claimed its room at the other end.
-        claimed: bool,
-    },
+/// All routers of a region.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub(crate) struct Routers<M> {
+    shape: Shape,
+    rules: Rules,
+    /// By port: the side where packets come in, and the side where they go out.
+    inputs: Vec<InputPort>,
+    outputs: Vec<OutputPort>,
+    /// By port, VOQ and virtual channel.
+    queues: Vec<Queue>,
+    /// By port and virtual channel: free flits in the buffer at the other end; those of plain routers are in their ports.
+    credits: Vec<u16>,
+    departures: Departures,
+    extras: Extras,
+    /// By router: set of ports that the allocator shall look at. And the set of routers that have any.
+    active: Vec<u64>,
+    busy: Vec<u64>,
+    allocation_due: bool,
+    packet_hops: u64,
+    last_hop: Time,
+    #[serde(skip)]
+    scratch: Scratch,
+    #[serde(skip)]
+    microarchitecture: PhantomData<M>,
 }
 
-/// What routers act on, beside themselves.
-pub struct Surroundings<'a> {
-    pub(crate) fabric: &'a Fabric,
-    /// The number of the region.
-    pub(crate) region: u32,
-    /// Its routers, by their numbers in the network.
-    pub(crate) router_ids: &'a [RouterId],
-    pub(crate) wheel: &'a mut Wheel<Event>,
-    pub(crate) pool: &'a mut Pool,
-    pub(crate) gossip: &'a mut Gossip,
-    /// By traffic class, then by router.
-    pub(crate) agents: &'a mut [Box<dyn Agent>],
-    /// The random streams of the routers.
-    pub(crate) streams: &'a mut [Stream],
-    /// The machines of the protocol.
-    pub(crate) machines: &'a mut Machines,
-    pub(crate) outbox: &'a mut Outbox<NetworkMail>,
-}
+impl<M: Microarchitecture> Routers<M> {
+    /// Empty routers whose ports have the given links, router by router.
+    pub fn new(fabric: &Fabric, links: &[Link]) -> Self {
+        let (shape, rules) = (fabric.shape, fabric.rules);
+        let routers = links.len() / shape.ports;
+        let (inputs, outputs, credits) = state::ports(fabric, links);
+        let departures = if rules.departs_at_once { shape.departures } else { 0 };
+        Self {
+            shape,
+            rules,
+            inputs,
+            outputs,
+            queues: state::queues(&shape, links.len()),
+            credits: if M::PLAIN { Vec::new() } else { credits },
+            departures: Departures::new(links.len(), departures),
+            extras: Extras::new(fabric, links.len()),
+            active: vec![0; routers * shape.words],
+            busy: vec![0; routers.div_ceil(64)],
+            allocation_due: false,
+            packet_hops: 0,
+            last_hop: 0,
+            scratch: Scratch::new(&shape),
+            microarchitecture: PhantomData,
+        }
+    }
 
-impl Surroundings<'_> {
+    /// Whether a rule holds that never does in plain routers.
     #[inline]
-    pub fn schedule(&mut self, time: Time, event: Event) {
-        self.wheel.schedule(Tick::from(time), event);
+    fn may(&self, rule: bool) -> bool {
+        !M::PLAIN && rule
     }
 
-    /// Asks the routing agent of a router where the packet shall go that came in by `entry`.
+    /// Whether a rule holds that never does in basic routers.
     #[inline]
-    pub fn route(&mut self, router: u32, packet: u32, entry: Lane, outputs: impl Outputs) -> Step {
-        let packet = &self.pool[packet];
-        let agent = usize::from(packet.class) * self.streams.len() + router as usize;
-        let view = RouterView { outputs, board: self.gossip.board(packet.class, router) };
-        let step = self.agents[agent].route(entry, &packet.header, &view, &mut self.streams[router as usize]);
-        if cfg!(debug_assertions) {
-            self.fabric.assert_named(self.router_ids[router as usize], packet.class, entry, &step);
-        }
-        step
+    fn might(&self, rule: bool) -> bool {
+        !M::BASIC && rule
     }
 
-    /// Tells the routing agent of a router that a packet has become head of its queue.
-    pub fn tell_head(&mut self, router: u32, packet: u32, entry: Lane) {
-        let packet = &self.pool[packet];
-        let agent = usize::from(packet.class) * self.streams.len() + router as usize;
-        self.agents[agent].head_arrived(entry, &packet.header);
-    }
-
-    /// Tells the routing agent of a router and a traffic class that the head of a queue has left it.
-    pub fn tell_left(&mut self, router: u32, class: u8, entry: Lane) {
-        self.agents[usize::from(class) * self.streams.len() + router as usize].tail_left(entry);
-    }
-
-    /// Lets agents look around and broadcast, before routers allocate.
+    /// Whether inputs have a queue per output.
     #[inline]
-    pub(crate) fn listen(&mut self, routers: &mut impl Microarchitecture, events: &TickEvents, now: Time) {
-        if self.gossip.state.look_due {
-            self.look_around(routers, now);
-        }
-        if events.of(EventKind::Broadcast).next().is_some() {
-            self.broadcast(routers, now);
-        }
+    fn has_voqs(&self) -> bool {
+        M::VOQS.unwrap_or(self.shape.voqs > 1)
     }
 
-    /// Lets the agents of all routers look around at whose outputs something has changed.
-    fn look_around(&mut self, routers: &impl Microarchitecture, now: Time) {
-        while let Some(router) = self.gossip.next_changed() {
-            for class in 0..self.fabric.spec.classes.len() as u8 {
-                let outputs = routers.outputs(router, class, 0, now, self.fabric);
-                let view = RouterView { outputs, board: self.gossip.board(class, router) };
-                let agent = usize::from(class) * self.streams.len() + router as usize;
-                if let Some(notice) = self.agents[agent].look(&view) {
-                    self.tell(class, router, notice, now);
-                }
-            }
-        }
-    }
-
-    /// Lets all agents broadcast, which may take a while of the links they do it by.
-    fn broadcast(&mut self, routers: &mut impl Microarchitecture, now: Time) {
-        let interests = self.fabric.interests();
-        for agent in 0..self.agents.len() {
-            let (class, router) = (agent / self.streams.len(), (agent % self.streams.len()) as u32);
-            if let Some(notice) = self.agents[agent].broadcast() {
-                self.tell(class as u8, router, notice, now);
-                if let Some(link) = interests.notices.filter(|_| interests.broadcast_flits > 0) {
-                    routers.occupy_links(router, link.0, interests.broadcast_flits, now);
-                }
-            }
-        }
-        let period = interests.broadcast_cycles.map_or(0, |cycles| cycles * self.fabric.spec.ticks_per_cycle);
-        self.schedule(now + period, Event::at_node(EventKind::Broadcast, 0, 0));
-    }
-
-    fn tell(&mut self, class: u8, router: u32, notice: Notice, now: Time) {
-        let (tick, event) = self.gossip.tell(class, router, notice, now.into(), self.outbox);
-        self.wheel.schedule(tick, event);
-    }
-
-    /// Sends a packet's first flit by a link to a router, to arrive when the packet says.
+    /// Whether packets are routed when they arrive.
     #[inline]
-    pub fn send_packet(&mut self, link: &Link, packet: u32) {
-        let arrival = Tick::from(self.pool[packet].head_at);
-        if link.far_region == self.region {
-            let event = Event::at_port(EventKind::Arrival, link.far, link.far_port, packet);
-            self.wheel.schedule(arrival, event);
+    fn routes_on_arrival(&self) -> bool {
+        M::VOQS.unwrap_or(self.rules.routes_on_arrival)
+    }
+
+    /// Whether all virtual channels of an input share a connection to the crossbar.
+    #[inline]
+    fn inputs_share(&self) -> bool {
+        !self.might(self.shape.inputs > 1)
+    }
+
+    /// Whether all virtual channels of an output share a connection from the crossbar.
+    #[inline]
+    fn outputs_share(&self) -> bool {
+        !self.might(self.shape.outputs > 1)
+    }
+
+    /// Whether the time at which a packet departs is known when it crosses.
+    #[inline]
+    fn departs_at_once(&self) -> bool {
+        M::PLAIN || self.rules.departs_at_once
+    }
+
+    /// Whether packets cross to this port while its link is idle, and then without waiting for those before them.
+    #[inline]
+    fn ejects_when_idle(&self, index: u32) -> bool {
+        self.might(self.rules.ejects_when_idle) && self.outputs[index as usize].is_terminal()
+    }
+
+    /// The number of a port in the region.
+    #[inline]
+    fn port_index(&self, port: PortId) -> u32 {
+        port.router * self.shape.ports as u32 + u32::from(port.port)
+    }
+
+    /// The port with a number.
+    pub fn port_id(&self, index: u32) -> PortId {
+        let input = &self.inputs[index as usize];
+        PortId { router: input.router, port: input.port }
+    }
+
+    /// A queue of a port.
+    #[inline]
+    fn queue_id(&self, index: u32, voq: u8, vc: u8) -> QueueId {
+        QueueId { index, port: self.inputs[index as usize].port, voq, vc }
+    }
+
+    /// Where the record of a queue is.
+    #[inline]
+    fn queue_index(&self, id: QueueId) -> usize {
+        let first =
+            if self.has_voqs() { id.index as usize * self.shape.voqs + usize::from(id.voq) } else { id.index as usize };
+        first * self.shape.vcs + usize::from(id.vc)
+    }
+
+    #[inline]
+    fn queue(&self, id: QueueId) -> &Queue {
+        &self.queues[self.queue_index(id)]
+    }
+
+    /// The heads of the virtual channels of a port, or of one VOQ of each.
+    #[inline]
+    fn heads(&self, id: QueueId) -> &Heads {
+        if self.has_voqs() {
+            &self.extras.heads[id.index as usize * self.shape.voqs + usize::from(id.voq)]
         } else {
-            let event = Event::at_port(EventKind::Arrival, link.far, link.far_port, 0);
-            let packet = self.pool.remove(packet);
-            self.outbox.mail(link.far_region, arrival).packets.push((event, packet));
+            &self.inputs[id.index as usize].heads
         }
     }
 
-    /// Sends a packet's first flit by a link to a node, whose last flit arrives when the packet says.
     #[inline]
-    pub fn send_to_node(&mut self, link: &Link, packet: u32) {
-        let arrival = self.pool[packet].tail_at();
-        self.schedule(arrival, Event::at_node(EventKind::Delivery, link.far, packet));
+    fn heads_mut(&mut self, id: QueueId) -> &mut Heads {
+        if self.has_voqs() {
+            &mut self.extras.heads[id.index as usize * self.shape.voqs + usize::from(id.voq)]
+        } else {
+            &mut self.inputs[id.index as usize].heads
+        }
     }
 
-    /// Returns credits for `flits` flits of a virtual channel to whatever feeds a port by its link.
+    /// The connection of a queue to the crossbar.
     #[inline]
-    pub fn return_credit(&mut self, link: &Link, vc: u8, flits: u16, now: Time) {
-        let tick = Tick::from(now + link.credit_latency);
-        match link.kind {
-            FarKind::Router => {
-                let event = Event::at_port(EventKind::Credit, link.far, link.far_port, credit(vc, flits));
-                if link.far_region == self.region {
-                    self.wheel.schedule(tick, event);
-                } else {
-                    self.outbox.mail(link.far_region, tick).credits.push((tick, event));
-                }
-            }
-            FarKind::Node => {
-                self.wheel.schedule(tick, Event::at_node(EventKind::NodeCredit, link.far, credit(vc, flits)));
-            }
-            // What the router has said itself.
-            FarKind::Open => {}
+    fn input(&self, id: QueueId) -> &InputConnection {
+        if self.inputs_share() || id.vc == 0 {
+            &self.inputs[id.index as usize].connection
+        } else {
+            &self.extras.inputs[id.index as usize * (self.shape.inputs - 1) + usize::from(id.vc) - 1]
         }
+    }
+
+    #[inline]
+    fn input_mut(&mut self, id: QueueId) -> &mut InputConnection {
+        if self.inputs_share() || id.vc == 0 {
+            &mut self.inputs[id.index as usize].connection
+        } else {
+            &mut self.extras.inputs[id.index as usize * (self.shape.inputs - 1) + usize::from(id.vc) - 1]
+        }
+    }
+
+    /// The number of a queue's connection among those of its router.
+    #[inline]
+    fn input_number(&self, id: QueueId) -> u16 {
+        if self.inputs_share() {
+            id.port.into()
+        } else {
+            u16::from(id.port) * self.shape.inputs as u16 + u16::from(id.vc)
+        }
+    }
+
+    /// The connection of the crossbar to a channel of a port.
+    #[inline]
+    fn output(&self, index: u32, vc: u8) -> &OutputConnection {
+        if self.outputs_share() || vc == 0 {
+            &self.outputs[index as usize].connection
+        } else {
+            &self.extras.outputs[index as usize * (self.shape.outputs - 1) + usize::from(vc) - 1]
+        }
+    }
+
+    #[inline]
+    fn output_mut(&mut self, index: u32, vc: u8) -> &mut OutputConnection {
+        if self.outputs_share() || vc == 0 {
+            &mut self.outputs[index as usize].connection
+        } else {
+            &mut self.extras.outputs[index as usize * (self.shape.outputs - 1) + usize::from(vc) - 1]
+        }
+    }
+
+    /// The number of the connection to a channel of a port among those of its router.
+    #[inline]
+    fn output_number(&self, port: u8, vc: u8) -> usize {
+        if self.outputs_share() { port.into() } else { usize::from(port) * self.shape.outputs + usize::from(vc) }
+    }
+
+    /// Where a virtual channel of a port is found in arrays by port and channel.
+    #[inline]
+    fn channel(&self, index: u32, vc: u8) -> usize {
+        index as usize * self.shape.vcs + usize::from(vc)
+    }
+
+    /// The allocator shall look at a port.
+    #[inline]
+    fn activate(&mut self, index: u32) {
+        let input = &self.inputs[index as usize];
+        let (router, bit) = (input.router, 1 << (input.port % 64));
+        let word = &mut self.active[input.word as usize];
+        // A router with active ports is busy already.
+        if *word == 0 {
+            self.busy[router as usize / 64] |= 1 << (router % 64);
+            self.allocation_due = true;
+        }
+        *word |= bit;
+    }
+
+    /// The allocator need not look at a port until it is activated.
+    #[inline]
+    fn deactivate(&mut self, index: u32) {
+        let input = &self.inputs[index as usize];
+        self.active[input.word as usize] &= !(1 << (input.port % 64));
+    }
+
+    /// Whether some router has something to allocate.
+    #[inline]
+    pub fn allocation_due(&self) -> bool {
+        self.allocation_due
+    }
+
+    /// Keeps the links of a class of a router busy with other things than packets.
+    pub fn occupy_links(&mut self, router: u32, link_class: u8, flits: u16, now: Time) {
+        let (first, rules) = (router as usize * self.shape.ports, self.rules);
+        debug_assert!(!rules.departs_at_once, "a packet that has crossed knows when its link is free");
+        for output in &mut self.outputs[first..first + self.shape.ports] {
+            if output.link_class == link_class && !output.is_terminal() {
+                let from = rules.link_time(output.link_free_at.max(now));
+                output.link_free_at = from + Time::from(flits) * Time::from(output.flit_ticks);
+            }
+        }
+    }
+
+    /// Free flits in the buffer of a virtual channel at the other end of a port's link.
+    #[inline]
+    fn credit(&self, index: u32, vc: u8) -> u16 {
+        if M::PLAIN {
+            self.outputs[index as usize].credits[usize::from(vc) % PLAIN_VCS]
+        } else {
+            self.credits[self.channel(index, vc)]
+        }
+    }
+
+    #[inline]
+    fn credit_mut(&mut self, index: u32, vc: u8) -> &mut u16 {
+        if M::PLAIN {
+            &mut self.outputs[index as usize].credits[usize::from(vc) % PLAIN_VCS]
+        } else {
+            let channel = self.channel(index, vc);
+            &mut self.credits[channel]
+        }
+    }
+
+    /// Flits that a port's link has sent while it was measured.
+    pub fn flits_sent(&self, port: PortId) -> u32 {
+        self.outputs[self.port_index(port) as usize].flits_sent
+    }
+
+    /// The port by which a router itself sends control packets, where it does: nothing is behind it.
+    fn internal_port(&self) -> u8 {
+        debug_assert!(self.rules.has_internal_port);
+        (self.shape.ports - 1) as u8
+    }
+
+    /// Whether a port is that one, or joined to nothing.
+    #[inline]
+    fn is_internal(&self, index: u32) -> bool {
+        self.inputs[index as usize].fed_by == FarKind::Open
     }
 }

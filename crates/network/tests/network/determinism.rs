@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use tailback_engine::{Rayon, Sequential, Simulation, Snapshot};
-use tailback_network::{General, Microarchitecture, NetworkPlan, NetworkRegion, Partition, Plain};
+use tailback_network::{General, Microarchitecture, NetworkPlan, NetworkRegion, Partition, Plain, Sorting};
 
 use crate::notes::Tally;
-use crate::sample::{plain_samples, samples};
+use crate::sample::{plain_samples, samples, sorting_samples};
 
 const SILENT_FROM: u64 = 250;
 const END_CYCLE: u64 = 400;
@@ -80,5 +80,14 @@ proptest! {
         let plan = sample.plan(SILENT_FROM);
         let plain = is_determined::<Plain>(&plan, &random, stop)?;
         prop_assert_eq!(plain, run::<General>(&plan, Partition::single(plan.topology.as_ref())));
+    }
+
+    #[test]
+    fn sorting_routers_do_what_general_ones_do(
+        sample in sorting_samples(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12,
+    ) {
+        let plan = sample.plan(SILENT_FROM);
+        let sorting = is_determined::<Sorting>(&plan, &random, stop)?;
+        prop_assert_eq!(sorting, run::<General>(&plan, Partition::single(plan.topology.as_ref())));
     }
 }

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use tailback_engine::{Sequential, Simulation};
-use tailback_network::{General, Microarchitecture, NetworkPlan, NetworkRegion, Plain, RouterSpec, ZeroLoad};
+use tailback_network::{
+    General, Microarchitecture, NetworkPlan, NetworkRegion, OutputQueueSpec, Plain, RouterSpec, ZeroLoad,
+};
 use tailback_topology::LinkClass;
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
@@ -52,6 +54,34 @@ fn channels_are_allocated_while_others_cross() {
     let plan = one_message(&sample, 0, 1, 2);
     let alone = ZeroLoad::new(&plan.spec, &[], 1).total();
     assert_eq!(run::<General>(plan).0, alone + 1);
+}
+
+/// What all links have sent in some ticks, in a network in which one node sends one message.
+fn sent<M: Microarchitecture>(plan: &NetworkPlan, measured: std::ops::Range<u64>) -> u32 {
+    let plan = NetworkPlan { measured, ..plan.clone() };
+    let mut simulation: Simulation<NetworkRegion<Log, M>> = plan.build(|_| Log::default());
+    simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
+    let mut sum = 0;
+    simulation.regions().for_each(|region| region.visit_links(|_, _, _, flits| sum += flits));
+    sum
+}
+
+/// A link sends at most a flit per cycle, also while a packet is under way when measuring begins or ends.
+#[test]
+fn links_count_the_flits_of_the_time_in_which_they_are_measured() {
+    let sample = fixed(("single-switch", &[("nodes", &[3])]));
+    let output_queues = OutputQueueSpec { flits: Some(8), ..sample.router.output_queues };
+    let router = RouterSpec { output_queues, ..sample.router.clone() };
+    let sample = Sample { routing: ("direct", &[("vcs", "1")]), packet_flits: 8, router, ..sample };
+    let plan = one_message(&sample, 0, 1, 8);
+    let end = 1 << 20;
+    assert_eq!((sent::<Plain>(&plan, 0..end), sent::<General>(&plan, 0..end)), (8, 8));
+    let cycle = u64::from(plan.spec.ticks_per_cycle);
+    for at in 0..100 {
+        let parts = [0..at, at..at + cycle, at + cycle..end].map(|measured| sent::<Plain>(&plan, measured));
+        assert_eq!(parts.iter().sum::<u32>(), 8, "cut at tick {at}");
+        assert!(parts[1] <= 1, "{} flits in a cycle from tick {at} on", parts[1]);
+    }
 }
 
 /// Whether routers' broadcasts take links away from packets: then none is alone.

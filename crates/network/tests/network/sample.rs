@@ -252,6 +252,18 @@ pub fn plain_samples() -> impl Strategy<Value = Sample> {
     )
 }
 
+/// Networks of routers with VOQs that are plain else, but for their output queues and protocols.
+pub fn sorting_samples() -> impl Strategy<Value = Sample> {
+    let per = select(vec![QueuePer::Port, QueuePer::Class, QueuePer::Channel]);
+    let sorting = |(sample, per): (Sample, QueuePer)| {
+        let output_queues = OutputQueueSpec { per, ..sample.router.output_queues };
+        Sample { router: RouterSpec { virtual_output_queues: true, output_queues, ..sample.router }, ..sample }
+    };
+    (samples_with(plain_routers), per)
+        .prop_map(sorting)
+        .prop_filter("packets are routed once", |sample| !sample.routing(&sample.topology()).revises())
+}
+
 impl Sample {
     pub fn topology(&self) -> AnyTopology {
         let (name, given) = self.topology;
@@ -358,6 +370,7 @@ impl Sample {
         let partition = Partition::single(topology.as_ref());
         let protocol = Arc::clone(&self.protocol);
         NetworkPlan {
+            measured: 0..u64::MAX,
             topology,
             routings,
             spec,

@@ -14,6 +14,10 @@ use crate::sample::{Sample, partitions, run, samples};
 static POOLS: LazyLock<Vec<Rayon>> =
     LazyLock::new(|| [1, 2, 3, 8].map(|threads| Rayon::new(threads).expect("threads start")).into());
 
+/// The same, which share all windows however short they are.
+static EAGER: LazyLock<Vec<Rayon>> =
+    LazyLock::new(|| [2, 3, 8].map(|threads| Rayon::new(threads).expect("threads start").eager()).into());
+
 /// One region on one thread: what all else is held against.
 fn oracle(sample: &Sample) -> (u64, u64) {
     let mut simulation = sample.model.simulation(1);
@@ -55,6 +59,20 @@ proptest! {
                 run(&mut simulation, sample.end, pool);
                 prop_assert_eq!(Phold::digest(&simulation), expected, "{} regions, {} threads", regions, threads);
             }
+        }
+    }
+
+    /// However the batches of windows are cut, and whoever comes to share them.
+    #[test]
+    fn the_digest_does_not_depend_on_who_shares_windows(
+        sample in samples(), other in any::<u32>(), window in 1u64..500, observed_every in 0u64..500, pool in 0usize..3,
+    ) {
+        let expected = oracle(&sample);
+        for regions in partitions(&sample.model, other) {
+            let simulation = sample.model.simulation(regions).with_longest_window(window);
+            let mut simulation = simulation.with_observation_every(observed_every);
+            run(&mut simulation, sample.end, &EAGER[pool]);
+            prop_assert_eq!(Phold::digest(&simulation), expected, "{} regions", regions);
         }
     }
 

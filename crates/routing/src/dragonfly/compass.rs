@@ -176,6 +176,12 @@ impl Compass {
         }
     }
 
+    /// Whether the next hop of a minimal way to a group is drawn among several.
+    #[inline]
+    pub(super) fn draws_towards(&self, group: u32) -> bool {
+        group != self.group && self.kind(self.towards[group as usize]).is_none()
+    }
+
     fn draw_towards_group(&self, group: u32, random: &mut Stream) -> (Hop, Port) {
         let drawn = random.below(self.exits(self.place, group).count() as u32) as usize;
         self.by(self.exits(self.place, group).nth(drawn).expect("the draw is below the count"))

@@ -83,7 +83,7 @@ impl Detours {
 
     /// The header of a packet that sets out for `via`.
     pub(super) fn set_out(&self, header: Header, via: (u32, u32)) -> Header {
-        Header { via: via.0 << 16 | via.1, leg: DETOUR, detoured: true, ..header }
+        Header { leg: DETOUR, detoured: true, ..header.by_way_of(via.0 << 16 | via.1) }
     }
 
     /// The ways of a packet with `header`, which has not decided: straight on, and by `via`.
@@ -142,6 +142,13 @@ impl Detours {
         compass.minimal_step(entry, straight_on(header), random)
     }
 
+    /// Whether [`Detours::follow`] draws the next step among several.
+    #[inline]
+    pub(super) fn draws(&self, compass: &Compass, header: Header) -> bool {
+        let destination = || Dragonfly::locate(header.destination()).0;
+        compass.draws_towards(self.ahead(compass, header).map_or_else(destination, |(group, _)| group))
+    }
+
     /// All steps that a packet may make which starts on a detour or is on one.
     pub(super) fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
         let compass = self.chart.compass(router);
@@ -173,7 +180,7 @@ impl Detours {
     /// Where a packet on a detour turns, unless it is there or past it.
     #[inline]
     fn ahead(&self, compass: &Compass, header: Header) -> Option<(u32, u32)> {
-        let (group, place) = (header.via >> 16, header.via & 0xffff);
+        let (group, place) = (header.via() >> 16, header.via() & 0xffff);
         let reached = group == compass.group && (self.turns.target == ValiantTarget::Group || place == compass.place);
         (header.leg == DETOUR && !reached).then_some((group, place))
     }
@@ -186,7 +193,7 @@ impl Detours {
 /// The header of a packet that has nothing but its destination ahead.
 #[inline]
 pub(super) fn straight_on(header: Header) -> Header {
-    Header { via: 0, leg: STRAIGHT, ..header }
+    Header { leg: STRAIGHT, ..header.by_way_of(0) }
 }
 
 fn default_sequence(target: ValiantTarget) -> &'static str {

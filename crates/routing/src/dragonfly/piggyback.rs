@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tailback_parameters::{Choice, Kind, Parameter};
+use tailback_parameters::{BuildError, Choice, Kind, Parameter};
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, LinkClass, Port, RouterId, Topology};
 
@@ -47,6 +47,11 @@ pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
     ],
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&PIGGYBACK, topology)) };
+        let links = topology.global_links_per_router();
+        if links > u64::BITS {
+            let message = format!("PB tells of at most {} global links of a router, here are {links}", u64::BITS);
+            return Err(BuildError::new(message).help("use a dragonfly with a smaller h, or another routing"));
+        }
         let rule = Rule {
             saturation: values.integer("saturation"),
             margin: values.integer("saturation_margin"),
@@ -149,11 +154,8 @@ impl PiggybackAgent {
         *self.drawn[queue].get_or_insert_with(|| self.detours.turns.draw(&self.compass, entry, header, random))
     }
 
-    /// The header with which a packet leaves its source router, as things are now.
+    /// The header with which a packet leaves its source router, which is not its last, as things are now.
     fn decide(&mut self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Header {
-        if self.compass.is_last(&header) {
-            return straight_on(header);
-        }
         let via = self.detour(entry, &header, random);
         let fork = self.detours.fork(&self.compass, entry, header, via, random);
         let queue = |way: &Way| view.occupancy(way.step.port, way.step.vc);
@@ -173,8 +175,13 @@ impl PiggybackAgent {
 
 impl Agent for PiggybackAgent {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        let header = if header.leg == START { self.decide(entry, *header, view, random) } else { *header };
-        self.detours.follow(&self.compass, entry, header, random)
+        if header.leg == START && !self.compass.is_last(header) {
+            let header = self.decide(entry, *header, view, random);
+            return self.detours.follow(&self.compass, entry, header, random);
+        }
+        let header = if header.leg == START { straight_on(*header) } else { *header };
+        let settled = !self.detours.draws(&self.compass, header);
+        self.detours.follow(&self.compass, entry, header, random).settled(settled)
     }
 
     fn head_arrived(&mut self, entry: Lane, _header: &Header) {
@@ -185,16 +192,17 @@ impl Agent for PiggybackAgent {
     }
 
     fn look(&mut self, view: &dyn View) -> Option<Notice> {
+        // A router has at most as many global links as the set of those that are saturated has bits: others are refused.
+        let mut used = [0; u64::BITS as usize];
         let (mut sum, mut count) = (0, 0);
-        for port in self.compass.global_ports() {
-            sum += self.rule.used(view, port);
+        for (used, port) in used.iter_mut().zip(self.compass.global_ports()) {
+            *used = self.rule.used(view, port);
+            sum += *used;
             count += 1;
         }
         let limit = self.rule.saturation * sum / (100 * count.max(1)) + self.rule.margin;
-        let mut saturated = 0;
-        for (offset, port) in self.compass.global_ports().enumerate() {
-            saturated |= u64::from(self.rule.used(view, port) > limit) << offset;
-        }
+        let above = used[..count as usize].iter().enumerate().filter(|&(_, &used)| used > limit);
+        let saturated = above.fold(0, |set, (offset, _)| set | 1 << offset);
         let news = saturated != self.saturated;
         self.saturated = saturated;
         news.then(|| Notice { word: saturated, list: Vec::new() })
@@ -225,5 +233,21 @@ impl Agent for PiggybackAgent {
             self.drawn.push((drawn != (u32::MAX, u32::MAX)).then_some(drawn));
         }
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tailback_parameters::Values;
+    use tailback_topology::Arrangement;
+
+    use super::*;
+
+    #[test]
+    fn more_links_than_routers_can_tell_of_are_refused() {
+        let topology = Arc::new(Dragonfly::new(1, 2, 65, 131, Arrangement::Palmtree).expect("it exists"));
+        let error =
+            (PIGGYBACK.build)(&AnyTopology::Dragonfly(topology), &Values::default()).expect_err("65 are too many");
+        assert_eq!(error.message, "PB tells of at most 64 global links of a router, here are 65");
     }
 }

@@ -161,7 +161,7 @@ impl NcaAgent {
 
     fn step(&self, port: u32, header: Header) -> Step {
         let terminal = self.level == 1 && port < self.first_up;
-        Step { port: port as Port, vc: 0, vcs: if terminal { 1 } else { self.routing.vcs }, header }
+        Step { port: port as Port, vc: 0, vcs: if terminal { 1 } else { self.routing.vcs }, settled: true, header }
     }
 
     fn possible(&self, header: Header, steps: &mut Vec<Step>) {

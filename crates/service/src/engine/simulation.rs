@@ -134,18 +134,23 @@ impl Pace {
         before + processor::spent(run).saturating_sub(elsewhere)
     }
 
-    fn pause(&self, shared: &Shared, control: &Control) -> Option<Pause> {
-        let now = Instant::now();
-        if control.is_cancelled() {
-            Some(Pause::Cancelled)
-        } else if shared.queue.is_stopping() {
-            Some(Pause::Stopping)
-        } else if self.wall() > self.wall_max {
-            Some(Pause::TooLong)
-        } else if now >= self.checkpoint_at.get() {
-            Some(Pause::Checkpoint)
-        } else {
-            (now >= self.sample_at.get()).then_some(Pause::Sample)
+    /// What says whether it is time to pause, for any thread to ask.
+    fn alarm<'r>(&self, shared: &'r Shared, control: &'r Control) -> impl Fn() -> Option<Pause> + Send + use<'r> {
+        let too_long_at = self.started.checked_add(self.wall_max.saturating_sub(self.wall_before));
+        let (checkpoint_at, sample_at) = (self.checkpoint_at.get(), self.sample_at.get());
+        move || {
+            let now = Instant::now();
+            if control.is_cancelled() {
+                Some(Pause::Cancelled)
+            } else if shared.queue.is_stopping() {
+                Some(Pause::Stopping)
+            } else if too_long_at.is_some_and(|at| now > at) {
+                Some(Pause::TooLong)
+            } else if now >= checkpoint_at {
+                Some(Pause::Checkpoint)
+            } else {
+                (now >= sample_at).then_some(Pause::Sample)
+            }
         }
     }
 
@@ -180,17 +185,17 @@ impl Simulation<'_> {
         let mut sampler = Sampler::new(self.scenario, run);
         let mut numbers = Numbers { free: 0..0, written: 0 };
         loop {
-            let pause = Cell::new(None);
+            let (mut pause, alarm) = (None, self.pace.alarm(self.shared, self.control));
             let ending = run.finish(|_| {
-                pause.set(self.pace.pause(self.shared, self.control));
-                if pause.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                pause = alarm();
+                if pause.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             match ending {
                 Ok(Ending::Reached) => break,
                 Ok(Ending::Stopped) => {}
                 Err(failure) => return Ok(failure.into()),
             }
-            match pause.get() {
+            match pause {
                 Some(Pause::Cancelled) => return Ok(Outcome::Cancelled),
                 Some(Pause::Stopping) => {
                     self.write_checkpoint(run);

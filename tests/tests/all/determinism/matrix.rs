@@ -12,6 +12,7 @@ const THREADS: &[usize] = &[0, 1, 2, 3, 8];
 
 /// How routers are dealt out to regions.
 const PARTITIONS: &[&[&str]] = &[
+    &["execution.partition=auto"],
     &["execution.partition=domain"],
     &["execution.partition=domain", "execution.regions=2"],
     &["execution.partition=domain", "execution.regions=3"],

@@ -1,6 +1,6 @@
 //! How far ours is from theirs, and how far it may be.
 
-use super::curves::{Curve, KNOWN_DIFFERENCES, Known, Tolerance};
+use super::curves::{Curve, KNOWN_DIFFERENCES, Size, Tolerance};
 use super::measure::Ours;
 use super::reference::Row;
 
@@ -98,7 +98,9 @@ impl Comparison {
     fn complaint(&self, point: &Point, difference: &Difference, tolerated: f64) -> Option<String> {
         let Difference { quantity, ours, theirs } = difference;
         let percent = difference.percent();
-        let known = KNOWN_DIFFERENCES.iter().find(|known| self.is(known, point) && known.quantity == *quantity);
+        let of_curve = KNOWN_DIFFERENCES.iter().filter(|known| known.curve == self.curve.name);
+        let mut sizes = of_curve.flat_map(|known| known.sizes);
+        let known = sizes.find(|size| size.offered == point.theirs.offered && size.quantity == *quantity);
         let wrong = match known {
             None if percent.abs() <= tolerated => return None,
             None => format!("tolerated are {tolerated} %"),
@@ -111,14 +113,11 @@ impl Comparison {
         Some(format!("{} at {offered}: {quantity} {ours:.4}, theirs {theirs:.4}, {percent:+.2} %; {wrong}", curve.name))
     }
 
-    fn is(&self, known: &Known, point: &Point) -> bool {
-        known.curve == self.curve.name && known.offered == point.theirs.offered
-    }
-
-    /// Whether a known difference is one of this curve.
-    pub fn has(&self, known: &Known) -> bool {
+    /// Whether this curve has such a quantity at such a load.
+    pub fn has(&self, size: &Size) -> bool {
         self.points.iter().any(|point| {
-            self.is(known, point) && self.differences(point).iter().any(|found| found.quantity == known.quantity)
+            let is_quantity = |found: &Difference| found.quantity == size.quantity;
+            point.theirs.offered == size.offered && self.differences(point).iter().any(is_quantity)
         })
     }
 }

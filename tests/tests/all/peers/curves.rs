@@ -80,6 +80,14 @@ pub const CURVES: &[Curve] = &[
     booksim("BookSim dragonfly, next group", "booksim-dragonfly", "next group", "booksim/r2b_dfly72_min_bad.csv"),
     booksim("BookSim switch, 1 channel", "booksim-switch", "one channel", "booksim/r4a_xbar16_1vc_uniform.csv"),
     booksim("BookSim switch, 8 channels", "booksim-switch", "eight channels", "booksim/r4b_xbar16_8vc_uniform.csv"),
+    booksim("BookSim 8-ary 2-tree", "booksim-tree", "8-ary 2-tree", "booksim/r5a_tree8x2_4vc_uniform.csv"),
+    booksim(
+        "BookSim 8-ary 2-tree, crossbar held",
+        "booksim-tree",
+        "8-ary 2-tree",
+        "booksim/r5a_hold_tree8x2_4vc_uniform.csv",
+    ),
+    booksim("BookSim 4-ary 3-tree", "booksim-tree", "4-ary 3-tree", "booksim/r5b_tree4x3_1vc_uniform.csv"),
     // Node 0 sends to itself there; here the 15 others bring it what 16 do.
     Curve {
         load_factor: 16.0 / 15.0,
@@ -111,38 +119,80 @@ pub const CURVES: &[Curve] = &[
     adaptive("FOGSim ADV ECTN3", "ADV ECTN3", &[("pattern", "ADV"), ("mech", "ECTN3")]),
 ];
 
-/// A difference beyond what is tolerated.
+/// Differences of a curve beyond what is tolerated, of one cause.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     pub curve: &'static str,
+    pub sizes: &'static [Size],
+    /// Why, and why ours is kept.
+    pub cause: &'static str,
+}
+
+/// A difference at one load.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
     pub offered: f64,
     /// What differs, as the columns of the table are called.
     pub quantity: &'static str,
     /// By how much, in percent of theirs, and how exactly that is known.
     pub percent: f64,
     pub give_or_take: f64,
-    /// Why, and why ours is kept.
-    pub cause: &'static str,
+}
+
+const fn size(offered: f64, quantity: &'static str, percent: f64, give_or_take: f64) -> Size {
+    Size { offered, quantity, percent, give_or_take }
 }
 
 /// All differences beyond what is tolerated. An entry that is no longer true is a mistake.
 pub const KNOWN_DIFFERENCES: &[Known] = &[
     Known {
         curve: "BookSim switch, 8 channels",
-        offered: 0.7,
-        quantity: "accepted",
-        percent: -2.8,
-        give_or_take: 0.6,
+        sizes: &[size(0.7, "accepted", -2.8, 0.6)],
         cause: "With round robin on both sides of its allocator this switch accepts 0.63 at first and falls to 0.55 within \
             some thousand cycles, later the lower the load. Their figure is most likely a mean over that fall (theirs sink \
             from 0.567 at 0.7 to 0.544 at 1.0); ours is what remains after 5,000 cycles, the same at all loads.",
     },
     Known {
+        curve: "BookSim 8-ary 2-tree",
+        sizes: &[
+            size(0.3, "total", -1.8, 0.4),
+            size(0.3, "network", -1.9, 0.4),
+            size(0.5, "total", -8.0, 0.8),
+            size(0.5, "network", -8.5, 0.8),
+            size(0.6, "total", -19.2, 1.5),
+            size(0.6, "network", -20.2, 1.5),
+            size(0.8, "accepted", 11.3, 0.6),
+            size(0.9, "accepted", 13.2, 0.6),
+            size(1.0, "accepted", 13.1, 0.6),
+        ],
+        cause: "Flits, not packets, compete for the crossbar there: flits of packets in different virtual channels of an \
+            input alternate, and an allocation of one iteration matches all of them anew in each cycle. Here a packet \
+            holds the crossbar until it has crossed (virtual cut-through), which loses less. BookSim itself with \
+            `hold_switch_for_packet = 1` accepts 0.806 at 1.0, with 25.7 cycles at 0.5: the next curve.",
+    },
+    Known {
+        curve: "BookSim 8-ary 2-tree, crossbar held",
+        sizes: &[
+            size(0.1, "total", 1.7, 0.4),
+            size(0.1, "network", 1.7, 0.4),
+            size(0.2, "total", 3.7, 0.4),
+            size(0.2, "network", 3.7, 0.4),
+            size(0.3, "total", 5.2, 0.4),
+            size(0.3, "network", 5.3, 0.4),
+            size(0.4, "total", 6.0, 0.6),
+            size(0.4, "network", 6.3, 0.6),
+            size(0.5, "total", 6.2, 0.8),
+            size(0.5, "network", 6.7, 0.8),
+            size(0.6, "total", 5.4, 1.0),
+            size(0.6, "network", 5.8, 1.0),
+        ],
+        cause: "Heads there request a virtual channel while another packet of their input crosses; here they do so when the \
+            crossing has ended. Throughput is the same. BookSim with a change of this one rule takes 17.0 cycles at 0.1, 18.4 \
+            at 0.2, 20.4 at 0.3, 23.1 at 0.4, 27.3 at 0.5 and 34.8 at 0.6, and accepts 0.812: ours to 0.4 %.",
+    },
+    Known {
         curve: "FOGSim ADV OLM",
-        offered: 0.15,
-        quantity: "accepted",
-        percent: 4.9,
-        give_or_take: 1.0,
+        sizes: &[size(0.15, "accepted", 4.9, 1.0)],
         cause: "Between 0.13 and 0.3 this mechanism misroutes too little to carry the load and too much to see it, in both \
             simulators. Theirs is one run of 5,000 cycles with sources that drop what does not fit into their queues; ours is \
             the mean of six with sources that keep it.",

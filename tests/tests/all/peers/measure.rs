@@ -63,7 +63,7 @@ pub fn all(curves: &'static [Curve]) -> Vec<Comparison> {
 }
 
 /// The scenario of a curve.
-fn document(curve: &Curve) -> Document {
+pub fn document(curve: &Curve) -> Document {
     let document = read(&here("../configs/peers").join(format!("{}.toml", curve.scenario)));
     let sweep = document.sweep().unwrap_or_else(|mistakes| panic!("{mistakes}"));
     let variant = sweep.variants.iter().find(|variant| variant.name == curve.variant);
@@ -84,7 +84,8 @@ fn runs(base: &Document, theirs: &Row, load_factor: f64, zone: Zone) -> Vec<Docu
     vec![document.with(&format!("measure.warmup={WARM_UP}")).with(&format!("measure.cycles={cycles}"))]
 }
 
-fn resolve(document: &Document) -> Scenario {
+/// A document that has no mistakes, as a scenario.
+pub fn resolve(document: &Document) -> Scenario {
     document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"))
 }
 
@@ -108,11 +109,16 @@ fn in_parallel(tasks: &[Task]) -> Vec<Ours> {
     done.into_iter().map(|(_, ours)| ours).collect()
 }
 
-fn simulate(scenario: &Scenario) -> Ours {
+/// The report of a run on one thread.
+pub fn report(scenario: &Scenario) -> Report {
     let mut run = Run::new(scenario, 0).expect("no threads are needed");
     run.finish(|_| ControlFlow::Continue(())).unwrap_or_else(|failure| panic!("{}: {failure}", scenario.title));
     let findings = run.findings().unwrap_or_else(|failure| panic!("{}: {failure}", scenario.title));
-    let Report { total, .. } = findings.report(scenario, "test", &Timing::default());
+    findings.report(scenario, "test", &Timing::default())
+}
+
+fn simulate(scenario: &Scenario) -> Ours {
+    let Report { total, .. } = report(scenario);
     let latency = |mean: Option<f64>| mean.expect("packets arrive");
     Ours {
         accepted: total.accepted_load,

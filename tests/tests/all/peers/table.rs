@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::compare::{Comparison, Difference, Zone, saturation};
-use super::curves::KNOWN_DIFFERENCES;
+use super::curves::{KNOWN_DIFFERENCES, Size};
 
 const HEAD: &str = "\
 # Ours and the curves of others
@@ -42,11 +42,9 @@ pub fn markdown(comparisons: &[Comparison]) -> String {
         text += "None.\n";
     }
     for known in KNOWN_DIFFERENCES {
-        let _ = writeln!(
-            text,
-            "* {} at {}, {}: {:+.1} %. {}",
-            known.curve, known.offered, known.quantity, known.percent, known.cause
-        );
+        let size = |size: &Size| format!("{} at {} {:+.1} %", size.quantity, size.offered, size.percent);
+        let sizes: Vec<String> = known.sizes.iter().map(size).collect();
+        let _ = writeln!(text, "* {}: {}. {}", known.curve, sizes.join(", "), known.cause);
     }
     comparisons.iter().for_each(|comparison| points(comparison, &mut text));
     text

@@ -51,6 +51,9 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
         Interests::default()
     }
 
+    /// Whether it draws at random whether it fires.
+    const DRAWS: bool = false;
+
     /// Whether a packet looks for another way than its minimal one.
     fn fires(&self, scene: &Scene<'_>, random: &mut Stream) -> bool;
 
@@ -216,7 +219,7 @@ impl<'a> Case<'a> {
             Hop::Local => self.header,
             Hop::Global => self.through(port),
         };
-        Step { port, vc, vcs: 1, header }
+        Step { port, vc, vcs: 1, settled: false, header }
     }
 
     /// The header after a global link.
@@ -229,7 +232,7 @@ impl<'a> Case<'a> {
     fn opportunity(&self, ways: OtherWays, port: Port) -> Step {
         let leaving = if self.is_leaving() { done::MUST_LEAVE } else { 0 };
         let header = Header { leg: self.header.leg | done::LOCAL | leaving, ..self.header };
-        Step { port, vc: ways.vc, vcs: 1, header }
+        Step { port, vc: ways.vc, vcs: 1, settled: false, header }
     }
 
     /// All steps that are minimal, or, where the packet must leave, none.
@@ -329,9 +332,12 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         let packet = Case::new(&self.compass, entry, *header);
         let Some((hop, port)) = self.compass.towards(packet.group, packet.place, random) else {
-            return self.compass.eject(packet.port, *header);
+            return self.compass.eject(packet.port, *header).settled(true);
         };
         let minimal = packet.step(hop, port);
+        if !T::DRAWS && packet.other_ways(Some(hop)).is_none() {
+            return minimal.settled(!self.compass.draws_towards(packet.group));
+        }
         let scene = Scene {
             view,
             compass: &self.compass,

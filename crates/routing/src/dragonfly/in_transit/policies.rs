@@ -288,6 +288,8 @@ struct Statistical {
 }
 
 impl Trigger for Statistical {
+    const DRAWS: bool = true;
+
     fn describe(&self) -> String {
         let (threshold, certain) = (self.base.threshold, self.certain);
         format!("contention counters by chance, from {threshold} packets on, certain from {certain} on")

@@ -1,0 +1,357 @@
+//! The separable allocator: which packets cross the crossbar next.
+//!
+//! An allocation is one or more rounds. In a round each crossbar input that is free offers packets that could cross at
+//! once: one if inputs choose first, all if outputs do. Then the other side chooses, and the winners start to
+//! cross. A packet that cannot cross sleeps at the output it wants until something changes there.
+
+use tailback_routing::Header;
+
+use super::departures::Departures;
+use super::request::{Request, SETTLED, no_requests};
+use super::state::{OutputPort, Queue, QueueId};
+use super::{Microarchitecture, Routers, Surroundings, members};
+use crate::fabric::Fabric;
+use crate::packet::NONE;
+use crate::time::Time;
+
+/// What the look at the head of an awake queue has shown.
+pub(super) enum Examined {
+    /// It cannot cross now: it sleeps, or decides anew at the next allocation.
+    Waits,
+    /// It needs a virtual channel of its own first.
+    NeedsChannel,
+    /// It could cross at once.
+    Ready(Request),
+}
+
+impl<M: Microarchitecture> Routers<M> {
+    /// One allocation at each router that has something to allocate.
+    pub fn allocate(&mut self, now: Time, around: &mut Surroundings<'_>) {
+        if self.scratch.best.is_empty() {
+            self.scratch.best = no_requests(&self.shape); // it is not part of snapshots
+        }
+        self.allocation_due = false;
+        for word in 0..self.busy.len() {
+            let mut routers = std::mem::take(&mut self.busy[word]);
+            while routers != 0 {
+                let router = word as u32 * 64 + routers.trailing_zeros();
+                routers &= routers - 1;
+                self.allocate_at(router, now, around);
+            }
+        }
+    }
+
+    fn allocate_at(&mut self, router: u32, now: Time, around: &mut Surroundings<'_>) {
+        let words = router as usize * self.shape.words..(router as usize + 1) * self.shape.words;
+        let first = router * self.shape.ports as u32;
+        for _ in 0..self.rules.iterations {
+            self.scratch.headers.clear();
+            self.collect(first, self.active[words.start], now, around);
+            for word in 1..self.shape.words {
+                self.collect(first + word as u32 * 64, self.active[words.start + word], now, around);
+            }
+            if self.might(!self.scratch.channel_seekers.is_empty()) {
+                self.allocate_channels();
+            }
+            if self.scratch.asked.is_empty() {
+                break;
+            }
+            if self.might(self.rules.outputs_first) {
+                self.let_inputs_choose(around);
+            }
+            self.grant(now, around);
+        }
+        if self.active[words].iter().any(|&word| word != 0) {
+            self.busy[router as usize / 64] |= 1 << (router % 64);
+            self.allocation_due = true;
+        }
+    }
+
+    /// Collects the requests of a set of ports, counted from `first`, and for each output the best of them.
+    #[inline]
+    fn collect(&mut self, first: u32, mut ports: u64, now: Time, around: &mut Surroundings<'_>) {
+        while ports != 0 {
+            let index = first + ports.trailing_zeros();
+            ports &= ports - 1;
+            if self.inputs_share() && self.inputs[index as usize].connection.busy_until > now {
+                self.deactivate(index);
+            } else if M::PLAIN || self.rules.inputs_take_turns {
+                self.collect_in_turn(index, now, around);
+            } else if !self.collect_by_key(self.queue_id(index, 0, 0), now, around) {
+                self.deactivate(index);
+            }
+        }
+    }
+
+    /// Offers the first packet of a port, by priority and then by turns, that could cross. Those before it are put to sleep.
+    #[inline]
+    fn collect_in_turn(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
+        let id = self.queue_id(index, 0, 0);
+        let found =
+            if self.has_voqs() { self.first_voq_in_turn(id, now, around) } else { self.first_in_turn(id, now, around) };
+        if let Some(request) = found {
+            self.offer(request, around);
+        }
+    }
+
+    /// Offers the best packet of a port that could cross, or all of them. Returns whether any queue is still awake whose
+    /// connection to the crossbar is free.
+    fn collect_by_key(&mut self, port: QueueId, now: Time, around: &mut Surroundings<'_>) -> bool {
+        let offers_all = self.rules.outputs_first || self.shape.inputs > 1;
+        let mut best: Option<(u64, Request)> = None;
+        let mut still_awake = false;
+        let mut next = if self.has_voqs() { self.awake_voq(port.index, 0) } else { Some(0) };
+        while let Some(voq) = next {
+            for id in self.in_turn(QueueId { voq, ..port }) {
+                if self.shape.inputs > 1 && self.input(id).busy_until > now {
+                    continue; // an event tells when its connection is free
+                }
+                match self.examine(id, now, around) {
+                    Examined::Waits => {}
+                    Examined::NeedsChannel => self.scratch.channel_seekers.push(id),
+                    Examined::Ready(request) if offers_all => self.offer(request, around),
+                    Examined::Ready(request) => {
+                        let key = self.input_key(&request, around);
+                        if best.as_ref().is_none_or(|(least, _)| key < *least) {
+                            best = Some((key, request));
+                        }
+                    }
+                }
+                still_awake |= self.is_awake(id);
+            }
+            next = if self.has_voqs() { self.awake_voq(port.index, usize::from(voq) + 1) } else { None };
+        }
+        if let Some((_, request)) = best {
+            if self.rules.served_when_asked {
+                self.note_asked(request.id, request.port, now);
+            }
+            self.offer(request, around);
+        }
+        still_awake
+    }
+
+    /// The awake queues of a VOQ, beginning after the one that was served last.
+    fn in_turn(&self, voq: QueueId) -> impl Iterator<Item = QueueId> + use<M> {
+        let awake = self.heads(voq).awake;
+        let after = self.input(voq).last_vc + 1;
+        // The channels from `after` on come before the others.
+        let later = awake & u32::MAX.checked_shl(after.into()).unwrap_or(0);
+        members(later).chain(members(awake & !later)).map(move |vc| QueueId { vc, ..voq })
+    }
+
+    /// Sees whether the head of an awake queue could cross at once, and puts it to sleep if not.
+    #[inline]
+    pub(super) fn examine(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> Examined {
+        if self.may(self.rules.lossy) && self.drops_head(id, now, around) {
+            return Examined::Waits; // whoever is head now may be looked at in the next round
+        }
+        let number = self.queue_index(id);
+        let (mut queue, mut new_header) = (self.queues[number], None);
+        if !queue.routed {
+            (queue, new_header) = self.route_head(id, number, queue, now, around);
+            if queue.vcs == 0 {
+                return Examined::Waits;
+            }
+        }
+        if self.might(self.rules.vc_allocation) && !queue.owns_vc {
+            return Examined::NeedsChannel;
+        }
+        let output = self.inputs[id.index as usize].first_port + u32::from(queue.port);
+        if let Some(vc) = self.channel_with_room(output, &queue, now, around.fabric) {
+            let header = new_header.map_or(SETTLED, |header| self.scratch.keep_header(header));
+            let (queue, packet, port) = (number as u32, queue.head, queue.port);
+            return Examined::Ready(Request { id, queue, packet, output, port, vc, header });
+        }
+        // A decision that is made anew at each attempt may be another one next time.
+        if queue.routed {
+            self.sleep(id, queue.port, now, around);
+        }
+        Examined::Waits
+    }
+
+    /// Routes the head of a queue. Returns the record of the queue, by which no channel will do if routing has decided to
+    /// wait, and the new header, if routing decides anew at each attempt.
+    #[inline]
+    fn route_head(
+        &mut self,
+        id: QueueId,
+        number: usize,
+        queue: Queue,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) -> (Queue, Option<Header>) {
+        let (step, vc) = self.route(id, queue.head, queue.flits, now, around);
+        let packet = &mut around.pool[queue.head];
+        let revises = !step.settled && self.rules.revises(packet.class);
+        let record = &mut self.queues[number];
+        (record.port, record.vc, record.vcs, record.routed) = (step.port, vc, step.vcs, !revises);
+        let queue = Queue { port: step.port, vc, vcs: step.vcs, routed: !revises, ..queue };
+        if revises {
+            return (queue, Some(step.header));
+        }
+        packet.header = step.header;
+        (queue, None)
+    }
+
+    /// A channel by which the head of a queue could leave at once, among those that will do: the first of those with most
+    /// room.
+    #[inline]
+    fn channel_with_room(&mut self, index: u32, queue: &Queue, now: Time, fabric: &Fabric) -> Option<u8> {
+        let &Queue { vc, vcs, flits, .. } = queue;
+        if !self.departs_at_once() && M::BASIC {
+            return self.channel_of_queues(index, queue, now, fabric);
+        }
+        if !self.departs_at_once() || !self.outputs_share() {
+            let room = |vc: u8| self.room(index, vc, flits, now, fabric).map(|free| (free, vc));
+            return (vc..vc + vcs).rev().filter_map(room).max_by_key(|&(free, _)| free).map(|(_, vc)| vc);
+        }
+        let port = &mut self.outputs[index as usize];
+        if port.connection.busy_until > now || !has_space(&mut self.departures, index, port, flits, now) {
+            return None;
+        }
+        if port.is_terminal() {
+            return Some(vc);
+        }
+        let (mut best, mut most) = (vc, self.credit(index, vc));
+        for vc in vc + 1..vc + vcs {
+            let free = self.credit(index, vc);
+            if free > most {
+                (best, most) = (vc, free);
+            }
+        }
+        (most >= flits).then_some(best)
+    }
+
+    /// The same where a port has several output queues, or links are started by events.
+    #[inline]
+    fn channel_of_queues(&self, index: u32, queue: &Queue, now: Time, fabric: &Fabric) -> Option<u8> {
+        let &Queue { vc, vcs, flits, .. } = queue;
+        let port = &self.outputs[index as usize];
+        if port.connection.busy_until > now {
+            return None;
+        }
+        let takes_credits = self.rules.claims_first && !port.is_terminal();
+        let mut best = None;
+        for vc in vc..vc + vcs {
+            let free = if takes_credits { self.credit(index, vc) } else { u16::MAX };
+            let most = best.map_or(flits, |(most, _)| most + 1);
+            if free >= most && self.space(index, fabric.output_queue(port.link_class, vc)) >= u32::from(flits) {
+                best = Some((free, vc));
+                if free == u16::MAX {
+                    break;
+                }
+            }
+        }
+        best.map(|(_, vc)| vc)
+    }
+
+    /// The free flits behind a channel, if a packet could leave by it at once.
+    #[inline]
+    pub(super) fn room(&self, index: u32, vc: u8, flits: u16, now: Time, fabric: &Fabric) -> Option<u16> {
+        let port = &self.outputs[index as usize];
+        if self.output(index, vc).busy_until > now && !self.ejects_when_idle(index) {
+            return None;
+        }
+        let has_space = if self.departs_at_once() {
+            self.departures.space(index, port, flits.into(), now)
+        } else {
+            self.space(index, fabric.output_queue(port.link_class, vc)) >= u32::from(flits)
+        };
+        if !has_space {
+            return None;
+        }
+        let bounded = (M::PLAIN || self.rules.claims_first) && !port.is_terminal();
+        let free = if bounded { self.credit(index, vc) } else { u16::MAX };
+        (free >= flits).then_some(free)
+    }
+
+    /// Puts a request to its output, which keeps the best.
+    #[inline]
+    fn offer(&mut self, request: Request, around: &Surroundings<'_>) {
+        let output = self.output_number(request.port, request.vc);
+        let best = &mut self.scratch.best[output];
+        if best.packet == NONE {
+            *best = request;
+            self.scratch.asked.push(output as u16);
+        } else {
+            self.contend(request, output, around);
+        }
+    }
+
+    /// Compares a request with the best one of its output.
+    fn contend(&mut self, request: Request, output: usize, around: &Surroundings<'_>) {
+        let best = self.scratch.best[output];
+        let wins = self.output_key(&request, around) < self.output_key(&best, around);
+        if wins {
+            self.scratch.best[output] = request;
+        }
+        self.scratch.losers.push(if wins { best } else { request });
+    }
+
+    /// Where outputs choose first: each input keeps the best of its grants, the others lapse.
+    fn let_inputs_choose(&mut self, around: &Surroundings<'_>) {
+        for place in 0..self.scratch.asked.len() {
+            let output = self.scratch.asked[place];
+            let Some(winner) = self.winner(output) else { continue };
+            let (input, key) = (self.input_number(winner.id), self.input_key(&winner, around));
+            let beats = |rival: &Request| self.input_number(rival.id) == input && self.input_key(rival, around) < key;
+            let rivals = self.scratch.asked.iter().filter(|&&other| other != output);
+            if rivals.filter_map(|&other| self.winner(other)).any(|rival| beats(&rival)) {
+                self.scratch.best[usize::from(output)] = Request::NONE;
+            }
+        }
+    }
+
+    #[inline]
+    fn winner(&self, output: u16) -> Option<Request> {
+        Some(self.scratch.best[usize::from(output)]).filter(|request| request.packet != NONE)
+    }
+
+    /// Lets the winners of a round cross; whoever lost to them sleeps at its output.
+    #[inline]
+    fn grant(&mut self, now: Time, around: &mut Surroundings<'_>) {
+        for place in 0..self.scratch.asked.len() {
+            let output = usize::from(self.scratch.asked[place]);
+            let winner = self.scratch.best[output];
+            self.scratch.best[output].packet = NONE;
+            if M::BASIC || (winner.packet != NONE && self.still_fits(&winner, now, around)) {
+                self.cross(&winner, now, around);
+            }
+        }
+        self.scratch.asked.clear();
+        if !self.scratch.losers.is_empty() {
+            self.put_losers_to_sleep(now, around);
+        }
+    }
+
+    fn put_losers_to_sleep(&mut self, now: Time, around: &mut Surroundings<'_>) {
+        while let Some(request) = self.scratch.losers.pop() {
+            let taken = self.output(request.output, request.vc).busy_until > now;
+            let lost = self.input(request.id).busy_until <= now;
+            if taken && lost && self.queues[request.queue as usize].routed && !self.ejects_when_idle(request.output) {
+                self.sleep(request.id, request.port, now, around);
+            }
+        }
+    }
+
+    /// Whether the output queue of a winner has room for it after those before it: the channels of a port can have
+    /// connections to the crossbar of their own and yet share a queue.
+    fn still_fits(&self, winner: &Request, now: Time, around: &Surroundings<'_>) -> bool {
+        let ejects_when_idle = self.ejects_when_idle(winner.output);
+        if self.outputs_share() && !ejects_when_idle {
+            return true; // there is only one winner
+        }
+        let receives = ejects_when_idle && self.outputs[winner.output as usize].link_free_at > now;
+        let flits = around.pool[winner.packet].flits;
+        !receives && self.room(winner.output, winner.vc, flits, now, around.fabric).is_some()
+    }
+}
+
+/// Whether the output queue of a port, which packets leave in order, has room for a packet.
+#[inline]
+fn has_space(departures: &mut Departures, index: u32, port: &mut OutputPort, flits: u16, now: Time) -> bool {
+    if port.space < u32::from(flits) {
+        departures.catch_up(index, port, now);
+    }
+    port.space >= u32::from(flits)
+}

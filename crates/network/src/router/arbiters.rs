@@ -1,0 +1,91 @@
+//! Arbiters: in which order inputs and outputs serve those that ask.
+
+use tailback_hardware::Arbiter;
+
+use super::request::Request;
+use super::state::QueueId;
+use super::{Microarchitecture, Routers, Surroundings};
+use crate::link::FarKind;
+use crate::time::Time;
+
+impl<M: Microarchitecture> Routers<M> {
+    /// How an input orders its packets: the smallest first. No two are equal.
+    pub(super) fn input_key(&self, request: &Request, around: &Surroundings<'_>) -> u64 {
+        let (id, shape) = (request.id, &self.shape);
+        let number = |voq: u8, vc: u8| usize::from(voq) * shape.vcs + usize::from(vc);
+        let own = number(id.voq, id.vc);
+        let turn = match self.rules.input_arbiter {
+            Arbiter::RoundRobin => {
+                let input = self.input(id);
+                let going_round = |own: usize, last: usize, count: usize| (own + count - last - 1) % count;
+                let by_queue = going_round(own, number(input.last_voq, input.last_vc), shape.voqs * shape.vcs);
+                let by_output = || going_round(request.port.into(), input.last_port.into(), shape.ports);
+                (if self.rules.turns_by_output { by_output() << 16 | by_queue } else { by_queue }) as u64
+            }
+            Arbiter::LeastRecentlyServed => self.extras.queue_served[self.queue_index(id)].into(),
+            Arbiter::Oldest => around.pool[request.packet].created(),
+        };
+        u64::from(u8::MAX - priority(request, around)) << 56 | turn << 16 | own as u64
+    }
+
+    /// How an output orders the packets that want it: the smallest first. No two are equal.
+    #[inline]
+    pub(super) fn output_key(&self, request: &Request, around: &Surroundings<'_>) -> u64 {
+        let input = self.input_number(request.id);
+        let enters = self.rules.transit_first && self.inputs[request.id.index as usize].fed_by == FarKind::Node;
+        let arbiter = if M::BASIC { Arbiter::RoundRobin } else { self.rules.output_arbiter };
+        let turn = match arbiter {
+            Arbiter::RoundRobin => {
+                let last = self.output(request.output, request.vc).last;
+                let inputs = self.inputs_per_router() as u16;
+                u64::from(if input > last { input - last } else { input + inputs - last })
+            }
+            Arbiter::LeastRecentlyServed => {
+                let pair = self.served_pair(request.output, request.vc, input);
+                u64::from(self.extras.input_served[pair]) << 13 | u64::from(input)
+            }
+            Arbiter::Oldest => around.pool[request.packet].created() << 13 | u64::from(input),
+        };
+        let priority = if M::PLAIN || self.rules.one_priority { 0 } else { u8::MAX - priority(request, around) };
+        u64::from(priority) << 56 | u64::from(enters) << 55 | turn
+    }
+
+    /// Crossbar connections of a router on the input side.
+    #[inline]
+    fn inputs_per_router(&self) -> usize {
+        if M::BASIC { self.shape.ports } else { self.shape.ports * self.shape.inputs }
+    }
+
+    /// Notes that a queue is chosen to ask for the output of `port`.
+    pub(super) fn note_asked(&mut self, id: QueueId, port: u8, now: Time) {
+        let input = self.input_mut(id);
+        (input.last_voq, input.last_vc, input.last_port) = (id.voq, id.vc, port);
+        self.note_queue_served(id, now);
+    }
+
+    /// Notes that an output serves a queue.
+    pub(super) fn note_served(&mut self, id: QueueId, index: u32, vc: u8, now: Time) {
+        self.note_queue_served(id, now);
+        if !self.extras.input_served.is_empty() {
+            let pair = self.served_pair(index, vc, self.input_number(id));
+            self.extras.input_served[pair] = now;
+        }
+    }
+
+    fn note_queue_served(&mut self, id: QueueId, now: Time) {
+        if !self.extras.queue_served.is_empty() {
+            let queue = self.queue_index(id);
+            self.extras.queue_served[queue] = now;
+        }
+    }
+
+    /// Where the time is at which the output of a channel of a port served an input of its router last.
+    fn served_pair(&self, index: u32, vc: u8, input: u16) -> usize {
+        let output = index as usize * self.shape.outputs + if self.outputs_share() { 0 } else { usize::from(vc) };
+        output * self.inputs_per_router() + usize::from(input)
+    }
+}
+
+fn priority(request: &Request, around: &Surroundings<'_>) -> u8 {
+    around.fabric.spec.classes[usize::from(around.pool[request.packet].class)].priority
+}

@@ -1,0 +1,185 @@
+//! Inputs: packets arrive, queue up, and become heads that ask for the crossbar.
+
+use tailback_routing::{Lane, Step};
+
+use super::state::QueueId;
+use super::{Microarchitecture, Routers, Surroundings};
+use crate::event::{Event, EventKind};
+use crate::fabric::Fabric;
+use crate::packet::NONE;
+use crate::time::Time;
+
+impl<M: Microarchitecture> Routers<M> {
+    /// The first flit of a packet arrives at a port.
+    #[inline]
+    pub fn arrive(&mut self, port: u32, packet: u32, now: Time, around: &mut Surroundings<'_>) {
+        let record = &mut around.pool[packet];
+        debug_assert_eq!(record.head_at, now, "a packet arrives when it says");
+        record.next = NONE;
+        let (vc, flits) = (record.vc, record.flits);
+        let mut id = self.queue_id(port, 0, vc);
+        if self.may(self.rules.marks) {
+            let channel = self.channel(port, vc);
+            self.extras.occupied[channel] += flits;
+        }
+        if self.routes_on_arrival() {
+            id.voq = self.route_on_arrival(id, packet, now, around);
+        }
+        if self.may(self.rules.watches) && self.ends_here(id, packet, now, around) {
+            return;
+        }
+        let index = self.queue_index(id);
+        let queue = &mut self.queues[index];
+        let last = std::mem::replace(&mut queue.tail, packet);
+        if queue.head != NONE {
+            around.pool[last].next = packet;
+            return;
+        }
+        queue.head = packet;
+        if self.rules.tells_heads && !self.is_internal(port) && !self.is_crossing_still(id) {
+            let router = self.inputs[port as usize].router;
+            around.tell_head(router, packet, self.entry(id, around.fabric).1);
+        }
+        let alone_from = if self.might(self.rules.head_delay > 0) { now.max(self.crossing_until(id)) } else { now };
+        self.set_head(id, index, packet, flits, around);
+        self.begin_asking(id, alone_from, now, around);
+    }
+
+    /// The traffic class of a queue, and the virtual channel that it is to a routing agent.
+    fn entry(&self, id: QueueId, fabric: &Fabric) -> (u8, Lane) {
+        let link_class = self.inputs[id.index as usize].link_class;
+        let class = fabric.class_of(link_class, id.vc);
+        (class, Lane { port: id.port, vc: id.vc - fabric.first_vc(class, link_class) })
+    }
+
+    /// The crossbar is done with a packet that came in by a port.
+    #[inline]
+    pub fn input_free(&mut self, port: u32, vc: u8, now: Time, around: &mut Surroundings<'_>) {
+        let id = self.queue_id(port, 0, vc);
+        self.input_mut(id).free_scheduled = false;
+        if self.rules.tells_heads {
+            let input = self.input(id);
+            self.tell_of_new_head(QueueId { voq: input.last_voq, vc: input.last_vc, ..id }, around);
+        }
+        if self.has_awake(id) {
+            self.rouse(id, now, around);
+        }
+    }
+
+    /// Tells the routing agent that the head of a queue has left it, and who is head now.
+    pub(super) fn tell_of_new_head(&self, id: QueueId, around: &mut Surroundings<'_>) {
+        if self.is_internal(id.index) {
+            return; // agents do not know of what a router itself sends
+        }
+        let router = self.inputs[id.index as usize].router;
+        let (class, entry) = self.entry(id, around.fabric);
+        around.tell_left(router, class, entry);
+        let head = self.queue(id).head;
+        if head != NONE {
+            around.tell_head(router, head, entry);
+        }
+    }
+
+    /// Routes a packet on arrival, for VOQs: its output port and the channels that will do are settled.
+    fn route_on_arrival(&mut self, id: QueueId, packet: u32, now: Time, around: &mut Surroundings<'_>) -> u8 {
+        let flits = around.pool[packet].flits;
+        let (step, vc) = self.route(id, packet, flits, now, around);
+        let packet = &mut around.pool[packet];
+        (packet.header, packet.vc, packet.vcs) = (step.header, vc, step.vcs);
+        step.port
+    }
+
+    /// Whether a packet crosses that was the head of this queue, and its end has not been told: where all are told.
+    pub(super) fn is_crossing_still(&self, id: QueueId) -> bool {
+        let input = self.input(id);
+        input.free_scheduled && (input.last_voq, input.last_vc) == (id.voq, id.vc)
+    }
+
+    /// Until when the packet that left this queue last is still crossing.
+    pub(super) fn crossing_until(&self, id: QueueId) -> Time {
+        let input = self.input(id);
+        let own = !self.inputs_share() || (input.last_voq, input.last_vc) == (id.voq, id.vc);
+        if own { input.busy_until } else { 0 }
+    }
+
+    /// Notes what the allocator has to know of the new head of a queue.
+    #[inline]
+    pub(super) fn set_head(&mut self, id: QueueId, index: usize, packet: u32, flits: u16, around: &Surroundings<'_>) {
+        let routed = self.routes_on_arrival();
+        let queue = &mut self.queues[index];
+        (queue.flits, queue.routed, queue.owns_vc) = (flits, routed, false);
+        if routed {
+            let packet = &around.pool[packet];
+            (queue.port, queue.vc, queue.vcs) = (id.voq, packet.vc, packet.vcs);
+        }
+    }
+
+    /// The head of a queue may ask for the crossbar, some time after it is alone at the head, which is at `from`.
+    #[inline]
+    pub(super) fn begin_asking(&mut self, id: QueueId, from: Time, now: Time, around: &mut Surroundings<'_>) {
+        if self.might(self.rules.head_delay > 0) {
+            self.clear_awake(id);
+            let payload = u32::from(id.voq) << 8 | u32::from(id.vc);
+            around.schedule(from + self.rules.head_delay, Event::at(EventKind::HeadReady, id.index, payload));
+        } else {
+            self.set_awake(id);
+            self.rouse(id, now, around);
+        }
+    }
+
+    /// The head of a queue of a port may ask for the crossbar.
+    pub fn head_ready(&mut self, port: u32, voq: u8, vc: u8, now: Time, around: &mut Surroundings<'_>) {
+        let id = self.queue_id(port, voq, vc);
+        self.set_awake(id);
+        self.rouse(id, now, around);
+    }
+
+    /// Brings an awake queue to the notice of the allocator: at once, or when its crossbar connection is free.
+    #[inline]
+    pub(super) fn rouse(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
+        if self.input(id).busy_until <= now {
+            self.activate(id.index);
+        } else {
+            self.schedule_input_free(id, around);
+        }
+    }
+
+    /// Makes sure that an event tells when the crossbar connection of a queue is free again.
+    #[inline]
+    pub(super) fn schedule_input_free(&mut self, id: QueueId, around: &mut Surroundings<'_>) {
+        let input = self.input_mut(id);
+        if !input.free_scheduled {
+            input.free_scheduled = true;
+            let vc = if M::BASIC { 0 } else { id.vc };
+            around.schedule(input.busy_until, Event::at(EventKind::InputFree, id.index, vc.into()));
+        }
+    }
+
+    /// Asks the routing agent where a packet of `flits` flits shall go, and counts the channel through all classes.
+    #[inline]
+    pub(super) fn route(
+        &mut self,
+        id: QueueId,
+        packet: u32,
+        flits: u16,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) -> (Step, u8) {
+        let class = around.pool[packet].class;
+        let input = &self.inputs[id.index as usize];
+        // What a router itself sends starts as if it came from a node.
+        let port = if self.may(self.is_internal(id.index)) { 0 } else { id.port };
+        let entry = Lane { port, vc: id.vc - around.fabric.first_vc(class, input.link_class) };
+        let outputs = self.outputs(input.router, class, flits, now, around.fabric);
+        let mut step = around.route(input.router, packet, entry, outputs);
+        let output = &self.outputs[input.first_port as usize + usize::from(step.port)];
+        if self.may(output.is_terminal() && step.vcs > 0) {
+            step.vcs = step.vcs.max(self.rules.ejection_vcs);
+        }
+        debug_assert!(
+            step.vc + step.vcs <= around.fabric.spec.classes[usize::from(class)].vcs[usize::from(output.link_class)],
+            "routing uses channels that it did not ask for"
+        );
+        (step, around.fabric.first_vc(class, output.link_class) + step.vc)
+    }
+}

@@ -1,0 +1,123 @@
+//! Departures that are known in advance: where ports have one output queue, whose packets have taken their credits, and
+//! nothing else uses the link, the time at which a packet departs is known when it crosses. It is sent off at once, and
+//! the room it leaves in its output queue is followed only when somebody needs it.
+
+use serde::{Deserialize, Serialize};
+
+use super::state::OutputPort;
+use super::{Microarchitecture, Routers};
+use crate::event::{Event, EventKind};
+use crate::router::Surroundings;
+use crate::time::Time;
+
+/// When a packet makes room in its output queue, and how much.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Departure {
+    pub time: Time,
+    pub flits: u16,
+}
+
+/// The departures of all ports that have not been followed yet: a ring for each.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Departures {
+    /// Places of a ring, a power of two, or 0 where output queues have no bound.
+    size: usize,
+    rings: Vec<Departure>,
+}
+
+impl Departures {
+    pub fn new(ports: usize, size: usize) -> Self {
+        Self { size, rings: vec![Departure::default(); ports * size] }
+    }
+
+    /// Reads a little of every cache line, in order.
+    pub fn read_through(&self) -> u32 {
+        self.rings.iter().step_by(8).fold(0, |sum, departure| sum ^ departure.time)
+    }
+
+    /// Notes at `now` when a packet makes room in the output queue that it enters.
+    #[inline]
+    fn push(&mut self, index: u32, port: &mut OutputPort, departure: Departure, now: Time) {
+        if port.space < u32::from(departure.flits) || usize::from(port.departures) == self.size {
+            self.catch_up(index, port, now); // there is room for the packet, so others have departed
+        }
+        port.space -= u32::from(departure.flits);
+        let place = usize::from(port.first_departure + port.departures) & (self.size - 1);
+        port.departures += 1;
+        self.rings[index as usize * self.size + place] = departure;
+    }
+
+    /// The next departure that has not been followed.
+    #[inline]
+    pub fn first(&self, index: u32, port: &OutputPort) -> Option<Departure> {
+        (port.departures > 0).then(|| self.rings[index as usize * self.size + usize::from(port.first_departure)])
+    }
+
+    /// Whether an output queue has room for some flits, as far as allocations at `now` may know.
+    #[inline]
+    pub fn space(&self, index: u32, port: &OutputPort, flits: u32, now: Time) -> bool {
+        port.space >= flits || self.space_followed(index, port, now) >= flits
+    }
+
+    /// The free flits of an output queue, as far as allocations at `now` may know.
+    fn space_followed(&self, index: u32, port: &OutputPort, now: Time) -> u32 {
+        if self.size == 0 {
+            return port.space;
+        }
+        let ring = &self.rings[index as usize * self.size..][..self.size];
+        let place = |number: u16| usize::from(port.first_departure + number) & (self.size - 1);
+        let departed = (0..port.departures).map(|number| ring[place(number)]).take_while(|d| d.time < now);
+        port.space + departed.map(|departure| u32::from(departure.flits)).sum::<u32>()
+    }
+
+    /// Makes the room that packets have left which departed before `now`.
+    #[inline]
+    pub fn catch_up(&self, index: u32, port: &mut OutputPort, now: Time) {
+        while let Some(departure) = self.first(index, port).filter(|departure| departure.time < now) {
+            port.space += u32::from(departure.flits);
+            port.first_departure = (port.first_departure + 1) & (self.size as u16 - 1);
+            port.departures -= 1;
+        }
+    }
+}
+
+impl<M: Microarchitecture> Routers<M> {
+    /// A packet that has started to cross is sent off; its last flit has crossed before `end`.
+    #[inline]
+    pub(super) fn depart(&mut self, index: u32, packet: u32, end: Time, now: Time, around: &mut Surroundings<'_>) {
+        let rules = &self.rules;
+        let record = &mut around.pool[packet];
+        let flits = record.flits;
+        let port = &mut self.outputs[index as usize];
+        let start = rules.link_time((now + rules.crossbar_delay).max(port.link_free_at));
+        let flit_ticks = Time::from(port.flit_ticks);
+        // A flit leaves per flit time, but none before it is here.
+        let last_sent = (start + Time::from(flits - 1) * flit_ticks).max(end - 1 + rules.crossbar_delay);
+        port.link_free_at = rules.link_time(last_sent + flit_ticks);
+        port.flits_sent += u32::from(rules.measured_flits(flits, start, last_sent));
+        let arrival = record.leave(start, last_sent, port);
+        if rules.bounded {
+            let time = if rules.releases_late { port.link_free_at } else { start };
+            self.departures.push(index, port, Departure { time, flits }, now);
+        }
+        around.send_packet(port, packet, arrival);
+    }
+
+    /// Makes sure that an event tells when the next departing packet has made room, if the output queue may lack it.
+    pub(super) fn schedule_room(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
+        if !self.rules.bounded {
+            return;
+        }
+        let port = &mut self.outputs[index as usize];
+        self.departures.catch_up(index, port, now);
+        let short = port.space < u32::from(self.rules.packet_flits_max);
+        if short
+            && !port.room_scheduled
+            && let Some(departure) = self.departures.first(index, port)
+        {
+            port.room_scheduled = true;
+            // Room is seen by allocations after the tick in which it is made.
+            around.schedule(departure.time + 1, Event::at(EventKind::RoomFree, index, 0));
+        }
+    }
+}

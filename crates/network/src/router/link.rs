@@ -1,0 +1,229 @@
+//! Output queues and links that are started by events: where a port has several output queues, or packets take credits
+//! only when they leave, or something else uses links or looks at what waits for them.
+
+use tailback_engine::{NEVER, Tick};
+use tailback_hardware::LinkArbiter;
+
+use super::{Microarchitecture, Routers, Surroundings, members};
+use crate::event::{Event, EventKind};
+use crate::packet::NONE;
+use crate::time::Time;
+
+impl<M: Microarchitecture> Routers<M> {
+    /// Free flits of an output queue of a port.
+    #[inline]
+    pub(super) fn space(&self, index: u32, queue: usize) -> u32 {
+        self.extras.queues[index as usize * self.shape.output_queues + queue].space
+    }
+
+    #[inline]
+    pub(super) fn space_mut(&mut self, index: u32, queue: usize) -> &mut u32 {
+        &mut self.extras.queues[index as usize * self.shape.output_queues + queue].space
+    }
+
+    /// The first packet of an output queue.
+    #[inline]
+    fn first_of_queue(&self, index: u32, queue: usize) -> u32 {
+        self.extras.queues[index as usize * self.shape.output_queues + queue].head
+    }
+
+    /// Puts a packet behind the last one of an output queue, and says which that was.
+    #[inline]
+    pub(super) fn append(&mut self, index: u32, queue: usize, packet: u32) -> Option<u32> {
+        self.extras.senders[index as usize].filled |= 1 << queue;
+        let queue = &mut self.extras.queues[index as usize * self.shape.output_queues + queue];
+        let last = std::mem::replace(&mut queue.tail, packet);
+        if queue.head == NONE {
+            queue.head = packet;
+            return None;
+        }
+        Some(last)
+    }
+
+    /// Takes the first packet of an output queue away; `next` is the one behind it.
+    #[inline]
+    fn advance(&mut self, index: u32, queue: usize, next: u32) {
+        self.extras.queues[index as usize * self.shape.output_queues + queue].head = next;
+        if next == NONE {
+            self.extras.senders[index as usize].filled &= !(1 << queue);
+        }
+    }
+
+    /// Schedules the next start of a link for `time`, or as soon after it as the link can.
+    #[inline]
+    pub(super) fn schedule_start(&mut self, index: u32, time: Time, now: Time, around: &mut Surroundings<'_>) {
+        let time = time.max(self.outputs[index as usize].link_free_at).max(now + 1);
+        let time = self.rules.link_time(time);
+        let serial = self.plan_start(index, time);
+        around.schedule(time, Event::at(EventKind::LinkStart, index, serial));
+    }
+
+    /// Plans the next start of a link instead of any other; returns its number.
+    fn plan_start(&mut self, index: u32, time: Time) -> u32 {
+        let sender = &mut self.extras.senders[index as usize];
+        sender.starts = sender.starts.wrapping_add(1);
+        sender.start_at = Tick::from(time);
+        sender.starts
+    }
+
+    /// Starts the links that credits of this tick let start at once.
+    #[inline]
+    pub fn start_links_now(&mut self, now: Time, around: &mut Surroundings<'_>) {
+        while let Some((index, serial)) = self.scratch.starts_now.pop() {
+            self.start_link(index, serial, now, around);
+        }
+    }
+
+    /// A link may start the next packet; `serial` is the number of this announcement.
+    pub fn start_link(&mut self, index: u32, serial: u32, now: Time, around: &mut Surroundings<'_>) {
+        let sender = &mut self.extras.senders[index as usize];
+        if serial != sender.starts {
+            return; // it was brought forward
+        }
+        sender.start_at = NEVER;
+        let (room, queue) = (std::mem::take(&mut sender.releasing), usize::from(sender.releasing_queue));
+        if room > 0 {
+            *self.space_mut(index, queue) += u32::from(room);
+        }
+        // It may have been taken for other things since the start was planned.
+        let is_free = self.outputs[index as usize].link_free_at <= now;
+        if is_free && let Some(queue) = self.choose_queue(index, now, around) {
+            self.start_from(index, queue, now, around);
+        }
+        let sender = &self.extras.senders[index as usize];
+        if (sender.filled != 0 || sender.releasing > 0)
+            && let Some(time) = self.next_start(index, around)
+        {
+            self.schedule_start(index, time, now, around);
+        }
+        self.notify(index, now, around);
+    }
+
+    /// The output queue whose head shall leave now: of those that can, the first by priority, then by age or turn.
+    #[inline]
+    fn choose_queue(&self, index: u32, now: Time, around: &Surroundings<'_>) -> Option<usize> {
+        let sender = &self.extras.senders[index as usize];
+        let ready = |queue: &usize| self.can_start(index, *queue, around).is_some_and(|time| time <= now);
+        if sender.filled & sender.filled.wrapping_sub(1) == 0 {
+            // There is one queue with packets, or none.
+            return (sender.filled != 0).then(|| sender.filled.trailing_zeros() as usize).filter(ready);
+        }
+        self.choose_of_several(index, now, around)
+    }
+
+    #[inline(never)]
+    fn choose_of_several(&self, index: u32, now: Time, around: &Surroundings<'_>) -> Option<usize> {
+        let sender = &self.extras.senders[index as usize];
+        let ready = |queue: &usize| self.can_start(index, *queue, around).is_some_and(|time| time <= now);
+        let (queues, last) = (self.shape.output_queues, usize::from(sender.last_queue));
+        let key = |queue: &usize| {
+            let packet = &around.pool[self.first_of_queue(index, *queue)];
+            let priority = u8::MAX - around.fabric.spec.classes[usize::from(packet.class)].priority;
+            let turn = if *queue > last { queue - last } else { queue + queues - last };
+            match around.fabric.spec.router.output_queues.link_arbiter {
+                LinkArbiter::Oldest => (priority, packet.head_at, turn),
+                LinkArbiter::RoundRobin => (priority, 0, turn),
+            }
+        };
+        self.filled_queues(index).filter(ready).min_by_key(key)
+    }
+
+    /// The output queues of a port that have packets, in ascending order.
+    #[inline]
+    fn filled_queues(&self, index: u32) -> impl Iterator<Item = usize> + use<M> {
+        members(self.extras.senders[index as usize].filled).map(usize::from)
+    }
+
+    /// From when on the head of an output queue with packets can leave; `None` without credits.
+    #[inline]
+    fn can_start(&self, index: u32, queue: usize, around: &Surroundings<'_>) -> Option<Time> {
+        let packet = &around.pool[self.first_of_queue(index, queue)];
+        let takes_credits = !self.rules.claims_first && !self.outputs[index as usize].is_terminal();
+        let may_leave = !takes_credits || self.credit(index, packet.vc) >= packet.flits;
+        may_leave.then_some(packet.head_at)
+    }
+
+    /// Sends the head of an output queue.
+    #[inline]
+    fn start_from(&mut self, index: u32, queue: usize, now: Time, around: &mut Surroundings<'_>) {
+        let rules = &self.rules;
+        let packet = self.first_of_queue(index, queue);
+        let record = &mut around.pool[packet];
+        let (next, flits, vc) = (record.next, record.flits, record.vc);
+        let port = &mut self.outputs[index as usize];
+        // A flit leaves per flit time, but none before it is here.
+        let flit_ticks = Time::from(port.flit_ticks);
+        let last_sent = (now + Time::from(flits - 1) * flit_ticks).max(record.tail_at());
+        let arrival = record.leave(now, last_sent, port);
+        port.link_free_at = rules.link_time(last_sent + flit_ticks);
+        port.flits_sent += u32::from(rules.measured_flits(flits, now, last_sent));
+
+        let terminal = port.is_terminal();
+        let (bounded, releases_late, claims_first) = (rules.bounded, rules.releases_late, rules.claims_first);
+        self.advance(index, queue, next);
+        let sender = &mut self.extras.senders[index as usize];
+        sender.last_queue = queue as u8;
+        if bounded && releases_late {
+            (sender.releasing_queue, sender.releasing) = (queue as u8, flits);
+        } else if bounded {
+            *self.space_mut(index, queue) += u32::from(flits);
+        }
+        if !claims_first {
+            let channel = self.channel(index, vc);
+            self.extras.uncredited[channel] -= u32::from(flits);
+            *self.credit_mut(index, vc) -= if terminal { 0 } else { flits };
+        }
+        if self.rules.measures_queues {
+            let backlog = &mut self.extras.backlogs[index as usize];
+            backlog.queued -= u32::from(flits);
+            backlog.credited += if claims_first || terminal { 0 } else { u32::from(flits) };
+        }
+        if self.rules.watches && terminal && around.pool[packet].kind.carries_data() {
+            self.extras.waiting_for_node[index as usize] -= u32::from(flits);
+        }
+        around.send_packet(&self.outputs[index as usize], packet, arrival);
+    }
+
+    /// When the next start of a link should be, if one is in sight.
+    fn next_start(&self, index: u32, around: &Surroundings<'_>) -> Option<Time> {
+        let ready = self.filled_queues(index).filter_map(|queue| self.can_start(index, queue, around));
+        let releasing = self.extras.senders[index as usize].releasing > 0;
+        let release = releasing.then_some(self.outputs[index as usize].link_free_at);
+        ready.chain(release).min()
+    }
+
+    /// Credits arrive at a port.
+    #[inline]
+    pub fn receive_credit(&mut self, index: u32, vc: u8, flits: u16, now: Time, around: &mut Surroundings<'_>) {
+        *self.credit_mut(index, vc) += flits;
+        debug_assert!(
+            self.credit(index, vc) <= around.fabric.capacity(self.outputs[index as usize].link_class, vc.into()),
+            "more credits than the buffer has"
+        );
+        if self.rules.tells_changes {
+            around.gossip.note_change(self.inputs[index as usize].router);
+        }
+        if !M::PLAIN && self.rules.measures_queues {
+            self.extras.backlogs[index as usize].credited -= u32::from(flits);
+        }
+        if M::PLAIN || self.rules.claims_first {
+            self.notify(index, now, around);
+        } else {
+            self.start_sooner(index, now, around);
+        }
+    }
+
+    /// Brings the next start of a link forward if a packet can leave sooner than was planned.
+    fn start_sooner(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
+        let Some(time) = self.next_start(index, around) else { return };
+        let time = self.rules.link_time(time.max(self.outputs[index as usize].link_free_at).max(now));
+        if Tick::from(time) < self.extras.senders[index as usize].start_at {
+            let serial = self.plan_start(index, time);
+            if time == now {
+                self.scratch.starts_now.push((index, serial));
+            } else {
+                around.schedule(time, Event::at(EventKind::LinkStart, index, serial));
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What is known of routers when they are compiled.
+//!
+//! **The invariant it keeps:** a network is built with a microarchitecture only if that suits its description, so what a
+//! microarchitecture takes for absent is absent.
+
+use crate::fabric::{Rules, Shape};
+
+/// What is known of all routers of a network when they are compiled.
+pub trait Microarchitecture: sealed::Sealed + Send + 'static {}
+
+/// Everything the description of a router can say.
+#[derive(Clone, Copy, Debug)]
+pub struct General;
+
+/// Routers with one queue per virtual channel, one connection of each port to and from the crossbar, one output queue per
+/// port that packets leave in order, with credits for the next buffer. Arbiters serve by turns, packets ask for the crossbar
+/// as soon as they are heads, and no protocol watches them.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain;
+
+/// Routers with a queue per output for each virtual channel (VOQs) and one connection of each port to and from the crossbar.
+/// Arbiters serve by turns, and packets ask for the crossbar as soon as they are heads. There may be any number of output
+/// queues, and protocols.
+#[derive(Clone, Copy, Debug)]
+pub struct Sorting;
+
+impl Microarchitecture for General {}
+impl Microarchitecture for Plain {}
+impl Microarchitecture for Sorting {}
+
+pub(crate) mod sealed {
+    use super::super::state::{is_basic, is_plain};
+    use super::{General, Plain, Rules, Shape, Sorting};
+
+    /// Only this crate can add one.
+    pub trait Sealed {
+        /// Whether routers are plain.
+        const PLAIN: bool = false;
+        /// Whether they have one connection of each port to and from the crossbar, arbiters that serve by turns, inputs that
+        /// choose first, and heads that ask at once, for nothing but the crossbar.
+        const BASIC: bool = false;
+        /// Whether inputs have VOQs, if that is known.
+        const VOQS: Option<bool> = None;
+
+        /// Whether it can do what the description says.
+        fn suits(shape: &Shape, rules: &Rules) -> bool;
+    }
+
+    impl Sealed for General {
+        fn suits(_: &Shape, _: &Rules) -> bool {
+            true
+        }
+    }
+
+    impl Sealed for Plain {
+        const PLAIN: bool = true;
+        const BASIC: bool = true;
+        const VOQS: Option<bool> = Some(false);
+
+        fn suits(shape: &Shape, rules: &Rules) -> bool {
+            is_plain(shape, rules)
+        }
+    }
+
+    impl Sealed for Sorting {
+        const BASIC: bool = true;
+        const VOQS: Option<bool> = Some(true);
+
+        fn suits(shape: &Shape, rules: &Rules) -> bool {
+            is_basic(shape, rules) && rules.routes_on_arrival && shape.voqs > 1
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Requests: packets that could cross at once, and what an allocation keeps of them for the moment.
+
+use tailback_routing::Header;
+
+use super::state::QueueId;
+use crate::fabric::Shape;
+use crate::packet::NONE;
+
+/// A packet that could cross at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub id: QueueId,
+    /// Where the record of its queue is.
+    pub queue: u32,
+    pub packet: u32,
+    /// The port that it would leave by, by its number in the region and in the router.
+    pub output: u32,
+    pub port: u8,
+    /// The virtual channel that it would leave by.
+    pub vc: u8,
+    /// Where in [`Scratch::headers`] its new header is, if that is not settled yet.
+    pub header: u16,
+}
+
+/// No header.
+pub(super) const SETTLED: u16 = u16::MAX;
+
+impl Request {
+    pub const NONE: Self = Self {
+        id: QueueId { index: 0, port: 0, voq: 0, vc: 0 },
+        queue: 0,
+        packet: NONE,
+        output: 0,
+        port: 0,
+        vc: 0,
+        header: SETTLED,
+    };
+}
+
+/// What an allocation needs for the moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    /// By crossbar output of a router: the best request so far, or [`Request::NONE`].
+    pub best: Vec<Request>,
+    /// The crossbar outputs that were asked for, by first request.
+    pub asked: Vec<u16>,
+    /// The requests that were not the best.
+    pub losers: Vec<Request>,
+    /// What headers of packets become whose routing decides anew.
+    pub headers: Vec<Header>,
+    /// Queues whose heads need a virtual channel.
+    pub channel_seekers: Vec<QueueId>,
+    /// Links that credits of this tick let start at once.
+    pub starts_now: Vec<(u32, u32)>,
+}
+
+impl Scratch {
+    pub fn new(shape: &Shape) -> Self {
+        Self { best: no_requests(shape), ..Self::default() }
+    }
+
+    /// Keeps a new header until it is known whether its packet crosses; says where.
+    #[inline]
+    pub fn keep_header(&mut self, header: Header) -> u16 {
+        self.headers.push(header);
+        self.headers.len() as u16 - 1
+    }
+}
+
+/// No request for any output of a router.
+pub(super) fn no_requests(shape: &Shape) -> Vec<Request> {
+    vec![Request::NONE; shape.ports * shape.outputs]
+}

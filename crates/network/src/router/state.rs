@@ -1,0 +1,357 @@
+//! The state of routers: two records per port, one record per queue, and masks at every level.
+//!
+//! What an allocation needs of a port lies in one cache line for the side where packets come in, and in one for the
+//! side where they go out. Arrays beside them hold what only some routers have; they are empty in all others.
+//!
+//! **The invariant it keeps:** what an array holds for a port is found by the number of the port in the region, so no
+//! record points at another.
+
+use serde::{Deserialize, Serialize};
+use tailback_engine::NEVER;
+use tailback_hardware::Arbiter;
+
+use super::WORDS_MAX;
+use crate::event::{Event, EventKind};
+use crate::fabric::{Fabric, Rules, Shape};
+use crate::link::{FarKind, Link};
+use crate::packet::NONE;
+use crate::time::Time;
+
+/// A queue of packets at an input: of a virtual channel, or of a virtual channel and an output (a VOQ).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Queue {
+    pub head: u32,
+    pub tail: u32,
+    /// The flits of the head packet.
+    pub flits: u16,
+    /// Where the head packet goes, once it is routed: the port, the first of the channels that will do, how many will.
+    pub port: u8,
+    pub vc: u8,
+    pub vcs: u8,
+    pub routed: bool,
+    /// Whether the head packet owns channel `vc` of `port`.
+    pub owns_vc: bool,
+}
+
+impl Queue {
+    const EMPTY: Self =
+        Self { head: NONE, tail: NONE, flits: 0, port: 0, vc: 0, vcs: 0, routed: false, owns_vc: false };
+}
+
+/// Sets of virtual channels.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Heads {
+    /// Queues whose head may try to leave at the next allocation.
+    pub awake: u32,
+    /// Queues whose head waits until something changes at the output that it wants.
+    pub asleep: u32,
+}
+
+/// A connection of an input to the crossbar.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct InputConnection {
+    /// Until when a packet crosses by it.
+    pub busy_until: Time,
+    /// The queue that was served last, and the port that its packet left by.
+    pub last_voq: u8,
+    pub last_vc: u8,
+    pub last_port: u8,
+    /// Whether an event tells when it is free again.
+    pub free_scheduled: bool,
+}
+
+/// A connection of the crossbar to an output.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct OutputConnection {
+    /// Until when a packet crosses by it.
+    pub busy_until: Time,
+    /// The input connection that was served last.
+    pub last: u16,
+    /// The virtual channel of the packet that crosses.
+    pub vc: u8,
+    /// Whether an event tells when it is free again.
+    pub free_scheduled: bool,
+}
+
+/// The side of a port where packets come in.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(align(64))]
+pub(super) struct InputPort {
+    /// Of the virtual channels, where there are no VOQs.
+    pub heads: Heads,
+    /// Set of the first 64 VOQs with an awake head.
+    pub awake_voqs: u64,
+    /// The port's connection, or that of its first virtual channel.
+    pub connection: InputConnection,
+    /// The credit that goes back to whatever feeds the port, without channel and flits; to which receiver, how long it takes.
+    pub credit: Event,
+    pub credit_receiver: u32,
+    pub credit_latency: Time,
+    /// The router, as the region numbers it, the number of its first port in the region, and the number of this port in it.
+    pub router: u32,
+    pub first_port: u32,
+    /// The word of [`super::Routers::active`] that it is in.
+    pub word: u32,
+    pub port: u8,
+    /// The class of the link that packets come in by, and what feeds it.
+    pub link_class: u8,
+    pub fed_by: FarKind,
+}
+
+/// The side of a port where packets go out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(align(64))]
+pub(super) struct OutputPort {
+    /// Set of the first 64 ports at which a head waits until something changes here.
+    pub waiters: u64,
+    /// The port's connection, or that of its first virtual channel.
+    pub connection: OutputConnection,
+    /// When the link has sent the last flit of the packet before.
+    pub link_free_at: Time,
+    /// Free flits of the first output queue; where packets depart in order, as far as departures have been followed.
+    pub space: u32,
+    /// Flits that the link has sent while it was measured.
+    pub flits_sent: u32,
+    /// The arrival of a packet at the other end, without the packet; to which receiver, how long the link is.
+    pub arrival: Event,
+    pub receiver: u32,
+    pub latency: Time,
+    /// From one flit to the next.
+    pub flit_ticks: u16,
+    /// The departures that have not been followed: a ring in [`super::departures::Departures`].
+    pub first_departure: u16,
+    pub departures: u16,
+    /// Whether an event tells when the next departing packet has made room.
+    pub room_scheduled: bool,
+    /// The class of the link, and what is at its other end.
+    pub link_class: u8,
+    pub leads_to: FarKind,
+    /// In plain routers: free flits in the buffer of each virtual channel at the other end.
+    pub credits: [u16; PLAIN_VCS],
+}
+
+/// The most virtual channels of a port of a plain router.
+pub(super) const PLAIN_VCS: usize = 4;
+
+const _: () = assert!(size_of::<InputPort>() == 64 && size_of::<OutputPort>() == 64 && size_of::<Queue>() == 16);
+
+impl InputPort {
+    fn new(link: &Link, index: u32, shape: &Shape) -> Self {
+        let kind = if link.kind == FarKind::Node { EventKind::NodeCredit } else { EventKind::Credit };
+        let (ports, words) = (shape.ports as u32, shape.words as u32);
+        let (router, port) = (index / ports, index % ports);
+        Self {
+            heads: Heads::default(),
+            awake_voqs: 0,
+            connection: InputConnection::default(),
+            credit: Event::at(kind, link.far, 0),
+            credit_receiver: link.receiver,
+            credit_latency: link.credit_latency,
+            router,
+            first_port: router * ports,
+            word: router * words + port / 64,
+            port: port as u8,
+            link_class: link.class,
+            fed_by: link.kind,
+        }
+    }
+}
+
+impl OutputPort {
+    fn new(link: &Link, space: u32, fabric: &Fabric) -> Self {
+        let mut credits = [0; PLAIN_VCS];
+        for (vc, credits) in credits.iter_mut().enumerate().take(fabric.shape.vcs) {
+            *credits = fabric.capacity(link.class, vc);
+        }
+        let kind = if link.kind == FarKind::Node { EventKind::Delivery } else { EventKind::Arrival };
+        Self {
+            waiters: 0,
+            connection: OutputConnection::default(),
+            link_free_at: 0,
+            space,
+            flits_sent: 0,
+            arrival: Event::at(kind, link.far, 0),
+            receiver: link.receiver,
+            latency: link.latency,
+            flit_ticks: link.flit_ticks,
+            first_departure: 0,
+            departures: 0,
+            room_scheduled: false,
+            link_class: link.class,
+            leads_to: link.kind,
+            credits,
+        }
+    }
+
+    /// Whether a node is at the other end.
+    #[inline]
+    pub fn is_terminal(&self) -> bool {
+        self.leads_to == FarKind::Node
+    }
+
+    /// The flits that are on the way, or stand for credits on the way back, when the link is never idle.
+    pub fn round_trip(&self) -> u32 {
+        2 * self.latency / Time::from(self.flit_ticks.max(1))
+    }
+}
+
+/// A queue between crossbar and link, where there are several or packets do not depart in order.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct OutputQueue {
+    pub head: u32,
+    pub tail: u32,
+    /// Free flits; of the first queue of a port they are in [`OutputPort`].
+    pub space: u32,
+}
+
+/// The link of a port that is started by events.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Sender {
+    /// When the event that starts the next packet comes; `NEVER` if there is none.
+    pub start_at: u64,
+    /// How often a start was scheduled: only the latest counts.
+    pub starts: u32,
+    /// Set of output queues with packets.
+    pub filled: u32,
+    /// What a departing packet makes room for when its last flit has left, and in which output queue.
+    pub releasing: u16,
+    pub releasing_queue: u8,
+    /// The output queue that was served last.
+    pub last_queue: u8,
+}
+
+/// What waits for a link, of all virtual channels.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Backlog {
+    /// Flits in the output queue.
+    pub queued: u32,
+    /// Flits that have taken credits of the buffer at the other end.
+    pub credited: u32,
+}
+
+/// When the head of a queue is looked at for having waited for too long.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct HeadTimeout {
+    /// When its event comes; 0 if there is none.
+    pub at: Time,
+    /// How often one was scheduled: only the latest counts.
+    pub serial: u16,
+}
+
+/// A queue of a router: its port by number in the region and in the router, its VOQ, its virtual channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueId {
+    pub index: u32,
+    pub port: u8,
+    pub voq: u8,
+    pub vc: u8,
+}
+
+/// What only some routers have. Arrays that nobody needs are empty.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Extras {
+    /// By port and VOQ, where there are VOQs: their heads. And the set of VOQs beyond the first 64 with an awake head.
+    pub heads: Vec<Heads>,
+    pub awake_voqs: Vec<u64>,
+    /// By port and virtual channel but the first, where channels have connections to the crossbar of their own.
+    pub inputs: Vec<InputConnection>,
+    pub outputs: Vec<OutputConnection>,
+    /// By port: set of ports beyond the first 64 at which a head waits until something changes here.
+    pub waiters: Vec<u64>,
+    /// Where links are started by events: by port, and by port and output queue.
+    pub senders: Vec<Sender>,
+    pub queues: Vec<OutputQueue>,
+    /// Where packets take credits only when they leave: flits in the output queue, by port and virtual channel.
+    pub uncredited: Vec<u32>,
+    /// Where routing measures queues: by port.
+    pub backlogs: Vec<Backlog>,
+    /// Where routers mark or drop: flits in the input buffer of each virtual channel.
+    pub occupied: Vec<u16>,
+    /// Where routers watch their nodes: by port, data flits that wait for its node.
+    pub waiting_for_node: Vec<u32>,
+    /// Where packets time out: by queue.
+    pub timeouts: Vec<HeadTimeout>,
+    /// With a stage for virtual channels: whether a packet owns a channel, which queue (by port and channel) it chose last,
+    /// and, by queue, the channel that was owned last.
+    pub owned: Vec<bool>,
+    pub last_seeker: Vec<u32>,
+    pub last_channel: Vec<u16>,
+    /// Where the least recently served goes first: when each queue was served, and each input by each output.
+    pub queue_served: Vec<Time>,
+    pub input_served: Vec<Time>,
+}
+
+impl Extras {
+    pub fn new(fabric: &Fabric, ports: usize) -> Self {
+        let (shape, rules) = (fabric.shape, fabric.rules);
+        let only_if = |condition: bool, count: usize| if condition { count } else { 0 };
+        let by_age = |arbiter: Arbiter, count: usize| only_if(arbiter == Arbiter::LeastRecentlyServed, count);
+        let queues = ports * shape.voqs * shape.vcs;
+        let owners = only_if(rules.vc_allocation, ports * shape.vcs);
+        let space = fabric.spec.router.output_queues.flits.unwrap_or(u32::MAX);
+        let sender = Sender { start_at: NEVER, starts: 0, filled: 0, releasing: 0, releasing_queue: 0, last_queue: 0 };
+        let queue = OutputQueue { head: NONE, tail: NONE, space };
+        Self {
+            heads: vec![Heads::default(); only_if(shape.voqs > 1, ports * shape.voqs)],
+            awake_voqs: vec![0; ports * (shape.voqs.div_ceil(64) - 1)],
+            inputs: vec![InputConnection::default(); ports * (shape.inputs - 1)],
+            outputs: vec![OutputConnection::default(); ports * (shape.outputs - 1)],
+            waiters: vec![0; only_if(shape.words > 1, ports * (WORDS_MAX - 1))],
+            senders: vec![sender; only_if(!rules.departs_at_once, ports)],
+            queues: vec![queue; only_if(!rules.departs_at_once, ports * shape.output_queues)],
+            uncredited: vec![0; only_if(!rules.claims_first, ports * shape.vcs)],
+            backlogs: vec![Backlog::default(); only_if(rules.measures_queues, ports)],
+            occupied: vec![0; only_if(rules.marks, ports * shape.vcs)],
+            waiting_for_node: vec![0; only_if(rules.watches, ports)],
+            timeouts: vec![HeadTimeout::default(); only_if(rules.times_out, queues)],
+            owned: vec![false; owners],
+            last_seeker: vec![0; owners],
+            last_channel: vec![0; only_if(rules.vc_allocation, queues)],
+            queue_served: vec![0; by_age(rules.input_arbiter, queues)],
+            input_served: vec![0; by_age(rules.output_arbiter, ports * shape.outputs * shape.ports * shape.inputs)],
+        }
+    }
+}
+
+/// The records of all ports, router by router, and the credits behind them by port and virtual channel.
+pub(super) fn ports(fabric: &Fabric, links: &[Link]) -> (Vec<InputPort>, Vec<OutputPort>, Vec<u16>) {
+    let space = fabric.spec.router.output_queues.flits.unwrap_or(u32::MAX);
+    let credits = links.iter().flat_map(|link| (0..fabric.shape.vcs).map(|vc| fabric.capacity(link.class, vc)));
+    let inputs = links.iter().zip(0..).map(|(link, index)| InputPort::new(link, index, &fabric.shape));
+    let outputs = links.iter().map(|link| OutputPort::new(link, space, fabric));
+    (inputs.collect(), outputs.collect(), credits.collect())
+}
+
+/// The queues of all ports.
+pub(super) fn queues(shape: &Shape, ports: usize) -> Vec<Queue> {
+    vec![Queue::EMPTY; ports * shape.voqs * shape.vcs]
+}
+
+/// Whether routers with these rules and this shape are plain: see [`super::Plain`].
+pub(super) fn is_plain(shape: &Shape, rules: &Rules) -> bool {
+    is_basic(shape, rules)
+        && (shape.voqs, shape.output_queues) == (1, 1)
+        && shape.vcs <= PLAIN_VCS
+        && rules.departs_at_once
+        && rules.one_priority
+        && rules.ejection_vcs == 1
+        && !(rules.routes_on_arrival || rules.has_internal_port || rules.lossy || rules.marks || rules.watches)
+}
+
+/// Whether routers with these rules and this shape are basic: see [`super::sealed::Sealed::BASIC`].
+pub(super) fn is_basic(shape: &Shape, rules: &Rules) -> bool {
+    (shape.inputs, shape.outputs) == (1, 1)
+        && rules.head_delay == 0
+        && rules.serves_by_turns()
+        && !(rules.outputs_first || rules.vc_allocation || rules.ejects_when_idle)
+}
+
+/// The members of a small set, in ascending order.
+#[inline]
+pub(super) fn members(mut set: u32) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let member = (set != 0).then(|| set.trailing_zeros() as u8);
+        set &= set.wrapping_sub(1);
+        member
+    })
+}

@@ -1,0 +1,179 @@
+//! What routers act on, beside themselves.
+
+use tailback_engine::{Kinds, Outbox, Tick, Wheel};
+use tailback_random::Stream;
+use tailback_routing::{Agent, Lane, Notice, Step};
+use tailback_topology::RouterId;
+
+use super::view::{Outputs, RouterView};
+use super::{Microarchitecture, Routers};
+use crate::event::{Event, EventKind, credit, has, sort};
+use crate::fabric::Fabric;
+use crate::gossip::Gossip;
+use crate::link::{FarKind, Link};
+use crate::machines::Machines;
+use crate::packet::{Packet, Pool};
+use crate::region::NetworkMail;
+use crate::time::Time;
+
+use super::state::{InputPort, OutputPort};
+
+/// What routers act on, beside themselves.
+pub(crate) struct Surroundings<'a> {
+    pub fabric: &'a Fabric,
+    /// The routers of the region, by their numbers in the network.
+    pub router_ids: &'a [RouterId],
+    pub wheel: &'a mut Wheel<Event>,
+    pub pool: &'a mut Pool,
+    pub gossip: &'a mut Gossip,
+    /// By traffic class, then by router.
+    pub agents: &'a mut [Box<dyn Agent>],
+    /// The random streams of the routers.
+    pub streams: &'a mut [Stream],
+    /// The machines of the protocol.
+    pub machines: &'a mut Machines,
+    /// The events of a kind that are handled in order of place.
+    pub in_order: &'a mut Vec<Event>,
+    pub outbox: &'a mut Outbox<NetworkMail>,
+}
+
+impl Surroundings<'_> {
+    /// Takes all events of a kind, of this tick. The effects of events of one kind commute, as they are at different ports,
+    /// but for arrivals where packets are routed as they arrive and draw from their router's random stream, or as a router's
+    /// machine is asked about them.
+    #[inline]
+    pub fn each(&mut self, kind: EventKind, mut act: impl FnMut(&mut Self, Event)) {
+        if cfg!(debug_assertions) {
+            return self.each_in_order(kind, act); // which finds ties
+        }
+        while let Some(batch) = self.wheel.take_batch(kind as usize) {
+            batch.events().iter().for_each(|&event| act(self, event));
+        }
+    }
+
+    /// The same, in order of place.
+    #[inline]
+    pub fn each_in_order(&mut self, kind: EventKind, mut act: impl FnMut(&mut Self, Event)) {
+        let mut events = std::mem::take(self.in_order);
+        while let Some(batch) = self.wheel.take_batch(kind as usize) {
+            events.extend_from_slice(batch.events());
+        }
+        sort(&mut events);
+        events.drain(..).for_each(|event| act(self, event));
+        *self.in_order = events;
+    }
+
+    #[inline]
+    pub fn schedule(&mut self, time: Time, event: Event) {
+        self.wheel.schedule(Tick::from(time), event);
+    }
+
+    /// Asks the routing agent of a router where a packet shall go that came in by `entry`.
+    #[inline]
+    pub fn route(&mut self, router: u32, packet: u32, entry: Lane, outputs: impl Outputs) -> Step {
+        // The header is read where it is: a copy would be written and read by words of other sizes.
+        let Packet { class, header, .. } = &self.pool[packet];
+        let class = *class;
+        let agent = usize::from(class) * self.streams.len() + router as usize;
+        let view = RouterView { outputs, gossip: self.gossip, class, router };
+        let step = self.agents[agent].route(entry, header, &view, &mut self.streams[router as usize]);
+        if cfg!(debug_assertions) {
+            self.fabric.assert_named(self.router_ids[router as usize], class, entry, &step);
+        }
+        step
+    }
+
+    /// Tells the routing agent of a router that a packet has become head of its queue.
+    pub fn tell_head(&mut self, router: u32, packet: u32, entry: Lane) {
+        let packet = &self.pool[packet];
+        let agent = usize::from(packet.class) * self.streams.len() + router as usize;
+        self.agents[agent].head_arrived(entry, &packet.header);
+    }
+
+    /// Tells the routing agent of a router and a traffic class that the head of a queue has left it.
+    pub fn tell_left(&mut self, router: u32, class: u8, entry: Lane) {
+        self.agents[usize::from(class) * self.streams.len() + router as usize].tail_left(entry);
+    }
+
+    /// Lets agents look around and broadcast, before routers allocate.
+    #[inline]
+    pub fn listen<M: Microarchitecture>(&mut self, routers: &mut Routers<M>, kinds: Kinds, now: Time) {
+        if self.gossip.state.look_due {
+            self.look_around(routers, now);
+        }
+        if has(kinds, EventKind::Broadcast) {
+            while self.wheel.take_batch(EventKind::Broadcast as usize).is_some() {}
+            self.broadcast(routers, now);
+        }
+    }
+
+    /// Lets the agents of all routers look around at whose outputs something has changed.
+    fn look_around<M: Microarchitecture>(&mut self, routers: &Routers<M>, now: Time) {
+        while let Some(router) = self.gossip.next_changed() {
+            for class in 0..self.fabric.spec.classes.len() as u8 {
+                let outputs = routers.outputs(router, class, 0, now, self.fabric);
+                let view = RouterView { outputs, gossip: self.gossip, class, router };
+                let agent = usize::from(class) * self.streams.len() + router as usize;
+                if let Some(notice) = self.agents[agent].look(&view) {
+                    self.tell(class, router, notice, now);
+                }
+            }
+        }
+    }
+
+    /// Lets all agents broadcast, which may take a while of the links they do it by.
+    fn broadcast<M: Microarchitecture>(&mut self, routers: &mut Routers<M>, now: Time) {
+        let interests = self.fabric.interests();
+        for agent in 0..self.agents.len() {
+            let (class, router) = (agent / self.streams.len(), (agent % self.streams.len()) as u32);
+            if let Some(notice) = self.agents[agent].broadcast() {
+                self.tell(class as u8, router, notice, now);
+                if let Some(link) = interests.notices.filter(|_| interests.broadcast_flits > 0) {
+                    routers.occupy_links(router, link.0, interests.broadcast_flits, now);
+                }
+            }
+        }
+        let period = interests.broadcast_cycles.map_or(0, |cycles| cycles * self.fabric.spec.ticks_per_cycle);
+        self.schedule(now + period, Event::at(EventKind::Broadcast, 0, 0));
+    }
+
+    fn tell(&mut self, class: u8, router: u32, notice: Notice, now: Time) {
+        let (tick, event) = self.gossip.tell(class, router, notice, now.into(), self.outbox);
+        self.wheel.schedule(tick, event);
+    }
+
+    /// Sends a packet by the link of a port, to arrive at `arrival`: at a router its first flit, at a node its last.
+    #[inline]
+    pub(super) fn send_packet(&mut self, output: &OutputPort, packet: u32, arrival: Time) {
+        let arrival = Tick::from(arrival);
+        if output.receiver == Link::INSIDE {
+            self.wheel.schedule(arrival, output.arrival.with_payload(packet));
+        } else {
+            self.mail_packet(output, packet, arrival);
+        }
+    }
+
+    fn mail_packet(&mut self, output: &OutputPort, packet: u32, arrival: Tick) {
+        let packet = self.pool.remove(packet);
+        self.outbox.mail(output.receiver, arrival).packets.push((output.arrival, packet));
+    }
+
+    /// Returns credits for `flits` flits of a virtual channel to whatever feeds a port by its link.
+    #[inline]
+    pub(super) fn return_credit(&mut self, input: &InputPort, vc: u8, flits: u16, now: Time) {
+        let tick = Tick::from(now + input.credit_latency);
+        let event = input.credit.with_payload(credit(vc, flits));
+        if input.fed_by == FarKind::Open {
+            return; // the router itself has sent it
+        }
+        if input.credit_receiver == Link::INSIDE {
+            self.wheel.schedule(tick, event);
+        } else {
+            self.mail_credit(input.credit_receiver, tick, event);
+        }
+    }
+
+    fn mail_credit(&mut self, receiver: u32, tick: Tick, event: Event) {
+        self.outbox.mail(receiver, tick).credits.push((tick, event));
+    }
+}

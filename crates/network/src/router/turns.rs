@@ -1,0 +1,100 @@
+//! Turns: which packet of an input asks for the crossbar where arbiters serve by turns. The first that could cross does, so
+//! those after it need not be looked at.
+
+use super::allocate::Examined;
+use super::request::Request;
+use super::state::{InputConnection, QueueId};
+use super::{Microarchitecture, Routers, Surroundings};
+use crate::time::Time;
+
+/// The best packet of a port so far, and the virtual channels in which a better one could be.
+struct Best {
+    request: Option<Request>,
+    better: u32,
+}
+
+impl<M: Microarchitecture> Routers<M> {
+    /// The first packet of a port, by turns, that could cross: all have the same priority.
+    #[inline]
+    pub(super) fn first_in_turn(&mut self, port: QueueId, now: Time, around: &mut Surroundings<'_>) -> Option<Request> {
+        let input = &self.inputs[port.index as usize];
+        let after = (u32::from(input.connection.last_vc) + 1) % u32::BITS;
+        let mut turns = input.heads.awake.rotate_right(after);
+        while turns != 0 {
+            let vc = ((turns.trailing_zeros() + after) % u32::BITS) as u8;
+            turns &= turns - 1;
+            if let Examined::Ready(request) = self.examine(QueueId { vc, ..port }, now, around) {
+                return Some(request);
+            }
+        }
+        None
+    }
+
+    /// The first packet by priority, and then by turns, where inputs have VOQs: these come one after the other, beginning
+    /// after the queue that was served last.
+    #[inline]
+    pub(super) fn first_voq_in_turn(
+        &mut self,
+        port: QueueId,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) -> Option<Request> {
+        let input = &self.inputs[port.index as usize];
+        let InputConnection { last_voq, last_vc, .. } = input.connection;
+        let later = u32::MAX.checked_shl(u32::from(last_vc) + 1).unwrap_or(0);
+        let last = QueueId { voq: last_voq, ..port };
+        if self.shape.voqs > 64 {
+            return self.first_of_many_voqs(last, later, now, around);
+        }
+        let after = (u32::from(last_voq) + 1) % u64::BITS;
+        let mut turns = input.awake_voqs.rotate_right(after);
+        let mut best = Best { request: None, better: u32::MAX };
+        if self.heads(last).awake & later != 0 {
+            self.first_of_voq(last, later, &mut best, now, around);
+        }
+        while turns != 0 && best.better != 0 {
+            let voq = ((turns.trailing_zeros() + after) % u64::BITS) as u8;
+            turns &= turns - 1;
+            let vcs = if voq == last_voq { !later } else { u32::MAX };
+            self.first_of_voq(QueueId { voq, ..port }, vcs, &mut best, now, around);
+        }
+        best.request
+    }
+
+    /// The same for any number of VOQs. `later` are the virtual channels after that of the queue that was served last.
+    fn first_of_many_voqs(
+        &mut self,
+        last: QueueId,
+        later: u32,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) -> Option<Request> {
+        let mut best = Best { request: None, better: u32::MAX };
+        self.first_of_voq(last, later, &mut best, now, around);
+        let served = usize::from(last.voq);
+        for (from, until) in [(served + 1, self.shape.voqs), (0, served)] {
+            let mut next = self.awake_voq(last.index, from).filter(|&voq| usize::from(voq) < until);
+            while let Some(voq) = next {
+                self.first_of_voq(QueueId { voq, ..last }, u32::MAX, &mut best, now, around);
+                next = self.awake_voq(last.index, usize::from(voq) + 1).filter(|&voq| usize::from(voq) < until);
+            }
+        }
+        self.first_of_voq(last, !later, &mut best, now, around);
+        best.request
+    }
+
+    /// Looks for a better packet in some virtual channels of a VOQ.
+    #[inline]
+    fn first_of_voq(&mut self, voq: QueueId, vcs: u32, best: &mut Best, now: Time, around: &mut Surroundings<'_>) {
+        let mut awake = self.heads(voq).awake & vcs & best.better;
+        while awake != 0 {
+            let vc = awake.trailing_zeros() as u8;
+            awake &= awake - 1;
+            if let Examined::Ready(request) = self.examine(QueueId { vc, ..voq }, now, around) {
+                best.request = Some(request);
+                best.better = around.fabric.higher_vcs(self.inputs[voq.index as usize].link_class, vc);
+                awake &= best.better;
+            }
+        }
+    }
+}

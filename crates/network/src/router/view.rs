@@ -1,0 +1,202 @@
+//! What a routing agent sees of its router.
+
+use tailback_routing::{Board, PortSet, View};
+
+use super::state::OutputPort;
+use super::{Microarchitecture, Routers};
+use crate::fabric::Fabric;
+use crate::gossip::Gossip;
+use crate::time::Time;
+
+/// What a routing agent sees of the outputs of its router, for a packet of one traffic class: see [`View`].
+pub(crate) trait Outputs {
+    /// As [`View::channels`].
+    fn channels(&self, port: u8) -> u8;
+    /// As [`View::occupancy`].
+    fn occupancy(&self, port: u8, vc: u8) -> u32;
+    /// As [`View::capacity`].
+    fn capacity(&self, port: u8, vc: u8) -> u32;
+    /// As [`View::waiting`].
+    fn waiting(&self, port: u8) -> u32;
+    /// As [`View::admits`].
+    fn admits(&self, port: u8, vc: u8) -> bool;
+    /// As [`View::open`].
+    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet;
+    /// As [`View::occupancy_of_all`].
+    fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32;
+}
+
+/// What a routing agent sees.
+pub(super) struct RouterView<'a, T> {
+    pub outputs: T,
+    pub gossip: &'a Gossip,
+    /// The traffic class, and the router as the region numbers it.
+    pub class: u8,
+    pub router: u32,
+}
+
+impl<T: Outputs> View for RouterView<'_, T> {
+    #[inline]
+    fn channels(&self, port: u8) -> u8 {
+        self.outputs.channels(port)
+    }
+
+    #[inline]
+    fn occupancy(&self, port: u8, vc: u8) -> u32 {
+        self.outputs.occupancy(port, vc)
+    }
+
+    #[inline]
+    fn capacity(&self, port: u8, vc: u8) -> u32 {
+        self.outputs.capacity(port, vc)
+    }
+
+    #[inline]
+    fn waiting(&self, port: u8) -> u32 {
+        self.outputs.waiting(port)
+    }
+
+    #[inline]
+    fn admits(&self, port: u8, vc: u8) -> bool {
+        self.outputs.admits(port, vc)
+    }
+
+    #[inline]
+    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
+        self.outputs.open(ports, vc, occupancy_max)
+    }
+
+    #[inline]
+    fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
+        self.outputs.occupancy_of_all(ports, vc)
+    }
+
+    #[inline]
+    fn board(&self) -> &Board {
+        self.gossip.board(self.class, self.router)
+    }
+}
+
+/// The outputs of a router, as its agent sees them.
+pub(super) struct RouterOutputs<'a, M> {
+    routers: &'a Routers<M>,
+    /// The number of the router's first port in the region.
+    first: u32,
+    class: u8,
+    fabric: &'a Fabric,
+    /// The size of the packet.
+    flits: u16,
+    now: Time,
+}
+
+impl<M: Microarchitecture> Routers<M> {
+    /// What the routing agent of a router sees of its outputs, for a packet of a traffic class and size.
+    #[inline]
+    pub(super) fn outputs<'a>(
+        &'a self,
+        router: u32,
+        class: u8,
+        flits: u16,
+        now: Time,
+        fabric: &'a Fabric,
+    ) -> RouterOutputs<'a, M> {
+        let first = router * self.shape.ports as u32;
+        RouterOutputs { routers: self, first, class, fabric, flits, now }
+    }
+
+    /// Flits on their way to, or in, the buffer of the next router, as [`View::occupancy`] says.
+    #[inline]
+    fn on_their_way(&self, index: u32, vc: u8, capacity: u16) -> u32 {
+        let uncredited =
+            if self.may(!self.rules.claims_first) { self.extras.uncredited[self.channel(index, vc)] } else { 0 };
+        u32::from(capacity - self.credit(index, vc)) + uncredited
+    }
+
+    /// The flits that wait for the link of a port, as [`View::waiting`] says.
+    fn waiting(&self, index: u32) -> u32 {
+        let backlog = self.extras.backlogs[index as usize];
+        let beyond =
+            if self.rules.claims_first { backlog.credited.saturating_sub(backlog.queued) } else { backlog.credited };
+        backlog.queued + beyond.saturating_sub(self.outputs[index as usize].round_trip())
+    }
+}
+
+impl<M: Microarchitecture> RouterOutputs<'_, M> {
+    /// A port by its number in the router.
+    #[inline]
+    fn port(&self, port: u8) -> &OutputPort {
+        &self.routers.outputs[self.first as usize + usize::from(port)]
+    }
+
+    /// The virtual channel of a link class, counted through all classes.
+    #[inline]
+    fn vc(&self, link_class: u8, vc: u8) -> u8 {
+        self.fabric.first_vc(self.class, link_class) + vc
+    }
+}
+
+impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
+    #[inline]
+    fn channels(&self, port: u8) -> u8 {
+        self.fabric.spec.classes[usize::from(self.class)].vcs[usize::from(self.port(port).link_class)]
+    }
+
+    #[inline]
+    fn occupancy(&self, port: u8, vc: u8) -> u32 {
+        let output = self.port(port);
+        if output.is_terminal() {
+            return 0;
+        }
+        let capacity = self.fabric.spec.input_buffers[usize::from(output.link_class)];
+        self.routers.on_their_way(self.first + u32::from(port), self.vc(output.link_class, vc), capacity)
+    }
+
+    #[inline]
+    fn capacity(&self, port: u8, _vc: u8) -> u32 {
+        self.fabric.spec.input_buffers[usize::from(self.port(port).link_class)].into()
+    }
+
+    fn waiting(&self, port: u8) -> u32 {
+        let (routers, index) = (self.routers, self.first + u32::from(port));
+        debug_assert_eq!(
+            routers.extras.backlogs[index as usize].credited,
+            (0..routers.shape.vcs as u8)
+                .map(|vc| self.fabric.capacity(self.port(port).link_class, vc.into()) - routers.credit(index, vc))
+                .map(u32::from)
+                .sum(),
+            "what has taken credits is what is not free"
+        );
+        routers.waiting(index)
+    }
+
+    #[inline]
+    fn admits(&self, port: u8, vc: u8) -> bool {
+        let vc = self.vc(self.port(port).link_class, vc);
+        self.routers.room(self.first + u32::from(port), vc, self.flits, self.now, self.fabric).is_some()
+    }
+
+    #[inline]
+    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
+        if !M::PLAIN {
+            return ports.filter(|port| self.occupancy(port, vc) <= occupancy_max && self.admits(port, vc));
+        }
+        let Some(first) = ports.first() else { return ports };
+        let class = self.port(first).link_class;
+        let vc = self.vc(class, vc);
+        // Terminals, which have no buffer behind them, are not asked about in sets.
+        let buffer = u32::from(self.fabric.spec.input_buffers[usize::from(class)]);
+        let credits_min = buffer.saturating_sub(occupancy_max).max(self.flits.into());
+        ports.filter(|number| {
+            let (index, port) = (self.first + u32::from(number), self.port(number));
+            debug_assert_eq!(port.link_class, class, "all links are of a class");
+            port.connection.busy_until <= self.now
+                && u32::from(self.routers.credit(index, vc)) >= credits_min
+                && self.routers.departures.space(index, port, self.flits.into(), self.now)
+        })
+    }
+
+    #[inline]
+    fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
+        ports.iter().map(|port| self.occupancy(port, vc)).sum()
+    }
+}

@@ -1,0 +1,74 @@
+//! Windows cost what happens in them: regions are as many as pay off, and one thread is the caller's own.
+
+use std::ops::ControlFlow;
+use std::thread;
+
+use tailback_scenario::{Document, Scenario};
+use tailback_sim::{Plan, Run};
+
+/// The tree of 512 hosts whose links are all one cycle long, with overrides.
+fn tree(overrides: &[&str]) -> Scenario {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/bench/tree-512.toml");
+    let text = std::fs::read_to_string(path).expect("the scenario is there");
+    let document = Document::read("tree-512", &text).with("measure.warmup=500").with("measure.cycles=3000");
+    let document = overrides.iter().fold(document, |document, set| document.with(set));
+    document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+fn digest(mut run: Run<'_>) -> String {
+    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+    run.findings().expect("everything adds up").digest()
+}
+
+#[test]
+fn one_thread_is_the_callers_own() {
+    let scenario = tree(&[]);
+    for threads in [0, 1] {
+        let run = Run::new(&scenario, threads).expect("there is nothing to start");
+        assert_eq!(run.ask_each_thread(|| thread::current().id()), [thread::current().id()]);
+        let mut run = run;
+        let (own, mut seen) = (thread::current().id(), 0);
+        run.finish(|_| {
+            assert_eq!(thread::current().id(), own, "no other thread simulates");
+            seen += 1;
+            ControlFlow::Continue(())
+        })
+        .expect("nothing goes wrong");
+        assert!(seen > 0);
+    }
+}
+
+#[test]
+fn regions_are_as_many_as_pay_off() {
+    let regions = |scenario: &Scenario, threads| Plan::on(scenario, threads).regions;
+    let short = tree(&[]);
+    assert_eq!(regions(&short, 1), 1, "a window of one cycle is not worth a second region");
+    assert_eq!(regions(&short, 2), 2, "but it is worth a second thread");
+    let long = tree(&["links.level4.latency=100"]);
+    assert_eq!(
+        (regions(&long, 1), regions(&long, 8)),
+        (2, 2),
+        "a domain that has a window to itself stays in the cache"
+    );
+    let small = tree(&["nic.packet_flits=1112"]);
+    assert_eq!(regions(&small, 2), 1, "little happens in a window");
+    assert_eq!(regions(&tree(&["execution.regions=2"]), 1), 2, "who asks for regions gets them");
+    assert_eq!(regions(&tree(&["execution.partition=domain"]), 1), 2);
+    assert_eq!(regions(&tree(&["execution.partition=router"]), 1), 640);
+}
+
+#[test]
+fn a_run_is_taken_up_on_any_number_of_threads() {
+    let scenario = tree(&["traffic.load=0.7"]);
+    let run = |threads| Run::new(&scenario, threads).expect("threads start");
+    let expected = digest(run(1));
+    assert_eq!(digest(run(2)), expected);
+    for (before, after) in [(1, 2), (2, 1)] {
+        let mut first = run(before);
+        first.advance(1234, |_| ControlFlow::Continue(())).expect("nothing goes wrong");
+        let bytes = first.save().expect("a run can be written");
+        let mut second = run(after);
+        second.load(&bytes).expect("and read");
+        assert_eq!(digest(second), expected, "on {before} threads, then on {after}");
+    }
+}
