@@ -7,7 +7,7 @@
 use std::fmt;
 
 use tailback_engine::{Simulation, Tick};
-use tailback_protocol::PacketKind;
+use tailback_protocol::Direction;
 use tailback_topology::{NodeId, Peer, Port, RouterId};
 
 use crate::event::{Event, EventKind, credited};
@@ -161,7 +161,7 @@ impl<'a> Ledger<'a> {
         }
         self.holdings.waiting_flits += region.nodes.sources.waiting_flits();
         self.holdings.waiting_flits += region.nodes.copies.iter().map(Copies::withheld_flits).sum::<u64>();
-        self.holdings.dropped_flits += region.nodes.flits_refused;
+        self.holdings.dropped_flits += region.nodes.flits_dropped;
         self.holdings.offered_flits += region.nodes.flits_offered;
         self.holdings.received_flits += region.nodes.flits_received;
     }
@@ -213,15 +213,15 @@ impl<'a> Ledger<'a> {
     }
 
     fn under_way(&mut self, packet: &Packet) {
-        match packet.kind {
-            PacketKind::Data | PacketKind::SpeculativeData => {
-                self.holdings.flits_under_way += u64::from(packet.flits);
-                self.holdings.packets_under_way += 1;
-            }
-            _ => {
-                self.holdings.control_packets += 1;
-                self.holdings.dropped_flits += u64::from(packet.dropped_flits);
-            }
+        let direction = self.fabric.direction(packet.kind);
+        if direction.carries_data() {
+            self.holdings.flits_under_way += u64::from(packet.flits);
+            self.holdings.packets_under_way += 1;
+            return;
+        }
+        self.holdings.control_packets += 1;
+        if direction == Direction::Nack {
+            self.holdings.dropped_flits += u64::from(packet.about_flits);
         }
     }
 

@@ -14,10 +14,10 @@ use crate::event::PLACES_MAX;
 use crate::fabric::{Fabric, Rules, Shape, Traits};
 use crate::gossip::{Domains, Gossip};
 use crate::link::{FarKind, Link};
-use crate::machines::Machines;
 use crate::nic::NodeState;
 use crate::packet::Pool;
 use crate::partition::Partition;
+use crate::protocol_state::ProtocolState;
 use crate::router::{Microarchitecture, Routers};
 use crate::{NetworkRegion, Observer};
 use tailback_hardware::NetworkSpec;
@@ -168,7 +168,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         gossip: Gossip::new(places.domains.as_ref(), fabric.spec.classes.len(), index, receiver, &router_ids),
         nodes: NodeState::new(fabric, &node_ids),
         agents: agents.collect(),
-        machines: Machines::new(fabric, node_ids.len(), router_ids.len()),
+        protocol: ProtocolState::new(fabric, node_ids.len(), router_ids.len()),
         streams: router_ids.iter().map(stream).collect(),
         observer,
         present: 0,

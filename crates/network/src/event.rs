@@ -31,22 +31,24 @@ pub enum EventKind {
     /// The head of a queue of a port may have waited for too long; payload is virtual channel, VOQ and the number of this
     /// announcement.
     HeadTimeout = 6,
+    /// A timer of the protocol's part of a router is due: that of the router with this port; payload is its token.
+    SwitchTimer = 7,
     /// Notice `payload` of a routing agent has had the time to arrive.
-    Notice = 7,
+    Notice = 8,
     /// All routing agents of a region tell the others of their domain something.
-    Broadcast = 8,
+    Broadcast = 9,
     /// A port may send the next packet on its link.
-    LinkStart = 9,
+    LinkStart = 10,
     /// A node gets credits: payload is virtual channel and flits.
-    NodeCredit = 10,
+    NodeCredit = 11,
     /// The last flit of packet `payload` arrives at a node.
-    Delivery = 11,
+    Delivery = 12,
     /// A node's link is free again.
-    NodeLink = 12,
+    NodeLink = 13,
     /// A node has a message to send.
-    Message = 13,
+    Message = 14,
     /// Something that waits at a node may be sent now; payload is the number of this announcement.
-    Due = 14,
+    Due = 15,
 }
 
 impl EventKind {
@@ -58,6 +60,7 @@ impl EventKind {
         Self::RoomFree,
         Self::HeadReady,
         Self::HeadTimeout,
+        Self::SwitchTimer,
         Self::Notice,
         Self::Broadcast,
         Self::LinkStart,
@@ -95,10 +98,10 @@ impl Event {
     }
 
     /// Whether the order of two events matters, and nothing that is the same everywhere says which it is. Credits that a
-    /// dropped packet and another give back at once are the same.
+    /// dropped packet and another give back at once are the same, and so are two timers with one token.
     fn ties(self, other: Self) -> bool {
-        let credits = matches!(self.kind(), EventKind::Credit | EventKind::NodeCredit);
-        self.identity() == other.identity() && !credits
+        let same = matches!(self.kind(), EventKind::Credit | EventKind::NodeCredit | EventKind::SwitchTimer);
+        self.identity() == other.identity() && !same
     }
 
     /// The same event with another payload.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
-use tailback_protocol::{Hooks, Lossy, Protocol, Station, TrafficClass};
+use tailback_protocol::{
+    Direction, Hooks, KindDeclaration, Moment, PacketKind, Ports, Protocol, Station, SwitchNeeds, Watch,
+};
 use tailback_routing::{ChannelKind, Interests, Lane, Routing, Step};
 use tailback_topology::{Peer, RouterId, Topology};
 use tailback_workload::Workload;
@@ -28,6 +30,10 @@ pub struct Fabric {
     pub(crate) seed: u64,
     pub(crate) protocol: Arc<dyn Protocol>,
     pub(crate) hooks: Hooks,
+    /// By kind of packet: what the protocol declares of it.
+    pub(crate) kinds: Vec<KindDeclaration>,
+    /// By moment, then by kind: where switches are asked about packets.
+    watches: Vec<Option<Ports>>,
     /// The traffic classes, those that go first first.
     pub(crate) by_priority: Vec<u8>,
     /// By traffic class: ticks that its packets may wait in input buffers before they are dropped.
@@ -113,15 +119,17 @@ pub struct Rules {
     pub tells_changes: bool,
     /// Whether routing agents ask what waits for links.
     pub measures_queues: bool,
-    /// Whether routers have machines of the protocol, and an internal port by which these send control packets.
+    /// Whether routers have an internal port, by which they send control packets of the protocol.
     pub has_internal_port: bool,
-    /// Whether routers may drop packets, and also for having waited too long.
-    pub lossy: bool,
+    /// Whether the protocol is asked about packets that arrive, that request the crossbar or expire, and that cross.
+    pub watches_arrivals: bool,
+    pub watches_heads: bool,
+    pub watches_crossings: bool,
+    /// Whether packets expire.
     pub times_out: bool,
-    /// Whether routers watch what waits for their nodes.
-    pub watches: bool,
-    /// Whether routers mark packets.
-    pub marks: bool,
+    /// Whether it is counted what waits for nodes, and what input buffers hold.
+    pub counts_for_nodes: bool,
+    pub counts_inputs: bool,
     /// When flits are counted that links send.
     measured_from: Time,
     measured_until: Time,
@@ -130,32 +138,42 @@ pub struct Rules {
 /// What the network has to know of a protocol.
 pub(crate) struct Traits {
     hooks: Hooks,
+    kinds: Vec<KindDeclaration>,
+    watches: Vec<Watch>,
+    needs: SwitchNeeds,
     queueing_timeouts: Vec<Option<Time>>,
-    lossy: bool,
-    has_switches: bool,
 }
 
 impl Traits {
     pub(crate) fn of(protocol: &dyn Protocol) -> Self {
-        let classes = protocol.classes();
-        let timeout = |class: &TrafficClass| match class.lossy {
-            Lossy::After(ticks) => Some(Time::try_from(ticks).unwrap_or(Time::MAX)),
-            _ => None,
-        };
-        let station = Station { flit_ticks: 1, packet_flits_max: 1, endpoints: 1 };
-        Self {
-            hooks: protocol.hooks(),
-            queueing_timeouts: classes.iter().map(timeout).collect(),
-            lossy: classes.iter().any(|class| class.lossy != Lossy::No),
-            has_switches: protocol.switch(&station).is_some(),
-        }
+        let timeout = |ticks: u64| Time::try_from(ticks).unwrap_or(Time::MAX);
+        let (hooks, kinds, watches) = (protocol.hooks(), protocol.kinds(), protocol.watches());
+        let queueing_timeouts = protocol.classes().iter().map(|class| class.queueing_timeout.map(timeout)).collect();
+        Self { hooks, kinds, watches, needs: protocol.switch_needs(), queueing_timeouts }
     }
 
-    /// Whether routers send packets of their own.
-    fn has_internal_port(&self) -> bool {
-        self.has_switches && (self.lossy || self.hooks.reservations)
+    fn watches(&self, moment: Moment) -> bool {
+        self.watches.iter().any(|watch| watch.moment == moment)
+    }
+
+    /// Whether the heads of queues are asked about at each allocation.
+    fn watches_heads(&self) -> bool {
+        self.watches(Moment::Requests) || self.watches(Moment::Expires)
+    }
+
+    /// By moment, then by kind: where switches are asked.
+    fn table(&self) -> Vec<Option<Ports>> {
+        let mut table = vec![None; MOMENTS * self.kinds.len()];
+        for watch in &self.watches {
+            let entry = &mut table[watch.moment as usize * self.kinds.len() + watch.kind.index()];
+            *entry = (*entry).max(Some(watch.ports));
+        }
+        table
     }
 }
+
+/// How many moments there are.
+const MOMENTS: usize = Moment::Expires as usize + 1;
 
 impl Fabric {
     pub(crate) fn new(
@@ -181,7 +199,8 @@ impl Fabric {
         let rules = Rules::of(&spec, &routings, &shape, &traits, measured);
         let mut by_priority: Vec<u8> = (0..spec.classes.len() as u8).collect();
         by_priority.sort_by_key(|&class| u8::MAX - spec.classes[usize::from(class)].priority);
-        let Traits { hooks, queueing_timeouts, .. } = traits;
+        let watches = traits.table();
+        let Traits { hooks, kinds, queueing_timeouts, .. } = traits;
         let named = |routing: &Arc<dyn Routing>| routing.moves().into_iter().chain(routing.opportunities()).collect();
         let named_moves = if cfg!(debug_assertions) { routings.iter().map(named).collect() } else { Vec::new() };
         Self {
@@ -192,6 +211,8 @@ impl Fabric {
             seed,
             protocol,
             hooks,
+            kinds,
+            watches,
             by_priority,
             queueing_timeouts,
             shape,
@@ -266,12 +287,24 @@ impl Fabric {
         self.queueing_timeouts[usize::from(class)]
     }
 
-    /// What machines are told about a place.
+    /// What packets of a kind carry, and to whom.
+    #[inline]
+    pub(crate) fn direction(&self, kind: PacketKind) -> Direction {
+        self.kinds[kind.index()].direction
+    }
+
+    /// Where switches are asked about packets of a kind at a moment, if anywhere.
+    #[inline]
+    pub(crate) fn watched(&self, moment: Moment, kind: PacketKind) -> Option<Ports> {
+        self.watches[moment as usize * self.kinds.len() + kind.index()]
+    }
+
+    /// What the parts of a protocol are told about where they are.
     pub(crate) fn station(&self) -> Station {
         Station {
             flit_ticks: self.spec.links[0].flit_ticks.into(),
             packet_flits_max: self.spec.packet_flits_max,
-            endpoints: self.shape.ports as u32,
+            ports: self.shape.ports as u32,
         }
     }
 }
@@ -311,14 +344,15 @@ impl Rules {
         let one_priority = spec.classes.iter().all(|class| class.priority == spec.classes[0].priority);
         // Heads that may be dropped are asked about at each allocation, those that seek a channel ask for it, and those of
         // a lower priority are routed.
-        let settled = !router.vc_allocation && !traits.lossy && (one_priority || router.virtual_output_queues);
+        let settled =
+            !router.vc_allocation && !traits.watches_heads() && (one_priority || router.virtual_output_queues);
         let inputs_take_turns = offers_one && by_turns && settled;
         let measures_queues = routings.iter().any(|routing| routing.interests().queues);
         let occupies_links = routings.iter().any(|routing| routing.interests().broadcast_flits > 0);
-        let watches = traits.hooks.last_hop || traits.hooks.reservations;
+        let counts_for_nodes = traits.needs.waiting_for_nodes;
         let ejects_when_idle = router.ejection == Ejection::Idle;
         let in_order = claims_first && shape.output_queues == 1;
-        let departs_at_once = in_order && !(measures_queues || occupies_links || watches || ejects_when_idle);
+        let departs_at_once = in_order && !(measures_queues || occupies_links || counts_for_nodes || ejects_when_idle);
         Self {
             head_delay,
             crossbar_delay,
@@ -346,11 +380,13 @@ impl Rules {
             tells_heads: routings.iter().any(|routing| routing.interests().heads),
             tells_changes: routings.iter().any(|routing| routing.interests().changes),
             measures_queues,
-            has_internal_port: traits.has_internal_port(),
-            lossy: traits.lossy,
+            has_internal_port: traits.needs.sends,
+            watches_arrivals: traits.watches(Moment::Arrives),
+            watches_heads: traits.watches_heads(),
+            watches_crossings: traits.watches(Moment::Crosses),
             times_out: traits.queueing_timeouts.iter().any(Option::is_some),
-            watches,
-            marks: traits.hooks.marks,
+            counts_for_nodes,
+            counts_inputs: traits.needs.input_buffers,
             measured_from: limit(measured.start),
             measured_until: limit(measured.end),
         }
@@ -402,7 +438,7 @@ impl Rules {
 
 impl Shape {
     pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology, traits: &Traits) -> Self {
-        let ports = topology.radix() as usize + usize::from(traits.has_internal_port());
+        let ports = topology.radix() as usize + usize::from(traits.needs.sends);
         let vcs = spec.vcs();
         let connections = |kind| match kind {
             CrossbarPorts::PerPort => 1,

@@ -28,12 +28,12 @@ pub struct Packet {
     pub destination: u32,
     /// The serial number of its message at its source.
     pub message: u32,
+    /// Its place in its message, and two flags above that: see [`LAST`] and [`AT_LAST_HOP`].
+    pub(crate) place: u32,
     /// What routing knows of it.
     pub header: Header,
     /// Its size.
     pub flits: u16,
-    /// Its place in its message.
-    pub index: u16,
     /// The place of its traffic in the workload.
     pub traffic: u16,
     /// Its traffic class.
@@ -45,23 +45,36 @@ pub struct Packet {
     pub(crate) vcs: u8,
     /// The links between routers that it has taken.
     pub hops: u8,
-    /// Whether it is the last of its message.
-    pub last: bool,
     /// What it is.
     pub kind: PacketKind,
     /// Marks of the protocol.
     pub(crate) marks: u8,
-    /// Of a refusal the flits that were dropped.
-    pub(crate) dropped_flits: u16,
-    /// Of speculative data the ticks that it has waited in input buffers; of control packets what they say: the flits of a
-    /// reservation, the tick that others name, or [`UNNAMED`].
+    /// Of a control packet for a source the flits that it is about.
+    pub(crate) about_flits: u16,
+    /// Of lossy data the ticks that it has waited in input buffers; of requests the flits that they are about; of other control
+    /// packets the tick that they name, or [`UNNAMED`].
     pub(crate) word: u32,
 }
 
 /// No tick is named.
 pub(crate) const UNNAMED: u32 = u32::MAX;
 
-/// A place for a packet: exactly one cache line.
+/// The bit of [`Packet::place`] that says that a packet is the last of its message.
+const LAST: u32 = 1 << 31;
+/// The bit that says that it has arrived in its last router, where somebody asks for that.
+const AT_LAST_HOP: u32 = 1 << 30;
+
+/// More packets than a message can have.
+const MESSAGE_PACKETS_MAX: u32 = AT_LAST_HOP;
+
+/// A packet's place in its message, and whether it is the last, in one word.
+#[inline]
+pub(crate) fn place_of(index: u32, last: bool) -> u32 {
+    debug_assert!(index < MESSAGE_PACKETS_MAX, "a message has too many packets");
+    index | if last { LAST } else { 0 }
+}
+
+/// Room for a packet: exactly one cache line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 struct Place(Packet);
@@ -79,6 +92,31 @@ impl Packet {
     #[must_use]
     pub fn injected(&self) -> Tick {
         self.injected.into()
+    }
+
+    /// Its place in its message.
+    #[inline]
+    #[must_use]
+    pub fn index(&self) -> u32 {
+        self.place & (MESSAGE_PACKETS_MAX - 1)
+    }
+
+    /// Whether it is the last of its message.
+    #[inline]
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        self.place & LAST != 0
+    }
+
+    /// Whether it is known to be in its last router.
+    #[inline]
+    pub(crate) fn is_at_last_hop(&self) -> bool {
+        self.place & AT_LAST_HOP != 0
+    }
+
+    /// It has arrived in its last router.
+    pub(crate) fn set_at_last_hop(&mut self) {
+        self.place |= AT_LAST_HOP;
     }
 
     /// When its last flit arrives, or arrived, where the packet is.

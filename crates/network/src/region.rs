@@ -15,9 +15,9 @@ use crate::Observer;
 use crate::event::{EARLY, Event, EventKind, OF_NODES, RARE, credited, has};
 use crate::fabric::Fabric;
 use crate::gossip::{Gossip, Posting};
-use crate::machines::Machines;
 use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
+use crate::protocol_state::ProtocolState;
 use crate::router::{Held, Microarchitecture, PortId, Routers, Surroundings};
 use crate::time::{Time, time};
 
@@ -67,8 +67,8 @@ pub struct NetworkRegion<O, M> {
     pub(crate) agents: Vec<Box<dyn Agent>>,
     /// The random streams of the routers.
     pub(crate) streams: Vec<Stream>,
-    /// The machines of the protocol.
-    pub(crate) machines: Machines,
+    /// The protocol's part of the region.
+    pub(crate) protocol: ProtocolState,
     pub(crate) observer: O,
     /// The first tick that has not been simulated.
     pub(crate) present: Time,
@@ -156,7 +156,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             gossip: &mut self.gossip,
             agents: &mut self.agents,
             streams: &mut self.streams,
-            machines: &mut self.machines,
+            protocol: &mut self.protocol,
             in_order: &mut self.in_order,
             outbox,
         };
@@ -225,7 +225,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             });
         }
         routers.start_links_now(now, &mut around);
-        for packet in self.machines.dropped.drain(..) {
+        for packet in self.protocol.dropped.drain(..) {
             self.observer.packet_dropped(&packet, tick);
         }
         if kinds & OF_NODES != 0 {
@@ -264,7 +264,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 fn take_early<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surroundings<'_>, kinds: Kinds, now: Time) {
     if has(kinds, EventKind::Arrival) {
         let rules = &around.fabric.rules;
-        if !M::PLAIN && (rules.routes_on_arrival || rules.has_internal_port) {
+        if !M::PLAIN && (rules.routes_on_arrival || rules.watches_arrivals || rules.has_internal_port) {
             around.each_in_order(EventKind::Arrival, |around, event| {
                 routers.arrive(event.place(), event.payload(), now, around);
             });
@@ -308,6 +308,11 @@ fn take_rare<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surrou
     if has(kinds, EventKind::HeadTimeout) {
         around.each(EventKind::HeadTimeout, |around, event| {
             routers.head_timeout(event.place(), event.payload(), now, around);
+        });
+    }
+    if !M::PLAIN && has(kinds, EventKind::SwitchTimer) {
+        around.each_in_order(EventKind::SwitchTimer, |around, event| {
+            routers.on_timer(event.place(), event.payload(), now, around);
         });
     }
     if has(kinds, EventKind::Notice) {
@@ -357,7 +362,7 @@ impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot 
         write_value(&(&self.wheel, &self.pool, &self.routers, &self.nodes), bytes)?;
         write_value(&(&self.streams, &self.observer, self.present, &self.gossip.state), bytes)?;
         self.agents.iter().for_each(|agent| agent.save(bytes));
-        self.machines.save(bytes);
+        self.protocol.save(bytes);
         Ok(())
     }
 
@@ -374,7 +379,7 @@ impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot 
         for agent in &mut self.agents {
             agent.load(bytes).ok_or_else(|| SnapshotError::Damaged("an agent's memory is not there".to_owned()))?;
         }
-        let missing = || SnapshotError::Damaged("a machine's memory is not there".to_owned());
-        self.machines.load(bytes).ok_or_else(missing)
+        let missing = || SnapshotError::Damaged("the protocol's memory is not there".to_owned());
+        self.protocol.load(bytes).ok_or_else(missing)
     }
 }

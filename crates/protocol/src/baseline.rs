@@ -5,7 +5,8 @@ use std::sync::Arc;
 use tailback_parameters::{Kind, Parameter};
 
 use crate::{
-    Arrival, Control, PacketKind, Protocol, ProtocolModel, Sink, Station, TrafficClass, Way, way, way_parameter,
+    Arrival, Control, Direction, KindDeclaration, PacketKind, Protocol, ProtocolModel, Sink, Station, TrafficClass,
+    Way, way, way_parameter,
 };
 
 /// The protocol that does nothing about congestion.
@@ -21,6 +22,7 @@ pub const BASELINE: ProtocolModel = ProtocolModel {
         },
         way_parameter("\"as-data\""),
     ],
+    control_kinds: &[ACKNOWLEDGEMENTS],
     build: |values| Ok(Arc::new(Baseline { acknowledge: values.flag("acknowledge"), control_way: way(values) })),
 };
 
@@ -33,8 +35,9 @@ pub struct Baseline {
     pub control_way: Way,
 }
 
-/// The class of acknowledgements.
-const CONTROL: u8 = 1;
+/// Acknowledgements: their name, and their kind.
+const ACKNOWLEDGEMENTS: &str = "acknowledgements";
+const ACKNOWLEDGEMENT: PacketKind = PacketKind::new(1);
 
 impl Protocol for Baseline {
     fn classes(&self) -> Vec<TrafficClass> {
@@ -43,8 +46,9 @@ impl Protocol for Baseline {
         if self.acknowledge { vec![data, control] } else { vec![data] }
     }
 
-    fn kinds(&self) -> Vec<PacketKind> {
-        if self.acknowledge { vec![PacketKind::Acknowledgement] } else { Vec::new() }
+    fn kinds(&self) -> Vec<KindDeclaration> {
+        let acknowledgement = KindDeclaration::control(ACKNOWLEDGEMENTS, Direction::Feedback, 1);
+        if self.acknowledge { vec![KindDeclaration::DATA, acknowledgement] } else { vec![KindDeclaration::DATA] }
     }
 
     fn sink(&self, _station: &Station) -> Option<Box<dyn Sink>> {
@@ -57,19 +61,12 @@ impl Protocol for Baseline {
     }
 }
 
-/// What acknowledges a packet that has arrived.
-#[must_use]
-pub fn acknowledgement(arrival: &Arrival, class: u8) -> Control {
-    let Arrival { from, to, packet, marks, .. } = *arrival;
-    Control { marks, ..Control::new(PacketKind::Acknowledgement, class, to, from, packet) }
-}
-
 /// Acknowledges whatever arrives.
 struct Acknowledger;
 
 impl Sink for Acknowledger {
-    fn take(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
-        replies.push(acknowledgement(arrival, CONTROL));
+    fn on_data(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
+        replies.push(arrival.acknowledgement(ACKNOWLEDGEMENT));
     }
 }
 
@@ -86,7 +83,7 @@ mod tests {
             values.set("acknowledge", Value::Flag(acknowledge));
             values.set("control_routing", Value::Text("minimal".to_owned()));
             let protocol = (BASELINE.build)(&values).unwrap();
-            let station = Station { flit_ticks: 1, packet_flits_max: 8, endpoints: 1 };
+            let station = Station { flit_ticks: 1, packet_flits_max: 8, ports: 1 };
             let classes = protocol.classes();
             assert_eq!(protocol.sink(&station).is_some(), acknowledge);
             assert_eq!(classes.len(), 1 + usize::from(acknowledge));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 
-use crate::{PacketKind, Sink, Source, Switch};
+use crate::{KindDeclaration, Sink, Source, Switch, SwitchNeeds, Watch};
 
 /// A class of traffic: packets that share virtual channels and a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,9 @@ pub struct TrafficClass {
     pub priority: u8,
     /// How its packets are routed.
     pub way: Way,
-    /// Whether routers may drop its packets.
-    pub lossy: Lossy,
+    /// Ticks that a packet may wait in input buffers, all in all, before it expires. Only waiting counts, not flying: otherwise no
+    /// packet with a short timeout would survive a long link.
+    pub queueing_timeout: Option<u64>,
 }
 
 /// How packets of a class are routed.
@@ -29,56 +30,41 @@ pub enum Way {
     Minimal,
 }
 
-/// Whether routers may drop the packets of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lossy {
-    /// Never.
-    No,
-    /// Only in their last router.
-    AtLastHop,
-    /// There, and anywhere once they have waited in input buffers for more ticks than this.
-    After(u64),
-}
-
 impl TrafficClass {
     /// A class of lossless data.
     #[must_use]
     pub const fn data(priority: u8) -> Self {
-        Self { name: "data", priority, way: Way::Chosen, lossy: Lossy::No }
+        Self { name: "data", priority, way: Way::Chosen, queueing_timeout: None }
     }
 
     /// A class of control packets.
     #[must_use]
     pub const fn control(name: &'static str, priority: u8, way: Way) -> Self {
-        Self { name, priority, way, lossy: Lossy::No }
+        Self { name, priority, way, queueing_timeout: None }
     }
 }
 
-/// What routers and interfaces have to tell machines. Nothing of it costs anything unless it is wanted.
+/// What network interfaces keep and tell sources. Nothing of it costs anything unless it is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hooks {
-    /// Interfaces keep messages until all their packets are forgotten: [`SourceAction`](crate::SourceAction)s other than
-    /// control packets are possible only then.
+    /// Interfaces keep messages until all their packets are forgotten: [`SourceAction`](crate::SourceAction)s about messages and
+    /// packets are possible only then.
     pub copies: bool,
     /// Sources are told when packets leave: [`Source::sent`].
     pub departures: bool,
-    /// Routers ask about lossy packets that are in their last router: [`Switch::drops`].
-    pub last_hop: bool,
-    /// Routers ask about reservations that are in their last router: [`Switch::takes`].
-    pub reservations: bool,
-    /// Routers ask about data packets that leave a buffer: [`Switch::marks`].
-    pub marks: bool,
+    /// Sources are told when messages are offered: [`Source::offered`].
+    pub offers: bool,
 }
 
-/// Where a machine is.
+/// Where a part of a protocol is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Station {
     /// Ticks from one flit to the next on the way to a node.
     pub flit_ticks: u64,
     /// Flits of the largest packet.
     pub packet_flits_max: u16,
-    /// Nodes that hang on the router.
-    pub endpoints: u32,
+    /// Ports of the largest router.
+    pub ports: u32,
 }
 
 /// A congestion control protocol for one network.
@@ -86,25 +72,35 @@ pub trait Protocol: Send + Sync + Debug {
     /// Its traffic classes; lossless data packets are of the first.
     fn classes(&self) -> Vec<TrafficClass>;
 
-    /// The kinds of packets that it sends beside lossless data.
-    fn kinds(&self) -> Vec<PacketKind>;
+    /// The kinds of packets; the first is [`KindDeclaration::DATA`].
+    fn kinds(&self) -> Vec<KindDeclaration>;
 
-    /// What its machines want to know.
+    /// What interfaces keep for its sources, and tell them.
     fn hooks(&self) -> Hooks {
         Hooks::default()
     }
 
-    /// The machine that sends; without one, messages are sent as lossless data as soon as they can, and forgotten.
+    /// What its switches are asked about.
+    fn watches(&self) -> Vec<Watch> {
+        Vec::new()
+    }
+
+    /// What its switches look at, and do.
+    fn switch_needs(&self) -> SwitchNeeds {
+        SwitchNeeds::default()
+    }
+
+    /// What sends; without it, messages are sent as lossless data as soon as they can, and forgotten.
     fn source(&self, _station: &Station) -> Option<Box<dyn Source>> {
         None
     }
 
-    /// The machine that receives, if anything is to be answered.
+    /// What receives, if anything is to be answered.
     fn sink(&self, _station: &Station) -> Option<Box<dyn Sink>> {
         None
     }
 
-    /// The machine of a router, if routers are to do anything.
+    /// Its part of a router, if routers are to do anything.
     fn switch(&self, _station: &Station) -> Option<Box<dyn Switch>> {
         None
     }
@@ -122,6 +118,8 @@ pub struct ProtocolModel {
     pub summary: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// The names of all kinds of control packets that it may send.
+    pub control_kinds: &'static [&'static str],
     /// Builds it.
     pub build: fn(&Values) -> Result<Arc<dyn Protocol>, BuildError>,
 }

@@ -5,11 +5,11 @@ use crate::{Control, PacketKind, PacketRef};
 /// A data packet that has arrived, all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// What it is.
+    /// Its kind.
     pub kind: PacketKind,
-    /// Who sent it.
+    /// The node that sent it.
     pub from: u32,
-    /// Who received it.
+    /// The node that received it.
     pub to: u32,
     /// What its source calls it.
     pub packet: PacketRef,
@@ -17,15 +17,27 @@ pub struct Arrival {
     pub flits: u16,
     /// What it was marked with on its way.
     pub marks: u8,
+    /// When its first flit left its source.
+    pub sent_at: u64,
+    /// The links between routers that it has taken.
+    pub hops: u8,
 }
 
-/// The machine that answers what arrives at a node.
+impl Arrival {
+    /// What acknowledges it, with its marks.
+    #[must_use]
+    pub fn acknowledgement(&self, kind: PacketKind) -> Control {
+        Control { marks: self.marks, ..Control::new(kind, self.to, self.from, self.packet) }
+    }
+}
+
+/// What answers the packets that arrive at a node.
 pub trait Sink: Send {
     /// A data packet has arrived.
-    fn take(&mut self, arrival: &Arrival, now: u64, replies: &mut Vec<Control>);
+    fn on_data(&mut self, arrival: &Arrival, now: u64, replies: &mut Vec<Control>);
 
-    /// A control packet for the receiving side has arrived: a reservation.
-    fn hear(&mut self, _control: &Control, _now: u64, _replies: &mut Vec<Control>) {}
+    /// A request has arrived.
+    fn on_request(&mut self, _request: &Control, _now: u64, _replies: &mut Vec<Control>) {}
 
     /// Appends what it remembers to `bytes`, if it remembers anything.
     fn save(&self, _bytes: &mut Vec<u8>) {}

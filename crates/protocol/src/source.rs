@@ -17,20 +17,20 @@ pub struct Outgoing {
     pub message_flits: u32,
 }
 
-/// What becomes of a packet whose turn it is.
+/// What is decided about the next packet of a send queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may leave, as one or the other kind of data. It is asked about again if there is no room for it now.
     Send {
         /// As what.
         kind: PacketKind,
-        /// In which class.
-        class: u8,
         /// The marks that it starts with.
         marks: u8,
     },
     /// Nothing more for its destination before this tick; then it is asked about again.
     NotBefore(u64),
+    /// Nothing more for its destination until [`SourceAction::Open`] or [`SourceAction::OpenAll`].
+    Hold,
 }
 
 /// What a source wants done.
@@ -40,7 +40,7 @@ pub enum SourceAction {
     Control(Control),
     /// A packet will not be sent again.
     Forget(PacketRef),
-    /// What has not been sent of a message leaves its send queue; the next message for that node has its turn.
+    /// What has not been sent of a message leaves its send queue; the next message for that node is next.
     Withhold {
         /// The message.
         message: u32,
@@ -49,8 +49,6 @@ pub enum SourceAction {
     Resume {
         /// The message.
         message: u32,
-        /// In which class.
-        class: u8,
         /// From when on.
         at: u64,
     },
@@ -60,23 +58,41 @@ pub enum SourceAction {
         packet: PacketRef,
         /// As what.
         kind: PacketKind,
-        /// In which class.
-        class: u8,
         /// From when on.
         at: u64,
     },
+    /// A destination that is held is asked about again.
+    Open {
+        /// The destination.
+        destination: u32,
+    },
+    /// All destinations that are held are asked about again.
+    OpenAll,
+    /// [`Source::on_timer`] is to be called at a tick.
+    Timer {
+        /// When.
+        at: u64,
+        /// What the source knows it by.
+        token: u32,
+    },
 }
 
-/// The machine that says when the packets of a node may leave.
+/// What decides when the packets of a node may leave.
 pub trait Source: Send {
-    /// It is the turn of the next packet of a send queue. Control packets that it sends now leave before it.
-    fn turn(&mut self, packet: &Outgoing, now: u64, actions: &mut Vec<SourceAction>) -> Verdict;
+    /// A message is offered. Told only where [`crate::Hooks::offers`] says so.
+    fn offered(&mut self, _destination: u32, _flits: u32, _now: u64) {}
+
+    /// Whether the next packet of a send queue may leave. Control packets that the source sends now leave before it.
+    fn may_send(&mut self, packet: &Outgoing, now: u64, actions: &mut Vec<SourceAction>) -> Verdict;
 
     /// A packet has left for the first time. Told only where [`crate::Hooks::departures`] says so.
     fn sent(&mut self, _packet: &Outgoing, _now: u64) {}
 
     /// A control packet for this source has arrived, `latency` ticks after it left.
-    fn hear(&mut self, control: &Control, latency: u64, now: u64, actions: &mut Vec<SourceAction>);
+    fn on_control(&mut self, control: &Control, latency: u64, now: u64, actions: &mut Vec<SourceAction>);
+
+    /// A timer is due.
+    fn on_timer(&mut self, _token: u32, _now: u64, _actions: &mut Vec<SourceAction>) {}
 
     /// All packets of a message are forgotten: its name will be used again.
     fn done(&mut self, _message: u32) {}

@@ -2,67 +2,193 @@
 
 use crate::{Control, PacketKind, PacketRef};
 
-/// A data packet in a router.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passing {
-    /// What it is.
+/// When a switch is asked about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Moment {
+    /// It has come to an input, and is in no queue yet.
+    Arrives,
+    /// It is the head of its queue and asks for the crossbar: as often as it does.
+    Requests,
+    /// It has been granted the crossbar. It can be changed, and not be stopped any more.
+    Crosses,
+    /// It has waited in input buffers for longer than its class may.
+    Expires,
+}
+
+/// About which packets a switch is asked, by the ports that they use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ports {
+    /// Those in the router that their destination is attached to.
+    LastHop,
+    /// All.
+    All,
+}
+
+/// A declaration that a switch is to be asked: about packets of a kind, at a moment, at some ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Watch {
+    /// When.
+    pub moment: Moment,
+    /// About which kind.
     pub kind: PacketKind,
-    /// Who sent it.
+    /// At which ports.
+    pub ports: Ports,
+}
+
+impl Watch {
+    /// A watch.
+    #[must_use]
+    pub const fn new(moment: Moment, kind: PacketKind, ports: Ports) -> Self {
+        Self { moment, kind, ports }
+    }
+}
+
+/// What a switch looks at, and does: what is not declared is not counted, and costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SwitchNeeds {
+    /// It sends control packets, at once or later.
+    pub sends: bool,
+    /// It looks at how full input buffers are: [`View::input`].
+    pub input_buffers: bool,
+    /// It looks at how full output queues are: [`View::output`].
+    pub output_queues: bool,
+    /// It looks at what waits for the nodes of its router: [`View::waiting_for_node`].
+    pub waiting_for_nodes: bool,
+}
+
+/// A packet in a router.
+#[derive(Debug)]
+pub struct Passing<'a> {
+    /// Its kind.
+    pub kind: PacketKind,
+    /// The node that sent it.
     pub source: u32,
-    /// Who it is for.
+    /// The node that it is for.
     pub destination: u32,
     /// What its source calls it.
     pub packet: PacketRef,
     /// Its size.
     pub flits: u16,
     /// What it is marked with.
-    pub marks: u8,
+    pub marks: &'a mut u8,
+    /// What it says, if it is a control packet.
+    pub control: Option<Control>,
 }
 
-impl Passing {
+impl Passing<'_> {
     /// What tells its source that it is dropped.
     #[must_use]
-    pub fn refusal(&self, class: u8) -> Control {
-        let flits = self.flits.into();
-        Control::new(PacketKind::Refusal, class, self.destination, self.source, self.packet).flits(flits)
+    pub fn nack(&self, kind: PacketKind) -> Control {
+        Control::new(kind, self.destination, self.source, self.packet).flits(self.flits.into())
     }
 }
 
-/// The buffers on both sides of a packet that leaves one: flits in them, and how many they hold at most.
+/// How full a buffer is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fill {
+    /// Flits in it.
+    pub flits: u32,
+    /// Flits that it holds at most.
+    pub capacity: u32,
+}
+
+/// A port of a router, and a virtual channel of it, counted through all traffic classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffers {
-    /// In the input buffer of its virtual channel, itself included.
-    pub here: u32,
-    /// The room of that buffer.
-    pub here_max: u32,
-    /// In the buffer that it goes to, itself not included, beyond what the link alone would hold if it were never idle; 0
-    /// if it leaves for its node.
-    pub next: u32,
-    /// The room of that buffer.
-    pub next_max: u32,
+pub struct PortVc {
+    /// The port.
+    pub port: u8,
+    /// The virtual channel.
+    pub vc: u8,
 }
 
-/// The machine of a router. It is asked only what [`crate::Hooks`] and the patience of classes name.
+/// What a switch can see of its router.
+pub trait View {
+    /// An input buffer: of a packet that arrives or is about to leave, itself included.
+    fn input(&self, at: PortVc) -> Fill;
+
+    /// The queue of a port between crossbar and link.
+    fn output(&self, at: PortVc) -> Fill;
+
+    /// The buffer at the other end of a port's link: flits in it beyond what the link alone would hold if it were never idle.
+    /// Empty and without room if the port leads to a node.
+    fn downstream(&self, at: PortVc) -> Fill;
+
+    /// Data flits that wait in this router for the node of a port, without those of the packet that is asked about.
+    fn waiting_for_node(&self, port: u8) -> u32;
+}
+
+/// Where and when a switch is asked.
+pub struct Here<'a> {
+    /// The tick.
+    pub now: u64,
+    /// Where the packet has come in.
+    pub input: PortVc,
+    /// Where it leaves: the port of its node at the last hop, at other ports only when it crosses.
+    pub output: Option<PortVc>,
+    /// The router's buffers.
+    pub view: &'a dyn View,
+    /// What else the switch wants done.
+    pub actions: &'a mut Vec<SwitchAction>,
+}
+
+impl Here<'_> {
+    /// The port of the node that a packet at its last hop is for.
+    ///
+    /// # Panics
+    /// Elsewhere.
+    #[must_use]
+    pub fn node_port(&self) -> u8 {
+        self.output.expect("at the last hop the port of the node is known").port
+    }
+}
+
+/// What a switch wants done beside the fate of a packet. Only where [`SwitchNeeds::sends`] says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SwitchAction {
+    /// A control packet is to be sent.
+    Send(Control),
+    /// [`Switch::on_timer`] is to be called at a tick, which lies ahead.
+    Timer {
+        /// When.
+        at: u64,
+        /// What the switch knows it by.
+        token: u32,
+    },
+}
+
+/// What happens to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes on.
+    Forward,
+    /// Its data is dropped: a NACK tells its source, or a request its destination. Only lossy data.
+    Drop(Control),
+    /// It ends here, and perhaps something is answered at once. Only control packets.
+    Absorb(Option<Control>),
+}
+
+/// The protocol's part of a router. It is asked only what its [`Watch`]es name.
 pub trait Switch: Send {
-    /// The head of a queue has waited for longer than its class has patience: it is dropped, and its source told this.
-    fn give_up(&mut self, packet: &Passing, now: u64) -> Control;
-
-    /// A packet of a lossy class is in the router that its destination hangs on, as the `endpoint`th of its nodes, for
-    /// which `queued` flits of data wait here without it: at its arrival, and as often as it is head and may leave. It is
-    /// dropped if this gives what its source is to be told.
-    fn drops(&mut self, _packet: &Passing, _endpoint: u32, _queued: u32, _now: u64) -> Option<Control> {
-        None
+    /// A packet has come to an input.
+    fn arrives(&mut self, _packet: &mut Passing<'_>, _here: &mut Here<'_>) -> Fate {
+        Fate::Forward
     }
 
-    /// A reservation has come to the router that its destination hangs on. It goes no further if this gives an answer.
-    fn takes(&mut self, _control: &Control, _endpoint: u32, _now: u64) -> Option<Control> {
-        None
+    /// The head of a queue asks for the crossbar.
+    fn requests(&mut self, _packet: &mut Passing<'_>, _here: &mut Here<'_>) -> Fate {
+        Fate::Forward
     }
 
-    /// The marks that a data packet gets as it leaves its buffer.
-    fn marks(&mut self, _buffers: &Buffers) -> u8 {
-        0
+    /// A packet leaves its buffer. It can be marked.
+    fn crosses(&mut self, _packet: &mut Passing<'_>, _here: &mut Here<'_>) {}
+
+    /// The head of a queue has waited for longer than its class may.
+    fn expires(&mut self, _packet: &mut Passing<'_>, _here: &mut Here<'_>) -> Fate {
+        Fate::Forward
     }
+
+    /// A timer is due.
+    fn on_timer(&mut self, _token: u32, _now: u64, _actions: &mut Vec<SwitchAction>) {}
 
     /// Appends what it remembers to `bytes`, if it remembers anything.
     fn save(&self, _bytes: &mut Vec<u8>) {}

@@ -1,7 +1,7 @@
 //! What can be measured: figures of reports, and columns of time series.
 
 use tailback_report::{METRICS, Metric, Report};
-use tailback_scenario::PacketKind;
+use tailback_scenario::control_kinds;
 use tailback_scenario::reading::nearest;
 
 /// A figure of a report, such as `latency_message_mean`, `victims.accepted_load`, `links.global.mean`,
@@ -119,7 +119,7 @@ impl Flow {
 
 /// The kinds of packets that links to nodes are shared by.
 fn ejected() -> impl Iterator<Item = &'static str> + Clone {
-    PacketKind::ALL.into_iter().filter(|kind| *kind != PacketKind::SpeculativeData).map(PacketKind::plural)
+    ["data"].into_iter().chain(control_kinds())
 }
 
 /// The name of a traffic before a dot, and the rest.

@@ -80,4 +80,8 @@ impl Agent for Direct {
     fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
         self.step(*header)
     }
+
+    fn ejects(&self, _entry: Lane, _header: &Header) -> bool {
+        true
+    }
 }

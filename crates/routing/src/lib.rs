@@ -157,6 +157,10 @@ pub trait Agent: Send {
     /// Where the packet with `header`, which came in by `entry`, shall go next.
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step;
 
+    /// Whether the packet with `header`, which has come in by `entry`, is known to leave by the port of its node: it has nothing but
+    /// its destination ahead, and is there.
+    fn ejects(&self, entry: Lane, header: &Header) -> bool;
+
     /// The packet with `header`, which came in by `entry`, is now head of its queue: its first flit has arrived, and the
     /// last one of the packet before it has left.
     fn head_arrived(&mut self, _entry: Lane, _header: &Header) {}

@@ -1,5 +1,7 @@
 //! One model of several: `routing = "minimal"`, or `[routing.minimal]` with its parameters.
 
+use std::collections::BTreeSet;
+
 use tailback_ecn::ECN;
 use tailback_hardware::parameters as hardware;
 use tailback_parameters::{BuildError, Parameter, Values};
@@ -16,6 +18,12 @@ use crate::tree::{Item, Node, Table};
 
 /// All protocols.
 pub(crate) const PROTOCOLS: &[ProtocolModel] = &[BASELINE, ECN, SRP, SMSRP, LHRP, COMPREHENSIVE];
+
+/// The names of all kinds of control packets that some protocol sends.
+pub fn control_kinds() -> impl Iterator<Item = &'static str> + Clone {
+    let kinds: BTreeSet<_> = PROTOCOLS.iter().flat_map(|model| model.control_kinds).copied().collect();
+    kinds.into_iter().collect::<Vec<_>>().into_iter()
+}
 
 /// The name of the pattern that is made of others.
 pub(crate) const MIX: &str = "mix";

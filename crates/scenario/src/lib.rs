@@ -39,6 +39,7 @@ pub mod reading {
     pub use crate::tree::{Entry, Item, Node, Table};
 }
 
+pub use choice::control_kinds;
 pub use diagnostic::{Diagnostic, Diagnostics, Source, Span};
 pub use document::Document;
 pub use models::{ModelSummary, models};
@@ -47,4 +48,3 @@ pub use resolve::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 pub use sections::{SECTIONS, SectionModel};
 pub use sweep::{Axis, Point, Sweep, SweepRun, Variant};
 pub use tailback_parameters::{Choice, Kind, Parameter};
-pub use tailback_protocol::PacketKind;

@@ -1,7 +1,7 @@
 //! What a protocol needs of the network that it is put into.
 
 use tailback_hardware::{NetworkSpec, SourceQueues};
-use tailback_protocol::{Lossy, Protocol, Station};
+use tailback_protocol::{Direction, Protocol, Station};
 use tailback_topology::Topology;
 
 use crate::diagnostic::Diagnostic;
@@ -25,21 +25,13 @@ pub(crate) fn check_protocol(
     name: &str,
     spec: &NetworkSpec,
     topology: &dyn Topology,
-    message_flits_max: u32,
     root: &Table,
     reading: &mut Reading,
 ) {
-    let hooks = protocol.hooks();
-    let lossy = protocol.classes().iter().any(|class| class.lossy != Lossy::No);
-    let station = Station { flit_ticks: 1, packet_flits_max: 1, endpoints: 1 };
+    let lossy = protocol.kinds().iter().any(|kind| kind.direction == Direction::LossyData);
+    let sends = protocol.switch_needs().sends;
+    let station = Station { flit_ticks: 1, packet_flits_max: 1, ports: 1 };
     let needs = [
-        Needs {
-            broken: (hooks.last_hop || hooks.reservations) && !spec.router.virtual_output_queues,
-            section: "router",
-            parameter: "virtual_output_queues",
-            message: "routers that watch what waits for their nodes must know on arrival where packets go",
-            help: "set router.virtual_output_queues = true",
-        },
         Needs {
             broken: lossy && spec.router.vc_allocation,
             section: "router",
@@ -48,10 +40,10 @@ pub(crate) fn check_protocol(
             help: "set router.vc_allocation = false",
         },
         Needs {
-            broken: lossy && topology.radix() > 255,
+            broken: sends && topology.radix() > 255,
             section: "topology",
             parameter: "",
-            message: "routers that drop packets have at most 255 ports",
+            message: "routers that send control packets have at most 255 ports",
             help: "choose a topology with smaller routers",
         },
         Needs {
@@ -60,13 +52,6 @@ pub(crate) fn check_protocol(
             parameter: "queues",
             message: "sources that hold packets back need a queue for each destination",
             help: "set nic.queues = \"per-destination\"",
-        },
-        Needs {
-            broken: hooks.copies && message_flits_max.div_ceil(spec.packet_flits_max.into()) > 1 << 16,
-            section: "nic",
-            parameter: "packet_flits",
-            message: "a message that is kept until it has arrived has at most 65536 packets",
-            help: "make packets larger, or messages smaller",
         },
     ];
     for Needs { section, parameter, message, help, .. } in needs.into_iter().filter(|needs| needs.broken) {

@@ -156,10 +156,9 @@ impl Resolver<'_> {
         let topology = topology?;
         let (hardware, protocol, routing, traffics) = (hardware?, protocol?, routing?, traffics?);
         let smallest = smallest_packet(traffics.iter().map(|traffic| traffic.size.clone()), packet_flits);
-        let largest = traffics.iter().map(|traffic| traffic.size.max()).max().unwrap_or(0);
         let routings = self.routings(root, &topology, &routing, &protocol)?;
         let context = (&hardware, &protocol, &routings);
-        let network = self.network(root.table, context, smallest, largest, clock.ticks_per_cycle);
+        let network = self.network(root.table, context, smallest, clock.ticks_per_cycle);
         let proof = self.prove(root, routing.built.as_ref())?;
         let (text, digest) = texts(&root.resolved);
         Some(Scenario {
@@ -369,7 +368,6 @@ impl Resolver<'_> {
         root: &Table,
         (hardware, protocol, routings): (&Hardware, &Chosen<Arc<dyn Protocol>>, &Routings),
         packet_flits_min: u16,
-        message_flits_max: u32,
         ticks_per_cycle: u32,
     ) -> NetworkSpec {
         let routing = routings.chosen.as_ref();
@@ -378,7 +376,7 @@ impl Resolver<'_> {
         let spec = hardware.spec(built, routings, packet_flits_min, ticks_per_cycle);
         let topology = routing.topology();
         check_spec(&spec, topology.link_classes(), routing.revises(), root, self.reading);
-        check_protocol(built, protocol.name, &spec, topology.as_ref(), message_flits_max, root, self.reading);
+        check_protocol(built, protocol.name, &spec, topology.as_ref(), root, self.reading);
         spec
     }
 

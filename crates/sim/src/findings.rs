@@ -1,6 +1,5 @@
 //! What a finished run has found.
 
-use tailback_protocol::PacketKind;
 use tailback_report::{
     Cycles, Digest, LinkUse, Measured, Named, Performance, Record, Report, Table, TrafficInput, series_table,
 };
@@ -94,16 +93,16 @@ impl Findings {
     /// What the links to nodes were busy with, by kind of packet, if not with data alone.
     fn ejection(&self, scenario: &Scenario) -> Named<f64> {
         let kinds = scenario.protocol.built.kinds();
-        if kinds.is_empty() {
+        if kinds.len() == 1 {
             return Named::default();
         }
         let ticks = scenario.measure.cycles * u64::from(scenario.clock.ticks_per_cycle);
         let room = f64::from(scenario.topology.built.graph().nodes()) * ticks as f64
             / f64::from(scenario.network.links[0].flit_ticks);
         let counted = |name: &str| self.record.counters().find(|(counter, _)| *counter == name).map(|(_, count)| count);
-        let control = kinds.iter().filter(|kind| !kind.carries_data()).map(|kind| kind.plural());
+        let control = kinds.iter().filter(|kind| !kind.direction.carries_data()).map(|kind| kind.name);
         let flits = control.filter_map(|name| counted(name).map(|count| (name, count)));
-        let data = (PacketKind::Data.plural(), self.record.total().delivered.flits);
+        let data = (kinds[0].name, self.record.total().delivered.flits);
         [data].into_iter().chain(flits).map(|(name, flits)| (name.to_owned(), flits as f64 / room)).collect()
     }
 

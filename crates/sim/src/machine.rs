@@ -1,6 +1,7 @@
 //! A network of either microarchitecture behind one face.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use tailback_engine::{Crew, Executor, NEVER, Outcome, Rayon, Sequential, Simulation, Snapshot, SnapshotError, Tick};
 use tailback_network::{
@@ -80,7 +81,8 @@ pub(crate) trait Machine: Send {
 /// Builds the network of `plan` with the fastest routers that can do what it asks for, to be watched at most every
 /// `watched_every` ticks.
 pub(crate) fn build(plan: NetworkPlan, record: &RecordPlan, watched_every: Tick) -> Box<dyn Machine> {
-    let recorder = |_| Recorder::new(record);
+    let protocol = Arc::clone(&plan.protocol);
+    let recorder = |_| Recorder::new(record, protocol.as_ref());
     if plan.suits::<Plain>() {
         Box::new(plan.build::<_, Plain>(recorder).with_observation_every(watched_every))
     } else if plan.suits::<Sorting>() {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_network::{MessageDelivery, Observer, Offer, Packet};
-use tailback_protocol::{Lossy, PacketKind};
+use tailback_protocol::{Direction, Protocol};
 use tailback_report::{ArrivedPacket, Intervals, Record, RecordPlan, Window};
 use tailback_scenario::Scenario;
 
@@ -17,8 +17,8 @@ pub(crate) struct Recorder {
 /// Which counters of the record are about what.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Counters {
-    /// By kind of packet, in the order of [`PacketKind::ALL`]: the flits that arrived.
-    kinds: [Option<usize>; PacketKind::ALL.len()],
+    /// By kind of packet: whether it carries data, and the counter of the flits that arrived, if there is one.
+    kinds: Vec<(bool, Option<usize>)>,
     /// The first of those about packets that were dropped, if any are.
     losses: Option<usize>,
 }
@@ -27,9 +27,9 @@ struct Counters {
 const LOSSES: [&str; 3] = ["dropped_packets", "dropped_flits", "packets_sent_again"];
 
 impl Recorder {
-    pub fn new(plan: &RecordPlan) -> Self {
+    pub fn new(plan: &RecordPlan, protocol: &dyn Protocol) -> Self {
         let place = |name: &str| plan.counters.iter().position(|counter| counter == name);
-        let kinds = PacketKind::ALL.map(|kind| place(kind.plural()));
+        let kinds = protocol.kinds().iter().map(|kind| (kind.direction.carries_data(), place(kind.name))).collect();
         Self { record: Record::new(plan.clone()), counters: Counters { kinds, losses: place(LOSSES[0]) } }
     }
 
@@ -51,8 +51,9 @@ pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
     });
     plan.series_by_creation = scenario.measure.series_by_creation;
     let protocol = &scenario.protocol.built;
-    plan.counters.extend(protocol.kinds().iter().map(|kind| kind.plural().to_owned()));
-    if protocol.classes().iter().any(|class| class.lossy != Lossy::No) {
+    let kinds = protocol.kinds();
+    plan.counters.extend(kinds[1..].iter().map(|kind| kind.name.to_owned()));
+    if kinds.iter().any(|kind| kind.direction == Direction::LossyData) {
         plan.counters.extend(LOSSES.map(str::to_owned));
     }
     plan
@@ -66,10 +67,11 @@ impl Observer for Recorder {
 
     #[inline]
     fn packet_delivered(&mut self, packet: &Packet, tick: Tick) {
-        if let Some(counter) = self.counters.kinds[packet.kind as usize] {
+        let (carries_data, counter) = self.counters.kinds[packet.kind.index()];
+        if let Some(counter) = counter {
             self.record.count(counter, tick, packet.flits.into());
         }
-        if packet.kind.carries_data() {
+        if carries_data {
             let arrived = ArrivedPacket {
                 created: packet.created(),
                 network_latency: tick - packet.injected(),

@@ -15,7 +15,7 @@ pub(crate) struct Copy {
     /// Packets that are not forgotten.
     packets_left: u32,
     /// What has not been sent and was taken out of the send queue: its first packet, and its flits.
-    pub rest_index: u16,
+    pub rest_index: u32,
     pub rest_flits: u32,
 }
 

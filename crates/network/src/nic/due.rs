@@ -1,22 +1,31 @@
 //! What is to be sent from some time on.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use tailback_protocol::PacketKind;
 
 use crate::time::Time;
 
-/// What may be sent.
+/// What may be sent beside new packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Again {
+    /// A packet that was dropped, as what.
+    Packet { message: u32, index: u32, kind: PacketKind },
+    /// What was withheld of a message, as lossless data.
+    Rest { message: u32 },
+}
+
+/// What waits for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum What {
-    /// A packet that was dropped, as what, in which class.
-    Packet { message: u32, index: u16, kind: PacketKind, class: u8 },
-    /// What was withheld of a message, as lossless data, in which class.
-    Rest { message: u32, class: u8 },
-    /// New packets for a destination again, from the queue of a lane.
+    /// Something that may be sent then.
+    Again(Again),
+    /// The queue of a destination, in a lane, whose next packet is asked about again then.
     Queue { destination: u32, lane: u8 },
+    /// A timer of the source.
+    Timer { token: u32 },
 }
 
 /// From when on; of equal times, what was said first is first.
@@ -35,15 +44,17 @@ pub(crate) struct DueQueue {
     /// When the next event comes, and its number: only the latest counts.
     announced: Option<Time>,
     announcements: u32,
-    /// Lossless packets that may be sent, then speculative ones.
-    pub lossless: VecDeque<What>,
-    pub speculative: VecDeque<What>,
+    /// What may be sent: lossless data, then lossy data.
+    pub lossless: VecDeque<Again>,
+    pub lossy: VecDeque<Again>,
+    /// The destinations that the source holds until it opens them.
+    pub held: BTreeSet<u32>,
 }
 
 impl DueQueue {
     /// Whether something may be sent.
     pub fn is_ready(&self) -> bool {
-        !self.lossless.is_empty() || !self.speculative.is_empty()
+        !self.lossless.is_empty() || !self.lossy.is_empty()
     }
 
     /// Lets something wait until `at`. Returns the number of the announcement to make for that time, if one is needed.
@@ -83,13 +94,5 @@ impl DueQueue {
         self.announced = Some(at);
         self.announcements = self.announcements.wrapping_add(1);
         Some(self.announcements)
-    }
-
-    /// Lines up something that may be sent.
-    pub fn line_up(&mut self, what: What) {
-        match what {
-            What::Packet { kind: PacketKind::SpeculativeData, .. } => self.speculative.push_back(what),
-            _ => self.lossless.push_back(what),
-        }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Waiting {
     pub serial: u32,
     pub traffic: u16,
     /// The place of its next packet.
-    pub index: u16,
+    pub index: u32,
     /// The virtual channel that was drawn for its next packet.
     pub drawn_vc: Option<u8>,
     next: u32,
@@ -189,7 +189,7 @@ impl SourceQueues {
     pub fn advance(&mut self, node: u32, lane: usize, flits: u16) {
         let message = self.front(node, lane).expect("a packet came from a message");
         message.flits_left -= u32::from(flits);
-        message.index = message.index.wrapping_add(1);
+        message.index += 1;
         message.drawn_vc = None;
         let (done, next) = (message.flits_left == 0, message.next);
         let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];

@@ -1,16 +1,16 @@
 //! Network interfaces: where messages wait, become packets, and are put together again.
 //!
 //! What a node sends, it takes from the first of these that has something for which there is room: control packets, by
-//! class; lossless packets whose time has come; speculative packets that were dropped; and new messages, from a queue for
-//! each destination. Whether a packet of a new message may leave, and what has to come again when, the source's machine
-//! says.
+//! class; lossless packets whose time has come; lossy packets that were dropped; and new messages, from a queue for
+//! each destination. Whether a packet of a new message may leave, and what has to come again when, the protocol's
+//! source says.
 
 mod copies;
 mod due;
 mod lanes;
-mod machine;
 mod receive;
 mod send;
+mod source;
 mod state;
 
 pub(crate) use copies::Copies;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use serde::{Deserialize, Serialize};
-use tailback_protocol::{Arrival, PacketKind};
+use tailback_protocol::{Arrival, Direction};
 
 use super::lanes::KeyHasher;
 use crate::Observer;
@@ -44,15 +44,15 @@ impl From<Reassembly> for Vec<(u64, Arrived)> {
 impl Reassembly {
     /// Adds a packet; returns the size of its message when it is whole.
     fn add(&mut self, packet: &Packet) -> Option<u32> {
-        if packet.last && packet.index == 0 {
+        if packet.is_last() && packet.index() == 0 {
             return Some(packet.flits.into());
         }
         let key = u64::from(packet.source) << 32 | u64::from(packet.message);
         let arrived = self.0.entry(key).or_default();
         arrived.flits += u32::from(packet.flits);
         arrived.packets += 1;
-        if packet.last {
-            arrived.total = Some(u32::from(packet.index) + 1);
+        if packet.is_last() {
+            arrived.total = Some(packet.index() + 1);
         }
         if arrived.total != Some(arrived.packets) {
             return None;
@@ -67,8 +67,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let packet = self.pool.remove(packet);
         assert_eq!(packet.destination, self.node_ids[node as usize], "a packet arrived at the wrong node");
         self.observer.packet_delivered(&packet, now.into());
-        if !packet.kind.carries_data() {
-            return self.receive_control(node, &packet, now);
+        let direction = self.fabric.direction(packet.kind);
+        if !direction.carries_data() {
+            return self.receive_control(node, &packet, direction, now);
         }
         self.nodes.flits_received += u64::from(packet.flits);
         if let Some(flits) = self.nodes.reassembly.add(&packet) {
@@ -76,28 +77,30 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let (tick, created) = (now.into(), packet.created());
             self.observer.message_delivered(&MessageDelivery { tick, created, source, destination, traffic, flits });
         }
-        if let Some(sink) = self.machines.sinks.get_mut(node as usize) {
-            let Packet { kind, source: from, destination: to, flits, marks, .. } = packet;
-            let arrival = Arrival { kind, from, to, packet: packet.name(), flits, marks };
-            sink.take(&arrival, now.into(), &mut self.machines.replies);
+        if let Some(sink) = self.protocol.sinks.get_mut(node as usize) {
+            let Packet { kind, source: from, destination: to, flits, marks, hops, .. } = packet;
+            let (packet, sent_at) = (packet.name(), packet.injected());
+            let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops };
+            sink.on_data(&arrival, now.into(), &mut self.protocol.replies);
             self.send_replies(node, now);
         }
     }
 
-    fn receive_control(&mut self, node: u32, packet: &Packet, now: Time) {
-        if packet.kind == PacketKind::Reservation {
-            self.machines.sinks[node as usize].hear(&packet.control(), now.into(), &mut self.machines.replies);
+    fn receive_control(&mut self, node: u32, packet: &Packet, direction: Direction, now: Time) {
+        if direction == Direction::Request {
+            let request = packet.control(&self.fabric).expect("a request is a control packet");
+            self.protocol.sinks[node as usize].on_request(&request, now.into(), &mut self.protocol.replies);
             self.send_replies(node, now);
-        } else if !self.machines.sources.is_empty() {
-            self.hear(node, packet, now);
+        } else if !self.protocol.sources.is_empty() {
+            self.on_control(node, packet, now);
         }
     }
 
     fn send_replies(&mut self, node: u32, now: Time) {
-        let mut replies = std::mem::take(&mut self.machines.replies);
+        let mut replies = std::mem::take(&mut self.protocol.replies);
         for reply in replies.drain(..) {
             self.send_control(node, &reply, now);
         }
-        self.machines.replies = replies;
+        self.protocol.replies = replies;
     }
 }

@@ -1,15 +1,14 @@
 //! Sending: messages are offered, cut into packets, and put on the link to the router.
 
-use tailback_protocol::PacketKind;
 use tailback_routing::Header;
 
 use super::copies::Copy;
-use super::due::{DueQueue, What};
+use super::due::{Again, DueQueue};
 use super::lanes::Waiting;
-use super::machine::{Answer, Guise, PLAIN};
+use super::source::{Answer, LOSSLESS, SendAs};
 use crate::event::{Event, EventKind, credited};
 use crate::observer::Offer;
-use crate::packet::{NONE, Packet};
+use crate::packet::{NONE, Packet, place_of};
 use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use tailback_hardware::TICKS_MAX;
@@ -51,6 +50,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             return;
         }
         record.waiting += 1;
+        if self.fabric.hooks.offers {
+            self.protocol.sources[node as usize].offered(destination, flits, now.into());
+        }
         self.nodes.flits_offered += u64::from(flits);
         // Where copies are kept a message gets its name when it has its turn.
         let serial = if self.fabric.hooks.copies { NONE } else { record.next_message };
@@ -153,40 +155,41 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Sends something whose time has come, if there is room for it: what is lossless first.
     fn inject_due(&mut self, node: u32, now: Time) -> bool {
         let Some(due) = self.nodes.due.get(node as usize) else { return false };
-        let heads = [due.lossless.front().copied(), due.speculative.front().copied()];
-        heads.into_iter().flatten().any(|what| self.inject_again(node, what, now))
+        let heads = [due.lossless.front().copied(), due.lossy.front().copied()];
+        heads
+            .into_iter()
+            .enumerate()
+            .any(|(line, head)| head.is_some_and(|again| self.inject_again(node, again, line == 1, now)))
     }
 
-    fn inject_again(&mut self, node: u32, what: What, now: Time) -> bool {
-        let (message, index, guise) = match what {
-            What::Packet { message, index, kind, class } => (message, index, Guise { kind, class, marks: 0 }),
-            What::Rest { message, class } => {
-                (message, self.nodes.copies[node as usize].get(message).rest_index, Guise { class, ..PLAIN })
-            }
-            What::Queue { .. } => unreachable!("queues that may send are where all queues are"),
+    /// Sends the first of what may be sent, lossless or lossy, if there is room for it.
+    fn inject_again(&mut self, node: u32, again: Again, lossy: bool, now: Time) -> bool {
+        let (message, index, send_as) = match again {
+            Again::Packet { message, index, kind } => (message, index, self.send_as(kind)),
+            Again::Rest { message } => (message, self.nodes.copies[node as usize].get(message).rest_index, LOSSLESS),
         };
         let most = u32::from(self.fabric.spec.packet_flits_max);
         let copy = self.nodes.copies[node as usize].get(message);
         let &Copy { created, destination, traffic, .. } = copy;
-        let flits = (copy.flits - u32::from(index) * most).min(most) as u16;
-        let last = (u32::from(index) + 1) * most >= copy.flits;
+        let flits = (copy.flits - index * most).min(most) as u16;
+        let last = index * most + u32::from(flits) == copy.flits;
         let part = Part { created, destination, message, traffic, index, last };
-        let Some(vc) = self.next_channel_with_room(node, guise.class, flits) else { return false };
+        let Some(vc) = self.next_channel_with_room(node, send_as.class, flits) else { return false };
         let due = &mut self.nodes.due[node as usize];
-        let line = if guise.kind == PacketKind::Data { &mut due.lossless } else { &mut due.speculative };
+        let line = if lossy { &mut due.lossy } else { &mut due.lossless };
         line.pop_front();
-        if let What::Rest { .. } = what {
+        if let Again::Rest { .. } = again {
             let copy = self.nodes.copies[node as usize].get_mut(message);
             copy.rest_index += 1;
             copy.rest_flits -= u32::from(flits);
             if copy.rest_flits > 0 {
-                due.lossless.push_back(what);
+                due.lossless.push_back(again);
             }
         }
-        let packet = self.pool.insert(part.packet(self.node_ids[node as usize], flits, guise, &self.fabric, now));
+        let packet = self.pool.insert(part.packet(self.node_ids[node as usize], flits, send_as, &self.fabric, now));
         self.launch(node, packet, vc, now);
-        if let What::Packet { .. } = what {
-            self.nodes.flits_refused -= u64::from(flits);
+        if let Again::Packet { .. } = again {
+            self.nodes.flits_dropped -= u64::from(flits);
             self.observer.packet_sent_again(&self.pool[packet], now.into());
         }
         true
@@ -198,14 +201,14 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let last = usize::from(self.nodes.nodes[node as usize].last_lane);
         for step in 1..=lanes {
             let lane = if last + step < lanes { last + step } else { last + step - lanes };
-            let Some((flits, guise)) = self.next_of_lane(node, lane, now) else { continue };
-            // What the source's machine has come to say leaves before the packet.
-            if !self.machines.sources.is_empty() && self.inject_control(node, now) {
+            let Some((flits, send_as)) = self.next_of_lane(node, lane, now) else { continue };
+            // What the source has come to say leaves before the packet.
+            if !self.protocol.sources.is_empty() && self.inject_control(node, now) {
                 return true;
             }
-            let Some(vc) = self.channel_for(node, lane, guise.class, flits) else { continue };
+            let Some(vc) = self.channel_for(node, lane, send_as.class, flits) else { continue };
             self.nodes.nodes[node as usize].last_lane = lane as u8;
-            let packet = self.cut_packet(node, lane, flits, guise, now);
+            let packet = self.cut_packet(node, lane, flits, send_as, now);
             self.launch(node, packet, vc, now);
             if self.fabric.hooks.departures {
                 self.tell_departure(node, packet, now);
@@ -217,14 +220,14 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// The size of the next packet of a lane that may leave, and what it leaves as.
     #[inline]
-    fn next_of_lane(&mut self, node: u32, lane: usize, now: Time) -> Option<(u16, Guise)> {
+    fn next_of_lane(&mut self, node: u32, lane: usize, now: Time) -> Option<(u16, SendAs)> {
         loop {
             let flits = self.next_packet_flits(node, lane)?;
-            if self.machines.sources.is_empty() {
-                return Some((flits, PLAIN));
+            if self.protocol.sources.is_empty() {
+                return Some((flits, LOSSLESS));
             }
             match self.ask(node, lane, flits, now) {
-                Answer::Go(guise) => return Some((flits, guise)),
+                Answer::Go(send_as) => return Some((flits, send_as)),
                 Answer::Parked => {}
             }
         }
@@ -275,7 +278,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Makes the next packet of a lane.
-    fn cut_packet(&mut self, node: u32, lane: usize, flits: u16, guise: Guise, now: Time) -> u32 {
+    fn cut_packet(&mut self, node: u32, lane: usize, flits: u16, send_as: SendAs, now: Time) -> u32 {
         let message = self.nodes.sources.front(node, lane).expect("a message waits");
         let part = Part {
             created: message.created,
@@ -285,8 +288,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             index: message.index,
             last: message.flits_left == u32::from(flits),
         };
-        let packet = part.packet(self.node_ids[node as usize], flits, guise, &self.fabric, now);
-        if packet.last {
+        let packet = part.packet(self.node_ids[node as usize], flits, send_as, &self.fabric, now);
+        if packet.is_last() {
             self.nodes.nodes[node as usize].waiting -= 1;
         }
         self.nodes.sources.advance(node, lane, flits);
@@ -317,14 +320,14 @@ struct Part {
     destination: u32,
     message: u32,
     traffic: u16,
-    index: u16,
+    index: u32,
     last: bool,
 }
 
 impl Part {
     /// The packet, as it leaves `source`.
     #[inline]
-    fn packet(&self, source: u32, flits: u16, guise: Guise, fabric: &Fabric, now: Time) -> Packet {
+    fn packet(&self, source: u32, flits: u16, send_as: SendAs, fabric: &Fabric, now: Time) -> Packet {
         let &Self { created, destination, message, traffic, index, last } = self;
         Packet {
             created,
@@ -337,23 +340,22 @@ impl Part {
             message,
             header: Header::new(fabric.topology.locator(destination)),
             flits,
-            index,
+            place: place_of(index, last),
             traffic,
-            class: guise.class,
+            class: send_as.class,
             vc: 0,
             vcs: 1,
             hops: 0,
-            last,
-            kind: guise.kind,
-            marks: guise.marks,
-            dropped_flits: 0,
+            kind: send_as.kind,
+            marks: send_as.marks,
+            about_flits: 0,
             word: 0,
         }
     }
 }
 
 /// The lane of messages to `destination`: with a lane per channel, equal consecutive shares of all nodes.
-fn source_lane(fabric: &Fabric, lanes: usize, destination: u32) -> usize {
+pub(super) fn source_lane(fabric: &Fabric, lanes: usize, destination: u32) -> usize {
     if lanes == 1 {
         return 0;
     }

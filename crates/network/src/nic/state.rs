@@ -57,7 +57,7 @@ pub(crate) struct NodeState {
     pub flits_offered: u64,
     pub flits_received: u64,
     /// Data flits that were dropped, as their sources know, and have not been sent again.
-    pub flits_refused: u64,
+    pub flits_dropped: u64,
 }
 
 /// Purposes of random streams of nodes, beside those of the workload, which are small.
@@ -125,7 +125,7 @@ impl NodeState {
             ready: Vec::new(),
             flits_offered: 0,
             flits_received: 0,
-            flits_refused: 0,
+            flits_dropped: 0,
         }
     }
 }

@@ -142,7 +142,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Sees whether the head of an awake queue could cross at once, and puts it to sleep if not.
     #[inline]
     pub(super) fn examine(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> Examined {
-        if self.may(self.rules.lossy) && self.drops_head(id, now, around) {
+        if self.may(self.rules.watches_heads) && self.stops_head(id, now, around) {
             return Examined::Waits; // whoever is head now may be looked at in the next round
         }
         let number = self.queue_index(id);

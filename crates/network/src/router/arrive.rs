@@ -18,14 +18,16 @@ impl<M: Microarchitecture> Routers<M> {
         record.next = NONE;
         let (vc, flits) = (record.vc, record.flits);
         let mut id = self.queue_id(port, 0, vc);
-        if self.may(self.rules.marks) {
+        if self.may(self.rules.counts_inputs) {
             let channel = self.channel(port, vc);
             self.extras.occupied[channel] += flits;
         }
         if self.routes_on_arrival() {
             id.voq = self.route_on_arrival(id, packet, now, around);
         }
-        if self.may(self.rules.watches) && self.ends_here(id, packet, now, around) {
+        if self.may(self.rules.watches_arrivals || self.rules.counts_for_nodes)
+            && self.ends_here(id, packet, now, around)
+        {
             return;
         }
         let index = self.queue_index(id);
@@ -46,7 +48,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// The traffic class of a queue, and the virtual channel that it is to a routing agent.
-    fn entry(&self, id: QueueId, fabric: &Fabric) -> (u8, Lane) {
+    pub(super) fn entry(&self, id: QueueId, fabric: &Fabric) -> (u8, Lane) {
         let link_class = self.inputs[id.index as usize].link_class;
         let class = fabric.class_of(link_class, id.vc);
         (class, Lane { port: id.port, vc: id.vc - fabric.first_vc(class, link_class) })

@@ -1,7 +1,6 @@
 //! Crossing: packets leave their input queue and enter an output queue, or are sent off at once.
 
 use tailback_engine::NEVER;
-use tailback_protocol::PacketKind;
 
 use super::request::Request;
 use super::state::OutputPort;
@@ -14,12 +13,12 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     pub(super) fn cross(&mut self, request: &Request, now: Time, around: &mut Surroundings<'_>) {
         let &Request { id, packet, output: index, vc, .. } = request;
-        if self.may(self.rules.marks) {
-            self.mark(id, packet, index, vc, around);
+        if self.may(self.rules.watches_crossings) {
+            self.ask_crossing(id, packet, index, vc, now, around);
         }
         let record = &mut around.pool[packet];
         let flits = record.flits;
-        if self.may(self.rules.times_out) && record.kind == PacketKind::SpeculativeData {
+        if self.may(self.rules.times_out) && around.fabric.queueing_timeout(record.class).is_some() {
             record.word += now - record.head_at;
         }
         // The crossbar takes a flit per tick, but none before it has arrived.
@@ -71,7 +70,7 @@ impl<M: Microarchitecture> Routers<M> {
         around: &mut Surroundings<'_>,
     ) {
         let &Request { id, queue, .. } = request;
-        if self.may(self.rules.marks) {
+        if self.may(self.rules.counts_inputs) {
             let channel = self.channel(id.index, id.vc);
             self.extras.occupied[channel] -= flits;
         }

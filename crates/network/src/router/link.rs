@@ -178,8 +178,8 @@ impl<M: Microarchitecture> Routers<M> {
             backlog.queued -= u32::from(flits);
             backlog.credited += if claims_first || terminal { 0 } else { u32::from(flits) };
         }
-        if self.rules.watches && terminal && around.pool[packet].kind.carries_data() {
-            self.extras.waiting_for_node[index as usize] -= u32::from(flits);
+        if self.rules.counts_for_nodes {
+            self.waits_no_more(index, &around.pool[packet], around.fabric);
         }
         around.send_packet(&self.outputs[index as usize], packet, arrival);
     }

@@ -265,9 +265,9 @@ pub(super) struct Extras {
     pub uncredited: Vec<u32>,
     /// Where routing measures queues: by port.
     pub backlogs: Vec<Backlog>,
-    /// Where routers mark or drop: flits in the input buffer of each virtual channel.
+    /// Where the protocol looks at input buffers: flits in the buffer of each virtual channel.
     pub occupied: Vec<u16>,
-    /// Where routers watch their nodes: by port, data flits that wait for its node.
+    /// Where the protocol looks at what waits for nodes: by port, data flits that wait for its node.
     pub waiting_for_node: Vec<u32>,
     /// Where packets time out: by queue.
     pub timeouts: Vec<HeadTimeout>,
@@ -301,8 +301,8 @@ impl Extras {
             queues: vec![queue; only_if(!rules.departs_at_once, ports * shape.output_queues)],
             uncredited: vec![0; only_if(!rules.claims_first, ports * shape.vcs)],
             backlogs: vec![Backlog::default(); only_if(rules.measures_queues, ports)],
-            occupied: vec![0; only_if(rules.marks, ports * shape.vcs)],
-            waiting_for_node: vec![0; only_if(rules.watches, ports)],
+            occupied: vec![0; only_if(rules.counts_inputs, ports * shape.vcs)],
+            waiting_for_node: vec![0; only_if(rules.counts_for_nodes, ports)],
             timeouts: vec![HeadTimeout::default(); only_if(rules.times_out, queues)],
             owned: vec![false; owners],
             last_seeker: vec![0; owners],
@@ -335,7 +335,12 @@ pub(super) fn is_plain(shape: &Shape, rules: &Rules) -> bool {
         && rules.departs_at_once
         && rules.one_priority
         && rules.ejection_vcs == 1
-        && !(rules.routes_on_arrival || rules.has_internal_port || rules.lossy || rules.marks || rules.watches)
+        && !(rules.routes_on_arrival
+            || rules.has_internal_port
+            || rules.watches_arrivals
+            || rules.watches_heads
+            || rules.watches_crossings)
+        && !(rules.counts_inputs || rules.counts_for_nodes)
 }
 
 /// Whether routers with these rules and this shape are basic: see [`super::sealed::Sealed::BASIC`].

@@ -2,7 +2,7 @@
 
 use tailback_engine::{Kinds, Outbox, Tick, Wheel};
 use tailback_random::Stream;
-use tailback_routing::{Agent, Lane, Notice, Step};
+use tailback_routing::{Agent, Header, Lane, Notice, Step};
 use tailback_topology::RouterId;
 
 use super::view::{Outputs, RouterView};
@@ -11,8 +11,8 @@ use crate::event::{Event, EventKind, credit, has, sort};
 use crate::fabric::Fabric;
 use crate::gossip::Gossip;
 use crate::link::{FarKind, Link};
-use crate::machines::Machines;
 use crate::packet::{Packet, Pool};
+use crate::protocol_state::ProtocolState;
 use crate::region::NetworkMail;
 use crate::time::Time;
 
@@ -30,8 +30,8 @@ pub(crate) struct Surroundings<'a> {
     pub agents: &'a mut [Box<dyn Agent>],
     /// The random streams of the routers.
     pub streams: &'a mut [Stream],
-    /// The machines of the protocol.
-    pub machines: &'a mut Machines,
+    /// The protocol's part of the region.
+    pub protocol: &'a mut ProtocolState,
     /// The events of a kind that are handled in order of place.
     pub in_order: &'a mut Vec<Event>,
     pub outbox: &'a mut Outbox<NetworkMail>,
@@ -81,6 +81,11 @@ impl Surroundings<'_> {
             self.fabric.assert_named(self.router_ids[router as usize], class, entry, &step);
         }
         step
+    }
+
+    /// Whether a packet that came in by `entry` leaves by its node's port, as far as its routing agent can tell already.
+    pub fn ejects(&self, router: u32, class: u8, entry: Lane, header: &Header) -> bool {
+        self.agents[usize::from(class) * self.streams.len() + router as usize].ejects(entry, header)
     }
 
     /// Tells the routing agent of a router that a packet has become head of its queue.

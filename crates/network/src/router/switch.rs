@@ -1,46 +1,155 @@
-//! Where the protocol's machine of a router is asked: about packets that reach their last router, about heads that cannot
-//! leave, about packets that leave their buffer. And what it sends: control packets that come in by an internal port,
-//! behind which nothing is.
+//! Where the protocol's part of a router is asked about packets, and does what it wants done: packets are dropped or
+//! absorbed, and control packets sent, which come in by an internal port, behind which nothing is.
 //!
-//! **The invariant it keeps:** only packets of lossy classes are dropped, each with a control packet to its source; the
-//! credits of a dropped packet are given back.
+//! **The invariant it keeps:** only lossy data is dropped, each packet with a control packet that says so; the credits of what
+//! ends here are given back.
 
-use tailback_protocol::{Buffers, Control, PacketKind};
+use tailback_protocol::{Control, Fate, Fill, Here, Moment, Passing, PortVc, Ports, SwitchAction, View};
 
 use super::state::QueueId;
 use super::{Microarchitecture, PortId, Routers, Surroundings};
 use crate::event::{Event, EventKind};
+use crate::fabric::Fabric;
 use crate::packet::{NONE, Packet};
+use crate::protocol_state::ProtocolState;
 use crate::time::Time;
 
 impl<M: Microarchitecture> Routers<M> {
-    /// A packet that has just come in, for the port of its VOQ, and is in no queue yet. Returns whether it is dropped or
-    /// absorbed here.
+    /// A packet that has just come in and is in no queue yet. Returns whether it ends here.
     pub(super) fn ends_here(&mut self, id: QueueId, packet: u32, now: Time, around: &mut Surroundings<'_>) -> bool {
-        let (router, output) = (self.router_of(id), self.output_of(id, id.voq));
-        if !self.outputs[output].is_terminal() {
-            return false;
-        }
-        let (hooks, record) = (around.fabric.hooks, &around.pool[packet]);
-        let switch = &mut around.machines.switches[router as usize];
-        let (port, waiting) = (id.voq.into(), self.extras.waiting_for_node[output]);
-        let answer = match record.kind {
-            PacketKind::Reservation if hooks.reservations => switch.takes(&record.control(), port, now.into()),
-            PacketKind::SpeculativeData if hooks.last_hop => switch.drops(&record.passing(), port, waiting, now.into()),
-            _ => None,
+        let node_port = self.node_port(id, packet, around);
+        let output = node_port.map(|port| PortVc { port, vc: 0 });
+        let kind = around.pool[packet].kind;
+        let asked = match around.fabric.watched(Moment::Arrives, kind) {
+            Some(Ports::All) => true,
+            Some(Ports::LastHop) => node_port.is_some(),
+            None => false,
         };
-        let (flits, is_data) = (record.flits, record.kind.carries_data());
-        let Some(answer) = answer else {
-            self.extras.waiting_for_node[output] += if is_data { u32::from(flits) } else { 0 };
-            return false;
-        };
-        let gone = around.pool.remove(packet);
-        self.free_buffer(id, flits, now, around);
-        if is_data {
-            around.machines.dropped.push(gone);
+        let fate = if asked { self.ask(Moment::Arrives, id, packet, output, now, around) } else { Fate::Forward };
+        if fate == Fate::Forward {
+            if let Some(port) = node_port {
+                self.begins_to_wait(id, packet, port, around);
+            }
+        } else {
+            let gone = around.pool.remove(packet);
+            self.free_buffer(id, gone.flits, now, around);
+            self.bury(gone, fate, id, now, around);
         }
-        self.inject_control(router, &answer, now, around);
-        true
+        if asked {
+            self.act(id, now, around);
+        }
+        fate != Fate::Forward
+    }
+
+    /// The port of the node that a packet is for that has come in, if that is where it leaves.
+    fn node_port(&self, id: QueueId, packet: u32, around: &Surroundings<'_>) -> Option<u8> {
+        if self.routes_on_arrival() {
+            return self.outputs[self.output_of(id, id.voq)].is_terminal().then_some(id.voq);
+        }
+        let record = &around.pool[packet];
+        let (_, entry) = self.entry(id, around.fabric);
+        let ejects = around.ejects(self.router_of(id), record.class, entry, &record.header);
+        ejects.then(|| around.fabric.topology.attachment(record.destination).1)
+    }
+
+    /// A packet waits from now on for its node.
+    fn begins_to_wait(&mut self, id: QueueId, packet: u32, port: u8, around: &mut Surroundings<'_>) {
+        let output = self.output_of(id, port);
+        let record = &mut around.pool[packet];
+        record.set_at_last_hop();
+        if self.rules.counts_for_nodes && around.fabric.direction(record.kind).carries_data() {
+            self.extras.waiting_for_node[output] += u32::from(record.flits);
+        }
+    }
+
+    /// A packet does not wait for its node any more: it leaves for it, or is dropped.
+    pub(super) fn waits_no_more(&mut self, index: u32, packet: &Packet, fabric: &Fabric) {
+        if packet.is_at_last_hop() && fabric.direction(packet.kind).carries_data() {
+            self.extras.waiting_for_node[index as usize] -= u32::from(packet.flits);
+        }
+    }
+
+    /// Asks the protocol about a packet.
+    fn ask(
+        &self,
+        moment: Moment,
+        id: QueueId,
+        packet: u32,
+        output: Option<PortVc>,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) -> Fate {
+        let (router, fabric) = (self.router_of(id), around.fabric);
+        let record = &mut around.pool[packet];
+        let waits = moment != Moment::Arrives && record.is_at_last_hop();
+        let own = if waits { record.flits.into() } else { 0 };
+        let view = RouterBuffers { routers: self, fabric, first_port: self.inputs[id.index as usize].first_port, own };
+        let (control, name) = (record.control(fabric), record.name());
+        let Packet { kind, source, destination, flits, .. } = *record;
+        let marks = &mut record.marks;
+        let mut packet = Passing { kind, source, destination, packet: name, flits, marks, control };
+        let input = PortVc { port: id.port, vc: id.vc };
+        let ProtocolState { switches, switch_actions: actions, .. } = &mut *around.protocol;
+        let mut here = Here { now: now.into(), input, output, view: &view, actions };
+        let switch = &mut switches[router as usize];
+        match moment {
+            Moment::Arrives => switch.arrives(&mut packet, &mut here),
+            Moment::Requests => switch.requests(&mut packet, &mut here),
+            Moment::Expires => switch.expires(&mut packet, &mut here),
+            Moment::Crosses => {
+                switch.crosses(&mut packet, &mut here);
+                Fate::Forward
+            }
+        }
+    }
+
+    /// What is left to do about a packet that has ended here.
+    fn bury(&mut self, gone: Packet, fate: Fate, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
+        let router = self.router_of(id);
+        match fate {
+            Fate::Forward => unreachable!("it goes on"),
+            Fate::Drop(control) => {
+                around.protocol.dropped.push(gone);
+                self.inject_control(router, &control, now, around);
+            }
+            Fate::Absorb(answer) => {
+                if let Some(control) = answer {
+                    self.inject_control(router, &control, now, around);
+                }
+            }
+        }
+    }
+
+    /// Does what the protocol's part of a router wants done.
+    fn act(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
+        if around.protocol.switch_actions.is_empty() {
+            return;
+        }
+        let (router, first_port) = (self.router_of(id), self.inputs[id.index as usize].first_port);
+        let mut actions = std::mem::take(&mut around.protocol.switch_actions);
+        for action in actions.drain(..) {
+            match action {
+                SwitchAction::Send(control) => self.inject_control(router, &control, now, around),
+                SwitchAction::Timer { at, token } => {
+                    let event = Event::at(EventKind::SwitchTimer, first_port, token);
+                    around.wheel.schedule(at.max(u64::from(now) + 1), event);
+                }
+            }
+        }
+        if around.protocol.switch_actions.is_empty() {
+            around.protocol.switch_actions = actions; // its memory is used again
+        } else {
+            self.act(id, now, around); // what was sent made the protocol act again
+        }
+    }
+
+    /// A timer is due of the protocol's part of the router with a port.
+    pub fn on_timer(&mut self, index: u32, token: u32, now: Time, around: &mut Surroundings<'_>) {
+        let id = self.queue_id(index, 0, 0);
+        let router = self.router_of(id) as usize;
+        let state = &mut *around.protocol;
+        state.switches[router].on_timer(token, now.into(), &mut state.switch_actions);
+        self.act(id, now, around);
     }
 
     /// The router that a queue is in, as the region numbers it.
@@ -55,47 +164,43 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// A packet is gone from its buffer: gives its credits back.
     fn free_buffer(&mut self, id: QueueId, flits: u16, now: Time, around: &mut Surroundings<'_>) {
-        if self.rules.marks {
+        if self.rules.counts_inputs {
             let channel = self.channel(id.index, id.vc);
             self.extras.occupied[channel] -= flits;
         }
         around.return_credit(&self.inputs[id.index as usize], id.vc, flits, now);
     }
 
-    /// Drops the head of a queue if it has waited for too long, or too much waits for its node. Returns whether it did.
-    pub(super) fn drops_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> bool {
+    /// Asks about the head of a queue, which requests the crossbar or has waited for too long. Returns whether it ends here.
+    pub(super) fn stops_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> bool {
         let queue = *self.queue(id);
+        let overdue = times_out_after(queue.head, around).is_some_and(|end| end < now);
+        let moment = if overdue { Moment::Expires } else { Moment::Requests };
         let record = &around.pool[queue.head];
-        if record.kind != PacketKind::SpeculativeData {
+        let Some(ports) = around.fabric.watched(moment, record.kind) else { return false };
+        if ports == Ports::LastHop && !record.is_at_last_hop() {
             return false;
         }
-        let (router, output) = (self.router_of(id), self.output_of(id, queue.port));
-        let watched = self.rules.watches && queue.routed && self.outputs[output].is_terminal();
-        let waiting = if watched { self.extras.waiting_for_node[output] - u32::from(record.flits) } else { 0 };
-        let overdue = times_out_after(queue.head, around).is_some_and(|end| end < now);
-        let switch = &mut around.machines.switches[router as usize];
-        let nack = if overdue {
-            Some(switch.give_up(&record.passing(), now.into()))
-        } else if watched && around.fabric.hooks.last_hop {
-            switch.drops(&record.passing(), queue.port.into(), waiting, now.into())
-        } else {
-            None
-        };
-        let Some(nack) = nack else { return false };
-        if watched {
-            self.extras.waiting_for_node[output] = waiting;
+        let port = record.is_at_last_hop().then(|| {
+            if self.routes_on_arrival() { queue.port } else { around.fabric.topology.attachment(record.destination).1 }
+        });
+        let fate = self.ask(moment, id, queue.head, port.map(|port| PortVc { port, vc: 0 }), now, around);
+        if fate != Fate::Forward {
+            let gone = self.take_head(id, now, around);
+            if let Some(port) = port.filter(|_| self.rules.counts_for_nodes) {
+                self.waits_no_more(self.output_of(id, port) as u32, &gone, around.fabric);
+            }
+            self.bury(gone, fate, id, now, around);
         }
-        self.drop_head(id, now, around);
-        self.inject_control(router, &nack, now, around);
-        true
+        self.act(id, now, around);
+        fate != Fate::Forward
     }
 
     /// Takes the head of a queue away, and gives its credits back.
-    fn drop_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
+    fn take_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> Packet {
         let gone = around.pool.remove(self.queue(id).head);
         self.free_buffer(id, gone.flits, now, around);
         let behind = gone.next;
-        around.machines.dropped.push(gone);
         let queue = self.queue_index(id);
         self.queues[queue].head = behind;
         self.clear_awake(id);
@@ -109,14 +214,12 @@ impl<M: Microarchitecture> Routers<M> {
             self.set_head(id, queue, behind, flits, around);
             self.begin_asking(id, from, now, around);
         }
+        gone
     }
 
     /// Makes sure that an event wakes the head of a queue, which is going to sleep, when it has waited for too long.
     pub(super) fn schedule_timeout(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
         let packet = self.queue(id).head;
-        if around.pool[packet].kind != PacketKind::SpeculativeData {
-            return;
-        }
         let Some(end) = times_out_after(packet, around) else { return };
         let time = end.saturating_add(1).max(now + 1);
         let queue = self.queue_index(id);
@@ -155,23 +258,70 @@ impl<M: Microarchitecture> Routers<M> {
         self.arrive(self.port_index(PortId { router, port }), packet, now, around);
     }
 
-    /// Lets the router's machine mark a packet that leaves its buffer for channel `vc` of port `index`.
-    pub(super) fn mark(&mut self, id: QueueId, packet: u32, index: u32, vc: u8, around: &mut Surroundings<'_>) {
-        if !around.pool[packet].kind.carries_data() {
-            return;
-        }
-        let (input, output) = (&self.inputs[id.index as usize], &self.outputs[index as usize]);
-        let (next, next_max) = if output.is_terminal() {
-            (0, 0)
-        } else {
-            let capacity = around.fabric.capacity(output.link_class, vc.into());
-            let taken = u32::from(capacity - self.credit(index, vc));
-            (taken.saturating_sub(output.round_trip()), capacity.into())
+    /// Lets the protocol change a packet that leaves its buffer for channel `vc` of port `index`.
+    pub(super) fn ask_crossing(
+        &mut self,
+        id: QueueId,
+        packet: u32,
+        index: u32,
+        vc: u8,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) {
+        let record = &around.pool[packet];
+        let asked = match around.fabric.watched(Moment::Crosses, record.kind) {
+            Some(Ports::All) => true,
+            Some(Ports::LastHop) => self.outputs[index as usize].is_terminal(),
+            None => false,
         };
-        let here = self.extras.occupied[self.channel(id.index, id.vc)].into();
-        let here_max = around.fabric.capacity(input.link_class, id.vc.into()).into();
-        let switch = &mut around.machines.switches[self.router_of(id) as usize];
-        around.pool[packet].marks |= switch.marks(&Buffers { here, here_max, next, next_max });
+        if asked {
+            let port = self.inputs[index as usize].port;
+            self.ask(Moment::Crosses, id, packet, Some(PortVc { port, vc }), now, around);
+            self.act(id, now, around);
+        }
+    }
+}
+
+/// The buffers of a router, as the protocol sees them.
+struct RouterBuffers<'a, M> {
+    routers: &'a Routers<M>,
+    fabric: &'a Fabric,
+    first_port: u32,
+    /// The flits of the packet that is asked about, if it is counted among those that wait for nodes.
+    own: u32,
+}
+
+impl<M: Microarchitecture> View for RouterBuffers<'_, M> {
+    fn input(&self, PortVc { port, vc }: PortVc) -> Fill {
+        let Self { routers, fabric, first_port, .. } = self;
+        let index = first_port + u32::from(port);
+        let link_class = routers.inputs[index as usize].link_class;
+        let flits = routers.extras.occupied[routers.channel(index, vc)].into();
+        Fill { flits, capacity: fabric.capacity(link_class, vc.into()).into() }
+    }
+
+    fn output(&self, PortVc { port, vc }: PortVc) -> Fill {
+        let Self { routers, fabric, first_port, .. } = self;
+        let index = first_port + u32::from(port);
+        let Some(capacity) = fabric.spec.router.output_queues.flits else { return Fill::default() };
+        let queue = fabric.output_queue(routers.outputs[index as usize].link_class, vc);
+        Fill { flits: capacity - routers.space(index, queue), capacity }
+    }
+
+    fn downstream(&self, PortVc { port, vc }: PortVc) -> Fill {
+        let Self { routers, fabric, first_port, .. } = self;
+        let index = first_port + u32::from(port);
+        let output = &routers.outputs[index as usize];
+        if output.is_terminal() {
+            return Fill::default();
+        }
+        let capacity = fabric.capacity(output.link_class, vc.into());
+        let taken = u32::from(capacity - routers.credit(index, vc));
+        Fill { flits: taken.saturating_sub(output.round_trip()), capacity: capacity.into() }
+    }
+
+    fn waiting_for_node(&self, port: u8) -> u32 {
+        self.routers.extras.waiting_for_node[(self.first_port + u32::from(port)) as usize] - self.own
     }
 }
 

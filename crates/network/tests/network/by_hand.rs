@@ -9,7 +9,7 @@ use tailback_network::{
     General, NetworkPlan, NetworkRegion, NicSpec, OutputQueueSpec, QueuePer, RouterSpec, SourceQueues, ZeroLoad,
 };
 use tailback_protocol::{PacketKind, Protocol, Way};
-use tailback_reservation::{Lead, Lhrp, Smsrp, Srp, Terms};
+use tailback_reservation::{Lead, Lhrp, Smsrp, Srp, Terms, kind};
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
 use crate::notes::Log;
@@ -45,6 +45,11 @@ fn plan(protocol: Arc<dyn Protocol>, sources: u64, until: u64) -> NetworkPlan {
     sample.plan_with(&sample.topology(), traffic)
 }
 
+/// Whether packets of a kind carry data: as all reservation protocols have it.
+fn carries_data(kind: PacketKind) -> bool {
+    kind == PacketKind::DATA || kind == kind::SPECULATIVE
+}
+
 /// What arrives and when, until nothing happens any more.
 fn arrivals(plan: NetworkPlan) -> Vec<(u64, u32, PacketKind)> {
     let mut simulation: Simulation<NetworkRegion<Log, General>> = plan.build(|_| Log::default());
@@ -67,11 +72,11 @@ fn lhrp_sends_again_as_soon_as_the_refusal_is_back() {
     let arrivals = arrivals(plan);
     // Node 0's packet is first; node 1's finds 4 flits waiting, is dropped, and may come at once: the schedule is free.
     let refused_at = arrived_at_router + from_router;
-    let of_kind = |kind| arrivals.iter().filter(move |arrival| arrival.2 == kind).copied().collect::<Vec<_>>();
-    assert_eq!(of_kind(PacketKind::SpeculativeData), [(data, 0, PacketKind::SpeculativeData)]);
-    assert_eq!(of_kind(PacketKind::Refusal), [(refused_at, 2, PacketKind::Refusal)]);
-    assert_eq!(of_kind(PacketKind::Data), [(refused_at + data, 1, PacketKind::Data)]);
-    assert_eq!(of_kind(PacketKind::Acknowledgement).len(), 2);
+    let of_kind = |wanted| arrivals.iter().filter(move |arrival| arrival.2 == wanted).copied().collect::<Vec<_>>();
+    assert_eq!(of_kind(kind::SPECULATIVE), [(data, 0, kind::SPECULATIVE)]);
+    assert_eq!(of_kind(kind::NACK), [(refused_at, 2, kind::NACK)]);
+    assert_eq!(of_kind(PacketKind::DATA), [(refused_at + data, 1, PacketKind::DATA)]);
+    assert_eq!(of_kind(kind::ACKNOWLEDGEMENT).len(), 2);
 }
 
 #[test]
@@ -84,10 +89,10 @@ fn smsrp_asks_for_a_time_after_a_drop() {
     let refused_at = arrived_at_router + 2 + from_router;
     let (asked_at, granted_at) = (refused_at + control, refused_at + 2 * control);
     let expected = [
-        (refused_at, 2, PacketKind::Refusal),
-        (asked_at, 0, PacketKind::Reservation),
-        (granted_at, 2, PacketKind::Grant),
-        (granted_at + data, 0, PacketKind::Data),
+        (refused_at, 2, kind::NACK),
+        (asked_at, 0, kind::RESERVATION),
+        (granted_at, 2, kind::GRANT),
+        (granted_at + data, 0, PacketKind::DATA),
     ];
     let found: Vec<_> = arrivals.into_iter().filter(|arrival| expected.iter().any(|e| e.2 == arrival.2)).collect();
     assert_eq!(found, expected);
@@ -98,10 +103,10 @@ fn srp_asks_first_and_speculates_meanwhile() {
     let plan = plan(Arc::new(Srp { terms: TERMS, timeout: 100, bypass_below: 0 }), 1, 1);
     let (data, control, _) = latencies(&plan);
     let expected = [
-        (control, 0, PacketKind::Reservation),
-        (data + 1, 0, PacketKind::SpeculativeData),
-        (2 * control, 1, PacketKind::Grant),
-        (data + 1 + control, 1, PacketKind::Acknowledgement),
+        (control, 0, kind::RESERVATION),
+        (data + 1, 0, kind::SPECULATIVE),
+        (2 * control, 1, kind::GRANT),
+        (data + 1 + control, 1, kind::ACKNOWLEDGEMENT),
     ];
     let mut found = arrivals(plan);
     let mut expected = expected.to_vec();
@@ -119,7 +124,7 @@ fn an_overloaded_node_gets_all_that_it_can_take() {
         let name = protocol.describe();
         let plan = plan(protocol, 2, CYCLES);
         let arrivals = arrivals(plan);
-        let data = |until: u64| arrivals.iter().filter(|a| a.2.carries_data() && a.0 < until).count() as u64 * 4;
+        let data = |until: u64| arrivals.iter().filter(|a| carries_data(a.2) && a.0 < until).count() as u64 * 4;
         // At a rate of 4 flits per cycle and source, each sends a message per cycle: one after the other.
         assert_eq!(data(u64::MAX), 2 * CYCLES * 4, "{name}");
         // Reservations come by the same link, so the node cannot take quite as much data with SMSRP.

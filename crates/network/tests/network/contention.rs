@@ -124,6 +124,10 @@ impl Agent for WatchedAgent {
         self.inner.route(entry, header, view, random)
     }
 
+    fn ejects(&self, entry: Lane, header: &Header) -> bool {
+        self.inner.ejects(entry, header)
+    }
+
     fn head_arrived(&mut self, entry: Lane, header: &Header) {
         self.inner.head_arrived(entry, header);
         self.note_counters();

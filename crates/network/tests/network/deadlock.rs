@@ -66,6 +66,10 @@ impl Agent for RingAgent {
     fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
         self.1.step(self.0, *header)
     }
+
+    fn ejects(&self, _entry: Lane, _header: &Header) -> bool {
+        false
+    }
 }
 
 fn plan() -> NetworkPlan {

@@ -33,7 +33,7 @@ fn run<M: Microarchitecture>(plan: NetworkPlan) -> (u64, Vec<LinkClass>) {
     let mut simulation: Simulation<NetworkRegion<Log, M>> = plan.build(|_| Log::default());
     simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
     let region = simulation.regions().next().expect("there is one region");
-    let (tick, packet) = region.observer().0.iter().rfind(|(_, packet)| packet.last).expect("the message arrives");
+    let (tick, packet) = region.observer().0.iter().rfind(|(_, packet)| packet.is_last()).expect("the message arrives");
     let total = region.observer().0.iter().map(|(_, packet)| u32::from(packet.flits)).sum::<u32>();
     let mut path = Vec::new();
     region.visit_links(|_, _, class, flits| {

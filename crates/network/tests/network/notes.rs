@@ -3,16 +3,15 @@
 use serde::{Deserialize, Serialize};
 use tailback_engine::{Simulation, Tick};
 use tailback_network::{MessageDelivery, Microarchitecture, NetworkRegion, Observer, Offer, Packet};
-use tailback_protocol::PacketKind;
 
 /// Counts everything, and sums up a fingerprint of each report in a way that does not depend on their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub offered: u64,
     pub lost: u64,
-    pub packets: u64,
+    /// By kind of packet, by its number.
+    pub packets: [u64; 8],
     pub messages: u64,
-    pub acknowledgements: u64,
     pub latency_ticks: u64,
     /// The longest way of any packet.
     pub hops_max: u8,
@@ -31,9 +30,8 @@ impl Tally {
     fn add(&mut self, other: &Self) {
         self.offered += other.offered;
         self.lost += other.lost;
-        self.packets += other.packets;
+        self.packets.iter_mut().zip(other.packets).for_each(|(sum, count)| *sum += count);
         self.messages += other.messages;
-        self.acknowledgements += other.acknowledgements;
         self.latency_ticks += other.latency_ticks;
         self.hops_max = self.hops_max.max(other.hops_max);
         self.fingerprint = self.fingerprint.wrapping_add(other.fingerprint);
@@ -55,10 +53,9 @@ impl Observer for Tally {
     }
 
     fn packet_delivered(&mut self, packet: &Packet, tick: Tick) {
-        self.packets += u64::from(packet.kind.carries_data());
-        self.acknowledgements += u64::from(packet.kind == PacketKind::Acknowledgement);
+        self.packets[packet.kind.index()] += 1;
         self.hops_max = self.hops_max.max(packet.hops);
-        let identity = [packet.source, packet.destination, packet.message, packet.index.into(), packet.hops.into()];
+        let identity = [packet.source, packet.destination, packet.message, packet.index(), packet.hops.into()];
         let mut fields = identity.map(u64::from).to_vec();
         fields.extend([2, tick, packet.created(), packet.injected()]);
         self.note(&fields);

@@ -37,8 +37,8 @@ proptest! {
         simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
         let mut last = BTreeMap::new();
         for (_, packet) in &simulation.regions().next().expect("there is one region").observer().0 {
-            if packet.kind == PacketKind::Data {
-                let place = (packet.message, packet.index);
+            if packet.kind == PacketKind::DATA {
+                let place = (packet.message, packet.index());
                 let before = last.insert((packet.source, packet.destination), place);
                 prop_assert!(before < Some(place), "{before:?} arrived before {place:?}");
             }

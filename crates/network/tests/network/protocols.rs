@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tailback_ecn::{Carrier, Ecn, Pacing};
-use tailback_network::{CrossbarPorts, General, NicSpec, RouterSpec, SourceQueues};
+use tailback_network::{General, NicSpec, RouterSpec, SourceQueues};
 use tailback_protocol::{Protocol, Way};
 use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms};
 
@@ -25,7 +25,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
                 notice: if minimal { 0 } else { 37 },
             }
         });
-    let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, refusals)| FabricDrop { timeout, refusals });
+    let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
     let numbers = (0u64..100, 1u32..30, 0u32..20, prop::option::of(fabric));
     (0usize..5, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
         let protocol: Arc<dyn Protocol> = match which {
@@ -48,21 +48,10 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
 /// Networks in which such protocols can be at work.
 fn networks() -> impl Strategy<Value = Sample> {
     (samples(), protocols(), 0usize..5).prop_map(|(sample, protocol, pattern)| {
-        let watches = protocol.hooks().last_hop;
-        let routing = if watches && sample.routing(&sample.topology()).revises() {
-            ("minimal", &[] as &[_])
-        } else {
-            sample.routing
-        };
-        let router = RouterSpec {
-            vc_allocation: false,
-            virtual_output_queues: sample.router.virtual_output_queues || watches,
-            crossbar_inputs: if watches { CrossbarPorts::PerPort } else { sample.router.crossbar_inputs },
-            ..sample.router
-        };
+        let router = RouterSpec { vc_allocation: false, ..sample.router };
         let nic = NicSpec { queues: SourceQueues::PerDestination, ..sample.nic };
         // Half of them overload one node.
-        Sample { protocol, routing, router, nic, pattern: if pattern < 2 { sample.pattern } else { 4 }, ..sample }
+        Sample { protocol, router, nic, pattern: if pattern < 2 { sample.pattern } else { 4 }, ..sample }
     })
 }
 

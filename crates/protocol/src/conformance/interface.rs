@@ -1,8 +1,10 @@
-//! A network interface to try machines on: plain maps, nothing clever.
+//! A network interface to try sources and sinks on: plain maps, nothing clever.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::{Control, Hooks, Outgoing, PacketKind, PacketRef, Sink, Source, SourceAction, Verdict};
+use crate::{
+    Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Sink, Source, SourceAction, Verdict,
+};
 
 /// A message that is not done.
 #[derive(Clone, Debug)]
@@ -12,24 +14,25 @@ pub(super) struct Message {
     pub destination: u32,
     pub flits: u32,
     /// Packets that have been sent for the first time.
-    pub sent: u16,
+    pub sent: u32,
     /// Packets that are forgotten.
-    forgotten: BTreeSet<u16>,
+    forgotten: BTreeSet<u32>,
     withheld: bool,
 }
 
 /// What is to be sent from some tick on.
 #[derive(Clone, Copy, Debug)]
 enum Due {
-    Packet(PacketRef, PacketKind, u8),
-    Rest(u32, u8),
+    Packet(PacketRef, PacketKind),
+    Rest(u32),
+    Timer(u32),
 }
 
 /// What leaves an interface.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Launch {
     Control(Control),
-    Data { kind: PacketKind, class: u8, packet: PacketRef, marks: u8, again: bool },
+    Data { kind: PacketKind, packet: PacketRef, marks: u8, again: bool },
 }
 
 pub(super) struct Interface {
@@ -39,9 +42,11 @@ pub(super) struct Interface {
     pub messages: BTreeMap<u32, Message>,
     packet_flits_max: u16,
     hooks: Hooks,
+    kinds: Vec<KindDeclaration>,
     /// By destination.
     queues: BTreeMap<u32, VecDeque<u32>>,
     not_before: BTreeMap<u32, u64>,
+    held: BTreeSet<u32>,
     turn: VecDeque<u32>,
     due: BTreeMap<(u64, u64), Due>,
     serial: u64,
@@ -55,6 +60,7 @@ impl Interface {
         sink: Option<Box<dyn Sink>>,
         packet_flits_max: u16,
         hooks: Hooks,
+        kinds: Vec<KindDeclaration>,
     ) -> Self {
         Self {
             node,
@@ -63,8 +69,10 @@ impl Interface {
             messages: BTreeMap::new(),
             packet_flits_max,
             hooks,
+            kinds,
             queues: BTreeMap::new(),
             not_before: BTreeMap::new(),
+            held: BTreeSet::new(),
             turn: VecDeque::new(),
             due: BTreeMap::new(),
             serial: 0,
@@ -78,16 +86,21 @@ impl Interface {
     }
 
     /// Packets of a message.
-    fn packets(&self, message: &Message) -> u16 {
-        message.flits.div_ceil(self.packet_flits_max.into()) as u16
+    fn packets(&self, message: &Message) -> u32 {
+        message.flits.div_ceil(self.packet_flits_max.into())
     }
 
     fn packet_flits(&self, packet: PacketRef) -> u16 {
         let most = u32::from(self.packet_flits_max);
-        (self.messages[&packet.message].flits - u32::from(packet.index) * most).min(most) as u16
+        (self.messages[&packet.message].flits - packet.index * most).min(most) as u16
     }
 
-    pub fn offer(&mut self, id: usize, destination: u32, flits: u32) {
+    pub fn offer(&mut self, id: usize, destination: u32, flits: u32, now: u64) {
+        if self.hooks.offers
+            && let Some(source) = &mut self.source
+        {
+            source.offered(destination, flits, now);
+        }
         let name = (0..).find(|name| !self.messages.contains_key(name)).expect("names do not run out");
         let message = Message { id, destination, flits, sent: 0, forgotten: BTreeSet::new(), withheld: false };
         self.messages.insert(name, message);
@@ -101,7 +114,8 @@ impl Interface {
     /// The next tick after `now` at which something may be sent that may not be sent yet.
     pub fn next_due(&self, now: u64) -> Option<u64> {
         let due = self.due.keys().map(|&(at, _)| at);
-        let waiting = self.not_before.iter().filter(|(queue, _)| !self.queues[queue].is_empty());
+        let held = |queue: &u32| self.held.contains(queue) || self.queues[queue].is_empty();
+        let waiting = self.not_before.iter().filter(|(queue, _)| !held(queue));
         due.chain(waiting.map(|(_, &at)| at)).filter(|&at| at > now).min()
     }
 
@@ -120,7 +134,8 @@ impl Interface {
         for _ in 0..self.turn.len() {
             let destination = self.turn.pop_front().expect("it has as many as were counted");
             self.turn.push_back(destination);
-            let ready = self.not_before.get(&destination).is_none_or(|&at| at <= now);
+            let waits = self.not_before.get(&destination).is_some_and(|&at| at > now);
+            let ready = !waits && !self.held.contains(&destination);
             let Some(&name) = self.queues[&destination].front().filter(|_| ready) else { continue };
             if let Some(launch) = self.ask(name, now)? {
                 return Ok(Some(launch));
@@ -136,18 +151,24 @@ impl Interface {
         }
         self.due.remove(&(at, serial));
         match due {
-            Due::Packet(packet, kind, class) => Ok(Some(Launch::Data { kind, class, packet, marks: 0, again: true })),
-            Due::Rest(name, class) => {
+            Due::Timer(token) => {
+                let mut actions = Vec::new();
+                self.source.as_mut().expect("only sources set timers").on_timer(token, now, &mut actions);
+                self.act(&actions)?;
+                self.transmit(now)
+            }
+            Due::Packet(packet, kind) => Ok(Some(Launch::Data { kind, packet, marks: 0, again: true })),
+            Due::Rest(name) => {
                 let message = self.messages.get_mut(&name).ok_or("the rest of a message that is done was resumed")?;
                 if !message.withheld {
                     return Err("the rest of a message was resumed that was not withheld".to_owned());
                 }
                 let packet = PacketRef { message: name, index: message.sent };
                 message.sent += 1;
-                if u32::from(message.sent) * u32::from(self.packet_flits_max) < message.flits {
+                if message.sent * u32::from(self.packet_flits_max) < message.flits {
                     self.due.insert((at, serial), due);
                 }
-                Ok(Some(Launch::Data { kind: PacketKind::Data, class, packet, marks: 0, again: false }))
+                Ok(Some(Launch::Data { kind: PacketKind::DATA, packet, marks: 0, again: false }))
             }
         }
     }
@@ -161,8 +182,8 @@ impl Interface {
             Outgoing { packet, source: self.node, destination, flits: self.packet_flits(packet), message_flits };
         let mut actions = Vec::new();
         let verdict = match &mut self.source {
-            Some(source) => source.turn(&outgoing, now, &mut actions),
-            None => Verdict::Send { kind: PacketKind::Data, class: 0, marks: 0 },
+            Some(source) => source.may_send(&outgoing, now, &mut actions),
+            None => Verdict::Send { kind: PacketKind::DATA, marks: 0 },
         };
         self.act(&actions)?;
         if let Some(control) = self.control.pop_front() {
@@ -174,7 +195,11 @@ impl Interface {
                 self.not_before.insert(destination, at);
                 Ok(None)
             }
-            Verdict::Send { kind, class, marks } => {
+            Verdict::Hold => {
+                self.held.insert(destination);
+                Ok(None)
+            }
+            Verdict::Send { kind, marks } => {
                 if self.hooks.departures
                     && let Some(source) = &mut self.source
                 {
@@ -182,25 +207,25 @@ impl Interface {
                 }
                 let message = self.messages.get_mut(&name).expect("it is not done");
                 message.sent += 1;
-                let all_sent = u32::from(message.sent) * u32::from(self.packet_flits_max) >= message.flits;
+                let all_sent = message.sent * u32::from(self.packet_flits_max) >= message.flits;
                 if all_sent {
                     self.queues.get_mut(&destination).expect("it was in a queue").pop_front();
                 }
                 if !self.hooks.copies && all_sent {
                     self.messages.remove(&name);
                 }
-                Ok(Some(Launch::Data { kind, class, packet, marks, again: false }))
+                Ok(Some(Launch::Data { kind, packet, marks, again: false }))
             }
         }
     }
 
     /// A control packet for the source has arrived.
-    pub fn hear(&mut self, control: &Control, latency: u64, now: u64) -> Result<(), String> {
+    pub fn on_control(&mut self, control: &Control, latency: u64, now: u64) -> Result<(), String> {
         let mut actions = Vec::new();
         match &mut self.source {
-            Some(source) => source.hear(control, latency, now, &mut actions),
-            None if control.kind == PacketKind::Acknowledgement => {}
-            None => return Err(format!("nobody is there to hear {control:?}")),
+            Some(source) => source.on_control(control, latency, now, &mut actions),
+            None if self.kinds[control.kind.index()].direction == Direction::Feedback => {}
+            None => return Err(format!("there is no source for {control:?}")),
         }
         self.act(&actions)
     }
@@ -213,20 +238,23 @@ impl Interface {
                 SourceAction::Withhold { message: name } => {
                     let most = u32::from(self.packet_flits_max);
                     let message = self.messages.get_mut(&name).ok_or("a message that is done was withheld")?;
-                    if u32::from(message.sent) * most < message.flits {
+                    if message.sent * most < message.flits {
                         message.withheld = true;
                         self.queues.get_mut(&message.destination).expect("it is queued").retain(|&n| n != name);
                     }
                 }
-                SourceAction::Resume { message: name, class, at } => {
+                SourceAction::Resume { message: name, at } => {
                     // Nothing may be left of it.
                     if self.messages.get(&name).is_some_and(|message| message.withheld) {
-                        self.insert_due(at, Due::Rest(name, class));
+                        self.insert_due(at, Due::Rest(name));
                     }
                 }
-                SourceAction::Resend { packet, kind, class, at } => {
-                    self.insert_due(at, Due::Packet(packet, kind, class));
+                SourceAction::Resend { packet, kind, at } => self.insert_due(at, Due::Packet(packet, kind)),
+                SourceAction::Open { destination } => {
+                    self.held.remove(&destination);
                 }
+                SourceAction::OpenAll => self.held.clear(),
+                SourceAction::Timer { at, token } => self.insert_due(at, Due::Timer(token)),
             }
         }
         Ok(())
@@ -244,7 +272,7 @@ impl Interface {
             return Err(format!("{packet:?} was forgotten before it was sent, or twice"));
         }
         let (forgotten, message) = (message.forgotten.len(), message.clone());
-        if forgotten == usize::from(self.packets(&message)) {
+        if forgotten == self.packets(&message) as usize {
             self.messages.remove(&packet.message);
             self.source.as_mut().expect("only sources forget").done(packet.message);
         }

@@ -1,21 +1,22 @@
 //! What any protocol must keep, whatever the network does.
 //!
-//! [`run`] drives all machines of a protocol through a script: messages are offered, packets are let go, delivered in
-//! any order and after any delay, lossy ones are dropped. Then the script ends, nothing more is lost, and everything
+//! [`run`] drives the sources, sinks and switches of a protocol through a script, on a line of routers: messages are offered,
+//! packets leave, take one hop after the other in any order and after any delay, lossy ones are dropped. Then the script ends, nothing more is lost, and everything
 //! has to come to rest. It fails as soon as one of these does not hold:
 //!
 //! * every packet of every message arrives exactly once, at the node it is for, with its size;
-//! * what may be lost is sent in lossy classes only, what must arrive in lossless ones, control packets in classes of
-//!   their own;
+//! * kinds and classes are declared as the network needs them; only lossy data is dropped, and only control packets end in
+//!   routers;
 //! * a packet is sent again only if it has been dropped, and is forgotten only when it has arrived;
 //! * in the end every source is idle and every message is done.
 //!
 //! What else a protocol promises can be seen from the [`Trace`] of a run.
 //!
-//! **What this module must never know:** any concrete protocol. The interface that it gives to the machines is written
-//! to be obvious, and shares nothing with that of the network.
+//! **What this module must never know:** any concrete protocol. The interface that it has is written to be
+//! obvious, and shares nothing with that of the network.
 
 mod interface;
+mod router;
 mod world;
 
 pub use world::{Event, Trace, run};
@@ -23,8 +24,10 @@ pub use world::{Event, Trace, run};
 /// What happens in a run.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// How many nodes there are; all hang on one router.
+    /// How many nodes there are; they are dealt out to the routers in turn.
     pub nodes: u32,
+    /// How many routers there are, in a line.
+    pub routers: u32,
     /// Flits of the largest packet.
     pub packet_flits_max: u16,
     /// The steps.
@@ -48,12 +51,12 @@ pub enum Step {
         /// The node.
         node: u32,
     },
-    /// Something that is under way arrives, or is dropped if that is allowed.
-    Arrive {
+    /// Something that is under way takes a hop, or is dropped if that is allowed.
+    Hop {
         /// Which of the things that are under way.
         which: usize,
         /// What is in its way.
-        fate: Fate,
+        obstacle: Obstacle,
     },
     /// Time passes.
     Wait {
@@ -64,11 +67,11 @@ pub enum Step {
 
 /// What is in the way of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Obstacle {
     /// So many flits that wait for its node in the last router.
     Queued(u32),
-    /// More waiting than it has patience for, if its class has an end of it.
-    Impatience,
+    /// More waiting than its class may, if there is an end to that.
+    Expiry,
     /// A buffer this full, in flits of a hundred.
     Crowd(u32),
 }
@@ -79,6 +82,7 @@ impl Script {
     pub fn from_numbers(numbers: &[u64]) -> Self {
         let (&first, rest) = numbers.split_first().unwrap_or((&0, &[]));
         let nodes = 2 + (first % 4) as u32;
+        let routers = 1 + (first >> 4) as u32 % 3;
         let packet_flits_max = 1 + (first >> 8) as u16 % 8;
         let step = |&number: &u64| {
             let [kind, a, b, c] = [number & 0xf, number >> 4 & 0xffff, number >> 20 & 0xffff, number >> 36 & 0xffff];
@@ -86,17 +90,17 @@ impl Script {
                 0..=2 => Step::Offer { node: a as u32, destination: b as u32, flits: 1 + c as u32 % 40 },
                 3..=8 => Step::Transmit { node: a as u32 },
                 9..=13 => {
-                    let fate = match b % 4 {
-                        0 => Fate::Impatience,
-                        1 => Fate::Crowd(c as u32 % 100),
-                        _ => Fate::Queued(c as u32 % 2000),
+                    let obstacle = match b % 4 {
+                        0 => Obstacle::Expiry,
+                        1 => Obstacle::Crowd(c as u32 % 100),
+                        _ => Obstacle::Queued(c as u32 % 2000),
                     };
-                    Step::Arrive { which: a as usize, fate }
+                    Step::Hop { which: a as usize, obstacle }
                 }
                 _ => Step::Wait { ticks: a % 600 },
             }
         };
-        Self { nodes, packet_flits_max, steps: rest.iter().map(step).collect() }
+        Self { nodes, routers, packet_flits_max, steps: rest.iter().map(step).collect() }
     }
 }
 

@@ -2,18 +2,19 @@
 
 use proptest::prelude::*;
 
-use super::{Fate, Script, Step, run};
+use super::{Obstacle, Script, Step, run};
 use crate::{
-    Baseline, Control, Hooks, Lossy, Outgoing, PacketKind, Passing, Protocol, Sink, Source, SourceAction, Station,
-    Switch, TrafficClass, Verdict, Way, acknowledgement,
+    Arrival, Baseline, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind, Passing,
+    Ports, Protocol, Sink, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds, TrafficClass, Verdict,
+    Watch, Way,
 };
 
-/// A protocol that may be broken in one way.
+/// A protocol that sends lossy data and may be broken in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Broken {
     Nothing,
-    /// It sends data that may be lost where nothing is lost.
-    WrongClass,
+    /// It sends data as a kind that carries none.
+    WrongKind,
     /// It does not send again what was dropped.
     Forgetful,
     /// It sends again what was not dropped.
@@ -22,20 +23,39 @@ enum Broken {
     Backward,
     /// It forgets nothing.
     Hoarder,
+    /// It declares lossy data in the class of lossless data.
+    Careless,
 }
+
+const LOSSY: PacketKind = PacketKind::new(1);
+const ACKNOWLEDGEMENT: PacketKind = PacketKind::new(2);
+const NACK: PacketKind = PacketKind::new(3);
 
 impl Protocol for Broken {
     fn classes(&self) -> Vec<TrafficClass> {
-        let speculative = TrafficClass { lossy: Lossy::After(5), ..TrafficClass::data(0) };
+        let speculative = TrafficClass { queueing_timeout: Some(5), ..TrafficClass::data(0) };
         vec![TrafficClass::data(1), speculative, TrafficClass::control("control", 2, Way::Chosen)]
     }
 
-    fn kinds(&self) -> Vec<PacketKind> {
-        vec![PacketKind::SpeculativeData, PacketKind::Acknowledgement, PacketKind::Refusal]
+    fn kinds(&self) -> Vec<KindDeclaration> {
+        vec![
+            KindDeclaration::DATA,
+            KindDeclaration::lossy_data("lossy_data", if *self == Self::Careless { 0 } else { 1 }),
+            KindDeclaration::control("acknowledgements", Direction::Feedback, 2),
+            KindDeclaration::control("nacks", Direction::Nack, 2),
+        ]
     }
 
     fn hooks(&self) -> Hooks {
         Hooks { copies: true, ..Hooks::default() }
+    }
+
+    fn watches(&self) -> Vec<Watch> {
+        vec![Watch::new(Moment::Expires, LOSSY, Ports::All)]
+    }
+
+    fn switch_needs(&self) -> SwitchNeeds {
+        SwitchNeeds { sends: true, ..SwitchNeeds::default() }
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
@@ -56,22 +76,20 @@ impl Protocol for Broken {
 }
 
 impl Source for Broken {
-    fn turn(&mut self, _: &Outgoing, now: u64, _: &mut Vec<SourceAction>) -> Verdict {
+    fn may_send(&mut self, _: &Outgoing, now: u64, _: &mut Vec<SourceAction>) -> Verdict {
         match self {
             Self::Backward => Verdict::NotBefore(now),
-            Self::WrongClass => Verdict::Send { kind: PacketKind::SpeculativeData, class: 0, marks: 0 },
-            _ => Verdict::Send { kind: PacketKind::SpeculativeData, class: 1, marks: 0 },
+            Self::WrongKind => Verdict::Send { kind: NACK, marks: 0 },
+            _ => Verdict::Send { kind: LOSSY, marks: 0 },
         }
     }
 
-    fn hear(&mut self, control: &Control, _: u64, now: u64, actions: &mut Vec<SourceAction>) {
+    fn on_control(&mut self, control: &Control, _: u64, now: u64, actions: &mut Vec<SourceAction>) {
         let packet = control.about;
-        let again = SourceAction::Resend { packet, kind: PacketKind::Data, class: 0, at: now };
+        let again = SourceAction::Resend { packet, kind: PacketKind::DATA, at: now };
         match (self, control.kind) {
-            (Self::Nervous, PacketKind::Acknowledgement) | (Self::Nothing, PacketKind::Refusal) => actions.push(again),
-            (Self::Nothing | Self::Forgetful, PacketKind::Acknowledgement) => {
-                actions.push(SourceAction::Forget(packet));
-            }
+            (Self::Nervous, ACKNOWLEDGEMENT) | (Self::Nothing, NACK) => actions.push(again),
+            (Self::Nothing | Self::Forgetful, ACKNOWLEDGEMENT) => actions.push(SourceAction::Forget(packet)),
             _ => {}
         }
     }
@@ -88,40 +106,157 @@ impl Source for Broken {
 }
 
 impl Sink for Broken {
-    fn take(&mut self, arrival: &crate::Arrival, _: u64, replies: &mut Vec<Control>) {
-        replies.push(acknowledgement(arrival, 2));
+    fn on_data(&mut self, arrival: &Arrival, _: u64, replies: &mut Vec<Control>) {
+        replies.push(arrival.acknowledgement(ACKNOWLEDGEMENT));
     }
 }
 
 impl Switch for Broken {
-    fn give_up(&mut self, packet: &Passing, _: u64) -> Control {
-        packet.refusal(2)
+    fn expires(&mut self, packet: &mut Passing<'_>, _: &mut Here<'_>) -> Fate {
+        Fate::Drop(packet.nack(NACK))
     }
 }
 
-fn verdict(broken: Broken, fates: &[Fate]) -> Result<(), String> {
+fn verdict(broken: Broken, obstacles: &[Obstacle]) -> Result<(), String> {
     let mut steps = vec![Step::Offer { node: 0, destination: 1, flits: 3 }];
-    for &fate in fates {
-        steps.extend([Step::Transmit { node: 0 }, Step::Arrive { which: 0, fate }]);
+    for &obstacle in obstacles {
+        steps.extend([Step::Transmit { node: 0 }, Step::Hop { which: 0, obstacle }]);
     }
-    run(&broken, &Script { nodes: 2, packet_flits_max: 2, steps }).map(|_| ())
+    run(&broken, &Script { nodes: 2, routers: 1, packet_flits_max: 2, steps }).map(|_| ())
 }
 
 #[test]
 fn what_is_wrong_is_found_out() {
-    let dropped = [Fate::Impatience, Fate::Queued(0)];
+    let dropped = [Obstacle::Expiry, Obstacle::Queued(0)];
     assert_eq!(verdict(Broken::Nothing, &dropped), Ok(()));
     let complaint = |broken| verdict(broken, &dropped).unwrap_err();
-    assert!(complaint(Broken::WrongClass).contains("not lossy"));
+    assert!(complaint(Broken::WrongKind).contains("carries no data"));
     assert!(complaint(Broken::Forgetful).contains("not idle"));
     assert!(complaint(Broken::Nervous).contains("was not dropped"));
     assert!(complaint(Broken::Backward).contains("is to wait until"));
     assert!(complaint(Broken::Hoarder).contains("not idle"));
+    assert!(complaint(Broken::Careless).contains("shares a class"));
+}
+
+/// A protocol whose sources send nothing before a router has let them: each message asks, the router of the source
+/// answers some ticks later, and one message of a node is let go at a time.
+#[derive(Clone, Copy, Debug)]
+struct Gate;
+
+const ASK: PacketKind = PacketKind::new(1);
+const LET_GO: PacketKind = PacketKind::new(2);
+
+/// How long a router thinks.
+const THINKS_TICKS: u64 = 20;
+
+impl Protocol for Gate {
+    fn classes(&self) -> Vec<TrafficClass> {
+        vec![TrafficClass::data(0), TrafficClass::control("control", 1, Way::Chosen)]
+    }
+
+    fn kinds(&self) -> Vec<KindDeclaration> {
+        vec![
+            KindDeclaration::DATA,
+            KindDeclaration::control("asks", Direction::Request, 1).of_flits(2),
+            KindDeclaration::control("let_go", Direction::Feedback, 1),
+        ]
+    }
+
+    fn watches(&self) -> Vec<Watch> {
+        vec![Watch::new(Moment::Arrives, ASK, Ports::All)]
+    }
+
+    fn switch_needs(&self) -> SwitchNeeds {
+        SwitchNeeds { sends: true, ..SwitchNeeds::default() }
+    }
+
+    fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
+        Some(Box::new(GateSource::default()))
+    }
+
+    fn switch(&self, _: &Station) -> Option<Box<dyn Switch>> {
+        Some(Box::new(GateSwitch::default()))
+    }
+
+    fn describe(&self) -> String {
+        "gate".to_owned()
+    }
+}
+
+#[derive(Debug, Default)]
+struct GateSource {
+    /// Destinations that are asked for, and packets that may go.
+    asked: std::collections::BTreeSet<u32>,
+    granted: std::collections::BTreeSet<u32>,
+}
+
+impl Source for GateSource {
+    fn may_send(&mut self, packet: &Outgoing, _: u64, actions: &mut Vec<SourceAction>) -> Verdict {
+        if self.granted.remove(&packet.destination) {
+            return Verdict::Send { kind: PacketKind::DATA, marks: 0 };
+        }
+        if self.asked.insert(packet.destination) {
+            let ask = Control::new(ASK, packet.source, packet.destination, packet.packet);
+            actions.push(SourceAction::Control(ask));
+        }
+        Verdict::Hold
+    }
+
+    fn on_control(&mut self, control: &Control, _: u64, _: u64, actions: &mut Vec<SourceAction>) {
+        self.asked.remove(&control.from);
+        self.granted.insert(control.from);
+        actions.push(SourceAction::Open { destination: control.from });
+    }
+
+    fn is_idle(&self) -> bool {
+        self.asked.is_empty() && self.granted.is_empty()
+    }
+
+    fn save(&self, _: &mut Vec<u8>) {}
+
+    fn load(&mut self, _: &mut &[u8]) -> Option<()> {
+        Some(())
+    }
+}
+
+#[derive(Debug, Default)]
+struct GateSwitch {
+    asks: Vec<Control>,
+}
+
+impl Switch for GateSwitch {
+    fn arrives(&mut self, packet: &mut Passing<'_>, here: &mut Here<'_>) -> Fate {
+        let token = self.asks.len() as u32;
+        self.asks.push(packet.control.expect("an ask is a control packet"));
+        here.actions.push(SwitchAction::Timer { at: here.now + THINKS_TICKS, token });
+        Fate::Absorb(None)
+    }
+
+    fn on_timer(&mut self, token: u32, _: u64, actions: &mut Vec<SwitchAction>) {
+        let Control { from, to, about, .. } = self.asks[token as usize];
+        actions.push(SwitchAction::Send(Control::new(LET_GO, to, from, about)));
+    }
+}
+
+#[test]
+fn routers_absorb_and_answer_later_and_sources_hold_until_then() {
+    let steps = vec![
+        Step::Offer { node: 0, destination: 2, flits: 4 },
+        Step::Transmit { node: 0 },
+        Step::Hop { which: 0, obstacle: Obstacle::Queued(0) },
+    ];
+    let trace = run(&Gate, &Script { nodes: 3, routers: 3, packet_flits_max: 2, steps }).unwrap();
+    let arrived = |event: &super::Event| match *event {
+        super::Event::Arrived { at, index, .. } => Some((at, index)),
+        _ => None,
+    };
+    let arrivals: Vec<_> = trace.events.iter().filter_map(arrived).collect();
+    assert!(arrivals.len() == 2 && arrivals[0].0 >= THINKS_TICKS && arrivals[1].0 >= 2 * THINKS_TICKS, "{arrivals:?}");
 }
 
 proptest! {
     #[test]
-    fn the_baseline_and_a_simple_protocol_conform(numbers in prop::collection::vec(any::<u64>(), 1..300)) {
+    fn the_baseline_and_simple_protocols_conform(numbers in prop::collection::vec(any::<u64>(), 1..300)) {
         let script = Script::from_numbers(&numbers);
         for acknowledge in [false, true] {
             let protocol = Baseline { acknowledge, control_way: Way::Minimal };

@@ -1,12 +1,11 @@
-//! A world of one router with anything in flight at once.
+//! A line of routers with anything in flight at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::interface::{Interface, Launch};
-use super::{Fate, Script, Step};
-use crate::{
-    Arrival, Buffers, Control, Hooks, Lossy, PacketKind, PacketRef, Passing, Protocol, Station, Switch, TrafficClass,
-};
+use super::router::{Decided, Router};
+use super::{Obstacle, Script, Step};
+use crate::{Arrival, Control, Direction, Hooks, KindDeclaration, PacketKind, PacketRef, Protocol, Station};
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub enum Event {
         /// The number of its message in the order in which they were offered.
         message: usize,
         /// Its place in the message.
-        index: u16,
+        index: u32,
         /// What it was sent as.
         kind: PacketKind,
     },
@@ -29,7 +28,7 @@ pub enum Event {
         /// Its message.
         message: usize,
         /// Its place.
-        index: u16,
+        index: u32,
     },
     /// It arrived.
     Arrived {
@@ -38,9 +37,9 @@ pub enum Event {
         /// Its message.
         message: usize,
         /// Its place.
-        index: u16,
+        index: u32,
     },
-    /// A control packet arrived.
+    /// A control packet arrived at its node.
     Heard {
         /// When.
         at: u64,
@@ -66,37 +65,39 @@ pub struct Trace {
 #[derive(Clone, Copy, Debug)]
 struct Flying {
     sent_at: u64,
-    class: u8,
+    /// The router that it comes to next.
+    router: u32,
     what: What,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+pub(super) enum What {
     Control(Control),
     Data { kind: PacketKind, message: usize, packet: PacketRef, flits: u16, marks: u8 },
 }
 
 struct World {
     hooks: Hooks,
-    classes: Vec<TrafficClass>,
+    kinds: Vec<KindDeclaration>,
     now: u64,
     nodes: Vec<Interface>,
-    switch: Option<Box<dyn Switch>>,
+    routers: Vec<Router>,
     flying: Vec<Flying>,
     /// By message: packets that have arrived, and those that have been dropped and not been sent again.
-    arrived: Vec<BTreeSet<u16>>,
-    dropped: BTreeMap<(usize, u16), ()>,
+    arrived: Vec<BTreeSet<u32>>,
+    dropped: BTreeSet<(usize, u32)>,
     trace: Trace,
 }
 
 /// More than any run needs to come to rest.
-const REST_STEPS_MAX: usize = 200_000;
+const REST_STEPS_MAX: usize = 400_000;
 
 /// Drives a protocol through a script, and until it is at rest.
 ///
 /// # Errors
 /// What it did that no protocol may do.
 pub fn run(protocol: &dyn Protocol, script: &Script) -> Result<Trace, String> {
+    check_declarations(protocol)?;
     let mut world = World::new(protocol, script);
     for &step in &script.steps {
         world.step(step)?;
@@ -105,22 +106,47 @@ pub fn run(protocol: &dyn Protocol, script: &Script) -> Result<Trace, String> {
     Ok(world.trace)
 }
 
+/// What networks take for granted of kinds and classes.
+fn check_declarations(protocol: &dyn Protocol) -> Result<(), String> {
+    let (kinds, classes) = (protocol.kinds(), protocol.classes());
+    if kinds.first() != Some(&KindDeclaration::DATA) {
+        return Err("the first kind is not lossless data of the first class".to_owned());
+    }
+    for kind in &kinds {
+        let class = classes.get(usize::from(kind.class)).ok_or_else(|| format!("{kind:?} has no class"))?;
+        let lossy = kind.direction == Direction::LossyData;
+        if class.queueing_timeout.is_some() && !lossy {
+            return Err(format!("{kind:?} is in a class whose packets expire"));
+        }
+        if !kind.direction.carries_data() && (kind.flits == 0 || kind.class == 0) {
+            return Err(format!("{kind:?} has no size, or no class of its own"));
+        }
+        let shares = |other: &&KindDeclaration| other.class == kind.class && other.direction.carries_data();
+        if lossy && kinds.iter().filter(shares).any(|other| other.direction == Direction::Data) {
+            return Err(format!("{kind:?} shares a class with lossless data"));
+        }
+    }
+    Ok(())
+}
+
 impl World {
     fn new(protocol: &dyn Protocol, script: &Script) -> Self {
-        let (nodes, packet_flits_max) = (script.nodes, script.packet_flits_max);
-        let station = Station { flit_ticks: 1, packet_flits_max, endpoints: nodes };
-        let hooks = protocol.hooks();
-        let interface =
-            |node| Interface::new(node, protocol.source(&station), protocol.sink(&station), packet_flits_max, hooks);
+        let &Script { nodes, routers, packet_flits_max, .. } = script;
+        let station = Station { flit_ticks: 1, packet_flits_max, ports: nodes + 2 };
+        let (hooks, kinds) = (protocol.hooks(), protocol.kinds());
+        let interface = |node| {
+            let (source, sink) = (protocol.source(&station), protocol.sink(&station));
+            Interface::new(node, source, sink, packet_flits_max, hooks, kinds.clone())
+        };
         Self {
             hooks,
-            classes: protocol.classes(),
             now: 0,
             nodes: (0..nodes).map(interface).collect(),
-            switch: protocol.switch(&station),
+            routers: (0..routers).map(|router| Router::new(protocol, &station, router, routers)).collect(),
+            kinds,
             flying: Vec::new(),
             arrived: Vec::new(),
-            dropped: BTreeMap::new(),
+            dropped: BTreeSet::new(),
             trace: Trace::default(),
         }
     }
@@ -129,23 +155,32 @@ impl World {
         let count = self.nodes.len() as u32;
         match step {
             Step::Offer { node, destination, flits } => {
-                let (node, destination) = (node % count, destination % count);
-                self.nodes[node as usize].offer(self.arrived.len(), destination, flits.max(1));
+                let (node, destination, flits) = (node % count, destination % count, flits.max(1));
+                self.nodes[node as usize].offer(self.arrived.len(), destination, flits, self.now);
                 self.arrived.push(BTreeSet::new());
-                self.trace.messages.push((node, destination, flits.max(1)));
+                self.trace.messages.push((node, destination, flits));
                 Ok(())
             }
             Step::Transmit { node } => self.transmit(node % count).map(|_| ()),
-            Step::Arrive { which, fate } if !self.flying.is_empty() => {
+            Step::Hop { which, obstacle } if !self.flying.is_empty() => {
                 let flying = self.flying.remove(which % self.flying.len());
-                self.arrive(flying, fate)
+                self.hop(flying, obstacle)
             }
-            Step::Arrive { .. } => Ok(()),
+            Step::Hop { .. } => Ok(()),
             Step::Wait { ticks } => {
                 self.now += ticks;
-                Ok(())
+                self.fire_timers()
             }
         }
+    }
+
+    /// The router that a node is attached to.
+    fn router_of(&self, node: u32) -> u32 {
+        node % self.routers.len() as u32
+    }
+
+    fn direction(&self, kind: PacketKind) -> Result<Direction, String> {
+        self.kinds.get(kind.index()).map(|kind| kind.direction).ok_or_else(|| format!("{kind:?} is not declared"))
     }
 
     fn transmit(&mut self, node: u32) -> Result<bool, String> {
@@ -153,70 +188,104 @@ impl World {
         // What a message is called by those who count may be forgotten as it is sent.
         let ids: BTreeMap<u32, usize> = interface.messages.iter().map(|(&name, message)| (name, message.id)).collect();
         let Some(launch) = interface.transmit(self.now)? else { return Ok(false) };
-        let flying = match launch {
+        let what = match launch {
             Launch::Control(control) => {
-                let lossless = self.class(control.class)?.lossy == Lossy::No;
-                if control.kind.carries_data() || control.class == 0 || !lossless {
-                    return Err(format!("{control:?} is not in a lossless class for control packets"));
-                }
                 if control.from != node {
                     return Err(format!("node {node} sends {control:?} in the name of another"));
                 }
-                Flying { sent_at: self.now, class: control.class, what: What::Control(control) }
+                What::Control(self.checked(control)?)
             }
-            Launch::Data { kind, class, packet, marks, again } => {
+            Launch::Data { kind, packet, marks, again } => {
                 let message = *ids.get(&packet.message).ok_or("a packet of a message that is done was sent")?;
                 let (_, _, total) = self.trace.messages[message];
                 let most = u32::from(self.nodes[node as usize].most_flits());
-                let flits = (total - u32::from(packet.index) * most).min(most) as u16;
-                self.check_data(kind, class, (message, packet.index), again)?;
+                let flits = (total - packet.index * most).min(most) as u16;
+                if !self.direction(kind)?.carries_data() {
+                    return Err(format!("{kind:?} carries no data, and data is sent as it"));
+                }
+                if again && !self.dropped.remove(&(message, packet.index)) {
+                    return Err(format!(
+                        "packet {} of message {message} is sent again and was not dropped",
+                        packet.index
+                    ));
+                }
                 self.trace.events.push(Event::Sent { at: self.now, message, index: packet.index, kind });
-                Flying { sent_at: self.now, class, what: What::Data { kind, message, packet, flits, marks } }
+                What::Data { kind, message, packet, flits, marks }
             }
         };
-        self.flying.push(flying);
+        self.flying.push(Flying { sent_at: self.now, router: self.router_of(node), what });
         Ok(true)
     }
 
-    fn class(&self, class: u8) -> Result<TrafficClass, String> {
-        self.classes.get(usize::from(class)).copied().ok_or_else(|| format!("there is no class {class}"))
+    /// A control packet that is to be sent.
+    fn checked(&self, control: Control) -> Result<Control, String> {
+        if self.direction(control.kind)?.carries_data() {
+            return Err(format!("{control:?} is of a kind that carries data"));
+        }
+        Ok(control)
     }
 
-    fn check_data(&mut self, kind: PacketKind, class: u8, packet: (usize, u16), again: bool) -> Result<(), String> {
-        let lossy = self.class(class)?.lossy != Lossy::No;
-        if lossy != (kind == PacketKind::SpeculativeData) || !kind.carries_data() {
-            return Err(format!(
-                "{kind:?} is sent in class {class}, which is {}lossy",
-                if lossy { "" } else { "not " }
-            ));
+    /// Something comes to a router, and leaves it if nothing stops it.
+    fn hop(&mut self, mut flying: Flying, obstacle: Obstacle) -> Result<(), String> {
+        let (source, destination) = match &flying.what {
+            What::Control(control) => (control.from, control.to),
+            What::Data { message, .. } => (self.trace.messages[*message].0, self.trace.messages[*message].1),
+        };
+        let (here, last) = (flying.router, self.router_of(destination));
+        let router = &mut self.routers[here as usize];
+        let decided = router.pass(&mut flying.what, (source, destination), here == last, obstacle, self.now)?;
+        for control in router.take_sent() {
+            self.fly_from(here, control)?;
         }
-        if again && self.dropped.remove(&packet).is_none() {
-            return Err(format!("packet {} of message {} is sent again and was not dropped", packet.1, packet.0));
+        match decided {
+            Decided::Absorbed => Ok(()),
+            Decided::Dropped => {
+                let What::Data { message, packet, .. } = flying.what else {
+                    return Err(format!("a router drops {:?}", flying.what));
+                };
+                self.trace.events.push(Event::Dropped { at: self.now, message, index: packet.index });
+                self.dropped.insert((message, packet.index));
+                Ok(())
+            }
+            Decided::Goes if here == last => self.deliver(flying, source, destination),
+            Decided::Goes => {
+                flying.router = if here < last { here + 1 } else { here - 1 };
+                self.flying.push(flying);
+                Ok(())
+            }
+        }
+    }
+
+    fn fly_from(&mut self, router: u32, control: Control) -> Result<(), String> {
+        let what = What::Control(self.checked(control)?);
+        self.flying.push(Flying { sent_at: self.now, router, what });
+        Ok(())
+    }
+
+    fn fire_timers(&mut self) -> Result<(), String> {
+        for router in 0..self.routers.len() {
+            self.routers[router].fire_timers(self.now);
+            for control in self.routers[router].take_sent() {
+                self.fly_from(router as u32, control)?;
+            }
         }
         Ok(())
     }
 
-    fn arrive(&mut self, flying: Flying, fate: Fate) -> Result<(), String> {
+    fn deliver(&mut self, flying: Flying, from: u32, to: u32) -> Result<(), String> {
         match flying.what {
-            What::Control(control) => self.arrive_control(control, flying.sent_at),
+            What::Control(control) => self.deliver_control(control, flying.sent_at),
             What::Data { kind, message, packet, flits, marks } => {
-                let (source, destination, _) = self.trace.messages[message];
-                let passing = Passing { kind, source, destination, packet, flits, marks };
-                if let Some(refusal) = self.refusal(flying.class, &passing, fate) {
-                    self.trace.events.push(Event::Dropped { at: self.now, message, index: packet.index });
-                    self.dropped.insert((message, packet.index), ());
-                    return self.send_from_router(refusal);
-                }
-                let marks = marks | self.marks(fate);
                 self.trace.events.push(Event::Arrived { at: self.now, message, index: packet.index });
                 if !self.arrived[message].insert(packet.index) {
                     return Err(format!("packet {} of message {message} arrived twice", packet.index));
                 }
-                let arrival = Arrival { kind, from: source, to: destination, packet, flits, marks };
+                let (sent_at, hops) = (flying.sent_at, 0);
+                let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops };
                 let mut replies = Vec::new();
-                let interface = &mut self.nodes[destination as usize];
+                let interface = &mut self.nodes[to as usize];
                 if let Some(sink) = &mut interface.sink {
-                    sink.take(&arrival, self.now, &mut replies);
+                    sink.on_data(&arrival, self.now, &mut replies);
                 }
                 interface.control.extend(replies);
                 Ok(())
@@ -224,60 +293,21 @@ impl World {
         }
     }
 
-    /// What is told to the source of a packet if it is dropped.
-    fn refusal(&mut self, class: u8, passing: &Passing, fate: Fate) -> Option<Control> {
-        let lossy = self.classes[usize::from(class)].lossy;
-        let switch = self.switch.as_mut().filter(|_| lossy != Lossy::No)?;
-        match (fate, lossy) {
-            (Fate::Impatience, Lossy::After(_)) => Some(switch.give_up(passing, self.now)),
-            (Fate::Queued(flits), _) if self.hooks.last_hop => {
-                switch.drops(passing, passing.destination, flits, self.now)
-            }
-            _ => None,
-        }
-    }
-
-    fn marks(&mut self, fate: Fate) -> u8 {
-        let switch = self.switch.as_mut().filter(|_| self.hooks.marks);
-        let (Some(switch), Fate::Crowd(flits)) = (switch, fate) else { return 0 };
-        switch.marks(&Buffers { here: flits.min(100), here_max: 100, next: 0, next_max: 100 })
-    }
-
-    fn send_from_router(&mut self, control: Control) -> Result<(), String> {
-        if self.class(control.class)?.lossy != Lossy::No || control.kind.carries_data() {
-            return Err(format!("a router sends {control:?} where it can be lost"));
-        }
-        self.flying.push(Flying { sent_at: self.now, class: control.class, what: What::Control(control) });
-        Ok(())
-    }
-
-    fn arrive_control(&mut self, control: Control, sent_at: u64) -> Result<(), String> {
-        if control.kind == PacketKind::Reservation
-            && self.hooks.reservations
-            && let Some(switch) = &mut self.switch
-            && let Some(answer) = switch.takes(&control, control.to, self.now)
-        {
-            return self.send_from_router(answer);
-        }
+    fn deliver_control(&mut self, control: Control, sent_at: u64) -> Result<(), String> {
         let latency = self.now - sent_at;
+        let direction = self.direction(control.kind)?;
         let interface = &mut self.nodes[control.to as usize];
         let about = interface.messages.get(&control.about.message).map(|message| message.id);
-        let message = about.filter(|_| control.kind != PacketKind::Reservation && self.hooks.copies);
+        let message = about.filter(|_| direction != Direction::Request && self.hooks.copies);
         self.trace.events.push(Event::Heard { at: self.now, message, control, latency });
-        if control.kind == PacketKind::Reservation {
-            let sink = interface.sink.as_mut().ok_or("nobody is there to hear a reservation")?;
-            let mut replies = Vec::new();
-            sink.hear(&control, self.now, &mut replies);
-            interface.control.extend(replies);
-            return Ok(());
+        if direction != Direction::Request {
+            return interface.on_control(&control, latency, self.now);
         }
-        if control.kind == PacketKind::Acknowledgement
-            && let Some(id) = message
-            && !self.arrived[id].contains(&control.about.index)
-        {
-            return Err(format!("{control:?} acknowledges what has not arrived"));
-        }
-        interface.hear(&control, latency, self.now)
+        let sink = interface.sink.as_mut().ok_or("there is no sink for a request")?;
+        let mut replies = Vec::new();
+        sink.on_request(&control, self.now, &mut replies);
+        interface.control.extend(replies);
+        Ok(())
     }
 
     /// Lets everything arrive, until nothing more happens.
@@ -289,15 +319,17 @@ impl World {
             }
             if !self.flying.is_empty() {
                 let flying = self.flying.remove(0);
-                self.arrive(flying, Fate::Queued(0))?;
+                self.hop(flying, Obstacle::Queued(0))?;
                 busy = true;
             }
             self.now += 1;
-            if !busy {
-                let Some(next) = self.nodes.iter().filter_map(|node| node.next_due(self.now - 1)).min() else {
-                    return self.check_rest();
-                };
+            self.fire_timers()?;
+            if !busy && self.flying.is_empty() {
+                let timers = self.routers.iter().filter_map(Router::next_timer);
+                let due = self.nodes.iter().filter_map(|node| node.next_due(self.now - 1));
+                let Some(next) = timers.chain(due).min() else { return self.check_rest() };
                 self.now = self.now.max(next);
+                self.fire_timers()?;
             }
         }
         Err("it does not come to rest".to_owned())

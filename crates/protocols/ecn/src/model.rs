@@ -6,7 +6,7 @@ use tailback_parameters::{BuildError, Choice, Kind, Parameter};
 use tailback_protocol::{ProtocolModel, way, way_parameter};
 
 use crate::pause::Pacing;
-use crate::protocol::{Carrier, Ecn};
+use crate::protocol::{ACKNOWLEDGEMENTS, Carrier, Ecn, NOTIFICATIONS};
 
 const fn time(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
     Parameter { name, kind: Kind::Time, default: Some(default), help }
@@ -42,6 +42,7 @@ pub const ECN: ProtocolModel = ProtocolModel {
         },
         way_parameter("\"minimal\""),
     ],
+    control_kinds: &[ACKNOWLEDGEMENTS, NOTIFICATIONS],
     build: |values| {
         let [increment, longest, timer, decrement] =
             ["increment", "longest", "timer", "decrement"].map(|name| values.ticks(name));

@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 
 use tailback_protocol::{
-    Arrival, Buffers, Control, Hooks, Outgoing, PacketKind, Passing, Protocol, Sink, Source, SourceAction, Station,
-    Switch, TrafficClass, Verdict, Way, acknowledgement, remember, write_down,
+    Arrival, Control, Direction, Fill, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind, Passing, Ports,
+    Protocol, Sink, Source, SourceAction, Station, Switch, SwitchNeeds, TrafficClass, Verdict, Watch, Way, remember,
+    write_down,
 };
 
 use crate::pause::{Pacing, Pause};
 
-/// The class of data, and that of all else.
-const DATA: u8 = 0;
-const CONTROL: u8 = 1;
+/// What tells sources of marks.
+const FEEDBACK: PacketKind = PacketKind::new(1);
+
+/// The names of that in reports, by its carrier.
+pub const ACKNOWLEDGEMENTS: &str = "acknowledgements";
+pub const NOTIFICATIONS: &str = "notifications";
 
 /// The mark of congestion.
 const CONGESTED: u8 = 1;
@@ -45,15 +49,24 @@ impl Protocol for Ecn {
         vec![TrafficClass::data(0), TrafficClass::control("control", 1, self.way)]
     }
 
-    fn kinds(&self) -> Vec<PacketKind> {
-        match self.carrier {
-            Carrier::Acknowledgement => vec![PacketKind::Acknowledgement],
-            Carrier::Notification => vec![PacketKind::Notification],
-        }
+    fn kinds(&self) -> Vec<KindDeclaration> {
+        let name = match self.carrier {
+            Carrier::Acknowledgement => ACKNOWLEDGEMENTS,
+            Carrier::Notification => NOTIFICATIONS,
+        };
+        vec![KindDeclaration::DATA, KindDeclaration::control(name, Direction::Feedback, 1)]
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks { departures: true, marks: true, ..Hooks::default() }
+        Hooks { departures: true, ..Hooks::default() }
+    }
+
+    fn watches(&self) -> Vec<Watch> {
+        vec![Watch::new(Moment::Crosses, PacketKind::DATA, Ports::All)]
+    }
+
+    fn switch_needs(&self) -> SwitchNeeds {
+        SwitchNeeds { input_buffers: true, ..SwitchNeeds::default() }
     }
 
     fn source(&self, station: &Station) -> Option<Box<dyn Source>> {
@@ -88,7 +101,7 @@ struct Pacer {
 }
 
 impl Source for Pacer {
-    fn turn(&mut self, packet: &Outgoing, now: u64, _actions: &mut Vec<SourceAction>) -> Verdict {
+    fn may_send(&mut self, packet: &Outgoing, now: u64, _actions: &mut Vec<SourceAction>) -> Verdict {
         if let Some(pause) = self.pauses.get(&packet.destination) {
             let open_at = pause.open_at(now, &self.pacing);
             if open_at > now {
@@ -98,7 +111,7 @@ impl Source for Pacer {
                 self.pauses.remove(&packet.destination);
             }
         }
-        Verdict::Send { kind: PacketKind::Data, class: DATA, marks: 0 }
+        Verdict::Send { kind: PacketKind::DATA, marks: 0 }
     }
 
     fn sent(&mut self, packet: &Outgoing, now: u64) {
@@ -107,7 +120,7 @@ impl Source for Pacer {
         }
     }
 
-    fn hear(&mut self, control: &Control, _latency: u64, now: u64, _actions: &mut Vec<SourceAction>) {
+    fn on_control(&mut self, control: &Control, _latency: u64, now: u64, _actions: &mut Vec<SourceAction>) {
         if control.marks & CONGESTED != 0 {
             self.pauses.entry(control.from).or_default().lengthen(now, &self.pacing);
         }
@@ -134,14 +147,9 @@ struct Messenger {
 }
 
 impl Sink for Messenger {
-    fn take(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
-        let acknowledgement = acknowledgement(arrival, CONTROL);
-        match self.carrier {
-            Carrier::Acknowledgement => replies.push(acknowledgement),
-            Carrier::Notification if arrival.marks & CONGESTED != 0 => {
-                replies.push(Control { kind: PacketKind::Notification, ..acknowledgement });
-            }
-            Carrier::Notification => {}
+    fn on_data(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
+        if self.carrier == Carrier::Acknowledgement || arrival.marks & CONGESTED != 0 {
+            replies.push(arrival.acknowledgement(FEEDBACK));
         }
     }
 }
@@ -153,15 +161,21 @@ struct Marker {
     root_below: f64,
 }
 
-impl Switch for Marker {
-    fn give_up(&mut self, packet: &Passing, _now: u64) -> Control {
-        unreachable!("nothing is lossy, and {packet:?} is dropped")
+impl Marker {
+    /// Whether a packet is marked that leaves a buffer this full for another.
+    fn marks(self, from: Fill, to: Fill) -> bool {
+        let full = f64::from(from.flits) >= self.threshold * f64::from(from.capacity);
+        let root = to.flits == 0 || f64::from(to.flits) < self.root_below * f64::from(to.capacity);
+        full && root
     }
+}
 
-    fn marks(&mut self, buffers: &Buffers) -> u8 {
-        let full = f64::from(buffers.here) >= self.threshold * f64::from(buffers.here_max);
-        let root = buffers.next == 0 || f64::from(buffers.next) < self.root_below * f64::from(buffers.next_max);
-        if full && root { CONGESTED } else { 0 }
+impl Switch for Marker {
+    fn crosses(&mut self, packet: &mut Passing<'_>, here: &mut Here<'_>) {
+        let output = here.output.expect("a packet that crosses has an output");
+        if self.marks(here.view.input(here.input), here.view.downstream(output)) {
+            *packet.marks |= CONGESTED;
+        }
     }
 }
 
@@ -176,30 +190,30 @@ mod tests {
         Ecn { pacing, threshold: 0.5, root_below: 0.125, carrier, way: Way::Minimal }
     }
 
-    const STATION: Station = Station { flit_ticks: 1, packet_flits_max: 24, endpoints: 1 };
+    const STATION: Station = Station { flit_ticks: 1, packet_flits_max: 24, ports: 1 };
     const PACKET: PacketRef = PacketRef { message: 0, index: 0 };
 
     #[test]
     fn marks_are_set_where_the_queue_begins() {
-        let mut marker = ecn(Carrier::Acknowledgement).switch(&STATION).unwrap();
-        let mut marks = |here, next| marker.marks(&Buffers { here, here_max: 256, next, next_max: 256 });
-        assert_eq!([marks(127, 0), marks(128, 0), marks(256, 31), marks(256, 32)], [0, CONGESTED, CONGESTED, 0]);
+        let marker = Marker { threshold: 0.5, root_below: 0.125 };
+        let marks = |here, next| marker.marks(Fill { flits: here, capacity: 256 }, Fill { flits: next, capacity: 256 });
+        assert_eq!([marks(127, 0), marks(128, 0), marks(256, 31), marks(256, 32)], [false, true, true, false]);
     }
 
     #[test]
     fn marks_go_back_by_acknowledgement_or_by_a_packet_of_their_own() {
         let replies = |carrier, marks| {
             let mut replies = Vec::new();
-            let kind = PacketKind::Data;
-            let arrival = Arrival { kind, from: 3, to: 4, packet: PACKET, flits: 4, marks };
-            ecn(carrier).sink(&STATION).unwrap().take(&arrival, 0, &mut replies);
+            let kind = PacketKind::DATA;
+            let arrival = Arrival { kind, from: 3, to: 4, packet: PACKET, flits: 4, marks, sent_at: 0, hops: 1 };
+            ecn(carrier).sink(&STATION).unwrap().on_data(&arrival, 0, &mut replies);
             replies.into_iter().map(|reply| (reply.kind, reply.to, reply.marks)).collect::<Vec<_>>()
         };
-        let acknowledged = |marks| vec![(PacketKind::Acknowledgement, 3, marks)];
-        assert_eq!(replies(Carrier::Acknowledgement, 0), acknowledged(0));
-        assert_eq!(replies(Carrier::Acknowledgement, CONGESTED), acknowledged(CONGESTED));
+        for marks in [0, CONGESTED] {
+            assert_eq!(replies(Carrier::Acknowledgement, marks), [(FEEDBACK, 3, marks)]);
+        }
         assert_eq!(replies(Carrier::Notification, 0), []);
-        assert_eq!(replies(Carrier::Notification, CONGESTED), [(PacketKind::Notification, 3, CONGESTED)]);
+        assert_eq!(replies(Carrier::Notification, CONGESTED), [(FEEDBACK, 3, CONGESTED)]);
     }
 
     #[test]
@@ -207,19 +221,19 @@ mod tests {
         let mut source = ecn(Carrier::Acknowledgement).source(&STATION).unwrap();
         let packet = Outgoing { packet: PACKET, source: 3, destination: 4, flits: 4, message_flits: 4 };
         let other = Outgoing { destination: 5, ..packet };
-        let marked = Control { marks: CONGESTED, ..Control::new(PacketKind::Acknowledgement, CONTROL, 4, 3, PACKET) };
+        let marked = Control { marks: CONGESTED, ..Control::new(FEEDBACK, 4, 3, PACKET) };
         let mut now = 1000;
         let mut departures = Vec::new();
         for _ in 0..4 {
             let mut actions = Vec::new();
-            if let Verdict::NotBefore(at) = source.turn(&packet, now, &mut actions) {
-                assert!(matches!(source.turn(&other, now, &mut actions), Verdict::Send { .. }));
+            if let Verdict::NotBefore(at) = source.may_send(&packet, now, &mut actions) {
+                assert!(matches!(source.may_send(&other, now, &mut actions), Verdict::Send { .. }));
                 now = at;
             }
-            assert!(matches!(source.turn(&packet, now, &mut actions), Verdict::Send { .. }));
+            assert!(matches!(source.may_send(&packet, now, &mut actions), Verdict::Send { .. }));
             source.sent(&packet, now);
             departures.push(now);
-            source.hear(&marked, 0, now, &mut actions);
+            source.on_control(&marked, 0, now, &mut actions);
         }
         // The first packet was sent before there was a pause, so the second is not held up. Then 4 flits and pauses of
         // 48, and of 72 less what the timer took at 1096.

@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | SRP | at the destination | once per message, before its first packet | anywhere, after too much waiting |
 //! | SMSRP | at the destination | once per dropped packet | the same |
-//! | LHRP | in the last router | by the drop itself; the refusal carries the time | in the last router, above a number of flits |
+//! | LHRP | in the last router | by the drop itself; the NACK carries the time | in the last router, above a number of flits |
 //! | comprehensive | in the last router | as LHRP for small messages, as SRP for large ones | as LHRP |
 //!
 //! Sources are two machines: `source::ByPacket` for SMSRP and LHRP, `source::ByMessage` for SRP; the combination is one
@@ -17,7 +17,7 @@
 //!
 //! **What this crate must never know:** anything but the seam: no network, no engine, no topology.
 //!
-//! **The invariant it keeps:** lossless data is sent only after a grant or a timed refusal, and not before the time that
+//! **The invariant it keeps:** lossless data is sent only after a grant or a NACK with a time, and not before the time that
 //! it names less the time that such word took.
 
 mod models;
@@ -33,16 +33,37 @@ pub use schedule::{Lead, Schedule};
 
 /// Traffic classes by number. Protocols have the first few of them, or all.
 mod class {
-    /// Lossless data.
-    pub const DATA: u8 = 0;
     /// Data that may be dropped.
     pub const SPECULATIVE: u8 = 1;
-    /// Acknowledgements and refusals.
+    /// Acknowledgements and NACKs.
     pub const ANSWERS: u8 = 2;
     /// Reservations.
     pub const RESERVATIONS: u8 = 3;
     /// Grants.
     pub const GRANTS: u8 = 4;
+}
+
+/// Kinds of packets, in the order in which protocols declare them; reservations and grants only where there are any.
+pub mod kind {
+    use tailback_protocol::PacketKind;
+
+    /// Data that may be dropped.
+    pub const SPECULATIVE: PacketKind = PacketKind::new(1);
+    /// The answer to data that has arrived.
+    pub const ACKNOWLEDGEMENT: PacketKind = PacketKind::new(2);
+    /// The answer to data that was dropped.
+    pub const NACK: PacketKind = PacketKind::new(3);
+    /// What asks for a time.
+    pub const RESERVATION: PacketKind = PacketKind::new(4);
+    /// What names a time.
+    pub const GRANT: PacketKind = PacketKind::new(5);
+
+    /// The names of those without data in reports.
+    pub(crate) const ACKNOWLEDGEMENTS: &str = "acknowledgements";
+    pub(crate) const NACKS: &str = "refusals";
+    pub(crate) const RESERVATIONS: &str = "reservations";
+    pub(crate) const GRANTS: &str = "grants";
+    pub(crate) const CONTROL: &[&str] = &[ACKNOWLEDGEMENTS, NACKS, RESERVATIONS, GRANTS];
 }
 
 /// A mark that data packets start with: their message has a reservation of its own.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tailback_parameters::{Choice, Kind, Parameter, Values};
 use tailback_protocol::{ProtocolModel, way, way_parameter};
 
+use crate::kind;
 use crate::protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms};
 use crate::schedule::Lead;
 
@@ -90,6 +91,7 @@ pub const SRP: ProtocolModel = ProtocolModel {
         NOTICE,
         WAY,
     ],
+    control_kinds: kind::CONTROL,
     build: |values| {
         let bypass_below = values.integer("bypass_below");
         Ok(Arc::new(Srp { terms: terms_with_toll(values), timeout: values.ticks("timeout"), bypass_below }))
@@ -101,6 +103,7 @@ pub const SMSRP: ProtocolModel = ProtocolModel {
     name: "smsrp",
     summary: "SMSRP: speculative packets first, and a reservation for each that is dropped",
     parameters: &[TIMEOUT, LEAD, OVERHEAD, TOLL, NOTICE, WAY],
+    control_kinds: kind::CONTROL,
     build: |values| Ok(Arc::new(Smsrp { terms: terms_with_toll(values), timeout: values.ticks("timeout") })),
 };
 
@@ -128,10 +131,11 @@ pub const LHRP: ProtocolModel = ProtocolModel {
         NOTICE,
         WAY,
     ],
+    control_kinds: kind::CONTROL,
     build: |values| {
         let fabric_drop = values
             .flag("fabric_drop")
-            .then(|| FabricDrop { timeout: values.ticks("timeout"), refusals: values.integer("refusals") });
+            .then(|| FabricDrop { timeout: values.ticks("timeout"), nacks: values.integer("refusals") });
         Ok(Arc::new(Lhrp { terms: terms(values), threshold: values.integer("threshold"), fabric_drop }))
     },
 };
@@ -153,6 +157,7 @@ pub const COMPREHENSIVE: ProtocolModel = ProtocolModel {
         NOTICE,
         WAY,
     ],
+    control_kinds: kind::CONTROL,
     build: |values| {
         let (threshold, large_from) = (values.integer("threshold"), values.integer("large_from"));
         Ok(Arc::new(Comprehensive { terms: terms(values), threshold, large_from }))

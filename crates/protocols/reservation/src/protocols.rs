@@ -1,11 +1,15 @@
 //! The four protocols, put together from machines.
 
-use tailback_protocol::{Hooks, Lossy, PacketKind, Protocol, Sink, Source, Station, Switch, TrafficClass, Way};
+use tailback_protocol::{
+    Direction, Hooks, KindDeclaration, Moment, Ports, Protocol, Sink, Source, Station, Switch, SwitchNeeds,
+    TrafficClass, Watch, Way,
+};
 
 use crate::schedule::{Charge, Lead, Schedule};
 use crate::sink::Destination;
-use crate::source::{ByMessage, ByPacket, BySize, Escalation, OnRefusal};
-use crate::switch::{Impatient, LastHop};
+use crate::source::{ByMessage, ByPacket, BySize, Escalation, OnNack};
+use crate::switch::{Expiry, LastHop};
+use crate::{class, kind};
 
 /// The terms on which all of them give out time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,8 +38,8 @@ impl Terms {
     }
 
     /// Data, speculative data, answers; reservations and grants where there are any.
-    fn classes(&self, lossy: Lossy, handshake: bool) -> Vec<TrafficClass> {
-        let speculative = TrafficClass { name: "speculative", lossy, ..TrafficClass::data(0) };
+    fn classes(&self, queueing_timeout: Option<u64>, handshake: bool) -> Vec<TrafficClass> {
+        let speculative = TrafficClass { name: "speculative", queueing_timeout, ..TrafficClass::data(0) };
         let answers = TrafficClass::control("answers", 2, self.way);
         let mut classes = vec![TrafficClass::data(1), speculative, answers];
         if handshake {
@@ -46,15 +50,36 @@ impl Terms {
     }
 }
 
-fn kinds(handshake: bool) -> Vec<PacketKind> {
-    let mut kinds = vec![PacketKind::SpeculativeData, PacketKind::Acknowledgement, PacketKind::Refusal];
+/// The kinds of packets, in the order of [`kind`]: reservations and grants only where there are any.
+fn kinds(handshake: bool) -> Vec<KindDeclaration> {
+    let mut kinds = vec![
+        KindDeclaration::DATA,
+        KindDeclaration::lossy_data("speculative_data", class::SPECULATIVE),
+        KindDeclaration::control(kind::ACKNOWLEDGEMENTS, Direction::Feedback, class::ANSWERS),
+        KindDeclaration::control(kind::NACKS, Direction::Nack, class::ANSWERS),
+    ];
     if handshake {
-        kinds.extend([PacketKind::Reservation, PacketKind::Grant]);
+        kinds.push(KindDeclaration::control(kind::RESERVATIONS, Direction::Request, class::RESERVATIONS));
+        kinds.push(KindDeclaration::control(kind::GRANTS, Direction::Feedback, class::GRANTS));
     }
     kinds
 }
 
-const COPIES: Hooks = Hooks { copies: true, departures: false, last_hop: false, reservations: false, marks: false };
+const COPIES: Hooks = Hooks { copies: true, departures: false, offers: false };
+
+/// What is dropped after too much waiting.
+const EXPIRY: Watch = Watch::new(Moment::Expires, kind::SPECULATIVE, Ports::All);
+
+/// What is dropped, and what is answered, in the last router.
+const LAST_HOP: [Watch; 2] = [
+    Watch::new(Moment::Arrives, kind::SPECULATIVE, Ports::LastHop),
+    Watch::new(Moment::Requests, kind::SPECULATIVE, Ports::LastHop),
+];
+const RESERVATIONS_AT_LAST_HOP: Watch = Watch::new(Moment::Arrives, kind::RESERVATION, Ports::LastHop);
+
+const SENDS: SwitchNeeds =
+    SwitchNeeds { sends: true, input_buffers: false, output_queues: false, waiting_for_nodes: false };
+const WATCHES_NODES: SwitchNeeds = SwitchNeeds { waiting_for_nodes: true, ..SENDS };
 
 /// The Speculative Reservation Protocol.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,15 +94,23 @@ pub struct Srp {
 
 impl Protocol for Srp {
     fn classes(&self) -> Vec<TrafficClass> {
-        self.terms.classes(Lossy::After(self.timeout), true)
+        self.terms.classes(Some(self.timeout), true)
     }
 
-    fn kinds(&self) -> Vec<PacketKind> {
+    fn kinds(&self) -> Vec<KindDeclaration> {
         kinds(true)
     }
 
     fn hooks(&self) -> Hooks {
         COPIES
+    }
+
+    fn watches(&self) -> Vec<Watch> {
+        vec![EXPIRY]
+    }
+
+    fn switch_needs(&self) -> SwitchNeeds {
+        SENDS
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
@@ -89,7 +122,7 @@ impl Protocol for Srp {
     }
 
     fn switch(&self, _: &Station) -> Option<Box<dyn Switch>> {
-        Some(Box::new(Impatient))
+        Some(Box::new(Expiry))
     }
 
     fn describe(&self) -> String {
@@ -108,10 +141,10 @@ pub struct Smsrp {
 
 impl Protocol for Smsrp {
     fn classes(&self) -> Vec<TrafficClass> {
-        self.terms.classes(Lossy::After(self.timeout), true)
+        self.terms.classes(Some(self.timeout), true)
     }
 
-    fn kinds(&self) -> Vec<PacketKind> {
+    fn kinds(&self) -> Vec<KindDeclaration> {
         kinds(true)
     }
 
@@ -119,8 +152,16 @@ impl Protocol for Smsrp {
         COPIES
     }
 
+    fn watches(&self) -> Vec<Watch> {
+        vec![EXPIRY]
+    }
+
+    fn switch_needs(&self) -> SwitchNeeds {
+        SENDS
+    }
+
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
-        Some(Box::new(ByPacket::new(self.terms.lead, OnRefusal::Reserve)))
+        Some(Box::new(ByPacket::new(self.terms.lead, OnNack::Reserve)))
     }
 
     fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
@@ -128,7 +169,7 @@ impl Protocol for Smsrp {
     }
 
     fn switch(&self, _: &Station) -> Option<Box<dyn Switch>> {
-        Some(Box::new(Impatient))
+        Some(Box::new(Expiry))
     }
 
     fn describe(&self) -> String {
@@ -141,8 +182,8 @@ impl Protocol for Smsrp {
 pub struct FabricDrop {
     /// Ticks that a speculative packet may wait in input buffers, all in all.
     pub timeout: u64,
-    /// Refusals in a row after which a source asks for a time instead of speculating again.
-    pub refusals: u32,
+    /// NACKs in a row after which a source asks for a time instead of speculating again.
+    pub nacks: u32,
 }
 
 /// The Last-Hop Reservation Protocol.
@@ -158,22 +199,33 @@ pub struct Lhrp {
 
 impl Protocol for Lhrp {
     fn classes(&self) -> Vec<TrafficClass> {
-        let lossy = self.fabric_drop.map_or(Lossy::AtLastHop, |fabric| Lossy::After(fabric.timeout));
-        self.terms.classes(lossy, self.fabric_drop.is_some())
+        self.terms.classes(self.fabric_drop.map(|fabric| fabric.timeout), self.fabric_drop.is_some())
     }
 
-    fn kinds(&self) -> Vec<PacketKind> {
+    fn kinds(&self) -> Vec<KindDeclaration> {
         kinds(self.fabric_drop.is_some())
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks { last_hop: true, reservations: self.fabric_drop.is_some(), ..COPIES }
+        COPIES
+    }
+
+    fn watches(&self) -> Vec<Watch> {
+        let mut watches = LAST_HOP.to_vec();
+        if self.fabric_drop.is_some() {
+            watches.extend([EXPIRY, RESERVATIONS_AT_LAST_HOP]);
+        }
+        watches
+    }
+
+    fn switch_needs(&self) -> SwitchNeeds {
+        WATCHES_NODES
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
-        let escalate = |fabric: FabricDrop| OnRefusal::Escalate(Escalation { refusals: fabric.refusals });
-        let on_refusal = self.fabric_drop.map_or(OnRefusal::Reserve, escalate);
-        Some(Box::new(ByPacket::new(self.terms.lead, on_refusal)))
+        let escalate = |fabric: FabricDrop| OnNack::Escalate(Escalation { nacks: fabric.nacks });
+        let on_nack = self.fabric_drop.map_or(OnNack::NamesTime, escalate);
+        Some(Box::new(ByPacket::new(self.terms.lead, on_nack)))
     }
 
     fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
@@ -181,7 +233,7 @@ impl Protocol for Lhrp {
     }
 
     fn switch(&self, station: &Station) -> Option<Box<dyn Switch>> {
-        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold, station.endpoints)))
+        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold, station.ports)))
     }
 
     fn describe(&self) -> String {
@@ -204,21 +256,29 @@ pub struct Comprehensive {
 
 impl Protocol for Comprehensive {
     fn classes(&self) -> Vec<TrafficClass> {
-        self.terms.classes(Lossy::AtLastHop, true)
+        self.terms.classes(None, true)
     }
 
-    fn kinds(&self) -> Vec<PacketKind> {
+    fn kinds(&self) -> Vec<KindDeclaration> {
         kinds(true)
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks { last_hop: true, reservations: true, ..COPIES }
+        COPIES
+    }
+
+    fn watches(&self) -> Vec<Watch> {
+        LAST_HOP.into_iter().chain([RESERVATIONS_AT_LAST_HOP]).collect()
+    }
+
+    fn switch_needs(&self) -> SwitchNeeds {
+        WATCHES_NODES
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
         Some(Box::new(BySize {
             large_from: self.large_from,
-            small: ByPacket::new(self.terms.lead, OnRefusal::Reserve),
+            small: ByPacket::new(self.terms.lead, OnNack::NamesTime),
             large: ByMessage::new(self.terms.lead, 0),
         }))
     }
@@ -228,7 +288,7 @@ impl Protocol for Comprehensive {
     }
 
     fn switch(&self, station: &Station) -> Option<Box<dyn Switch>> {
-        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold, station.endpoints)))
+        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold, station.ports)))
     }
 
     fn describe(&self) -> String {

@@ -1,8 +1,8 @@
 //! The receiving side: everything is acknowledged, and reservations are granted where the schedule is here.
 
-use tailback_protocol::{Arrival, Control, PacketKind, Sink, acknowledgement, remember, write_down};
+use tailback_protocol::{Arrival, Control, Sink, remember, write_down};
 
-use crate::class;
+use crate::kind;
 use crate::schedule::{Charge, Schedule};
 
 /// The sink of all reservation protocols.
@@ -13,12 +13,12 @@ pub(crate) struct Destination {
 }
 
 impl Sink for Destination {
-    fn take(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
-        replies.push(acknowledgement(arrival, class::ANSWERS));
+    fn on_data(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
+        replies.push(arrival.acknowledgement(kind::ACKNOWLEDGEMENT));
     }
 
-    fn hear(&mut self, control: &Control, now: u64, replies: &mut Vec<Control>) {
-        replies.push(grant(control, &mut self.schedule, self.charge, now));
+    fn on_request(&mut self, request: &Control, now: u64, replies: &mut Vec<Control>) {
+        replies.push(grant(request, &mut self.schedule, self.charge, now));
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
@@ -35,7 +35,7 @@ impl Sink for Destination {
 pub(crate) fn grant(reservation: &Control, schedule: &mut Schedule, charge: Charge, now: u64) -> Control {
     let time = charge.reserve(reservation.flits, schedule, now);
     let Control { from, to, about, .. } = *reservation;
-    Control::new(PacketKind::Grant, class::GRANTS, to, from, about).time(time)
+    Control::new(kind::GRANT, to, from, about).time(time)
 }
 
 #[cfg(test)]
@@ -51,11 +51,11 @@ mod tests {
         let mut replies = Vec::new();
         for source in 0..3 {
             let about = PacketRef { message: source, index: 0 };
-            let ask = Control::new(PacketKind::Reservation, class::RESERVATIONS, source, 9, about).flits(4);
-            sink.hear(&ask, 100, &mut replies);
+            let ask = Control::new(kind::RESERVATION, source, 9, about).flits(4);
+            sink.on_request(&ask, 100, &mut replies);
         }
         let granted: Vec<_> = replies.iter().map(|grant| (grant.kind, grant.from, grant.to, grant.time)).collect();
-        let grant = |to, time| (PacketKind::Grant, 9, to, Some(time));
+        let grant = |to, time| (kind::GRANT, 9, to, Some(time));
         assert_eq!(granted, [grant(0, 100), grant(1, 108), grant(2, 116)]);
     }
 }

@@ -21,7 +21,7 @@ fn terms() -> impl Strategy<Value = Terms> {
 
 /// A protocol, and the size below which messages go without a reservation.
 fn protocols() -> impl Strategy<Value = (Box<dyn Protocol>, u32)> {
-    let fabric = (1u64..2000, 1u32..4).prop_map(|(timeout, refusals)| FabricDrop { timeout, refusals });
+    let fabric = (1u64..2000, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
     (terms(), 0usize..4, 1u32..2000, prop::option::of(fabric), 0u32..30).prop_map(
         |(terms, which, threshold, fabric_drop, size)| -> (Box<dyn Protocol>, u32) {
             let protocol: Box<dyn Protocol> = match which {
@@ -48,7 +48,7 @@ fn keeps_its_promise(trace: &Trace, bypass_below: u32) -> Result<(), TestCaseErr
                     *known = start.min(*known);
                 }
             }
-            Event::Sent { at, message, kind: PacketKind::Data, .. } => {
+            Event::Sent { at, message, kind: PacketKind::DATA, .. } => {
                 let (source, destination, flits) = trace.messages[message];
                 if flits >= bypass_below {
                     let told = earliest.get(&(source, destination)).copied();

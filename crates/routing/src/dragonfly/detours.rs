@@ -142,6 +142,11 @@ impl Detours {
         compass.minimal_step(entry, straight_on(header), random)
     }
 
+    /// Whether a packet is at the router of its destination and has decided to go nowhere else before.
+    pub(super) fn ejects(&self, compass: &Compass, header: &Header) -> bool {
+        header.leg != START && compass.is_last(header) && self.ahead(compass, *header).is_none()
+    }
+
     /// Whether [`Detours::follow`] draws the next step among several.
     #[inline]
     pub(super) fn draws(&self, compass: &Compass, header: Header) -> bool {

@@ -94,6 +94,10 @@ impl Agent for MinimalAgent {
     fn route(&mut self, entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         self.compass.minimal_step(entry, *header, random)
     }
+
+    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+        self.compass.is_last(header)
+    }
 }
 
 impl Compass {

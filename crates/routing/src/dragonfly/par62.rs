@@ -219,6 +219,10 @@ impl Agent for Par62Agent {
         }
         self.draw(random).unwrap_or(minimal)
     }
+
+    fn ejects(&self, entry: Lane, header: &Header) -> bool {
+        self.ways.compass.is_last(header) && !self.ways.must_leave(entry, header)
+    }
 }
 
 #[cfg(test)]

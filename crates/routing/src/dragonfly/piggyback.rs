@@ -184,6 +184,10 @@ impl Agent for PiggybackAgent {
         self.detours.follow(&self.compass, entry, header, random).settled(settled)
     }
 
+    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+        self.compass.is_last(header) && (header.leg == START || self.detours.ejects(&self.compass, header))
+    }
+
     fn head_arrived(&mut self, entry: Lane, _header: &Header) {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         if let Some(drawn) = self.drawn.get_mut(queue) {

@@ -155,4 +155,10 @@ impl Agent for ProgressiveAgent {
         }
         self.detours.follow(&self.compass, entry, header, random)
     }
+
+    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+        // Packets that stay in their group go straight.
+        let undecided = header.leg == START || header.leg == PROVISIONAL;
+        if undecided { self.compass.is_last(header) } else { self.detours.ejects(&self.compass, header) }
+    }
 }

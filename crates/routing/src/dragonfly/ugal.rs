@@ -71,6 +71,11 @@ impl Scales {
         self.detours.follow(&self.compass, entry, header, random)
     }
 
+    /// As [`Agent::ejects`].
+    pub(super) fn ejects(&self, header: &Header) -> bool {
+        self.compass.is_last(header) && (header.leg == START || self.detours.ejects(&self.compass, header))
+    }
+
     /// The header with which a packet leaves its source router.
     fn decide(&self, entry: Lane, header: Header, random: &mut Stream, queue: impl Fn(&Way) -> u32) -> Header {
         if self.compass.is_last(&header) {
@@ -122,5 +127,9 @@ impl Agent for UgalLocalAgent {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         let occupancy = self.0.rule.occupancy;
         self.0.route(entry, *header, random, |way| occupancy.of(view, &way.step))
+    }
+
+    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+        self.0.ejects(header)
     }
 }

@@ -106,6 +106,10 @@ impl Agent for UgalGlobalAgent {
         self.scales.route(entry, *header, random, |way| self.queue(way, view))
     }
 
+    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+        self.scales.ejects(header)
+    }
+
     fn look(&mut self, view: &dyn View) -> Option<Notice> {
         let Scales { compass, rule, .. } = &self.scales;
         let queue = |port| rule.occupancy.sum(view, port, self.transit_vc).min(u16::MAX.into()) as u16;

@@ -67,4 +67,8 @@ impl Agent for ValiantAgent {
         }
         self.detours.follow(&self.compass, entry, header, random)
     }
+
+    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+        self.detours.ejects(&self.compass, header)
+    }
 }

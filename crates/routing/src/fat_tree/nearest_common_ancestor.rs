@@ -181,4 +181,8 @@ impl Agent for NcaAgent {
         };
         self.step(ports.start + index, *header)
     }
+
+    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+        self.level == 1 && self.ports(header.destination()).start < self.first_up
+    }
 }

@@ -1,7 +1,7 @@
 //! SRP: one reservation per message, asked for before its first packet.
 //!
 //! ```text
-//!                 first turn: reservation            refusal
+//!                 first turn: reservation            NACK
 //!   (not begun) ───────────────────────► speculating ───────► held
 //!        │ small                              │ grant           │ grant
 //!        ▼                                    ▼                 ▼
@@ -17,7 +17,7 @@ use tailback_protocol::{
 
 use super::resend;
 use crate::schedule::Lead;
-use crate::{RESERVED, class};
+use crate::{RESERVED, kind};
 
 /// What a message with a reservation waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,10 +34,10 @@ enum Phase {
 struct Message {
     phase: Phase,
     /// Packets that were dropped before it was granted.
-    dropped: Vec<u16>,
+    dropped: Vec<u32>,
     /// A packet that has arrived and is not forgotten, so that its message is not done before the grant is here: a grant
     /// must not meet another message of the same name.
-    anchor: Option<u16>,
+    anchor: Option<u32>,
 }
 
 /// The source of SRP.
@@ -61,29 +61,28 @@ impl ByMessage {
 }
 
 impl Source for ByMessage {
-    fn turn(&mut self, packet: &Outgoing, _now: u64, actions: &mut Vec<SourceAction>) -> Verdict {
+    fn may_send(&mut self, packet: &Outgoing, _now: u64, actions: &mut Vec<SourceAction>) -> Verdict {
         if packet.message_flits < self.bypass_below {
-            return Verdict::Send { kind: PacketKind::Data, class: class::DATA, marks: 0 };
+            return Verdict::Send { kind: PacketKind::DATA, marks: 0 };
         }
         let PacketRef { message, .. } = packet.packet;
         self.messages.entry(message).or_insert_with(|| {
             let from = packet.source;
-            let ask =
-                Control::new(PacketKind::Reservation, class::RESERVATIONS, from, packet.destination, packet.packet);
+            let ask = Control::new(kind::RESERVATION, from, packet.destination, packet.packet);
             actions.push(SourceAction::Control(ask.flits(packet.message_flits)));
             Message { phase: Phase::Speculating, dropped: Vec::new(), anchor: None }
         });
-        Verdict::Send { kind: PacketKind::SpeculativeData, class: class::SPECULATIVE, marks: RESERVED }
+        Verdict::Send { kind: kind::SPECULATIVE, marks: RESERVED }
     }
 
-    fn hear(&mut self, control: &Control, latency: u64, now: u64, actions: &mut Vec<SourceAction>) {
+    fn on_control(&mut self, control: &Control, latency: u64, now: u64, actions: &mut Vec<SourceAction>) {
         let packet = control.about;
         let Some(message) = self.messages.get_mut(&packet.message) else {
             // It was sent without a reservation.
             return actions.push(SourceAction::Forget(packet));
         };
         match (control.kind, message.phase) {
-            (PacketKind::Grant, phase) => {
+            (kind::GRANT, phase) => {
                 let at = self.lead.start(control.time.unwrap_or(now), latency, now);
                 message.phase = Phase::Granted(at);
                 if phase == Phase::Speculating {
@@ -92,13 +91,13 @@ impl Source for ByMessage {
                 message.dropped.sort_unstable();
                 let again = message.dropped.drain(..).map(|index| resend(PacketRef { index, ..packet }, at));
                 actions.extend(again);
-                actions.push(SourceAction::Resume { message: packet.message, class: class::DATA, at });
+                actions.push(SourceAction::Resume { message: packet.message, at });
                 if let Some(index) = message.anchor.take() {
                     actions.push(SourceAction::Forget(PacketRef { index, ..packet }));
                 }
             }
-            (PacketKind::Refusal, Phase::Granted(at)) => actions.push(resend(packet, at.max(now))),
-            (PacketKind::Refusal, phase) => {
+            (kind::NACK, Phase::Granted(at)) => actions.push(resend(packet, at.max(now))),
+            (kind::NACK, phase) => {
                 message.dropped.push(packet.index);
                 if phase == Phase::Speculating {
                     message.phase = Phase::Held;
@@ -138,17 +137,17 @@ mod tests {
         ByMessage::new(Lead::Latency, 0)
     }
 
-    fn turn(source: &mut ByMessage, index: u16) -> (Verdict, Vec<SourceAction>) {
+    fn turn(source: &mut ByMessage, index: u32) -> (Verdict, Vec<SourceAction>) {
         let mut actions = Vec::new();
         let packet = PacketRef { index, ..ABOUT };
         let outgoing = Outgoing { packet, source: 1, destination: 2, flits: 24, message_flits: 100 };
-        (source.turn(&outgoing, 10, &mut actions), actions)
+        (source.may_send(&outgoing, 10, &mut actions), actions)
     }
 
-    fn hear(source: &mut ByMessage, kind: PacketKind, index: u16, time: Option<u64>, now: u64) -> Vec<SourceAction> {
+    fn hear(source: &mut ByMessage, kind: PacketKind, index: u32, time: Option<u64>, now: u64) -> Vec<SourceAction> {
         let mut actions = Vec::new();
-        let control = Control { time, ..Control::new(kind, 2, 2, 1, PacketRef { index, ..ABOUT }) };
-        source.hear(&control, 50, now, &mut actions);
+        let control = Control { time, ..Control::new(kind, 2, 1, PacketRef { index, ..ABOUT }) };
+        source.on_control(&control, 50, now, &mut actions);
         actions
     }
 
@@ -156,44 +155,41 @@ mod tests {
     fn a_message_asks_once_and_speculates_until_it_is_granted() {
         let mut source = source();
         let (verdict, actions) = turn(&mut source, 0);
-        let speculative = Verdict::Send { kind: PacketKind::SpeculativeData, class: 1, marks: RESERVED };
+        let speculative = Verdict::Send { kind: kind::SPECULATIVE, marks: RESERVED };
         assert_eq!(verdict, speculative);
-        let ask = Control::new(PacketKind::Reservation, 3, 1, 2, ABOUT).flits(100);
+        let ask = Control::new(kind::RESERVATION, 1, 2, ABOUT).flits(100);
         assert_eq!(actions, [SourceAction::Control(ask)]);
         assert_eq!(turn(&mut source, 1), (speculative, Vec::new()));
         // Granted for 400, of which word was under way for 50 ticks: it starts at 350.
-        let actions = hear(&mut source, PacketKind::Grant, 0, Some(400), 100);
-        let resume = SourceAction::Resume { message: 7, class: 0, at: 350 };
+        let actions = hear(&mut source, kind::GRANT, 0, Some(400), 100);
+        let resume = SourceAction::Resume { message: 7, at: 350 };
         assert_eq!(actions, [SourceAction::Withhold { message: 7 }, resume]);
         // What is dropped later comes again at the same time, or at once.
-        assert_eq!(
-            hear(&mut source, PacketKind::Refusal, 1, None, 200),
-            [resend(PacketRef { index: 1, ..ABOUT }, 350)]
-        );
-        assert_eq!(hear(&mut source, PacketKind::Refusal, 0, None, 360), [resend(ABOUT, 360)]);
+        assert_eq!(hear(&mut source, kind::NACK, 1, None, 200), [resend(PacketRef { index: 1, ..ABOUT }, 350)]);
+        assert_eq!(hear(&mut source, kind::NACK, 0, None, 360), [resend(ABOUT, 360)]);
     }
 
     #[test]
     fn a_drop_holds_a_message_until_its_grant() {
         let mut source = source();
         turn(&mut source, 0);
-        assert_eq!(hear(&mut source, PacketKind::Refusal, 1, None, 90), [SourceAction::Withhold { message: 7 }]);
-        assert_eq!(hear(&mut source, PacketKind::Refusal, 0, None, 91), []);
+        assert_eq!(hear(&mut source, kind::NACK, 1, None, 90), [SourceAction::Withhold { message: 7 }]);
+        assert_eq!(hear(&mut source, kind::NACK, 0, None, 91), []);
         let again = [0, 1].map(|index| resend(PacketRef { index, ..ABOUT }, 120));
-        let actions = hear(&mut source, PacketKind::Grant, 0, Some(130), 120);
+        let actions = hear(&mut source, kind::GRANT, 0, Some(130), 120);
         assert_eq!(actions[..2], again);
-        assert_eq!(actions[2], SourceAction::Resume { message: 7, class: 0, at: 120 });
+        assert_eq!(actions[2], SourceAction::Resume { message: 7, at: 120 });
     }
 
     #[test]
     fn a_message_that_got_through_waits_for_its_grant_all_the_same() {
         let mut source = source();
         turn(&mut source, 0);
-        assert_eq!(hear(&mut source, PacketKind::Acknowledgement, 0, None, 90), []);
+        assert_eq!(hear(&mut source, kind::ACKNOWLEDGEMENT, 0, None, 90), []);
         let second = PacketRef { index: 1, ..ABOUT };
-        assert_eq!(hear(&mut source, PacketKind::Acknowledgement, 1, None, 90), [SourceAction::Forget(second)]);
+        assert_eq!(hear(&mut source, kind::ACKNOWLEDGEMENT, 1, None, 90), [SourceAction::Forget(second)]);
         assert!(!source.is_idle());
-        let actions = hear(&mut source, PacketKind::Grant, 0, Some(130), 120);
+        let actions = hear(&mut source, kind::GRANT, 0, Some(130), 120);
         assert_eq!(actions.last(), Some(&SourceAction::Forget(ABOUT)));
         source.done(7);
         assert!(source.is_idle());
@@ -202,8 +198,8 @@ mod tests {
     #[test]
     fn small_messages_may_go_without_a_reservation() {
         let mut source = ByMessage::new(Lead::Latency, 101);
-        assert_eq!(turn(&mut source, 0), (Verdict::Send { kind: PacketKind::Data, class: 0, marks: 0 }, Vec::new()));
-        assert_eq!(hear(&mut source, PacketKind::Acknowledgement, 0, None, 90), [SourceAction::Forget(ABOUT)]);
+        assert_eq!(turn(&mut source, 0), (Verdict::Send { kind: PacketKind::DATA, marks: 0 }, Vec::new()));
+        assert_eq!(hear(&mut source, kind::ACKNOWLEDGEMENT, 0, None, 90), [SourceAction::Forget(ABOUT)]);
         assert!(source.is_idle());
     }
 }

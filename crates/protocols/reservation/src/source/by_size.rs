@@ -14,19 +14,19 @@ pub(crate) struct BySize {
 }
 
 impl Source for BySize {
-    fn turn(&mut self, packet: &Outgoing, now: u64, actions: &mut Vec<SourceAction>) -> Verdict {
+    fn may_send(&mut self, packet: &Outgoing, now: u64, actions: &mut Vec<SourceAction>) -> Verdict {
         if packet.message_flits < self.large_from {
-            self.small.turn(packet, now, actions)
+            self.small.may_send(packet, now, actions)
         } else {
-            self.large.turn(packet, now, actions)
+            self.large.may_send(packet, now, actions)
         }
     }
 
-    fn hear(&mut self, control: &Control, latency: u64, now: u64, actions: &mut Vec<SourceAction>) {
+    fn on_control(&mut self, control: &Control, latency: u64, now: u64, actions: &mut Vec<SourceAction>) {
         if self.large.knows(control.about.message) {
-            self.large.hear(control, latency, now, actions);
+            self.large.on_control(control, latency, now, actions);
         } else {
-            self.small.hear(control, latency, now, actions);
+            self.small.on_control(control, latency, now, actions);
         }
     }
 

@@ -5,14 +5,12 @@ mod by_packet;
 mod by_size;
 
 pub(crate) use by_message::ByMessage;
-pub(crate) use by_packet::{ByPacket, Escalation, OnRefusal};
+pub(crate) use by_packet::{ByPacket, Escalation, OnNack};
 pub(crate) use by_size::BySize;
 
 use tailback_protocol::{PacketKind, PacketRef, SourceAction};
 
-use crate::class;
-
 /// A packet is to be sent again as lossless data from `at` on.
 fn resend(packet: PacketRef, at: u64) -> SourceAction {
-    SourceAction::Resend { packet, kind: PacketKind::Data, class: class::DATA, at }
+    SourceAction::Resend { packet, kind: PacketKind::DATA, at }
 }

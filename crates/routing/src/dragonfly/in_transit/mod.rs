@@ -355,6 +355,10 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         self.misroute(&packet, &scene, random).unwrap_or(minimal)
     }
 
+    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+        self.compass.is_last(header)
+    }
+
     fn head_arrived(&mut self, entry: Lane, header: &Header) {
         let (group, place, port) = Dragonfly::locate(header.destination());
         let minimal = self.compass.first_towards(group, place).unwrap_or(port);

@@ -1,19 +1,19 @@
-//! The machines of the protocol, and what passes between them and packets.
+//! The protocol's part of a region, and what passes between it and packets.
 //!
-//! **What this module must never know:** what any machine makes of it.
+//! **What this module must never know:** what any protocol makes of it.
 //!
-//! **The invariant it keeps:** a protocol that has no machine of some kind has none here, and nobody is asked.
+//! **The invariant it keeps:** a protocol that has no part of some kind has none here, and nobody is asked.
 
-use tailback_protocol::{Control, PacketKind, PacketRef, Passing, Sink, Source, SourceAction, Switch};
+use tailback_protocol::{Control, Direction, PacketRef, Sink, Source, SourceAction, Switch, SwitchAction};
 use tailback_routing::Header;
 
 use crate::fabric::Fabric;
-use crate::packet::{NONE, Packet, UNNAMED};
+use crate::packet::{NONE, Packet, UNNAMED, place_of};
 use crate::time::Time;
 
-/// The machines of a region.
+/// The protocol's part of a region.
 #[derive(Default)]
-pub struct Machines {
+pub struct ProtocolState {
     /// By node; none if messages are sent as soon as they can.
     pub sources: Vec<Box<dyn Source>>,
     /// By node; none if nothing is answered.
@@ -22,12 +22,13 @@ pub struct Machines {
     pub switches: Vec<Box<dyn Switch>>,
     /// Packets that routers have dropped in this tick.
     pub dropped: Vec<Packet>,
-    /// What machines want done, for the moment.
+    /// What is wanted done, for the moment.
     pub actions: Vec<SourceAction>,
     pub replies: Vec<Control>,
+    pub switch_actions: Vec<SwitchAction>,
 }
 
-impl Machines {
+impl ProtocolState {
     pub fn new(fabric: &Fabric, nodes: usize, routers: usize) -> Self {
         let (protocol, station) = (fabric.protocol.as_ref(), fabric.station());
         Self {
@@ -53,33 +54,32 @@ impl Machines {
 
 impl Packet {
     /// What its source calls it.
+    #[inline]
     pub(crate) fn name(&self) -> PacketRef {
-        PacketRef { message: self.message, index: self.index }
-    }
-
-    /// What a router's machine sees of it.
-    pub(crate) fn passing(&self) -> Passing {
-        let Self { kind, source, destination, flits, marks, .. } = *self;
-        Passing { kind, source, destination, packet: self.name(), flits, marks }
+        PacketRef { message: self.message, index: self.index() }
     }
 
     /// What it says, if it is a control packet.
-    pub(crate) fn control(&self) -> Control {
-        let (flits, time) = match self.kind {
-            PacketKind::Reservation => (self.word, None),
-            _ => (self.dropped_flits.into(), (self.word != UNNAMED).then_some(self.word.into())),
+    pub(crate) fn control(&self, fabric: &Fabric) -> Option<Control> {
+        let (flits, time) = match fabric.direction(self.kind) {
+            Direction::Data | Direction::LossyData => return None,
+            Direction::Request => (self.word, None),
+            Direction::Feedback | Direction::Nack => {
+                (self.about_flits.into(), (self.word != UNNAMED).then_some(self.word.into()))
+            }
         };
-        let Self { kind, class, source, destination, marks, .. } = *self;
-        Control { kind, class, from: source, to: destination, about: self.name(), flits, time, marks }
+        let Self { kind, source, destination, marks, .. } = *self;
+        Some(Control { kind, from: source, to: destination, about: self.name(), flits, time, marks })
     }
 
     /// A control packet that begins its way now.
     pub(crate) fn of_control(control: &Control, fabric: &Fabric, now: Time) -> Self {
-        let Control { kind, class, from, to, about, flits, time, marks } = *control;
+        let Control { kind, from, to, about, flits, time, marks } = *control;
+        let declaration = &fabric.kinds[kind.index()];
         // A tick beyond the end of time is never reached, whichever it is.
         let tick = |tick: u64| u32::try_from(tick).map_or(UNNAMED - 1, |tick| tick.min(UNNAMED - 1));
-        let (dropped_flits, word) = match kind {
-            PacketKind::Reservation => (0, flits),
+        let (about_flits, word) = match declaration.direction {
+            Direction::Request => (0, flits),
             _ => (flits as u16, time.map_or(UNNAMED, tick)),
         };
         Self {
@@ -91,18 +91,17 @@ impl Packet {
             source: from,
             destination: to,
             message: about.message,
+            place: place_of(about.index, true),
             header: Header::new(fabric.topology.locator(to)),
-            flits: 1,
-            index: about.index,
+            flits: declaration.flits,
             traffic: 0,
-            class,
+            class: declaration.class,
             vc: 0,
             vcs: 1,
             hops: 0,
-            last: true,
             kind,
             marks,
-            dropped_flits,
+            about_flits,
             word,
         }
     }

@@ -1,0 +1,230 @@
+//! The protocol's source is asked and told, and what it wants is done.
+
+use tailback_protocol::{Control, Direction, Outgoing, PacketKind, PacketRef, SourceAction, Verdict};
+
+use super::due::{Again, What};
+use super::send::source_lane;
+use crate::Observer;
+use crate::event::{Event, EventKind};
+use crate::packet::{NONE, Packet};
+use crate::region::NetworkRegion;
+use crate::router::Microarchitecture;
+use crate::time::Time;
+use tailback_hardware::TICKS_MAX;
+
+/// What a data packet is sent as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SendAs {
+    pub kind: PacketKind,
+    pub class: u8,
+    pub marks: u8,
+}
+
+/// What packets are sent as that nobody is asked about.
+pub(super) const LOSSLESS: SendAs = SendAs { kind: PacketKind::DATA, class: 0, marks: 0 };
+
+/// The answer of a source about a packet.
+pub(super) enum Answer {
+    /// The packet may leave.
+    Go(SendAs),
+    /// It may not leave now, nor may any other for its destination.
+    Parked,
+}
+
+impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
+    /// Asks whether the next packet of a lane, of `flits` flits, may leave.
+    pub(super) fn ask(&mut self, node: u32, lane: usize, flits: u16, now: Time) -> Answer {
+        let packet = self.outgoing(node, lane, flits);
+        let mut actions = std::mem::take(&mut self.protocol.actions);
+        let verdict = self.protocol.sources[node as usize].may_send(&packet, now.into(), &mut actions);
+        self.act(node, &mut actions, now);
+        self.protocol.actions = actions;
+        match verdict {
+            Verdict::Send { kind, marks } => Answer::Go(SendAs { marks, ..self.send_as(kind) }),
+            Verdict::NotBefore(tick) => {
+                let destination = self.nodes.sources.park(node, lane);
+                // A tick that is over would be asked about for ever in this one.
+                let tick = tick.max(u64::from(now) + 1);
+                if tick <= TICKS_MAX {
+                    self.wait_until(node, tick, What::Queue { destination, lane: lane as u8 });
+                }
+                Answer::Parked
+            }
+            Verdict::Hold => {
+                let destination = self.nodes.sources.park(node, lane);
+                self.nodes.due[node as usize].held.insert(destination);
+                Answer::Parked
+            }
+        }
+    }
+
+    /// What a packet of a kind is sent as, without marks.
+    pub(super) fn send_as(&self, kind: PacketKind) -> SendAs {
+        SendAs { kind, class: self.fabric.kinds[kind.index()].class, marks: 0 }
+    }
+
+    /// The next packet of a lane, as sources see it. Its message gets its name now, if copies are kept.
+    fn outgoing(&mut self, node: u32, lane: usize, flits: u16) -> Outgoing {
+        let source = self.node_ids[node as usize];
+        let message = self.nodes.sources.front(node, lane).expect("a message waits");
+        let mut message_flits = message.flits_left;
+        if self.fabric.hooks.copies {
+            let copies = &mut self.nodes.copies[node as usize];
+            if message.serial == NONE {
+                message.serial = copies.keep(message, self.fabric.spec.packet_flits_max);
+            }
+            message_flits = copies.get(message.serial).flits;
+        }
+        let packet = PacketRef { message: message.serial, index: message.index };
+        Outgoing { packet, source, destination: message.destination, flits, message_flits }
+    }
+
+    /// Tells that a packet has left, for the first time.
+    pub(super) fn tell_departure(&mut self, node: u32, packet: u32, now: Time) {
+        let record = &self.pool[packet];
+        let (packet, flits) = (record.name(), record.flits);
+        let (source, destination) = (record.source, record.destination);
+        let outgoing = Outgoing { packet, source, destination, flits, message_flits: flits.into() };
+        self.protocol.sources[node as usize].sent(&outgoing, now.into());
+    }
+
+    /// A control packet for the source has arrived.
+    pub(super) fn on_control(&mut self, node: u32, packet: &Packet, now: Time) {
+        if self.fabric.direction(packet.kind) == Direction::Nack {
+            self.nodes.flits_dropped += u64::from(packet.about_flits);
+        }
+        let control = packet.control(&self.fabric).expect("only control packets come here");
+        let mut actions = std::mem::take(&mut self.protocol.actions);
+        let latency = u64::from(now - packet.injected);
+        self.protocol.sources[node as usize].on_control(&control, latency, now.into(), &mut actions);
+        self.act(node, &mut actions, now);
+        self.protocol.actions = actions;
+    }
+
+    /// Does what the source wants.
+    fn act(&mut self, node: u32, actions: &mut Vec<SourceAction>, now: Time) {
+        for action in actions.drain(..) {
+            match action {
+                SourceAction::Control(control) => self.send_control(node, &control, now),
+                SourceAction::Forget(packet) => {
+                    if self.nodes.copies[node as usize].forget(packet.message) {
+                        self.protocol.sources[node as usize].done(packet.message);
+                    }
+                }
+                SourceAction::Withhold { message } => self.withhold(node, message),
+                SourceAction::Resume { message, at } => {
+                    if self.nodes.copies[node as usize].get(message).rest_flits > 0 {
+                        self.send_from(node, at, Again::Rest { message }, now);
+                    }
+                }
+                SourceAction::Resend { packet: PacketRef { message, index }, kind, at } => {
+                    self.send_from(node, at, Again::Packet { message, index, kind }, now);
+                }
+                SourceAction::Open { destination } => {
+                    if self.nodes.due[node as usize].held.remove(&destination) {
+                        self.open(node, destination);
+                    }
+                }
+                SourceAction::OpenAll => {
+                    let held = std::mem::take(&mut self.nodes.due[node as usize].held);
+                    held.into_iter().for_each(|destination| self.open(node, destination));
+                }
+                SourceAction::Timer { at, token } => {
+                    self.wait_until(node, at.max(u64::from(now) + 1), What::Timer { token });
+                }
+            }
+        }
+    }
+
+    /// Asks again about the packets for a destination.
+    fn open(&mut self, node: u32, destination: u32) {
+        let lane = source_lane(&self.fabric, self.nodes.sources.lanes_per_node(), destination);
+        self.nodes.sources.unpark(node, lane, destination);
+        self.make_ready(node);
+    }
+
+    /// Takes what is left of a message out of its send queue.
+    fn withhold(&mut self, node: u32, name: u32) {
+        let copy = self.nodes.copies[node as usize].get_mut(name);
+        let Some(rest) = self.nodes.sources.withdraw(node, copy.destination, name) else { return };
+        (copy.rest_index, copy.rest_flits) = (rest.index, rest.flits_left);
+        self.nodes.nodes[node as usize].waiting -= 1;
+    }
+
+    /// Puts a control packet among those of its class.
+    pub(super) fn send_control(&mut self, node: u32, control: &Control, now: Time) {
+        let place = self.pool.insert(Packet::of_control(control, &self.fabric, now));
+        self.nodes.nodes[node as usize].control_waiting += 1;
+        let class = self.pool[place].class;
+        let list = self.nodes.control_list(node, class);
+        let last = std::mem::replace(&mut list.last, place);
+        if list.first == NONE {
+            list.first = place;
+        } else {
+            self.pool[last].next = place;
+        }
+        self.make_ready(node);
+    }
+
+    /// Lets something be sent from a tick on.
+    fn send_from(&mut self, node: u32, tick: u64, again: Again, now: Time) {
+        if tick <= now.into() {
+            self.line_up(node, again);
+            self.make_ready(node);
+        } else {
+            self.wait_until(node, tick, What::Again(again));
+        }
+    }
+
+    /// Puts something behind what may be sent.
+    fn line_up(&mut self, node: u32, again: Again) {
+        let due = &mut self.nodes.due[node as usize];
+        match again {
+            Again::Packet { kind, .. } if self.fabric.direction(kind) == Direction::LossyData => {
+                due.lossy.push_back(again);
+            }
+            _ => due.lossless.push_back(again),
+        }
+    }
+
+    /// Lets something wait until a tick that lies ahead.
+    fn wait_until(&mut self, node: u32, tick: u64, what: What) {
+        // Beyond the end of time nothing is sent.
+        let at = Time::try_from(tick).unwrap_or(Time::MAX);
+        let announcement = self.nodes.due[node as usize].wait(at, what);
+        if let Some(number) = announcement {
+            self.announce(node, at, number);
+        }
+    }
+
+    fn announce(&mut self, node: u32, at: Time, number: u32) {
+        if u64::from(at) <= TICKS_MAX {
+            self.wheel.schedule(at.into(), Event::at(EventKind::Due, node, number));
+        }
+    }
+
+    /// The time of something that waits has come.
+    pub(crate) fn release_due(&mut self, node: u32, announcement: u32, now: Time) {
+        if !self.nodes.due[node as usize].is_announced(announcement) {
+            return; // something else was to come sooner
+        }
+        while let Some(what) = self.nodes.due[node as usize].take(now) {
+            match what {
+                What::Again(again) => self.line_up(node, again),
+                What::Queue { destination, lane } => self.nodes.sources.unpark(node, lane.into(), destination),
+                What::Timer { token } => self.on_timer(node, token, now),
+            }
+        }
+        if let Some((at, number)) = self.nodes.due[node as usize].next_announcement() {
+            self.announce(node, at, number);
+        }
+        self.make_ready(node);
+    }
+
+    fn on_timer(&mut self, node: u32, token: u32, now: Time) {
+        let mut actions = std::mem::take(&mut self.protocol.actions);
+        self.protocol.sources[node as usize].on_timer(token, now.into(), &mut actions);
+        self.act(node, &mut actions, now);
+        self.protocol.actions = actions;
+    }
+}

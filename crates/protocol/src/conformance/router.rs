@@ -1,0 +1,219 @@
+//! A router to try switches on: no buffers, only what the script says of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Obstacle;
+use super::world::What;
+use crate::{
+    Control, Direction, Fate, Fill, Here, KindDeclaration, Moment, PacketKind, Passing, PortVc, Ports, Protocol,
+    Station, Switch, SwitchAction, View, Watch,
+};
+
+/// What has become of something that came to a router.
+pub(super) enum Decided {
+    Goes,
+    Dropped,
+    Absorbed,
+}
+
+pub(super) struct Router {
+    switch: Option<Box<dyn Switch>>,
+    watches: BTreeSet<Watch>,
+    kinds: Vec<KindDeclaration>,
+    /// By class, whether packets of it expire.
+    expire: Vec<bool>,
+    sends: bool,
+    /// How many routers there are: the nodes here are every so many.
+    routers: u32,
+    number: u32,
+    /// By time and in the order in which they were set.
+    timers: BTreeMap<(u64, usize), u32>,
+    timers_set: usize,
+    sent: Vec<Control>,
+}
+
+/// What there is to see of a router.
+struct Seen {
+    waiting: u32,
+    fill: Fill,
+}
+
+impl View for Seen {
+    fn input(&self, _: PortVc) -> Fill {
+        self.fill
+    }
+
+    fn output(&self, _: PortVc) -> Fill {
+        self.fill
+    }
+
+    fn downstream(&self, _: PortVc) -> Fill {
+        Fill { flits: 0, ..self.fill }
+    }
+
+    fn waiting_for_node(&self, _: u8) -> u32 {
+        self.waiting
+    }
+}
+
+impl Router {
+    pub fn new(protocol: &dyn Protocol, station: &Station, number: u32, routers: u32) -> Self {
+        Self {
+            switch: protocol.switch(station),
+            watches: protocol.watches().into_iter().collect(),
+            kinds: protocol.kinds(),
+            expire: protocol.classes().iter().map(|class| class.queueing_timeout.is_some()).collect(),
+            sends: protocol.switch_needs().sends,
+            routers,
+            number,
+            timers: BTreeMap::new(),
+            timers_set: 0,
+            sent: Vec::new(),
+        }
+    }
+
+    /// Control packets that it has come to send.
+    pub fn take_sent(&mut self) -> Vec<Control> {
+        std::mem::take(&mut self.sent)
+    }
+
+    pub fn next_timer(&self) -> Option<u64> {
+        self.timers.first_key_value().map(|(&(at, _), _)| at)
+    }
+
+    pub fn fire_timers(&mut self, now: u64) {
+        while let Some(entry) = self.timers.first_entry().filter(|entry| entry.key().0 <= now) {
+            let token = entry.remove();
+            let mut actions = Vec::new();
+            self.switch.as_mut().expect("only switches set timers").on_timer(token, now, &mut actions);
+            self.act(actions, now).expect("what a switch may do is checked when it first does it");
+        }
+    }
+
+    /// Something comes in, and leaves if nothing stops it.
+    pub fn pass(
+        &mut self,
+        what: &mut What,
+        ends: (u32, u32),
+        last_hop: bool,
+        obstacle: Obstacle,
+        now: u64,
+    ) -> Result<Decided, String> {
+        let kind = match what {
+            What::Control(control) => control.kind,
+            What::Data { kind, .. } => *kind,
+        };
+        let expires = obstacle == Obstacle::Expiry && self.expire[usize::from(self.kinds[kind.index()].class)];
+        let second = if expires { Moment::Expires } else { Moment::Requests };
+        for moment in [Moment::Arrives, second, Moment::Crosses] {
+            if self.is_watched(moment, kind, last_hop) {
+                let fate = self.ask(moment, what, ends, last_hop, obstacle, now)?;
+                if !matches!(fate, Decided::Goes) {
+                    return Ok(fate);
+                }
+            }
+        }
+        Ok(Decided::Goes)
+    }
+
+    fn is_watched(&self, moment: Moment, kind: PacketKind, last_hop: bool) -> bool {
+        let watched = |ports| self.watches.contains(&Watch::new(moment, kind, ports));
+        self.switch.is_some() && (watched(Ports::All) || (last_hop && watched(Ports::LastHop)))
+    }
+
+    fn ask(
+        &mut self,
+        moment: Moment,
+        what: &mut What,
+        (source, destination): (u32, u32),
+        last_hop: bool,
+        obstacle: Obstacle,
+        now: u64,
+    ) -> Result<Decided, String> {
+        let switch = self.switch.as_mut().expect("somebody watches");
+        let (waiting, flits) = match obstacle {
+            Obstacle::Queued(flits) => (flits, 0),
+            Obstacle::Crowd(flits) => (0, flits.min(100)),
+            Obstacle::Expiry => (0, 0),
+        };
+        let seen = Seen { waiting, fill: Fill { flits, capacity: 100 } };
+        let node_port = (destination / self.routers) as u8;
+        let output = (last_hop || moment == Moment::Crosses).then_some(PortVc { port: node_port, vc: 0 });
+        let mut actions = Vec::new();
+        let mut here = Here { now, input: PortVc { port: 0, vc: 0 }, output, view: &seen, actions: &mut actions };
+        let mut packet = match what {
+            What::Control(control) => {
+                let (kind, packet, flits) = (control.kind, control.about, self.kinds[control.kind.index()].flits);
+                let said = Some(*control);
+                Passing { kind, source, destination, packet, flits, marks: &mut control.marks, control: said }
+            }
+            What::Data { kind, packet, flits, marks, .. } => {
+                Passing { kind: *kind, source, destination, packet: *packet, flits: *flits, marks, control: None }
+            }
+        };
+        let fate = match moment {
+            Moment::Arrives => switch.arrives(&mut packet, &mut here),
+            Moment::Requests => switch.requests(&mut packet, &mut here),
+            Moment::Expires => switch.expires(&mut packet, &mut here),
+            Moment::Crosses => {
+                switch.crosses(&mut packet, &mut here);
+                Fate::Forward
+            }
+        };
+        let kind = packet.kind;
+        self.act(actions, now)?;
+        self.settle(fate, kind, (source, destination))
+    }
+
+    /// Sees whether a packet may have that fate.
+    fn settle(&mut self, fate: Fate, kind: PacketKind, (source, destination): (u32, u32)) -> Result<Decided, String> {
+        let direction = self.kinds[kind.index()].direction;
+        let about = |control: &Control| self.kinds.get(control.kind.index()).map(|kind| kind.direction);
+        match fate {
+            Fate::Forward => Ok(Decided::Goes),
+            Fate::Drop(control) => {
+                let told = match about(&control) {
+                    Some(Direction::Nack) => control.to == source,
+                    Some(Direction::Request) => control.to == destination,
+                    _ => false,
+                };
+                if direction != Direction::LossyData || !told {
+                    return Err(format!("router {}: {kind:?} is dropped, and {control:?} says so", self.number));
+                }
+                self.send(control)?;
+                Ok(Decided::Dropped)
+            }
+            Fate::Absorb(answer) => {
+                if direction.carries_data() {
+                    return Err(format!("router {}: {kind:?} carries data, and ends there", self.number));
+                }
+                answer.map_or(Ok(()), |control| self.send(control))?;
+                Ok(Decided::Absorbed)
+            }
+        }
+    }
+
+    fn send(&mut self, control: Control) -> Result<(), String> {
+        if !self.sends {
+            return Err(format!("router {} sends {control:?}, and has not declared that it sends", self.number));
+        }
+        self.sent.push(control);
+        Ok(())
+    }
+
+    fn act(&mut self, actions: Vec<SwitchAction>, now: u64) -> Result<(), String> {
+        for action in actions {
+            match action {
+                SwitchAction::Send(control) => self.send(control)?,
+                SwitchAction::Timer { at, .. } if at <= now => {
+                    return Err(format!("router {} sets a timer for {at}, and now is {now}", self.number));
+                }
+                SwitchAction::Timer { at, token } => {
+                    self.timers.insert((at, self.timers_set), token);
+                    self.timers_set += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+}

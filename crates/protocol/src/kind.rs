@@ -1,0 +1,85 @@
+//! Kinds of packets: what the network knows of them.
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of packet: its number among those that its protocol declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PacketKind(u8);
+
+impl PacketKind {
+    /// Lossless data, the first kind of every protocol.
+    pub const DATA: Self = Self(0);
+
+    /// The kind with a number.
+    #[must_use]
+    pub const fn new(number: u8) -> Self {
+        Self(number)
+    }
+
+    /// Its number, as an index into [`crate::Protocol::kinds`].
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What packets of a kind carry, and to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Direction {
+    /// A part of a message; must arrive.
+    Data,
+    /// A part of a message; switches may drop it.
+    LossyData,
+    /// Control for a source.
+    Feedback,
+    /// Control for a source: one of its data packets has been dropped, and must be sent again.
+    Nack,
+    /// Control for a sink.
+    Request,
+}
+
+impl Direction {
+    /// Whether packets carry a part of a message.
+    #[inline]
+    #[must_use]
+    pub const fn carries_data(self) -> bool {
+        matches!(self, Self::Data | Self::LossyData)
+    }
+}
+
+/// A kind of packet, as a protocol declares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindDeclaration {
+    /// The name of several packets of it in reports, in lower case with underscores.
+    pub name: &'static str,
+    /// What they carry, and to whom.
+    pub direction: Direction,
+    /// Their traffic class.
+    pub class: u8,
+    /// The flits of one if it is a control packet. Data packets have the sizes that their messages give them.
+    pub flits: u16,
+}
+
+impl KindDeclaration {
+    /// Lossless data of the first traffic class.
+    pub const DATA: Self = Self { name: "data", direction: Direction::Data, class: 0, flits: 0 };
+
+    /// Data that switches may drop.
+    #[must_use]
+    pub const fn lossy_data(name: &'static str, class: u8) -> Self {
+        Self { name, direction: Direction::LossyData, class, flits: 0 }
+    }
+
+    /// Control packets of one flit.
+    #[must_use]
+    pub const fn control(name: &'static str, direction: Direction, class: u8) -> Self {
+        Self { name, direction, class, flits: 1 }
+    }
+
+    /// The same with another size.
+    #[must_use]
+    pub const fn of_flits(self, flits: u16) -> Self {
+        Self { flits, ..self }
+    }
+}
