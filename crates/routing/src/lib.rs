@@ -47,6 +47,12 @@ pub struct Lane {
     pub vc: u8,
 }
 
+impl Lane {
+    /// How a packet came in that the router itself sends: like those of nodes it has not taken a link. The first port leads to a
+    /// node wherever an algorithm tells nodes from links by the port; in the spines of a tree it does not, and is not looked at.
+    pub const OWN: Self = Self { port: 0, vc: 0 };
+}
+
 /// What an agent wants for a packet: one of some virtual channels of one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {

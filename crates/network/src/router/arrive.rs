@@ -169,11 +169,14 @@ impl<M: Microarchitecture> Routers<M> {
     ) -> (Step, u8) {
         let class = around.pool[packet].class;
         let input = &self.inputs[id.index as usize];
-        // What a router itself sends starts as if it came from a node.
-        let port = if self.may(self.is_internal(id.index)) { 0 } else { id.port };
-        let entry = Lane { port, vc: id.vc - around.fabric.first_vc(class, input.link_class) };
+        let vc = id.vc - around.fabric.first_vc(class, input.link_class);
+        let own = self.may(self.is_internal(id.index));
+        let entry = if own { Lane::OWN } else { Lane { port: id.port, vc } };
         let outputs = self.outputs(input.router, class, flits, now, around.fabric);
         let mut step = around.route(input.router, packet, entry, outputs);
+        if cfg!(debug_assertions) && !own {
+            around.assert_named(input.router, class, entry, &step);
+        }
         let output = &self.outputs[input.first_port as usize + usize::from(step.port)];
         if self.may(output.is_terminal() && step.vcs > 0) {
             step.vcs = step.vcs.max(self.rules.ejection_vcs);

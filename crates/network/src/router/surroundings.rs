@@ -76,11 +76,12 @@ impl Surroundings<'_> {
         let class = *class;
         let agent = usize::from(class) * self.streams.len() + router as usize;
         let view = RouterView { outputs, gossip: self.gossip, class, router };
-        let step = self.agents[agent].route(entry, header, &view, &mut self.streams[router as usize]);
-        if cfg!(debug_assertions) {
-            self.fabric.assert_named(self.router_ids[router as usize], class, entry, &step);
-        }
-        step
+        self.agents[agent].route(entry, header, &view, &mut self.streams[router as usize])
+    }
+
+    /// Checks that routing has named a step.
+    pub fn assert_named(&self, router: u32, class: u8, entry: Lane, step: &Step) {
+        self.fabric.assert_named(self.router_ids[router as usize], class, entry, step);
     }
 
     /// Whether a packet that came in by `entry` leaves by its node's port, as far as its routing agent can tell already.
