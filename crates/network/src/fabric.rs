@@ -91,6 +91,9 @@ pub struct Rules {
     /// Whether ports have one output queue, whose packets have taken their credits, and nothing else uses links or looks at
     /// what waits for them: then the time at which a packet departs is known when it crosses.
     pub departs_at_once: bool,
+    /// Whether a packet that finds its output port idle is sent off as it crosses, where not all are: nothing else uses links or
+    /// depends on when exactly somebody hears of a start.
+    pub departs_if_alone: bool,
     /// Whether output queues have a bound.
     pub bounded: bool,
     /// Whether departing packets make room only when they are gone.
@@ -319,6 +322,13 @@ impl Rules {
         let ejects_when_idle = router.ejection == Ejection::Idle;
         let in_order = claims_first && shape.output_queues == 1;
         let departs_at_once = in_order && !(measures_queues || occupies_links || watches || ejects_when_idle);
+        let releases_late = router.output_queues.release == Release::End;
+        // What is measured leaves a queue when it starts, not when it makes room.
+        let departs_if_alone = claims_first
+            && crossbar_delay > 0
+            && shape.outputs == 1
+            && !(departs_at_once || occupies_links || watches || ejects_when_idle || traits.lossy)
+            && !(measures_queues && releases_late);
         Self {
             head_delay,
             crossbar_delay,
@@ -335,8 +345,9 @@ impl Rules {
             ejection_vcs: router.ejection_vcs,
             claims_first,
             departs_at_once,
+            departs_if_alone,
             bounded: router.output_queues.flits.is_some(),
-            releases_late: router.output_queues.release == Release::End,
+            releases_late,
             vc_allocation: router.vc_allocation,
             outputs_first: router.order == AllocationOrder::OutputFirst,
             inputs_take_turns,

@@ -235,7 +235,7 @@ impl<M: Microarchitecture> Routers<M> {
         for vc in vc..vc + vcs {
             let free = if takes_credits { self.credit(index, vc) } else { u16::MAX };
             let most = best.map_or(flits, |(most, _)| most + 1);
-            if free >= most && self.space(index, fabric.output_queue(port.link_class, vc)) >= u32::from(flits) {
+            if free >= most && self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits) {
                 best = Some((free, vc));
                 if free == u16::MAX {
                     break;
@@ -255,7 +255,7 @@ impl<M: Microarchitecture> Routers<M> {
         let has_space = if self.departs_at_once() {
             self.departures.space(index, port, flits.into(), now)
         } else {
-            self.space(index, fabric.output_queue(port.link_class, vc)) >= u32::from(flits)
+            self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits)
         };
         if !has_space {
             return None;

@@ -90,6 +90,8 @@ impl<M: Microarchitecture> Routers<M> {
         }
         if self.departs_at_once() {
             self.schedule_room(index, now, around);
+        } else if self.rules.departs_if_alone {
+            self.schedule_room_of_lone(index, now, around);
         }
     }
 
