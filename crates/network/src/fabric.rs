@@ -111,9 +111,10 @@ pub struct Rules {
     revising: u32,
     /// Whether packets are routed when they arrive, not when they are heads.
     pub routes_on_arrival: bool,
-    /// Whether routing agents are told of heads, and look around when something changes at outputs.
+    /// Whether routing agents are told of heads.
     pub tells_heads: bool,
-    pub tells_changes: bool,
+    /// Set of the link classes of the outputs at which something has to change for routing agents to look around.
+    looked_at: u32,
     /// Whether routing agents ask what waits for links.
     pub measures_queues: bool,
     /// Whether routers have machines of the protocol, and an internal port by which these send control packets.
@@ -355,7 +356,10 @@ impl Rules {
             revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
             routes_on_arrival: router.virtual_output_queues,
             tells_heads: routings.iter().any(|routing| routing.interests().heads),
-            tells_changes: routings.iter().any(|routing| routing.interests().changes),
+            looked_at: routings
+                .iter()
+                .map(|routing| routing.interests().changes.link_classes())
+                .fold(0, |all, set| all | set),
             measures_queues,
             has_internal_port: traits.has_internal_port(),
             lossy: traits.lossy,
@@ -390,6 +394,12 @@ impl Rules {
     #[inline]
     pub fn revises(&self, class: u8) -> bool {
         self.revising & 1 << class != 0
+    }
+
+    /// Whether routing agents look around when something changes at an output with a link of this class.
+    #[inline]
+    pub fn looks_at(&self, link_class: u8) -> bool {
+        self.looked_at & 1 << link_class != 0
     }
 
     /// The first time at or after `time` at which links may start.

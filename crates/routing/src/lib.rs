@@ -89,8 +89,8 @@ impl Step {
 pub struct Interests {
     /// Agents are told of heads: [`Agent::head_arrived`] and [`Agent::tail_left`].
     pub heads: bool,
-    /// Agents look around before an allocation when something has changed at an output: [`Agent::look`].
-    pub changes: bool,
+    /// Agents look around before an allocation when something has changed at one of these outputs: [`Agent::look`].
+    pub changes: Changes,
     /// Agents ask what waits for links: [`View::waiting`].
     pub queues: bool,
     /// What agents tell each other takes as long as a link of this class is long.
@@ -99,6 +99,30 @@ pub struct Interests {
     pub broadcast_cycles: Option<u32>,
     /// Flits that a broadcast takes on each link that notices take.
     pub broadcast_flits: u16,
+}
+
+/// The outputs at which a packet that starts to cross, or credits that come, are a change to an agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Changes {
+    /// None.
+    #[default]
+    Nowhere,
+    /// Those with a link of this class.
+    At(LinkClass),
+    /// All.
+    Anywhere,
+}
+
+impl Changes {
+    /// The set of the link classes of these outputs.
+    #[must_use]
+    pub fn link_classes(self) -> u32 {
+        match self {
+            Self::Nowhere => 0,
+            Self::At(class) => 1 << class.index(),
+            Self::Anywhere => u32::MAX,
+        }
+    }
 }
 
 /// A kind of channel: the class that the topology puts it in, and the virtual channel on it.

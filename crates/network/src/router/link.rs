@@ -238,7 +238,7 @@ impl<M: Microarchitecture> Routers<M> {
             self.credit(index, vc) <= around.fabric.capacity(self.outputs[index as usize].link_class, vc.into()),
             "more credits than the buffer has"
         );
-        if self.rules.tells_changes {
+        if self.rules.looks_at(self.outputs[index as usize].link_class) {
             around.gossip.note_change(self.inputs[index as usize].router);
         }
         if !M::PLAIN && self.rules.measures_queues {

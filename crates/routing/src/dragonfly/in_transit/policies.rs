@@ -9,7 +9,7 @@ use tailback_topology::AnyTopology;
 use super::credits::Credits;
 use super::{InTransit, LOCAL, OtherWays, Probe, Scene, Trigger};
 use crate::registry::{RoutingModel, needs};
-use crate::{Interests, Lane, Routing};
+use crate::{Changes, Interests, Lane, Routing};
 
 const fn percent(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
     Parameter { name, kind: Kind::Integer { min: 0, max: 1000 }, default: Some(default), help }
@@ -79,8 +79,14 @@ fn build<T: Trigger>(
 }
 
 /// Told of heads.
-const HEADS: Interests =
-    Interests { heads: true, changes: false, queues: false, notices: None, broadcast_cycles: None, broadcast_flits: 0 };
+const HEADS: Interests = Interests {
+    heads: true,
+    changes: Changes::Nowhere,
+    queues: false,
+    notices: None,
+    broadcast_cycles: None,
+    broadcast_flits: 0,
+};
 
 /// OLM: misroutes when the minimal way is congested by what credits tell.
 pub(crate) const OLM: RoutingModel = RoutingModel {
