@@ -47,6 +47,17 @@ pub struct Lane {
     pub vc: u8,
 }
 
+/// How long a decision is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Validity {
+    /// Only now.
+    Once,
+    /// Until [`Agent::head_arrived`] names the port that it is for.
+    UntilNamed,
+    /// For ever: it is settled.
+    Always,
+}
+
 /// What an agent wants for a packet: one of some virtual channels of one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -56,9 +67,9 @@ pub struct Step {
     pub vc: u8,
     /// How many channels from that one on will do.
     pub vcs: u8,
-    /// Whether the decision is the same at each attempt of the packet to leave, and draws nothing. Only algorithms that
-    /// revise their decisions are asked again when it is not.
-    pub settled: bool,
+    /// How long the decision is the same at each attempt of the packet to leave, and draws nothing. Only algorithms that
+    /// revise their decisions are asked again when it may be another one.
+    pub validity: Validity,
     /// What the packet's header becomes when it makes this step.
     pub header: Header,
 }
@@ -67,19 +78,25 @@ impl Step {
     /// A step by exactly one channel.
     #[must_use]
     pub fn by(lane: Lane, header: Header) -> Self {
-        Self { port: lane.port, vc: lane.vc, vcs: 1, settled: false, header }
+        Self { port: lane.port, vc: lane.vc, vcs: 1, validity: Validity::Once, header }
     }
 
     /// The same step, settled if `settled`.
     #[must_use]
     pub fn settled(self, settled: bool) -> Self {
-        Self { settled, ..self }
+        if settled { self.valid(Validity::Always) } else { self }
+    }
+
+    /// The same step, which is valid so long.
+    #[must_use]
+    pub fn valid(self, validity: Validity) -> Self {
+        Self { validity, ..self }
     }
 
     /// No step for now: the packet asks again at the next attempt. Only algorithms that revise their decisions may say so.
     #[must_use]
     pub fn none_yet(header: Header) -> Self {
-        Self { port: 0, vc: 0, vcs: 0, settled: false, header }
+        Self { port: 0, vc: 0, vcs: 0, validity: Validity::Once, header }
     }
 }
 
@@ -182,8 +199,11 @@ pub trait Agent: Send {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step;
 
     /// The packet with `header`, which came in by `entry`, is now head of its queue: its first flit has arrived, and the
-    /// last one of the packet before it has left.
-    fn head_arrived(&mut self, _entry: Lane, _header: &Header) {}
+    /// last one of the packet before it has left. Returns the port for which decisions that are valid [`Validity::UntilNamed`]
+    /// are not any more, if there is one.
+    fn head_arrived(&mut self, _entry: Lane, _header: &Header) -> Option<Port> {
+        None
+    }
 
     /// The last flit of the head of a queue has left it.
     fn tail_left(&mut self, _entry: Lane) {}

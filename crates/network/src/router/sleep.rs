@@ -1,7 +1,8 @@
 //! Sleeping: heads that cannot leave are not looked at until something changes at the output they want.
 //!
 //! What can change is that the crossbar connection becomes free, that the output queue gets room, that credits
-//! arrive, or that a virtual channel is given back. Each of these wakes all that sleep at the port.
+//! arrive, or that a virtual channel is given back. Each of these wakes all that sleep at the port. Heads whose routing decides anew
+//! at each attempt sleep only if it has said until when it would decide the same.
 
 use super::state::QueueId;
 use super::{Microarchitecture, Routers, Surroundings, WORDS_MAX};
@@ -153,6 +154,11 @@ impl<M: Microarchitecture> Routers<M> {
             self.schedule_output_free(index, 0, around);
             return;
         }
+        self.wake_sleepers(index, now, around);
+    }
+
+    /// Wakes those that sleep at a port.
+    pub(super) fn wake_sleepers(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
         let (first_port, to) = (self.inputs[index as usize].first_port, self.inputs[index as usize].port);
         let sleepers = std::mem::take(&mut self.outputs[index as usize].waiters);
         self.wake_all(first_port, sleepers, to, now, around);

@@ -101,7 +101,7 @@ impl<M: Microarchitecture> Routers<M> {
         self.clear_awake(id);
         self.heads_mut(id).asleep &= !(1 << id.vc);
         if self.rules.tells_heads && !self.is_crossing_still(id) {
-            self.tell_of_new_head(id, around);
+            self.tell_of_new_head(id, now, around);
         }
         if behind != NONE {
             let from = now.max(self.crossing_until(id));

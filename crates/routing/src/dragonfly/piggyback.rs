@@ -185,11 +185,12 @@ impl Agent for PiggybackAgent {
         self.detours.follow(&self.compass, entry, header, random).settled(settled)
     }
 
-    fn head_arrived(&mut self, entry: Lane, _header: &Header) {
+    fn head_arrived(&mut self, entry: Lane, _header: &Header) -> Option<Port> {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         if let Some(drawn) = self.drawn.get_mut(queue) {
             *drawn = None;
         }
+        None
     }
 
     fn look(&mut self, view: &dyn View) -> Option<Notice> {

@@ -150,6 +150,16 @@ impl Trigger for Base {
     }
 
     #[inline]
+    fn is_reached(&self, count: u32) -> bool {
+        count == self.threshold
+    }
+
+    #[inline]
+    fn counts_only(&self, _scene: &Scene<'_>) -> bool {
+        true
+    }
+
+    #[inline]
     fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
         scene.contention.count(candidate.port) < self.threshold
     }
@@ -259,6 +269,16 @@ impl Trigger for Ectn {
             scene.contention.partial(group) + others >= self.combined
         };
         self.base.fires(scene, random) || scene.leaves_for.is_some_and(contended)
+    }
+
+    #[inline]
+    fn is_reached(&self, count: u32) -> bool {
+        self.base.is_reached(count)
+    }
+
+    #[inline]
+    fn counts_only(&self, scene: &Scene<'_>) -> bool {
+        scene.leaves_for.is_none()
     }
 
     #[inline]
