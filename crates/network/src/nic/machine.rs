@@ -129,14 +129,14 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         } else {
             self.pool[last].next = place;
         }
-        self.make_ready(node);
+        self.make_ready(node, now);
     }
 
     /// Lets something wait until a tick, or lines it up if that is not later than now.
     fn wait_until(&mut self, node: u32, tick: u64, what: What, now: Time) {
         if tick <= now.into() {
             self.nodes.due[node as usize].line_up(what);
-            self.make_ready(node);
+            self.make_ready(node, now);
             return;
         }
         // Beyond the end of time nothing is sent.
@@ -168,6 +168,6 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if let Some((at, number)) = due.next_announcement() {
             self.announce(node, at, number);
         }
-        self.make_ready(node);
+        self.make_ready(node, now);
     }
 }
