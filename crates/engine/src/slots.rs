@@ -70,24 +70,31 @@ impl<T: Copy + Default> Slots<T> {
         self.push_chunk(slot, list, head, item);
     }
 
+    /// Begins a chunk with an item, before chunk `next` of a list. It calls nothing but as the last thing that it does, so it
+    /// need not save what it has.
     #[inline(never)]
-    pub fn push_chunk(&mut self, slot: usize, list: usize, next: u32, item: T) {
-        let index = if self.free == NONE {
-            self.chunks.push(Chunk { next, len: 0, items: [T::default(); CHUNK] });
-            self.chunks.len() as u32 - 1
-        } else {
-            self.free
+    fn push_chunk(&mut self, slot: usize, list: usize, next: u32, item: T) {
+        let index = self.free;
+        let Some(chunk) = self.chunks.get_mut(index as usize) else {
+            return self.push_new_chunk(slot, list, next, item);
         };
-        let chunk = &mut self.chunks[index as usize];
-        if self.free == index {
-            self.free = chunk.next;
-        }
+        self.free = chunk.next;
         chunk.next = next;
         chunk.len = 1;
         chunk.items[0] = item;
         self.heads[list] = index;
-        self.kinds[slot] |= 1 << (list - (slot << self.kinds_shift));
-        self.used[slot / 64] |= 1 << (slot % 64);
+        if next == NONE {
+            self.kinds[slot] |= 1 << (list - (slot << self.kinds_shift));
+            self.used[slot / 64] |= 1 << (slot % 64);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_new_chunk(&mut self, slot: usize, list: usize, next: u32, item: T) {
+        self.free = self.chunks.len() as u32;
+        self.chunks.push(Chunk { next: NONE, len: 0, items: [T::default(); CHUNK] });
+        self.push_chunk(slot, list, next, item);
     }
 
     /// Says which kinds of items a slot has, all of which are going to be taken.

@@ -178,7 +178,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         attachments,
     };
     for node in 0..region.node_ids.len() as u32 {
-        region.schedule_messages(node);
+        region.schedule_first_message(node);
     }
     region.schedule_broadcast();
     region

@@ -97,6 +97,9 @@ pub struct Rules {
     /// Whether ports have one output queue, whose packets have taken their credits, and nothing else uses links or looks at
     /// what waits for them: then the time at which a packet departs is known when it crosses.
     pub departs_at_once: bool,
+    /// Whether a packet that finds its output port idle is sent off as it crosses, where not all are: nothing else uses links or
+    /// depends on when exactly somebody hears of a start.
+    pub departs_if_alone: bool,
     /// Whether output queues have a bound.
     pub bounded: bool,
     /// Whether departing packets make room only when they are gone.
@@ -114,9 +117,10 @@ pub struct Rules {
     revising: u32,
     /// Whether packets are routed when they arrive, not when they are heads.
     pub routes_on_arrival: bool,
-    /// Whether routing agents are told of heads, and look around when something changes at outputs.
+    /// Whether routing agents are told of heads.
     pub tells_heads: bool,
-    pub tells_changes: bool,
+    /// Set of the link classes of the outputs at which something has to change for routing agents to look around.
+    looked_at: u32,
     /// Whether routing agents ask what waits for links.
     pub measures_queues: bool,
     /// Whether routers have an internal port, by which they send control packets of the protocol.
@@ -154,6 +158,11 @@ impl Traits {
 
     fn watches(&self, moment: Moment) -> bool {
         self.watches.iter().any(|watch| watch.moment == moment)
+    }
+
+    /// Whether routers may drop packets.
+    fn is_lossy(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.direction == Direction::LossyData)
     }
 
     /// Whether the heads of queues are asked about at each allocation.
@@ -352,7 +361,15 @@ impl Rules {
         let counts_for_nodes = traits.needs.waiting_for_nodes;
         let ejects_when_idle = router.ejection == Ejection::Idle;
         let in_order = claims_first && shape.output_queues == 1;
-        let departs_at_once = in_order && !(measures_queues || occupies_links || counts_for_nodes || ejects_when_idle);
+        let looks = counts_for_nodes || traits.needs.output_queues;
+        let departs_at_once = in_order && !(measures_queues || occupies_links || looks || ejects_when_idle);
+        let releases_late = router.output_queues.release == Release::End;
+        // What is measured leaves a queue when it starts, not when it makes room.
+        let departs_if_alone = claims_first
+            && crossbar_delay > 0
+            && shape.outputs == 1
+            && !(departs_at_once || occupies_links || looks || ejects_when_idle || traits.is_lossy())
+            && !(measures_queues && releases_late);
         Self {
             head_delay,
             crossbar_delay,
@@ -369,8 +386,9 @@ impl Rules {
             ejection_vcs: router.ejection_vcs,
             claims_first,
             departs_at_once,
+            departs_if_alone,
             bounded: router.output_queues.flits.is_some(),
-            releases_late: router.output_queues.release == Release::End,
+            releases_late,
             vc_allocation: router.vc_allocation,
             outputs_first: router.order == AllocationOrder::OutputFirst,
             inputs_take_turns,
@@ -378,7 +396,10 @@ impl Rules {
             revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
             routes_on_arrival: router.virtual_output_queues,
             tells_heads: routings.iter().any(|routing| routing.interests().heads),
-            tells_changes: routings.iter().any(|routing| routing.interests().changes),
+            looked_at: routings
+                .iter()
+                .map(|routing| routing.interests().changes.link_classes())
+                .fold(0, |all, set| all | set),
             measures_queues,
             has_internal_port: traits.needs.sends,
             watches_arrivals: traits.watches(Moment::Arrives),
@@ -415,6 +436,12 @@ impl Rules {
     #[inline]
     pub fn revises(&self, class: u8) -> bool {
         self.revising & 1 << class != 0
+    }
+
+    /// Whether routing agents look around when something changes at an output with a link of this class.
+    #[inline]
+    pub fn looks_at(&self, link_class: u8) -> bool {
+        self.looked_at & 1 << link_class != 0
     }
 
     /// The first time at or after `time` at which links may start.

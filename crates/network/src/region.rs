@@ -239,10 +239,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     #[inline]
     fn take_late(&mut self, kinds: Kinds, now: Time) {
         self.each(kinds, EventKind::NodeCredit, |region, event| {
-            region.receive_node_credit(event.place(), event.payload());
+            region.receive_node_credit(event.place(), event.payload(), now);
         });
         self.each(kinds, EventKind::Delivery, |region, event| region.deliver(event.place(), event.payload(), now));
-        self.each(kinds, EventKind::NodeLink, |region, event| region.node_link_free(event.place()));
+        self.each(kinds, EventKind::NodeLink, |region, event| region.node_link_free(event.place(), now));
         self.each(kinds, EventKind::Message, |region, event| region.offer_messages(event.place(), now));
         self.each(kinds, EventKind::Due, |region, event| region.release_due(event.place(), event.payload(), now));
         self.inject_all(now);

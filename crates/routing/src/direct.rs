@@ -7,7 +7,7 @@ use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Port, RouterId, SingleSwitch, Topology};
 
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, View};
+use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, Validity, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const DIRECT: RoutingModel = RoutingModel {
@@ -41,7 +41,7 @@ impl Direct {
     }
 
     fn step(&self, header: Header) -> Step {
-        Step { port: header.destination().0 as Port, vc: 0, vcs: self.vcs, settled: true, header }
+        Step { port: header.destination().0 as Port, vc: 0, vcs: self.vcs, validity: Validity::Always, header }
     }
 }
 

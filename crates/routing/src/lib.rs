@@ -53,6 +53,17 @@ impl Lane {
     pub const OWN: Self = Self { port: 0, vc: 0 };
 }
 
+/// How long a decision is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Validity {
+    /// Only now.
+    Once,
+    /// Until [`Agent::head_arrived`] names the port that it is for.
+    UntilNamed,
+    /// For ever: it is settled.
+    Always,
+}
+
 /// What an agent wants for a packet: one of some virtual channels of one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -62,9 +73,9 @@ pub struct Step {
     pub vc: u8,
     /// How many channels from that one on will do.
     pub vcs: u8,
-    /// Whether the decision is the same at each attempt of the packet to leave, and draws nothing. Only algorithms that
-    /// revise their decisions are asked again when it is not.
-    pub settled: bool,
+    /// How long the decision is the same at each attempt of the packet to leave, and draws nothing. Only algorithms that
+    /// revise their decisions are asked again when it may be another one.
+    pub validity: Validity,
     /// What the packet's header becomes when it makes this step.
     pub header: Header,
 }
@@ -73,19 +84,25 @@ impl Step {
     /// A step by exactly one channel.
     #[must_use]
     pub fn by(lane: Lane, header: Header) -> Self {
-        Self { port: lane.port, vc: lane.vc, vcs: 1, settled: false, header }
+        Self { port: lane.port, vc: lane.vc, vcs: 1, validity: Validity::Once, header }
     }
 
     /// The same step, settled if `settled`.
     #[must_use]
     pub fn settled(self, settled: bool) -> Self {
-        Self { settled, ..self }
+        if settled { self.valid(Validity::Always) } else { self }
+    }
+
+    /// The same step, which is valid so long.
+    #[must_use]
+    pub fn valid(self, validity: Validity) -> Self {
+        Self { validity, ..self }
     }
 
     /// No step for now: the packet asks again at the next attempt. Only algorithms that revise their decisions may say so.
     #[must_use]
     pub fn none_yet(header: Header) -> Self {
-        Self { port: 0, vc: 0, vcs: 0, settled: false, header }
+        Self { port: 0, vc: 0, vcs: 0, validity: Validity::Once, header }
     }
 }
 
@@ -95,8 +112,8 @@ impl Step {
 pub struct Interests {
     /// Agents are told of heads: [`Agent::head_arrived`] and [`Agent::tail_left`].
     pub heads: bool,
-    /// Agents look around before an allocation when something has changed at an output: [`Agent::look`].
-    pub changes: bool,
+    /// Agents look around before an allocation when something has changed at one of these outputs: [`Agent::look`].
+    pub changes: Changes,
     /// Agents ask what waits for links: [`View::waiting`].
     pub queues: bool,
     /// What agents tell each other takes as long as a link of this class is long.
@@ -105,6 +122,30 @@ pub struct Interests {
     pub broadcast_cycles: Option<u32>,
     /// Flits that a broadcast takes on each link that notices take.
     pub broadcast_flits: u16,
+}
+
+/// The outputs at which a packet that starts to cross, or credits that come, are a change to an agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Changes {
+    /// None.
+    #[default]
+    Nowhere,
+    /// Those with a link of this class.
+    At(LinkClass),
+    /// All.
+    Anywhere,
+}
+
+impl Changes {
+    /// The set of the link classes of these outputs.
+    #[must_use]
+    pub fn link_classes(self) -> u32 {
+        match self {
+            Self::Nowhere => 0,
+            Self::At(class) => 1 << class.index(),
+            Self::Anywhere => u32::MAX,
+        }
+    }
 }
 
 /// A kind of channel: the class that the topology puts it in, and the virtual channel on it.
@@ -168,8 +209,11 @@ pub trait Agent: Send {
     fn ejects(&self, entry: Lane, header: &Header) -> bool;
 
     /// The packet with `header`, which came in by `entry`, is now head of its queue: its first flit has arrived, and the
-    /// last one of the packet before it has left.
-    fn head_arrived(&mut self, _entry: Lane, _header: &Header) {}
+    /// last one of the packet before it has left. Returns the port for which decisions that are valid [`Validity::UntilNamed`]
+    /// are not any more, if there is one.
+    fn head_arrived(&mut self, _entry: Lane, _header: &Header) -> Option<Port> {
+        None
+    }
 
     /// The last flit of the head of a queue has left it.
     fn tail_left(&mut self, _entry: Lane) {}

@@ -185,9 +185,12 @@ impl SourceQueues {
         None
     }
 
-    /// Takes a packet's worth off the front message. With a queue for each destination it is the next one's turn.
-    pub fn advance(&mut self, node: u32, lane: usize, flits: u16) {
+    /// Takes a packet's worth off the front message, and says what that was before. With a queue for each destination it is the
+    /// next one's turn.
+    #[inline]
+    pub fn advance(&mut self, node: u32, lane: usize, flits: u16) -> Waiting {
         let message = self.front(node, lane).expect("a packet came from a message");
+        let before = message.clone();
         message.flits_left -= u32::from(flits);
         message.index += 1;
         message.drawn_vc = None;
@@ -198,7 +201,7 @@ impl SourceQueues {
                 self.messages.free.push(lane.first);
                 lane.first = next;
             }
-            return;
+            return before;
         }
         let first = lane.first;
         let queue = &mut self.destinations.records[first as usize];
@@ -213,6 +216,7 @@ impl SourceQueues {
         } else {
             append(lane, first, &mut self.destinations.records);
         }
+        before
     }
 
     /// Takes the first queue of a lane out of its ring, until it is put back; returns its destination. Only where

@@ -22,18 +22,21 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     pub(crate) fn offer_messages(&mut self, node: u32, now: Time) {
         let (first, last) = self.nodes.nodes[node as usize].processes;
         let cycle = u64::from(now / self.fabric.spec.ticks_per_cycle);
+        let mut next = None;
         for process in first..last {
             let process = &mut self.nodes.processes[process as usize];
-            if process.next_cycle() != Some(cycle) {
-                continue;
+            let (traffic, is_due) = (process.traffic, process.next_cycle() == Some(cycle));
+            if is_due {
+                let plan = &self.fabric.workload.traffics[usize::from(traffic)];
+                let request = process.fire(plan, self.node_ids[node as usize]);
+                next = earlier(next, process.next_cycle());
+                self.offer_message(node, traffic, request.destination, request.flits, now);
+            } else {
+                next = earlier(next, process.next_cycle());
             }
-            let traffic = process.traffic;
-            let request =
-                process.fire(&self.fabric.workload.traffics[usize::from(traffic)], self.node_ids[node as usize]);
-            self.offer_message(node, traffic, request.destination, request.flits, now);
         }
-        self.schedule_messages(node);
-        self.make_ready(node);
+        self.schedule_message(node, next);
+        self.make_ready(node, now);
     }
 
     fn offer_message(&mut self, node: u32, traffic: u16, destination: u32, flits: u32, now: Time) {
@@ -61,11 +64,18 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.nodes.sources.push(node, lane, Waiting::new(now, destination, flits, serial, traffic));
     }
 
-    /// Schedules the next message of a node.
-    pub(crate) fn schedule_messages(&mut self, node: u32) {
+    /// Schedules the first message of a node.
+    pub(crate) fn schedule_first_message(&mut self, node: u32) {
         let (first, last) = self.nodes.nodes[node as usize].processes;
         let processes = &self.nodes.processes[first as usize..last as usize];
-        if let Some(cycle) = processes.iter().filter_map(tailback_workload::Process::next_cycle).min() {
+        let cycle = processes.iter().fold(None, |next, process| earlier(next, process.next_cycle()));
+        self.schedule_message(node, cycle);
+    }
+
+    /// Schedules the next message of a node for a cycle, if there is one.
+    #[inline]
+    fn schedule_message(&mut self, node: u32, cycle: Option<u64>) {
+        if let Some(cycle) = cycle {
             let tick = cycle.saturating_mul(self.fabric.spec.ticks_per_cycle.into());
             if tick <= TICKS_MAX {
                 self.wheel.schedule(tick, Event::at(EventKind::Message, node, 0));
@@ -74,24 +84,27 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// The link to the router is free.
-    pub(crate) fn node_link_free(&mut self, node: u32) {
+    pub(crate) fn node_link_free(&mut self, node: u32, now: Time) {
         self.nodes.nodes[node as usize].link_scheduled = false;
-        self.make_ready(node);
+        self.make_ready(node, now);
     }
 
     /// The router has room again.
-    pub(crate) fn receive_node_credit(&mut self, node: u32, payload: u32) {
+    pub(crate) fn receive_node_credit(&mut self, node: u32, payload: u32, now: Time) {
         let (vc, flits) = credited(payload);
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] += flits;
         let record = &self.nodes.nodes[node as usize];
         if record.waiting > 0 || record.control_waiting > 0 || !self.nodes.due.is_empty() {
-            self.make_ready(node);
+            self.make_ready(node, now);
         }
     }
 
-    pub(super) fn make_ready(&mut self, node: u32) {
+    /// A node may be able to send, unless its link is busy and an event tells when it is free.
+    #[inline]
+    pub(super) fn make_ready(&mut self, node: u32, now: Time) {
         let record = &mut self.nodes.nodes[node as usize];
-        if !record.ready {
+        let waits = record.link_scheduled && record.link_free_at > now;
+        if !(record.ready || waits) {
             record.ready = true;
             self.nodes.ready.push(node);
         }
@@ -110,22 +123,25 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     #[inline]
     fn inject(&mut self, node: u32, now: Time) {
-        if self.fabric.rules.link_time(now) != now || self.nodes.nodes[node as usize].link_free_at > now {
+        let record = &self.nodes.nodes[node as usize];
+        if self.fabric.rules.link_time(now) != now || record.link_free_at > now {
             self.wait_for_link(node, now);
             return;
         }
-        if self.inject_control(node, now) || self.inject_due(node, now) || self.inject_data(node, now) {
+        let sends_control = record.control_waiting > 0 && self.inject_control(node, now);
+        let sends = sends_control || (!self.nodes.due.is_empty() && self.inject_due(node, now));
+        if sends || self.inject_data(node, now) {
             self.wait_for_link(node, now);
         }
     }
 
     /// Schedules the next attempt for when the link is free, if anything waits. What cannot be sent for lack of credits
     /// is tried again when they come.
+    #[inline]
     fn wait_for_link(&mut self, node: u32, now: Time) {
+        let record = &mut self.nodes.nodes[node as usize];
         let is_due = || self.nodes.due.get(node as usize).is_some_and(DueQueue::is_ready);
-        let record = &self.nodes.nodes[node as usize];
         if !record.link_scheduled && (record.waiting > 0 || record.control_waiting > 0 || is_due()) {
-            let record = &mut self.nodes.nodes[node as usize];
             record.link_scheduled = true;
             let tick = self.fabric.rules.link_time(record.link_free_at.max(now + 1));
             self.wheel.schedule(tick.into(), Event::at(EventKind::NodeLink, node, 0));
@@ -239,6 +255,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// The virtual channel for the next packet of a lane, if it has room.
+    #[inline]
     fn channel_for(&mut self, node: u32, lane: usize, class: u8, flits: u16) -> Option<u8> {
         let number = class;
         let class = &self.fabric.spec.classes[usize::from(number)];
@@ -260,11 +277,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let class = &self.fabric.spec.classes[usize::from(class)];
         let (first, end) = (class.first_vc[0], class.first_vc[0] + class.vcs[0]);
         let last = &mut self.nodes.nodes[node as usize].last_vc;
-        let free = &self.nodes.free[node as usize * self.fabric.shape.vcs..][..usize::from(end)];
-        let mut vc = if (first..end).contains(last) { *last } else { end - 1 };
+        let mut vc = *last;
         for _ in first..end {
-            vc = if vc + 1 == end { first } else { vc + 1 };
-            if free[usize::from(vc)] >= flits {
+            vc = if (first..end).contains(&(vc + 1)) { vc + 1 } else { first };
+            if self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] >= flits {
                 *last = vc;
                 return Some(vc);
             }
@@ -278,8 +294,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Makes the next packet of a lane.
+    #[inline]
     fn cut_packet(&mut self, node: u32, lane: usize, flits: u16, send_as: SendAs, now: Time) -> u32 {
-        let message = self.nodes.sources.front(node, lane).expect("a message waits");
+        let message = self.nodes.sources.advance(node, lane, flits);
         let part = Part {
             created: message.created,
             destination: message.destination,
@@ -292,7 +309,6 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if packet.is_last() {
             self.nodes.nodes[node as usize].waiting -= 1;
         }
-        self.nodes.sources.advance(node, lane, flits);
         self.pool.insert(packet)
     }
 
@@ -312,6 +328,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let port = self.attachments[node as usize];
         self.wheel.schedule(arrival.into(), Event::at(EventKind::Arrival, port, packet));
     }
+}
+
+/// The earlier one of two cycles that may never come.
+#[inline]
+fn earlier(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).min()
 }
 
 /// What a packet has from its message.

@@ -122,12 +122,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 }
                 SourceAction::Open { destination } => {
                     if self.nodes.due[node as usize].held.remove(&destination) {
-                        self.open(node, destination);
+                        self.open(node, destination, now);
                     }
                 }
                 SourceAction::OpenAll => {
                     let held = std::mem::take(&mut self.nodes.due[node as usize].held);
-                    held.into_iter().for_each(|destination| self.open(node, destination));
+                    held.into_iter().for_each(|destination| self.open(node, destination, now));
                 }
                 SourceAction::Timer { at, token } => {
                     self.wait_until(node, at.max(u64::from(now) + 1), What::Timer { token });
@@ -137,10 +137,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Asks again about the packets for a destination.
-    fn open(&mut self, node: u32, destination: u32) {
+    fn open(&mut self, node: u32, destination: u32, now: Time) {
         let lane = source_lane(&self.fabric, self.nodes.sources.lanes_per_node(), destination);
         self.nodes.sources.unpark(node, lane, destination);
-        self.make_ready(node);
+        self.make_ready(node, now);
     }
 
     /// Takes what is left of a message out of its send queue.
@@ -163,14 +163,14 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         } else {
             self.pool[last].next = place;
         }
-        self.make_ready(node);
+        self.make_ready(node, now);
     }
 
     /// Lets something be sent from a tick on.
     fn send_from(&mut self, node: u32, tick: u64, again: Again, now: Time) {
         if tick <= now.into() {
             self.line_up(node, again);
-            self.make_ready(node);
+            self.make_ready(node, now);
         } else {
             self.wait_until(node, tick, What::Again(again));
         }
@@ -218,7 +218,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if let Some((at, number)) = self.nodes.due[node as usize].next_announcement() {
             self.announce(node, at, number);
         }
-        self.make_ready(node);
+        self.make_ready(node, now);
     }
 
     fn on_timer(&mut self, node: u32, token: u32, now: Time) {

@@ -4,7 +4,7 @@
 //! once: one if inputs choose first, all if outputs do. Then the other side chooses, and the winners start to
 //! cross. A packet that cannot cross sleeps at the output it wants until something changes there.
 
-use tailback_routing::Header;
+use tailback_routing::{Header, Validity};
 
 use super::departures::Departures;
 use super::request::{Request, SETTLED, no_requests};
@@ -22,6 +22,15 @@ pub(super) enum Examined {
     NeedsChannel,
     /// It could cross at once.
     Ready(Request),
+}
+
+/// A decision that is not settled.
+#[derive(Clone, Copy, Debug)]
+struct Revised {
+    /// What the packet's header becomes.
+    header: Header,
+    /// Whether it is the same until the routing agent says that it may not be.
+    stays: bool,
 }
 
 impl<M: Microarchitecture> Routers<M> {
@@ -146,9 +155,9 @@ impl<M: Microarchitecture> Routers<M> {
             return Examined::Waits; // whoever is head now may be looked at in the next round
         }
         let number = self.queue_index(id);
-        let (mut queue, mut new_header) = (self.queues[number], None);
+        let (mut queue, mut revised) = (self.queues[number], None);
         if !queue.routed {
-            (queue, new_header) = self.route_head(id, number, queue, now, around);
+            (queue, revised) = self.route_head(id, number, queue, now, around);
             if queue.vcs == 0 {
                 return Examined::Waits;
             }
@@ -158,19 +167,19 @@ impl<M: Microarchitecture> Routers<M> {
         }
         let output = self.inputs[id.index as usize].first_port + u32::from(queue.port);
         if let Some(vc) = self.channel_with_room(output, &queue, now, around.fabric) {
-            let header = new_header.map_or(SETTLED, |header| self.scratch.keep_header(header));
+            let header = revised.map_or(SETTLED, |revised| self.scratch.keep_header(revised.header));
             let (queue, packet, port) = (number as u32, queue.head, queue.port);
             return Examined::Ready(Request { id, queue, packet, output, port, vc, header });
         }
         // A decision that is made anew at each attempt may be another one next time.
-        if queue.routed {
+        if queue.routed || revised.is_some_and(|revised| revised.stays) {
             self.sleep(id, queue.port, now, around);
         }
         Examined::Waits
     }
 
     /// Routes the head of a queue. Returns the record of the queue, by which no channel will do if routing has decided to
-    /// wait, and the new header, if routing decides anew at each attempt.
+    /// wait, and, if routing decides anew at each attempt, what it has decided.
     #[inline]
     fn route_head(
         &mut self,
@@ -179,15 +188,17 @@ impl<M: Microarchitecture> Routers<M> {
         queue: Queue,
         now: Time,
         around: &mut Surroundings<'_>,
-    ) -> (Queue, Option<Header>) {
+    ) -> (Queue, Option<Revised>) {
         let (step, vc) = self.route(id, queue.head, queue.flits, now, around);
         let packet = &mut around.pool[queue.head];
-        let revises = !step.settled && self.rules.revises(packet.class);
+        let revises = step.validity != Validity::Always && self.rules.revises(packet.class);
         let record = &mut self.queues[number];
         (record.port, record.vc, record.vcs, record.routed) = (step.port, vc, step.vcs, !revises);
         let queue = Queue { port: step.port, vc, vcs: step.vcs, routed: !revises, ..queue };
         if revises {
-            return (queue, Some(step.header));
+            // Heads that may be dropped are asked about at each allocation.
+            let stays = step.validity == Validity::UntilNamed && !self.may(self.rules.watches_heads);
+            return (queue, Some(Revised { header: step.header, stays }));
         }
         packet.header = step.header;
         (queue, None)
@@ -235,7 +246,7 @@ impl<M: Microarchitecture> Routers<M> {
         for vc in vc..vc + vcs {
             let free = if takes_credits { self.credit(index, vc) } else { u16::MAX };
             let most = best.map_or(flits, |(most, _)| most + 1);
-            if free >= most && self.space(index, fabric.output_queue(port.link_class, vc)) >= u32::from(flits) {
+            if free >= most && self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits) {
                 best = Some((free, vc));
                 if free == u16::MAX {
                     break;
@@ -255,7 +266,7 @@ impl<M: Microarchitecture> Routers<M> {
         let has_space = if self.departs_at_once() {
             self.departures.space(index, port, flits.into(), now)
         } else {
-            self.space(index, fabric.output_queue(port.link_class, vc)) >= u32::from(flits)
+            self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits)
         };
         if !has_space {
             return None;

@@ -2,7 +2,7 @@
 
 use tailback_routing::{Lane, Step};
 
-use super::state::QueueId;
+use super::state::{InputPort, QueueId};
 use super::{Microarchitecture, Routers, Surroundings};
 use crate::event::{Event, EventKind};
 use crate::fabric::Fabric;
@@ -39,8 +39,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
         queue.head = packet;
         if self.rules.tells_heads && !self.is_internal(port) && !self.is_crossing_still(id) {
-            let router = self.inputs[port as usize].router;
-            around.tell_head(router, packet, self.entry(id, around.fabric).1);
+            self.tell_head(id, packet, self.entry(id, around.fabric).1, now, around);
         }
         let alone_from = if self.might(self.rules.head_delay > 0) { now.max(self.crossing_until(id)) } else { now };
         self.set_head(id, index, packet, flits, around);
@@ -61,15 +60,23 @@ impl<M: Microarchitecture> Routers<M> {
         self.input_mut(id).free_scheduled = false;
         if self.rules.tells_heads {
             let input = self.input(id);
-            self.tell_of_new_head(QueueId { voq: input.last_voq, vc: input.last_vc, ..id }, around);
+            self.tell_of_new_head(QueueId { voq: input.last_voq, vc: input.last_vc, ..id }, now, around);
         }
         if self.has_awake(id) {
             self.rouse(id, now, around);
         }
     }
 
+    /// Tells the routing agent that a packet is head of a queue now.
+    fn tell_head(&mut self, id: QueueId, packet: u32, entry: Lane, now: Time, around: &mut Surroundings<'_>) {
+        let InputPort { router, first_port, .. } = self.inputs[id.index as usize];
+        if let Some(port) = around.tell_head(router, packet, entry) {
+            self.wake_sleepers(first_port + u32::from(port), now, around);
+        }
+    }
+
     /// Tells the routing agent that the head of a queue has left it, and who is head now.
-    pub(super) fn tell_of_new_head(&self, id: QueueId, around: &mut Surroundings<'_>) {
+    pub(super) fn tell_of_new_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
         if self.is_internal(id.index) {
             return; // agents do not know of what a router itself sends
         }
@@ -78,7 +85,7 @@ impl<M: Microarchitecture> Routers<M> {
         around.tell_left(router, class, entry);
         let head = self.queue(id).head;
         if head != NONE {
-            around.tell_head(router, head, entry);
+            self.tell_head(id, head, entry, now, around);
         }
     }
 

@@ -42,7 +42,7 @@ impl<M: Microarchitecture> Routers<M> {
         self.packet_hops += 1;
         self.last_hop = now;
 
-        if self.rules.tells_changes {
+        if self.rules.looks_at(self.outputs[index as usize].link_class) {
             around.gossip.note_change(self.inputs[id.index as usize].router);
         }
         if self.rules.tells_heads {
@@ -104,20 +104,24 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
-    /// A packet enters its output queue; its last flit has crossed before `end`.
+    /// A packet enters its output queue, if it is not sent off at once; its last flit has crossed before `end`.
     fn enqueue(&mut self, index: u32, packet: u32, end: Time, now: Time, around: &mut Surroundings<'_>) {
         let record = &mut around.pool[packet];
-        record.head_at = now + self.rules.crossbar_delay;
-        record.tail_lag = end - 1 - now;
-        let (vc, flits, ready) = (record.vc, record.flits, record.head_at);
+        let (vc, flits) = (record.vc, record.flits);
         let output = &self.outputs[index as usize];
-        if self.rules.measures_queues {
-            let credited = self.rules.claims_first && !output.is_terminal();
-            let backlog = &mut self.extras.backlogs[index as usize];
-            backlog.queued += u32::from(flits);
-            backlog.credited += if credited { u32::from(flits) } else { 0 };
-        }
         let queue = around.fabric.output_queue(output.link_class, vc);
+        if self.rules.measures_queues && self.rules.claims_first && !output.is_terminal() {
+            self.extras.backlogs[index as usize].credited += u32::from(flits);
+        }
+        if self.rules.departs_if_alone && self.departs_alone(index, queue, packet, end, now, around) {
+            return;
+        }
+        let ready = now + self.rules.crossbar_delay;
+        let record = &mut around.pool[packet];
+        (record.head_at, record.tail_lag) = (ready, end - 1 - now);
+        if self.rules.measures_queues {
+            self.extras.backlogs[index as usize].queued += u32::from(flits);
+        }
         if self.rules.bounded {
             *self.space_mut(index, queue) -= u32::from(flits);
         }

@@ -17,6 +17,10 @@ pub(super) struct Departure {
     pub flits: u16,
 }
 
+impl Departure {
+    pub const NONE: Self = Self { time: 0, flits: 0 };
+}
+
 /// The departures of all ports that have not been followed yet: a ring for each.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Departures {
@@ -85,6 +89,22 @@ impl<M: Microarchitecture> Routers<M> {
     /// A packet that has started to cross is sent off; its last flit has crossed before `end`.
     #[inline]
     pub(super) fn depart(&mut self, index: u32, packet: u32, end: Time, now: Time, around: &mut Surroundings<'_>) {
+        let departure = self.send_off(index, packet, end, now, around);
+        if self.rules.bounded {
+            self.departures.push(index, &mut self.outputs[index as usize], departure, now);
+        }
+    }
+
+    /// Sends a packet off as soon as the link can. Returns when that makes room.
+    #[inline]
+    pub(super) fn send_off(
+        &mut self,
+        index: u32,
+        packet: u32,
+        end: Time,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) -> Departure {
         let rules = &self.rules;
         let record = &mut around.pool[packet];
         let flits = record.flits;
@@ -96,11 +116,9 @@ impl<M: Microarchitecture> Routers<M> {
         port.link_free_at = rules.link_time(last_sent + flit_ticks);
         port.flits_sent += u32::from(rules.measured_flits(flits, start, last_sent));
         let arrival = record.leave(start, last_sent, port);
-        if rules.bounded {
-            let time = if rules.releases_late { port.link_free_at } else { start };
-            self.departures.push(index, port, Departure { time, flits }, now);
-        }
         around.send_packet(port, packet, arrival);
+        let time = if rules.releases_late { port.link_free_at } else { start };
+        Departure { time, flits }
     }
 
     /// Makes sure that an event tells when the next departing packet has made room, if the output queue may lack it.

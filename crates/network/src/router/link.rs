@@ -10,10 +10,12 @@ use crate::packet::NONE;
 use crate::time::Time;
 
 impl<M: Microarchitecture> Routers<M> {
-    /// Free flits of an output queue of a port.
+    /// Free flits of an output queue of a port, as far as allocations at `now` may know.
     #[inline]
-    pub(super) fn space(&self, index: u32, queue: usize) -> u32 {
-        self.extras.queues[index as usize * self.shape.output_queues + queue].space
+    pub(super) fn space(&self, index: u32, queue: usize, now: Time) -> u32 {
+        let sender = &self.extras.senders[index as usize];
+        let lone = if usize::from(sender.lone_queue) == queue { sender.lone_flits(now) } else { 0 };
+        self.extras.queues[index as usize * self.shape.output_queues + queue].space - lone
     }
 
     #[inline]
@@ -46,6 +48,42 @@ impl<M: Microarchitecture> Routers<M> {
         self.extras.queues[index as usize * self.shape.output_queues + queue].head = next;
         if next == NONE {
             self.extras.senders[index as usize].filled &= !(1 << queue);
+        }
+    }
+
+    /// Sends a packet off that has started to cross, to an output queue of its port, if it is certain to be the next on the
+    /// link. Returns whether it is.
+    #[inline]
+    pub(super) fn departs_alone(
+        &mut self,
+        index: u32,
+        queue: usize,
+        packet: u32,
+        end: Time,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) -> bool {
+        let delay = self.rules.crossbar_delay;
+        let start = self.rules.link_time((now + delay).max(self.outputs[index as usize].link_free_at));
+        let sender = &self.extras.senders[index as usize];
+        // The next one starts to cross when this one is done. Only one that has not left its queue is kept in mind.
+        if sender.filled != 0 || sender.lone.time >= now || start >= end + delay {
+            return false;
+        }
+        let departure = self.send_off(index, packet, end, now, around);
+        let sender = &mut self.extras.senders[index as usize];
+        (sender.lone, sender.lone_queue, sender.last_queue) = (departure, queue as u8, queue as u8);
+        true
+    }
+
+    /// Makes sure that an event tells when a lone packet has left its output queue.
+    pub(super) fn schedule_room_of_lone(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
+        let time = self.extras.senders[index as usize].lone.time;
+        let port = &mut self.outputs[index as usize];
+        if self.rules.bounded && time >= now && !port.room_scheduled {
+            port.room_scheduled = true;
+            // Room is seen by allocations after the tick in which it is made.
+            around.schedule(time + 1, Event::at(EventKind::RoomFree, index, 0));
         }
     }
 
@@ -200,7 +238,7 @@ impl<M: Microarchitecture> Routers<M> {
             self.credit(index, vc) <= around.fabric.capacity(self.outputs[index as usize].link_class, vc.into()),
             "more credits than the buffer has"
         );
-        if self.rules.tells_changes {
+        if self.rules.looks_at(self.outputs[index as usize].link_class) {
             around.gossip.note_change(self.inputs[index as usize].router);
         }
         if !M::PLAIN && self.rules.measures_queues {

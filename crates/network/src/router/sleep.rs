@@ -1,7 +1,8 @@
 //! Sleeping: heads that cannot leave are not looked at until something changes at the output they want.
 //!
 //! What can change is that the crossbar connection becomes free, that the output queue gets room, that credits
-//! arrive, or that a virtual channel is given back. Each of these wakes all that sleep at the port.
+//! arrive, or that a virtual channel is given back. Each of these wakes all that sleep at the port. Heads whose routing decides anew
+//! at each attempt sleep only if it has said until when it would decide the same.
 
 use super::state::QueueId;
 use super::{Microarchitecture, Routers, Surroundings, WORDS_MAX};
@@ -83,13 +84,19 @@ impl<M: Microarchitecture> Routers<M> {
             self.schedule_timeout(id, now, around);
         }
         let index = self.inputs[id.index as usize].first_port + u32::from(port);
-        for vc in 0..if self.outputs_share() { 1 } else { self.shape.outputs as u8 } {
-            if self.output(index, vc).busy_until > now {
-                self.schedule_output_free(index, vc, around);
+        if self.outputs_share() {
+            if self.output(index, 0).busy_until > now {
+                self.schedule_output_free(index, 0, around);
+                // Nobody is woken before that, so when there is room is asked then.
+                return;
             }
+        } else {
+            self.schedule_outputs_free(index, now, around);
         }
         if self.departs_at_once() {
             self.schedule_room(index, now, around);
+        } else if self.rules.departs_if_alone {
+            self.schedule_room_of_lone(index, now, around);
         }
     }
 
@@ -109,12 +116,21 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// Makes sure that an event tells when a connection of the crossbar to an output is free again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn schedule_output_free(&mut self, index: u32, vc: u8, around: &mut Surroundings<'_>) {
         let output = self.output_mut(index, vc);
         if !output.free_scheduled {
             output.free_scheduled = true;
             around.schedule(output.busy_until, Event::at(EventKind::OutputFree, index, vc.into()));
+        }
+    }
+
+    /// The same for all connections to a port that are busy.
+    fn schedule_outputs_free(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
+        for vc in 0..self.shape.outputs as u8 {
+            if self.output(index, vc).busy_until > now {
+                self.schedule_output_free(index, vc, around);
+            }
         }
     }
 
@@ -151,6 +167,11 @@ impl<M: Microarchitecture> Routers<M> {
             self.schedule_output_free(index, 0, around);
             return;
         }
+        self.wake_sleepers(index, now, around);
+    }
+
+    /// Wakes those that sleep at a port.
+    pub(super) fn wake_sleepers(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
         let (first_port, to) = (self.inputs[index as usize].first_port, self.inputs[index as usize].port);
         let sleepers = std::mem::take(&mut self.outputs[index as usize].waiters);
         self.wake_all(first_port, sleepers, to, now, around);

@@ -11,6 +11,7 @@ use tailback_engine::NEVER;
 use tailback_hardware::Arbiter;
 
 use super::WORDS_MAX;
+use super::departures::Departure;
 use crate::event::{Event, EventKind};
 use crate::fabric::{Fabric, Rules, Shape};
 use crate::link::{FarKind, Link};
@@ -218,6 +219,30 @@ pub(super) struct Sender {
     pub releasing_queue: u8,
     /// The output queue that was served last.
     pub last_queue: u8,
+    /// The last packet that was sent off because it was alone: when it leaves its output queue, of which it is not counted in
+    /// the records, how large it is, and the queue.
+    pub lone: Departure,
+    pub lone_queue: u8,
+}
+
+impl Sender {
+    /// It has not sent anything.
+    const NEW: Self = Self {
+        start_at: NEVER,
+        starts: 0,
+        filled: 0,
+        releasing: 0,
+        releasing_queue: 0,
+        last_queue: 0,
+        lone: Departure::NONE,
+        lone_queue: 0,
+    };
+
+    /// Flits of a lone packet that have not left their output queue, as far as allocations at `now` may know.
+    #[inline]
+    pub fn lone_flits(&self, now: Time) -> u32 {
+        if self.lone.time < now { 0 } else { self.lone.flits.into() }
+    }
 }
 
 /// What waits for a link, of all virtual channels.
@@ -289,7 +314,6 @@ impl Extras {
         let queues = ports * shape.voqs * shape.vcs;
         let owners = only_if(rules.vc_allocation, ports * shape.vcs);
         let space = fabric.spec.router.output_queues.flits.unwrap_or(u32::MAX);
-        let sender = Sender { start_at: NEVER, starts: 0, filled: 0, releasing: 0, releasing_queue: 0, last_queue: 0 };
         let queue = OutputQueue { head: NONE, tail: NONE, space };
         Self {
             heads: vec![Heads::default(); only_if(shape.voqs > 1, ports * shape.voqs)],
@@ -297,7 +321,7 @@ impl Extras {
             inputs: vec![InputConnection::default(); ports * (shape.inputs - 1)],
             outputs: vec![OutputConnection::default(); ports * (shape.outputs - 1)],
             waiters: vec![0; only_if(shape.words > 1, ports * (WORDS_MAX - 1))],
-            senders: vec![sender; only_if(!rules.departs_at_once, ports)],
+            senders: vec![Sender::NEW; only_if(!rules.departs_at_once, ports)],
             queues: vec![queue; only_if(!rules.departs_at_once, ports * shape.output_queues)],
             uncredited: vec![0; only_if(!rules.claims_first, ports * shape.vcs)],
             backlogs: vec![Backlog::default(); only_if(rules.measures_queues, ports)],

@@ -3,7 +3,7 @@
 use tailback_engine::{Kinds, Outbox, Tick, Wheel};
 use tailback_random::Stream;
 use tailback_routing::{Agent, Header, Lane, Notice, Step};
-use tailback_topology::RouterId;
+use tailback_topology::{Port, RouterId};
 
 use super::view::{Outputs, RouterView};
 use super::{Microarchitecture, Routers};
@@ -89,11 +89,12 @@ impl Surroundings<'_> {
         self.agents[usize::from(class) * self.streams.len() + router as usize].ejects(entry, header)
     }
 
-    /// Tells the routing agent of a router that a packet has become head of its queue.
-    pub fn tell_head(&mut self, router: u32, packet: u32, entry: Lane) {
+    /// Tells the routing agent of a router that a packet has become head of its queue. Returns the port for which others are to
+    /// be asked about again.
+    pub fn tell_head(&mut self, router: u32, packet: u32, entry: Lane) -> Option<Port> {
         let packet = &self.pool[packet];
         let agent = usize::from(packet.class) * self.streams.len() + router as usize;
-        self.agents[agent].head_arrived(entry, &packet.header);
+        self.agents[agent].head_arrived(entry, &packet.header)
     }
 
     /// Tells the routing agent of a router and a traffic class that the head of a queue has left it.

@@ -83,7 +83,8 @@ impl<M: Microarchitecture> Routers<M> {
         let record = &mut around.pool[packet];
         let waits = moment != Moment::Arrives && record.is_at_last_hop();
         let own = if waits { record.flits.into() } else { 0 };
-        let view = RouterBuffers { routers: self, fabric, first_port: self.inputs[id.index as usize].first_port, own };
+        let first_port = self.inputs[id.index as usize].first_port;
+        let view = RouterBuffers { routers: self, fabric, first_port, now, own };
         let (control, name) = (record.control(fabric), record.name());
         let Packet { kind, source, destination, flits, .. } = *record;
         let marks = &mut record.marks;
@@ -206,7 +207,7 @@ impl<M: Microarchitecture> Routers<M> {
         self.clear_awake(id);
         self.heads_mut(id).asleep &= !(1 << id.vc);
         if self.rules.tells_heads && !self.is_crossing_still(id) {
-            self.tell_of_new_head(id, around);
+            self.tell_of_new_head(id, now, around);
         }
         if behind != NONE {
             let from = now.max(self.crossing_until(id));
@@ -287,6 +288,7 @@ struct RouterBuffers<'a, M> {
     routers: &'a Routers<M>,
     fabric: &'a Fabric,
     first_port: u32,
+    now: Time,
     /// The flits of the packet that is asked about, if it is counted among those that wait for nodes.
     own: u32,
 }
@@ -301,11 +303,11 @@ impl<M: Microarchitecture> View for RouterBuffers<'_, M> {
     }
 
     fn output(&self, PortVc { port, vc }: PortVc) -> Fill {
-        let Self { routers, fabric, first_port, .. } = self;
+        let Self { routers, fabric, first_port, now, .. } = self;
         let index = first_port + u32::from(port);
         let Some(capacity) = fabric.spec.router.output_queues.flits else { return Fill::default() };
         let queue = fabric.output_queue(routers.outputs[index as usize].link_class, vc);
-        Fill { flits: capacity - routers.space(index, queue), capacity }
+        Fill { flits: capacity - routers.space(index, queue, *now), capacity }
     }
 
     fn downstream(&self, PortVc { port, vc }: PortVc) -> Fill {

@@ -2,7 +2,7 @@
 
 use tailback_routing::{Board, PortSet, View};
 
-use super::state::OutputPort;
+use super::state::{Backlog, OutputPort};
 use super::{Microarchitecture, Routers};
 use crate::fabric::Fabric;
 use crate::gossip::Gossip;
@@ -113,11 +113,11 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// The flits that wait for the link of a port, as [`View::waiting`] says.
-    fn waiting(&self, index: u32) -> u32 {
-        let backlog = self.extras.backlogs[index as usize];
-        let beyond =
-            if self.rules.claims_first { backlog.credited.saturating_sub(backlog.queued) } else { backlog.credited };
-        backlog.queued + beyond.saturating_sub(self.outputs[index as usize].round_trip())
+    fn waiting(&self, index: u32, now: Time) -> u32 {
+        let Backlog { queued, credited } = self.extras.backlogs[index as usize];
+        let queued = queued + self.extras.senders[index as usize].lone_flits(now);
+        let beyond = if self.rules.claims_first { credited.saturating_sub(queued) } else { credited };
+        queued + beyond.saturating_sub(self.outputs[index as usize].round_trip())
     }
 }
 
@@ -166,7 +166,7 @@ impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
                 .sum(),
             "what has taken credits is what is not free"
         );
-        routers.waiting(index)
+        routers.waiting(index, self.now)
     }
 
     #[inline]

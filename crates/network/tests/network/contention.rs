@@ -128,9 +128,10 @@ impl Agent for WatchedAgent {
         self.inner.ejects(entry, header)
     }
 
-    fn head_arrived(&mut self, entry: Lane, header: &Header) {
-        self.inner.head_arrived(entry, header);
+    fn head_arrived(&mut self, entry: Lane, header: &Header) -> Option<Port> {
+        let named = self.inner.head_arrived(entry, header);
         self.note_counters();
+        named
     }
 
     fn tail_left(&mut self, entry: Lane) {

@@ -1,5 +1,6 @@
 //! Where a router of a dragonfly is, and which of its ports lead closer to where.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use tailback_random::Stream;
@@ -13,21 +14,35 @@ struct Gateways {
     /// Where the links to a group start in `links`; one more at the end.
     starts: Vec<u32>,
     links: Vec<GlobalLink>,
+    /// By link: the router at its other end, by its place there.
+    ends: Vec<u32>,
 }
 
 impl Gateways {
     fn of(topology: &Dragonfly, group: u32) -> Self {
-        let (mut starts, mut links) = (vec![0], Vec::new());
+        let (mut starts, mut links) = (vec![0], Vec::<GlobalLink>::new());
         for other in 0..topology.groups() {
             links.extend(topology.global_links(group, other));
             starts.push(links.len() as u32);
         }
-        Self { starts, links }
+        let end = |link: &GlobalLink| match topology.peer(topology.router_at(group, link.router), link.port) {
+            Peer::Router { router, .. } => topology.place(router).1,
+            other => unreachable!("a global link leads to {other:?}"),
+        };
+        let ends = links.iter().map(end).collect();
+        Self { starts, links, ends }
     }
 
-    fn to(&self, group: u32) -> &[GlobalLink] {
+    /// Where the links to a group are.
+    #[inline]
+    fn range(&self, group: u32) -> Range<usize> {
         let [start, end] = [group, group + 1].map(|index| self.starts[index as usize] as usize);
-        &self.links[start..end]
+        start..end
+    }
+
+    #[inline]
+    fn to(&self, group: u32) -> &[GlobalLink] {
+        &self.links[self.range(group)]
     }
 }
 
@@ -43,6 +58,18 @@ impl Chart {
     pub(super) fn new(topology: Arc<Dragonfly>, sequence: VcSequence) -> Self {
         let gateways = (0..topology.groups()).map(|group| Arc::new(Gateways::of(&topology, group))).collect();
         Self { topology, sequence, gateways }
+    }
+
+    /// The number of links of a minimal way from a router to another one, each given by its group and its place there.
+    pub(super) fn distance(&self, from: (u32, u32), to: (u32, u32)) -> u32 {
+        if from.0 == to.0 {
+            return u32::from(from.1 != to.1);
+        }
+        let gateways = &self.gateways[from.0 as usize];
+        let range = gateways.range(to.0);
+        let ways = gateways.links[range.clone()].iter().zip(&gateways.ends[range]);
+        let links = ways.map(|(link, &end)| 1 + u32::from(link.router != from.1) + u32::from(end != to.1));
+        links.min().expect("all groups are joined")
     }
 
     /// The virtual channels that the sequence needs, by link class; injection needs one.
@@ -278,24 +305,14 @@ impl Compass {
         self.exits(self.place, group).map(|link| self.by(link)).collect()
     }
 
-    /// The number of links of a minimal way to the router at `place` of `group`.
-    pub(super) fn distance(&self, group: u32, place: u32) -> u32 {
-        let topology = &self.chart.topology;
-        topology.distance(topology.router_at(self.group, self.place), topology.router_at(group, place))
-    }
-
-    /// A router at which minimal ways from here enter `group`.
-    pub(super) fn entrance(&self, group: u32) -> RouterId {
-        let topology = &self.chart.topology;
+    /// The place of a router at which minimal ways from here enter `group`.
+    pub(super) fn entrance(&self, group: u32) -> u32 {
         if group == self.group {
-            return topology.router_at(group, self.place);
+            return self.place;
         }
         let links = self.gateways.to(group);
-        let link = links.iter().find(|link| link.router == self.place).unwrap_or(&links[0]);
-        match topology.peer(topology.router_at(self.group, link.router), link.port) {
-            Peer::Router { router, .. } => router,
-            other => unreachable!("a global link leads to {other:?}"),
-        }
+        let first = links.iter().position(|link| link.router == self.place).unwrap_or(0);
+        self.gateways.ends[self.gateways.range(group)][first]
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Kind, Parameter, Values};
 use tailback_random::Stream;
-use tailback_topology::{Dragonfly, RouterId, Topology};
+use tailback_topology::{Dragonfly, RouterId};
 
 use super::compass::{Chart, Compass};
 use super::intermediates::{INTERMEDIATES, TARGET, Turns, ValiantTarget};
@@ -122,14 +122,13 @@ impl Detours {
     /// The number of links of a way.
     fn links(&self, compass: &Compass, way: &Way) -> u32 {
         let (group, place, _) = Dragonfly::locate(way.header.destination());
-        let Some(via) = way.via else { return compass.distance(group, place) };
-        let topology = &self.chart.topology;
+        let (here, destination) = ((compass.group, compass.place), (group, place));
+        let Some(via) = way.via else { return self.chart.distance(here, destination) };
         let turn = match self.turns.target {
-            ValiantTarget::Group => compass.entrance(via.0),
-            ValiantTarget::Router | ValiantTarget::Node => topology.router_at(via.0, via.1),
+            ValiantTarget::Group => (via.0, compass.entrance(via.0)),
+            ValiantTarget::Router | ValiantTarget::Node => via,
         };
-        let (turn_group, turn_place) = topology.place(turn);
-        compass.distance(turn_group, turn_place) + topology.distance(turn, topology.router_at(group, place))
+        self.chart.distance(here, turn) + self.chart.distance(turn, destination)
     }
 
     /// The next step of a packet on its way, by `compass`.

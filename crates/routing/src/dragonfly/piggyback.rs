@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Choice, Kind, Parameter};
 use tailback_random::Stream;
-use tailback_topology::{AnyTopology, Dragonfly, LinkClass, Port, RouterId, Topology};
+use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
 use super::compass::Compass;
 use super::detours::{self, Detours, START, Way, straight_on};
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Interests, Lane, Notice, Routing, Step, View};
+use crate::{Agent, Changes, ChannelKind, Header, Interests, Lane, Notice, Routing, Step, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
@@ -110,7 +110,8 @@ impl Routing for Piggyback {
     }
 
     fn interests(&self) -> Interests {
-        Interests { heads: true, changes: true, notices: Some(LinkClass(1)), ..Interests::default() }
+        let changes = Changes::At(Dragonfly::GLOBAL);
+        Interests { heads: true, changes, notices: Some(Dragonfly::LOCAL), ..Interests::default() }
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
@@ -188,11 +189,12 @@ impl Agent for PiggybackAgent {
         self.compass.is_last(header) && (header.leg == START || self.detours.ejects(&self.compass, header))
     }
 
-    fn head_arrived(&mut self, entry: Lane, _header: &Header) {
+    fn head_arrived(&mut self, entry: Lane, _header: &Header) -> Option<Port> {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         if let Some(drawn) = self.drawn.get_mut(queue) {
             *drawn = None;
         }
+        None
     }
 
     fn look(&mut self, view: &dyn View) -> Option<Notice> {

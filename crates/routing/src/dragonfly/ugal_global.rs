@@ -14,7 +14,7 @@ use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 use super::detours::{Detours, Way};
 use super::ugal::{PARAMETERS, Rule, Scales};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, Notice, Routing, Step, View};
+use crate::{Agent, Changes, ChannelKind, Header, Hop, Interests, Lane, Notice, Routing, Step, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const UGAL_GLOBAL: RoutingModel = RoutingModel {
@@ -53,7 +53,7 @@ impl Routing for UgalGlobal {
     }
 
     fn interests(&self) -> Interests {
-        Interests { changes: true, notices: Some(Dragonfly::LOCAL), ..Interests::default() }
+        Interests { changes: Changes::Anywhere, notices: Some(Dragonfly::LOCAL), ..Interests::default() }
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {

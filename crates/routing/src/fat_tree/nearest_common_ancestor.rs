@@ -7,7 +7,7 @@ use tailback_random::Stream;
 use tailback_topology::{AnyTopology, FatTree, Locator, Port, RouterId, Topology};
 
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, View};
+use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, Validity, View};
 
 /// How a packet chooses among the links that lead up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +161,8 @@ impl NcaAgent {
 
     fn step(&self, port: u32, header: Header) -> Step {
         let terminal = self.level == 1 && port < self.first_up;
-        Step { port: port as Port, vc: 0, vcs: if terminal { 1 } else { self.routing.vcs }, settled: true, header }
+        let vcs = if terminal { 1 } else { self.routing.vcs };
+        Step { port: port as Port, vc: 0, vcs, validity: Validity::Always, header }
     }
 
     fn possible(&self, header: Header, steps: &mut Vec<Step>) {

@@ -24,7 +24,9 @@ use tailback_topology::{Dragonfly, LinkClass, Port, RouterId, Topology};
 use self::contention::Contention;
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use super::compass::{Chart, Compass};
-use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, Notice, PortSet, Routing, Step, VcSequence, View};
+use crate::{
+    Agent, ChannelKind, Header, Hop, Interests, Lane, Notice, PortSet, Routing, Step, Validity, VcSequence, View,
+};
 
 /// The channels that packets wait for, in the order in which they use them.
 const ORDER: &str = "l0 g0 l1 g1 l2";
@@ -56,6 +58,19 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
 
     /// Whether a packet looks for another way than its minimal one.
     fn fires(&self, scene: &Scene<'_>, random: &mut Stream) -> bool;
+
+    /// Where that it does not fire depends on nothing but how many packets want the minimal output: whether they are now as
+    /// many as make it fire. Packets that it holds for are not asked about until then.
+    #[inline]
+    fn is_reached(&self, _count: u32) -> bool {
+        false
+    }
+
+    /// Whether that holds for a packet.
+    #[inline]
+    fn counts_only(&self, _scene: &Scene<'_>) -> bool {
+        false
+    }
 
     /// The most flits that the buffer behind another way may hold.
     #[inline]
@@ -219,7 +234,7 @@ impl<'a> Case<'a> {
             Hop::Local => self.header,
             Hop::Global => self.through(port),
         };
-        Step { port, vc, vcs: 1, settled: false, header }
+        Step { port, vc, vcs: 1, validity: Validity::Once, header }
     }
 
     /// The header after a global link.
@@ -232,7 +247,7 @@ impl<'a> Case<'a> {
     fn opportunity(&self, ways: OtherWays, port: Port) -> Step {
         let leaving = if self.is_leaving() { done::MUST_LEAVE } else { 0 };
         let header = Header { leg: self.header.leg | done::LOCAL | leaving, ..self.header };
-        Step { port, vc: ways.vc, vcs: 1, settled: false, header }
+        Step { port, vc: ways.vc, vcs: 1, validity: Validity::Once, header }
     }
 
     /// All steps that are minimal, or, where the packet must leave, none.
@@ -350,7 +365,8 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
             return self.misroute(&packet, &scene, random).unwrap_or(Step::none_yet(*header));
         }
         if !self.trigger.fires(&scene, random) {
-            return minimal;
+            let stays = self.trigger.counts_only(&scene) && !self.compass.draws_towards(packet.group);
+            return if stays { minimal.valid(Validity::UntilNamed) } else { minimal };
         }
         self.misroute(&packet, &scene, random).unwrap_or(minimal)
     }
@@ -359,12 +375,13 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         self.compass.is_last(header)
     }
 
-    fn head_arrived(&mut self, entry: Lane, header: &Header) {
+    fn head_arrived(&mut self, entry: Lane, header: &Header) -> Option<Port> {
         let (group, place, port) = Dragonfly::locate(header.destination());
         let minimal = self.compass.first_towards(group, place).unwrap_or(port);
         let leaves_for =
             (group != self.compass.group && self.compass.kind(entry.port) != Some(Hop::Local)).then_some(group);
         self.contention.head_arrived(entry, minimal, leaves_for);
+        self.trigger.is_reached(self.contention.count(minimal)).then_some(minimal)
     }
 
     fn tail_left(&mut self, entry: Lane) {

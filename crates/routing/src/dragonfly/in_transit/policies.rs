@@ -9,7 +9,7 @@ use tailback_topology::AnyTopology;
 use super::credits::Credits;
 use super::{InTransit, LOCAL, OtherWays, Probe, Scene, Trigger};
 use crate::registry::{RoutingModel, needs};
-use crate::{Interests, Lane, Routing};
+use crate::{Changes, Interests, Lane, Routing};
 
 const fn percent(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
     Parameter { name, kind: Kind::Integer { min: 0, max: 1000 }, default: Some(default), help }
@@ -79,8 +79,14 @@ fn build<T: Trigger>(
 }
 
 /// Told of heads.
-const HEADS: Interests =
-    Interests { heads: true, changes: false, queues: false, notices: None, broadcast_cycles: None, broadcast_flits: 0 };
+const HEADS: Interests = Interests {
+    heads: true,
+    changes: Changes::Nowhere,
+    queues: false,
+    notices: None,
+    broadcast_cycles: None,
+    broadcast_flits: 0,
+};
 
 /// OLM: misroutes when the minimal way is congested by what credits tell.
 pub(crate) const OLM: RoutingModel = RoutingModel {
@@ -141,6 +147,16 @@ impl Trigger for Base {
     #[inline]
     fn fires(&self, scene: &Scene<'_>, _random: &mut Stream) -> bool {
         scene.contention.count(scene.minimal.port) >= self.threshold
+    }
+
+    #[inline]
+    fn is_reached(&self, count: u32) -> bool {
+        count == self.threshold
+    }
+
+    #[inline]
+    fn counts_only(&self, _scene: &Scene<'_>) -> bool {
+        true
     }
 
     #[inline]
@@ -253,6 +269,16 @@ impl Trigger for Ectn {
             scene.contention.partial(group) + others >= self.combined
         };
         self.base.fires(scene, random) || scene.leaves_for.is_some_and(contended)
+    }
+
+    #[inline]
+    fn is_reached(&self, count: u32) -> bool {
+        self.base.is_reached(count)
+    }
+
+    #[inline]
+    fn counts_only(&self, scene: &Scene<'_>) -> bool {
+        scene.leaves_for.is_none()
     }
 
     #[inline]
