@@ -1,12 +1,10 @@
 //! From a request to runs that can be written down: everything is checked before anything happens.
 
-use sha2::{Digest as _, Sha256};
-use tailback_api::v1;
-use tailback_api::v1::{CreateRunRequest, Execution, Progress, Run, RunState};
-use tailback_scenario::{Document, Scenario};
+use tailback_scenario::Scenario;
 use tailback_sim::Plan;
 
-use crate::access::{Caller, hexadecimal};
+use crate::access::Caller;
+use crate::domain::{Execution, Progress, Run, RunRequest, ScenarioSource};
 use crate::engine::sweep;
 use crate::limits::Limits;
 use crate::names;
@@ -30,26 +28,26 @@ impl Accepted {
 }
 
 /// Checks what can be checked without looking into the scenario.
-pub(crate) fn check_request(request: &CreateRunRequest, limits: &Limits) -> Result<(), Refusal> {
+pub(crate) fn check_request(request: &RunRequest, limits: &Limits) -> Result<(), Refusal> {
     names::request(&request.request_id)?;
     if !request.run_id.is_empty() {
         names::new_run(&request.run_id)?;
     }
     names::labels(&request.labels)?;
-    let execution = request.execution.unwrap_or_default();
+    let execution = &request.execution;
     Limits::check(Limit::Threads, execution.threads.unwrap_or(0).into(), limits.threads_max.into())?;
     Limits::check(Limit::ArtifactBytes, execution.artifact_bytes_max, limits.artifact_bytes_max)?;
     if let Some(wall_time) = execution.wall_time_max {
-        if wall_time.seconds < 0 || wall_time.nanos < 0 || (wall_time.seconds == 0 && wall_time.nanos == 0) {
+        if wall_time.is_zero() {
             return Err(Refusal::invalid("execution.wall_time_max", "the time is not positive"));
         }
-        Limits::check(Limit::WallTime, wall_time.seconds as u64, limits.wall_time_s_max)?;
+        Limits::check(Limit::WallTime, wall_time.as_secs(), limits.wall_time_s_max)?;
     }
     scenario(request.scenario.as_ref(), limits).map(|_| ())
 }
 
 /// The scenario of a request, if it is not too large.
-pub(crate) fn scenario<'r>(given: Option<&'r v1::Scenario>, limits: &Limits) -> Result<&'r v1::Scenario, Refusal> {
+pub(crate) fn scenario<'r>(given: Option<&'r ScenarioSource>, limits: &Limits) -> Result<&'r ScenarioSource, Refusal> {
     let given = given.ok_or_else(|| Refusal::invalid("scenario", "there is none"))?;
     let overrides: usize = given.overrides.iter().map(String::len).sum();
     let bytes = given.name.len() + given.document.len() + overrides;
@@ -57,30 +55,23 @@ pub(crate) fn scenario<'r>(given: Option<&'r v1::Scenario>, limits: &Limits) -> 
     Ok(given)
 }
 
-/// The document of a scenario with its overrides.
-pub(crate) fn document(given: &v1::Scenario) -> Document {
-    let name = if given.name.is_empty() { "scenario" } else { &given.name };
-    given.overrides.iter().fold(Document::read(name, &given.document), |document, set| document.with(set))
-}
-
 /// Checks the rest, which may take a while, and gives what is to be written down. `run_id` is the name of the run if the
 /// request gives it none.
 pub(crate) fn admit(
-    mut request: CreateRunRequest,
+    mut request: RunRequest,
     caller: &Caller,
     run_id: String,
     limits: &Limits,
 ) -> Result<Accepted, Refusal> {
-    let fingerprint = fingerprint(&request);
+    let fingerprint = request.fingerprint();
     let given = request.scenario.take().unwrap_or_default();
     let id = if request.run_id.is_empty() { run_id } else { request.run_id };
     let base = Base { id: &id, caller, given: &given, execution: request.execution, limits };
-    let document = document(&given);
+    let document = given.read();
     let resolved = document.resolve().map_err(Refusal::InvalidScenario)?;
     let Some(asked) = request.sweep else {
         let mut run = base.simulation(&resolved)?;
         run.run.labels = request.labels;
-        run.run.scenario = Some(given.clone());
         return Ok(Accepted { run, children: Vec::new(), fingerprint });
     };
     let varied = sweep::wanted(&document, &asked)?;
@@ -94,14 +85,13 @@ pub(crate) fn admit(
         child.run.child_number = index as u32 + 1;
         child.run.labels = request.labels.clone();
         let overrides = given.overrides.iter().cloned().chain(part.overrides).collect();
-        child.run.scenario = Some(v1::Scenario { overrides, ..given.clone() });
+        child.scenario = ScenarioSource { overrides, ..given.clone() };
         children.push(child);
     }
     let mut run = base.simulation(&resolved)?;
     run.run.sweep = Some(asked);
     run.run.labels = request.labels;
-    run.run.progress = Some(Progress { children: children.len() as u32, ..Progress::default() });
-    run.run.scenario = Some(given.clone());
+    run.run.progress = Progress { children: children.len() as u32, ..Progress::default() };
     Ok(Accepted { run, children, fingerprint })
 }
 
@@ -109,15 +99,15 @@ pub(crate) fn admit(
 struct Base<'r> {
     id: &'r str,
     caller: &'r Caller,
-    given: &'r v1::Scenario,
-    execution: Option<Execution>,
+    given: &'r ScenarioSource,
+    execution: Execution,
     limits: &'r Limits,
 }
 
 impl Base<'_> {
     /// A simulation, if it is not too large.
     fn simulation(&self, scenario: &Scenario) -> Result<New, Refusal> {
-        let mut execution = self.execution.unwrap_or_default();
+        let mut execution = self.execution;
         let threads = execution.threads.or(scenario.execution.threads).unwrap_or(0);
         let plan = Plan::on(scenario, threads as usize);
         execution.threads = Some(threads);
@@ -130,25 +120,15 @@ impl Base<'_> {
         Limits::check(Limit::Threads, threads.into(), self.limits.threads_max.into())?;
         let cycles = scenario.measure.warmup + scenario.measure.cycles;
         let title = if scenario.title.is_empty() { &self.given.name } else { &scenario.title };
-        let mut run = Run {
+        let run = Run {
             id: self.id.to_owned(),
             owner: self.caller.name.clone(),
-            execution: Some(execution),
-            progress: Some(Progress { cycles, ..Progress::default() }),
+            execution,
+            progress: Progress { cycles, ..Progress::default() },
             scenario_digest: scenario.digest.clone(),
             title: title.clone(),
             ..Run::default()
         };
-        run.set_state(RunState::Pending);
-        Ok(New { run, threads: threads.max(1), memory_bytes: plan.memory_bytes })
+        Ok(New { run, scenario: self.given.clone(), threads: threads.max(1), memory_bytes: plan.memory_bytes })
     }
-}
-
-/// Equal for requests that ask for the same.
-fn fingerprint(request: &CreateRunRequest) -> String {
-    let mut labels: Vec<_> = request.labels.iter().collect();
-    labels.sort();
-    let mut rest = request.clone();
-    rest.labels.clear();
-    hexadecimal(&Sha256::digest(format!("{rest:?}{labels:?}")))
 }

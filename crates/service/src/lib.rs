@@ -1,14 +1,16 @@
 //! The control service: experiments come in over gRPC, are kept on disk, and are carried out one after the other.
 //!
 //! A [`Server`] is bound to an address and a data directory by a [`Configuration`], and serves until it is asked to stop.
-//! Inside, four parts know little of each other:
+//! Inside, six parts know little of each other:
 //!
+//! * `domain`: what all this is about: runs, events, samples, what is asked for; in types of the service's own;
 //! * `store`: runs and their events in SQLite, artifacts and checkpoints as files. All that changes goes through one
 //!   thread, which commits what has come together meanwhile at once;
 //! * `engine`: threads of its own that take pending runs, simulate them, write checkpoints, and finish sweeps;
 //! * `watch`: tells those who watch a run that there is something new;
+//! * `wire`: makes messages of the interface of `domain` types and back. Only `rpc` and `wire` know these messages;
 //! * `rpc`: the services, each call of which is checked by `access` and `limits` before anything happens. What can go
-//!   wrong is a `Refusal`, which becomes a gRPC status in one place.
+//!   wrong is a `Refusal`, which becomes a gRPC status in one place, in `wire`.
 //!
 //! **What this crate must never know:** how anything is simulated; terminals.
 //!
@@ -22,6 +24,7 @@ mod calls;
 mod configuration;
 mod connection;
 mod context;
+mod domain;
 mod engine;
 mod limits;
 mod meters;
@@ -33,6 +36,7 @@ mod schema;
 mod server;
 mod store;
 mod watch;
+mod wire;
 
 pub use access::{Role, TokenError, Tokens, new_token};
 pub use configuration::{Configuration, ConfigurationError, Encryption};

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use tailback_api::v1;
 
 use crate::refusal::{Limit, Refusal};
 
@@ -109,40 +108,5 @@ impl Limits {
 
     pub(crate) fn stream_stall(&self) -> Duration {
         Duration::from_secs(self.stream_stall_s_max)
-    }
-
-    /// As they are published.
-    pub(crate) fn to_proto(&self) -> v1::ServerLimits {
-        let seconds = |seconds: u64| {
-            Some(prost_types::Duration { seconds: i64::try_from(seconds).unwrap_or(i64::MAX), nanos: 0 })
-        };
-        let milliseconds = |ms: u64| {
-            let seconds = i64::try_from(ms / 1000).unwrap_or(i64::MAX);
-            Some(prost_types::Duration { seconds, nanos: (ms % 1000) as i32 * 1_000_000 })
-        };
-        v1::ServerLimits {
-            queue_max: self.queue_max,
-            concurrent_runs_max: self.concurrent_runs_max,
-            threads_max: self.threads_max,
-            nodes_max: self.nodes_max,
-            memory_bytes_max: self.memory_bytes_max,
-            wall_time_max: seconds(self.wall_time_s_max),
-            artifact_bytes_max: self.artifact_bytes_max,
-            sweep_runs_max: self.sweep_runs_max,
-            scenario_bytes_max: self.scenario_bytes_max,
-            message_bytes_max: self.message_bytes_max,
-            streams_max: self.streams_max,
-            stream_lifetime_max: seconds(self.stream_lifetime_s_max),
-            stream_stall_max: seconds(self.stream_stall_s_max),
-            wait_max: seconds(self.wait_s_max),
-            heartbeat_interval: seconds(self.heartbeat_s),
-            events_kept_max: self.events_kept_max,
-            header_bytes_max: self.header_bytes_max,
-            connection_calls_max: self.connection_calls_max,
-            checks_max: self.checks_max,
-            samples_kept_max: self.samples_kept_max,
-            sample_interval: milliseconds(self.sample_interval_ms),
-            checkpoint_interval: milliseconds(self.checkpoint_interval_ms),
-        }
     }
 }

@@ -6,16 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tailback_api::v1::RunState;
 use tonic::Code;
 
-use crate::refusal::state_word;
+use crate::domain::State;
 
 /// What is counted since the server was started.
 #[derive(Debug, Default)]
 pub(crate) struct Meters {
     created: AtomicU64,
-    ended: Mutex<BTreeMap<String, u64>>,
+    ended: Mutex<BTreeMap<&'static str, u64>>,
     calls: Mutex<BTreeMap<(String, String), u64>>,
     checkpoints: AtomicU64,
     checkpoint_bytes: AtomicU64,
@@ -37,8 +36,8 @@ impl Meters {
         self.created.fetch_add(runs, Ordering::Relaxed);
     }
 
-    pub(crate) fn ended(&self, state: RunState) {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner).entry(state_word(state)).or_default() += 1;
+    pub(crate) fn ended(&self, state: State) {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner).entry(state.word()).or_default() += 1;
     }
 
     /// A call of a method that exists was answered.

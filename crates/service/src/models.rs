@@ -1,48 +1,38 @@
 //! What scenarios can be made of: models with their schemas and examples.
 
-use tailback_api::v1;
-use tailback_scenario::{Document, Kind, ModelSummary, Parameter, models};
+use tailback_scenario::{Document, Kind, ModelSummary, models};
 
 use crate::refusal::Refusal;
 use crate::schema;
 
+/// A model with all that can be said about it.
+pub(crate) struct Model {
+    pub model: ModelSummary,
+    /// The JSON Schema of its table of parameters.
+    pub json_schema: String,
+    /// A small scenario that uses it, complete and without mistakes.
+    pub example: String,
+}
+
 /// All models of a kind; of all kinds if none is named.
-pub(crate) fn list(kind: &str) -> Vec<v1::ModelSummary> {
-    models().filter(|model| kind.is_empty() || model.kind == kind).map(|model| summary(&model)).collect()
+pub(crate) fn list(kind: &str) -> impl Iterator<Item = ModelSummary> {
+    models().filter(move |model| kind.is_empty() || model.kind == kind)
 }
 
 /// All about one model.
-pub(crate) fn get(kind: &str, name: &str) -> Result<v1::Model, Refusal> {
+pub(crate) fn get(kind: &str, name: &str) -> Result<Model, Refusal> {
     let model = models().find(|model| model.kind == kind && model.name == name).ok_or_else(|| {
         let kind = if kind.is_empty() { "model" } else { kind };
         Refusal::ModelNotFound { kind: kind.to_owned(), name: name.to_owned() }
     })?;
     let example = example(&model)
         .ok_or_else(|| Refusal::Internal(format!("there is no example of {} {}", model.kind, model.name)))?;
-    Ok(v1::Model {
-        summary: Some(summary(&model)),
-        parameters: model.parameters.iter().map(parameter).collect(),
-        json_schema: serde_json::to_string_pretty(&schema::model_schema(&model)).expect("plain data"),
-        example,
-    })
-}
-
-fn summary(model: &ModelSummary) -> v1::ModelSummary {
-    let [kind, name, summary] = [model.kind, model.name, model.summary].map(str::to_owned);
-    v1::ModelSummary { kind, name, summary }
-}
-
-fn parameter(parameter: &Parameter) -> v1::Parameter {
-    v1::Parameter {
-        name: parameter.name.to_owned(),
-        values: values(parameter.kind),
-        default: parameter.default.map(str::to_owned),
-        help: parameter.help.to_owned(),
-    }
+    let json_schema = serde_json::to_string_pretty(&schema::model_schema(&model)).expect("plain data");
+    Ok(Model { model, json_schema, example })
 }
 
 /// What values a parameter takes, in words.
-fn values(kind: Kind) -> String {
+pub(crate) fn values(kind: Kind) -> String {
     match kind {
         Kind::Integer { min, max } => format!("whole number, {min} to {max}"),
         Kind::Number { min, max } => format!("number, {min} to {max}"),
@@ -180,6 +170,6 @@ mod tests {
     #[test]
     fn what_is_not_there_is_not_found() {
         assert!(matches!(get("topology", "torus-of-cheese"), Err(Refusal::ModelNotFound { .. })));
-        assert!(list("cheese").is_empty() && list("topology").len() > 3 && list("").len() > 20);
+        assert!(list("cheese").count() == 0 && list("topology").count() > 3 && list("").count() > 20);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! **The invariant it keeps:** a name that passed has no slash, no backslash, does not begin with a dot, and is short.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::refusal::Refusal;
 
@@ -44,7 +44,7 @@ pub(crate) fn request(id: &str) -> Result<(), Refusal> {
 }
 
 /// The labels of a run.
-pub(crate) fn labels(labels: &HashMap<String, String>) -> Result<(), Refusal> {
+pub(crate) fn labels(labels: &BTreeMap<String, String>) -> Result<(), Refusal> {
     if labels.len() > LABELS_MAX {
         return Err(Refusal::invalid("labels", format!("{} labels, the limit is {LABELS_MAX}", labels.len())));
     }

@@ -1,14 +1,11 @@
-//! Why calls are refused or fail: a closed list, mapped to gRPC codes and details here and nowhere else.
+//! Why calls are refused or fail: a closed list. How clients are told is said in `wire`.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use tailback_api::v1::{ErrorReason, RunState};
 use tailback_scenario::Diagnostics;
-use tonic::{Code, Status};
-use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
 use crate::access::Role;
+use crate::domain::State;
 
 /// Why a call is refused or fails.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -27,10 +24,10 @@ pub(crate) enum Refusal {
     RunExists(String),
     #[error("the request id was used before, with other content, for run `{0}`")]
     RequestIdReused(String),
-    #[error("run `{run}` is {}; wait until it has ended", state_word(*.state))]
-    RunNotEnded { run: String, state: RunState },
+    #[error("run `{run}` is {}; wait until it has ended", .state.word())]
+    RunNotEnded { run: String, state: State },
     #[error("run `{run}` has no results: {}", .why)]
-    NoResults { run: String, state: RunState, why: String },
+    NoResults { run: String, state: State, why: String },
     #[error("run `{0}` has no time series; set measure.series in its scenario")]
     NoSeries(String),
     #[error("run `{run}` is a part of sweep `{parent}`; ask for this of the sweep")]
@@ -63,7 +60,7 @@ pub(crate) enum Refusal {
     Internal(String),
 }
 
-/// What is limited: the field of `ServerLimits`.
+/// What is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     Threads,
@@ -76,19 +73,6 @@ pub(crate) enum Limit {
 }
 
 impl Limit {
-    /// The field that publishes it.
-    fn field(self) -> &'static str {
-        match self {
-            Self::Threads => "threads_max",
-            Self::Nodes => "nodes_max",
-            Self::Memory => "memory_bytes_max",
-            Self::WallTime => "wall_time_max",
-            Self::ArtifactBytes => "artifact_bytes_max",
-            Self::SweepRuns => "sweep_runs_max",
-            Self::ScenarioBytes => "scenario_bytes_max",
-        }
-    }
-
     /// What it counts.
     fn unit(self) -> &'static str {
         match self {
@@ -102,13 +86,6 @@ impl Limit {
         }
     }
 }
-
-/// How long to wait before asking again, when the queue is full.
-const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// Mistakes of a scenario that are told in a status: headers have a limit, and all of them are in ValidateScenario.
-const VIOLATIONS_MAX: usize = 16;
-/// Bytes of a text in a status.
-const TEXT_MAX: usize = 1024;
 
 impl Refusal {
     pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Self {
@@ -125,113 +102,6 @@ impl Refusal {
             other => other,
         }
     }
-
-    fn code_and_reason(&self) -> (Code, ErrorReason) {
-        match self {
-            Self::InvalidScenario(_) => (Code::InvalidArgument, ErrorReason::InvalidScenario),
-            Self::InvalidRequest { .. } => (Code::InvalidArgument, ErrorReason::InvalidRequest),
-            Self::RunNotFound(_) => (Code::NotFound, ErrorReason::RunNotFound),
-            Self::ArtifactNotFound { .. } => (Code::NotFound, ErrorReason::ArtifactNotFound),
-            Self::ModelNotFound { .. } => (Code::NotFound, ErrorReason::ModelNotFound),
-            Self::RunExists(_) => (Code::AlreadyExists, ErrorReason::RunExists),
-            Self::RequestIdReused(_) => (Code::AlreadyExists, ErrorReason::RequestIdReused),
-            Self::RunNotEnded { .. } => (Code::FailedPrecondition, ErrorReason::RunNotEnded),
-            Self::NoResults { .. } => (Code::FailedPrecondition, ErrorReason::NoResults),
-            Self::NoSeries(_) => (Code::FailedPrecondition, ErrorReason::NoSeries),
-            Self::PartOfSweep { .. } => (Code::FailedPrecondition, ErrorReason::PartOfSweep),
-            Self::QueueFull { .. } => (Code::ResourceExhausted, ErrorReason::QueueFull),
-            Self::LimitExceeded { .. } => (Code::ResourceExhausted, ErrorReason::LimitExceeded),
-            Self::TooManyStreams { .. } => (Code::ResourceExhausted, ErrorReason::TooManyStreams),
-            Self::StorageFull => (Code::ResourceExhausted, ErrorReason::StorageFull),
-            Self::SequenceGone { .. } => (Code::OutOfRange, ErrorReason::SequenceGone),
-            Self::OffsetOutOfRange { .. } => (Code::OutOfRange, ErrorReason::OffsetOutOfRange),
-            Self::WatchTooSlow { .. } => (Code::Aborted, ErrorReason::WatchTooSlow),
-            Self::ShuttingDown { .. } => (Code::Unavailable, ErrorReason::ShuttingDown),
-            Self::StreamExpired { .. } => (Code::Unavailable, ErrorReason::StreamExpired),
-            Self::NotAuthenticated => (Code::Unauthenticated, ErrorReason::NotAuthenticated),
-            Self::NotAllowed { .. } => (Code::PermissionDenied, ErrorReason::NotAllowed),
-            Self::DeadlinePassed { .. } => (Code::DeadlineExceeded, ErrorReason::DeadlinePassed),
-            Self::Internal(_) => (Code::Internal, ErrorReason::Internal),
-        }
-    }
-
-    /// What goes with the reason, for programs.
-    fn metadata(&self) -> Vec<(&'static str, String)> {
-        match self {
-            Self::RunNotFound(run) | Self::RunExists(run) | Self::RequestIdReused(run) | Self::NoSeries(run) => {
-                vec![("run", run.clone())]
-            }
-            Self::ArtifactNotFound { run, artifact } => vec![("run", run.clone()), ("artifact", artifact.clone())],
-            Self::RunNotEnded { run, state } | Self::NoResults { run, state, .. } => {
-                vec![("run", run.clone()), ("state", state.as_str_name().to_owned())]
-            }
-            Self::PartOfSweep { run, parent } => vec![("run", run.clone()), ("parent", parent.clone())],
-            Self::QueueFull { allowed, asked } => numbers("queue_max", *allowed, *asked),
-            Self::LimitExceeded { limit, allowed, asked } => numbers(limit.field(), *allowed, *asked),
-            Self::TooManyStreams { allowed, .. } => {
-                vec![("limit", "streams_max".to_owned()), ("allowed", allowed.to_string())]
-            }
-            Self::SequenceGone { run, oldest, latest } => {
-                vec![("run", run.clone()), ("oldest", oldest.to_string()), ("latest", latest.to_string())]
-            }
-            Self::OffsetOutOfRange { size } => vec![("size", size.to_string())],
-            Self::WatchTooSlow { resume_after, .. } => vec![("resume_after", resume_after.to_string())],
-            Self::ShuttingDown { resume_after }
-            | Self::StreamExpired { resume_after }
-            | Self::DeadlinePassed { resume_after } => {
-                resume_after.iter().map(|sequence| ("resume_after", sequence.to_string())).collect()
-            }
-            Self::NotAllowed { role, owner } => {
-                let owner = owner.iter().map(|owner| ("owner", owner.clone()));
-                std::iter::once(("role", role.word().to_owned())).chain(owner).collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    fn violations(&self) -> Vec<FieldViolation> {
-        match self {
-            Self::InvalidScenario(diagnostics) => {
-                let violation = |diagnostic: &tailback_scenario::Diagnostic| {
-                    let place = diagnostic.span.map_or_else(String::new, |span| {
-                        let (line, column) = diagnostics.position(span);
-                        format!(" {}:{line}:{column}", diagnostics.sources[span.source].name)
-                    });
-                    let help = diagnostic.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-                    let field = shortened(&format!("scenario{place}"));
-                    FieldViolation::new(field, shortened(&format!("{}{help}", diagnostic.message)))
-                };
-                diagnostics.list.iter().take(VIOLATIONS_MAX).map(violation).collect()
-            }
-            Self::InvalidRequest { field, problem } => vec![FieldViolation::new(*field, shortened(problem))],
-            _ => Vec::new(),
-        }
-    }
-}
-
-impl From<Refusal> for Status {
-    fn from(refusal: Refusal) -> Self {
-        let (code, reason) = refusal.code_and_reason();
-        let metadata: HashMap<String, String> =
-            refusal.metadata().into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-        let name = reason.as_str_name().trim_start_matches("ERROR_REASON_");
-        let mut details = ErrorDetails::with_error_info(name, "tailback", metadata);
-        let violations = refusal.violations();
-        if !violations.is_empty() {
-            details.set_bad_request(violations);
-        }
-        if matches!(refusal, Refusal::QueueFull { .. }) {
-            details.set_retry_info(Some(RETRY_AFTER));
-        }
-        if let Refusal::Internal(cause) = &refusal {
-            tracing::error!(%cause, "a call failed");
-        }
-        Self::with_error_details(code, shortened(&refusal.to_string()), details)
-    }
-}
-
-fn numbers(limit: &str, allowed: u64, asked: u64) -> Vec<(&'static str, String)> {
-    vec![("limit", limit.to_owned()), ("allowed", allowed.to_string()), ("asked", asked.to_string())]
 }
 
 fn scenario_message(diagnostics: &Diagnostics) -> String {
@@ -242,18 +112,4 @@ fn scenario_message(diagnostics: &Diagnostics) -> String {
         }
         [] => "the scenario has mistakes".to_owned(),
     }
-}
-
-/// The state as it stands in a sentence.
-pub(crate) fn state_word(state: RunState) -> String {
-    state.as_str_name().trim_start_matches("RUN_STATE_").to_lowercase()
-}
-
-/// Not more than fits into a status.
-fn shortened(text: &str) -> String {
-    if text.len() <= TEXT_MAX {
-        return text.to_owned();
-    }
-    let end = (0..=TEXT_MAX).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    format!("{}…", &text[..end])
 }

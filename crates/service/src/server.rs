@@ -6,14 +6,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tailback_api::v1::result_service_server::ResultServiceServer;
-use tailback_api::v1::run_service_server::RunServiceServer;
-use tailback_api::v1::scenario_service_server::ScenarioServiceServer;
-use tailback_api::v1::system_service_server::SystemServiceServer;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
-use tonic::server::NamedService;
 use tonic::transport::server::Router;
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 use tonic_health::ServingStatus;
@@ -166,14 +161,7 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeE
 }
 
 async fn set_serving(health: &HealthReporter, status: ServingStatus) {
-    let names = [
-        "",
-        RunServiceServer::<()>::NAME,
-        ResultServiceServer::<()>::NAME,
-        ScenarioServiceServer::<()>::NAME,
-        SystemServiceServer::<()>::NAME,
-    ];
-    for name in names {
+    for name in [""].into_iter().chain(rpc::NAMES) {
         health.set_service_status(name, status).await;
     }
 }

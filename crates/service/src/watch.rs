@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use tailback_api::v1::WatchRunResponse;
 use tokio::sync::watch;
+
+use crate::domain::TakenSample;
 
 /// All runs that somebody watches or simulates.
 #[derive(Debug, Default)]
@@ -24,7 +25,7 @@ pub(crate) struct Channel {
     /// Counts what is new.
     news: watch::Sender<u64>,
     /// The latest sample.
-    sample: Mutex<Option<WatchRunResponse>>,
+    sample: Mutex<Option<TakenSample>>,
     /// Counts what was written to the store about the run.
     written: AtomicU64,
 }
@@ -61,14 +62,14 @@ impl Channel {
     }
 
     /// There is a new sample; the one before it is forgotten.
-    pub(crate) fn put_sample(&self, sample: WatchRunResponse) {
+    pub(crate) fn put_sample(&self, sample: TakenSample) {
         *self.sample.lock().unwrap_or_else(PoisonError::into_inner) = Some(sample);
         self.tell();
     }
 
     /// The latest sample, if there was one.
-    pub(crate) fn sample(&self) -> Option<WatchRunResponse> {
-        self.sample.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn sample(&self) -> Option<TakenSample> {
+        *self.sample.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Another number than before if something was written to the store about the run meanwhile. What a sample has a

@@ -9,6 +9,8 @@ mod determinism;
 mod papers;
 mod peers;
 mod scenarios;
+mod sources;
 mod unsafe_code;
 mod windows;
+mod wire_types;
 mod workspace;

@@ -6,15 +6,13 @@
 //! **The invariant it keeps:** never more than allowed are kept, in the order of their cycles, and about as many are left
 //! out between any two.
 
-use tailback_api::v1::WatchRunResponse;
-use tailback_api::v1::watch_run_response::Event;
-
+use crate::domain::TakenSample;
 use crate::store::{Store, StoreError, samples};
 
 /// The samples of a run so far.
 #[derive(Debug)]
 pub(super) struct Course {
-    kept: Vec<WatchRunResponse>,
+    kept: Vec<TakenSample>,
     kept_max: usize,
     /// Of so many samples the first is kept.
     one_of: u64,
@@ -27,9 +25,9 @@ pub(super) struct Course {
 impl Course {
     /// Of a run that goes on from a cycle, with what was written down before. Samples from behind that cycle are
     /// forgotten: it is simulated again.
-    pub(super) fn new(mut kept: Vec<WatchRunResponse>, reached: u64, kept_max: u32) -> Self {
+    pub(super) fn new(mut kept: Vec<TakenSample>, reached: u64, kept_max: u32) -> Self {
         let found = kept.len();
-        kept.retain(|sample| cycle(sample) <= reached);
+        kept.retain(|taken| taken.sample.cycle <= reached);
         let written = (kept.len() == found).then_some(found);
         // Numbers of samples follow each other, unless something else was written down between them.
         let gaps = kept.windows(2).map(|pair| pair[1].sequence.abs_diff(pair[0].sequence));
@@ -38,13 +36,13 @@ impl Course {
     }
 
     /// There is a new sample.
-    pub(super) fn put(&mut self, sample: &WatchRunResponse) {
+    pub(super) fn put(&mut self, sample: TakenSample) {
         self.since += 1;
         if !self.kept.is_empty() && self.since < self.one_of {
             return;
         }
         self.since = 0;
-        self.kept.push(sample.clone());
+        self.kept.push(sample);
         if self.kept.len() > self.kept_max {
             let mut index = 0;
             self.kept.retain(|_| {
@@ -76,23 +74,16 @@ impl Course {
     }
 }
 
-fn cycle(sample: &WatchRunResponse) -> u64 {
-    match &sample.event {
-        Some(Event::Sample(sample)) => sample.cycle,
-        _ => 0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tailback_api::v1::MetricSample;
 
     use super::*;
+    use crate::domain::Sample;
 
-    fn sample(number: u64) -> WatchRunResponse {
-        let event = Event::Sample(MetricSample { cycle: number * 10, ..MetricSample::default() });
-        WatchRunResponse { sequence: number as i64, time: None, event: Some(event) }
+    fn sample(number: u64) -> TakenSample {
+        let sample = Sample { cycle: number * 10, ..Sample::default() };
+        TakenSample { sequence: number as i64, time_ms: 0, sample }
     }
 
     fn numbers(course: &Course) -> Vec<i64> {
@@ -106,7 +97,7 @@ mod tests {
         ) {
             let mut course = Course::new(Vec::new(), 0, kept_max);
             for number in 1..=count {
-                course.put(&sample(number));
+                course.put(sample(number));
                 if number == restart {
                     course = Course::new(course.kept, number * 10, kept_max);
                 }

@@ -21,10 +21,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tailback_api::v1::{RunError, RunErrorReason, RunState, Summary};
 use tailback_report::Report;
 use tailback_sim::Failure;
 
+use crate::domain::{Artifact, FailureReason, RunFailure, State, Summary};
 use crate::limits::Limits;
 use crate::meters::Meters;
 use crate::store::artifacts::{self, File};
@@ -62,9 +62,9 @@ pub(crate) enum Outcome {
     /// With results.
     Succeeded(Found),
     /// In another last state, with what there is.
-    Ended(RunState, Option<RunError>, Box<Found>),
+    Ended(State, Option<RunFailure>, Box<Found>),
     /// Without results.
-    Failed(RunError),
+    Failed(RunFailure),
     /// Because somebody asked for it.
     Cancelled,
     /// Because the server stops: it will go on.
@@ -80,19 +80,19 @@ pub(crate) struct Found {
     report: Option<Box<Report>>,
 }
 
-fn failed(reason: RunErrorReason, message: impl Into<String>) -> Outcome {
-    Outcome::Failed(run_error(reason, message))
+fn failed(reason: FailureReason, message: impl Into<String>) -> Outcome {
+    Outcome::Failed(run_failure(reason, message))
 }
 
-fn run_error(reason: RunErrorReason, message: impl Into<String>) -> RunError {
-    RunError { reason: reason.into(), message: message.into(), details: Vec::new() }
+fn run_failure(reason: FailureReason, message: impl Into<String>) -> RunFailure {
+    RunFailure { reason, message: message.into(), details: Vec::new() }
 }
 
 /// What it means for a run that the store fails.
-fn store_failure(error: &StoreError) -> RunError {
+fn store_failure(error: &StoreError) -> RunFailure {
     match error {
-        StoreError::Full => run_error(RunErrorReason::StorageFull, "no room is left on the server's disk"),
-        error => run_error(RunErrorReason::Storage, error.to_string()),
+        StoreError::Full => run_failure(FailureReason::StorageFull, "no room is left on the server's disk"),
+        error => run_failure(FailureReason::Storage, error.to_string()),
     }
 }
 
@@ -100,11 +100,11 @@ impl From<Failure> for Outcome {
     fn from(failure: Failure) -> Self {
         let message = failure.to_string();
         let (reason, details) = match failure {
-            Failure::Deadlock { circle, .. } => (RunErrorReason::Deadlock, circle),
-            Failure::Inconsistent { .. } | Failure::Snapshot(_) => (RunErrorReason::Inconsistent, Vec::new()),
-            Failure::Threads { .. } => (RunErrorReason::Threads, Vec::new()),
+            Failure::Deadlock { circle, .. } => (FailureReason::Deadlock, circle),
+            Failure::Inconsistent { .. } | Failure::Snapshot(_) => (FailureReason::Inconsistent, Vec::new()),
+            Failure::Threads { .. } => (FailureReason::Threads, Vec::new()),
         };
-        Self::Failed(RunError { reason: reason.into(), message, details })
+        Self::Failed(RunFailure { reason, message, details })
     }
 }
 
@@ -167,16 +167,15 @@ impl Engine {
         let found = shared.store.read_blocking(runs::not_ended)?;
         let kept = shared.limits.events_kept_max;
         for stored in found {
-            let progress = stored.run.progress.unwrap_or_default();
+            let progress = stored.run.progress;
             if stored.run.sweep.is_some() {
                 if progress.children_ended == progress.children {
                     shared.queue.put([Task::finish_sweep(&stored)]);
                 }
-            } else if stored.run.state() == RunState::Cancelling {
+            } else if stored.run.state == State::Cancelling {
                 let id = stored.run.id.clone();
-                let end = move |w: &mut crate::store::Writing<'_>| {
-                    transitions::end(w, &id, End::of(RunState::Cancelled), kept)
-                };
+                let end =
+                    move |w: &mut crate::store::Writing<'_>| transitions::end(w, &id, End::of(State::Cancelled), kept);
                 follow_up(shared, &shared.store.write_blocking(end)?);
             } else {
                 shared.queue.put([Task::simulate(&stored)]);
@@ -228,7 +227,7 @@ fn work_until_stopped(shared: &Shared, work: impl Fn(&Shared, &Task, &Control) -
         tracing::info!(work = ?task.work, "begins");
         let outcome = catch_unwind(AssertUnwindSafe(|| work(shared, &task, &control)));
         let outcome = outcome.unwrap_or_else(|panic| {
-            failed(RunErrorReason::Panicked, format!("the simulator panicked: {}", panic_message(&*panic)))
+            failed(FailureReason::Panicked, format!("the simulator panicked: {}", panic_message(&*panic)))
         });
         settle(shared, &task, outcome);
         shared.queue.done(task.number);
@@ -242,23 +241,23 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 
 /// Writes down how a task ended, again and again if it must be.
 fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
-    let (mut state, mut error, mut found) = match outcome {
+    let (mut state, mut failure, mut found) = match outcome {
         Outcome::Suspended => return tracing::info!("is suspended"),
-        Outcome::Succeeded(found) => (RunState::Succeeded, None, found),
-        Outcome::Ended(state, error, found) => (state, error, *found),
-        Outcome::Failed(error) => (RunState::Failed, Some(error), Found::default()),
-        Outcome::Cancelled => (RunState::Cancelled, None, Found::default()),
+        Outcome::Succeeded(found) => (State::Succeeded, None, found),
+        Outcome::Ended(state, failure, found) => (state, failure, *found),
+        Outcome::Failed(failure) => (State::Failed, Some(failure), Found::default()),
+        Outcome::Cancelled => (State::Cancelled, None, Found::default()),
     };
-    let artifacts = keep(shared, task, &found.files).unwrap_or_else(|failure| {
+    let artifacts = keep(shared, task, &found.files).unwrap_or_else(|not_kept| {
         files::remove_run(shared.store.folder(), task.number);
-        (state, error, found) = (RunState::Failed, Some(failure), Found::default());
+        (state, failure, found) = (State::Failed, Some(not_kept), Found::default());
         Vec::new()
     });
-    tracing::info!(?state, error = error.as_ref().map(|error| error.message.as_str()), "ends");
+    tracing::info!(?state, error = failure.as_ref().map(|failure| failure.message.as_str()), "ends");
     loop {
         let end = End {
             state,
-            error: error.clone(),
+            failure: failure.clone(),
             note: String::new(),
             summary: found.summary,
             packet_hops: found.report.as_ref().map_or(0, |report| report.performance.packet_hops),
@@ -289,15 +288,15 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
 }
 
 /// Writes the files of a run, unless they are too large.
-fn keep(shared: &Shared, task: &Task, found: &[File]) -> Result<Vec<tailback_api::v1::Artifact>, RunError> {
+fn keep(shared: &Shared, task: &Task, found: &[File]) -> Result<Vec<Artifact>, RunFailure> {
     let bytes: u64 = found.iter().map(|file| file.bytes.len() as u64).sum();
     let execution = shared.store.read_blocking(|connection| Ok(runs::get(connection, &task.run)?.run.execution));
-    let wanted = execution.map_err(|error| store_failure(&error))?.unwrap_or_default().artifact_bytes_max;
+    let wanted = execution.map_err(|error| store_failure(&error))?.artifact_bytes_max;
     let allowed = shared.limits.artifact_bytes_max;
     let allowed = if wanted == 0 { allowed } else { wanted.min(allowed) };
     if bytes > allowed {
         let message = format!("the artifacts have {bytes} bytes, the run may have {allowed}");
-        return Err(run_error(RunErrorReason::ArtifactBytes, message));
+        return Err(run_failure(FailureReason::ArtifactBytes, message));
     }
     let written = artifacts::write(shared.store.folder(), task.number, found);
     if written == Err(StoreError::Full) {

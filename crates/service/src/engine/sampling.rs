@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use tailback_api::v1::MetricSample;
 use tailback_report::{Histogram, Record};
 use tailback_scenario::Scenario;
 use tailback_sim::Run;
+
+use crate::domain::Sample;
 
 /// Sums over a run so far.
 struct Sums {
@@ -30,7 +31,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// What was measured since the last time.
-    pub(super) fn sample(&mut self, run: &Run<'_>) -> MetricSample {
+    pub(super) fn sample(&mut self, run: &Run<'_>) -> Sample {
         let now = Sums::of(run);
         let before = std::mem::replace(&mut self.before, now);
         let now = &self.before;
@@ -41,7 +42,7 @@ impl<'s> Sampler<'s> {
         let flits = now.delivered_flits - before.delivered_flits;
         let messages = now.delivered_messages - before.delivered_messages;
         let ticks = (now.latency_ticks - before.latency_ticks) as f64;
-        MetricSample {
+        Sample {
             cycle: now.cycle,
             cycles: progress.cycles,
             from_cycle: before.cycle,

@@ -7,8 +7,6 @@ use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-use tailback_api::v1::watch_run_response::Event;
-use tailback_api::v1::{MetricSample, RunErrorReason, Summary, WatchRunResponse};
 use tailback_report::Report;
 use tailback_scenario::Scenario;
 use tailback_sim::{Ending, Failure, Findings, Run, Timing};
@@ -19,9 +17,10 @@ use super::processor;
 use super::queue::{Control, Task};
 use super::sampling::Sampler;
 use super::{Found, Outcome, Shared, failed, transitions};
+use crate::domain::{FailureReason, Sample, Summary, TakenSample, now_ms};
 use crate::store::artifacts::File;
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, events, files, now_ms, samples, timestamp};
+use crate::store::{StoreError, events, files, samples};
 use crate::watch::Channel;
 
 /// Sequence numbers that are reserved at once for samples.
@@ -32,16 +31,12 @@ const CHECKPOINT_REST: u32 = 20;
 
 /// Carries out a run.
 pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, StoreError> {
-    let (stored, document) = shared.store.read_blocking(|connection| {
-        let stored = runs::get(connection, &task.run)?;
-        Ok((stored, runs::document(connection, task.number)?))
+    let (stored, source) = shared.store.read_blocking(|connection| {
+        Ok((runs::get(connection, &task.run)?, runs::scenario(connection, task.number)?))
     })?;
-    let given = stored.run.scenario.clone().unwrap_or_default();
-    let document = tailback_scenario::Document::read(&given.name, &document);
-    let document = given.overrides.iter().fold(document, |document, set| document.with(set));
-    let scenario = match document.resolve() {
+    let scenario = match source.read().resolve() {
         Ok(scenario) => scenario,
-        Err(mistakes) => return Ok(failed(RunErrorReason::Scenario, mistakes.to_string())),
+        Err(mistakes) => return Ok(failed(FailureReason::Scenario, mistakes.to_string())),
     };
     let path = files::checkpoint(shared.store.folder(), task.number);
     let checkpoint = Checkpoint::read(&path, &shared.program, &scenario.digest);
@@ -49,8 +44,7 @@ pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Resu
     if !transitions::begin(shared, task, reached)? {
         return Ok(Outcome::Cancelled);
     }
-    let execution = stored.run.execution.unwrap_or_default();
-    let threads = execution.threads.unwrap_or(0) as usize;
+    let threads = stored.run.execution.threads.unwrap_or(0) as usize;
     let mut run = match start(&scenario, threads, checkpoint.as_ref()) {
         Ok(run) => run,
         Err(failure) => return Ok(Outcome::from(failure)),
@@ -106,8 +100,6 @@ impl Pace {
     /// Of a run that goes on, and had taken this much wall and processor time before.
     fn new(shared: &Shared, stored: &Stored, run: &Run<'_>, (wall_before, processor): (Duration, Duration)) -> Self {
         let limits = &shared.limits;
-        let wanted = stored.run.execution.as_ref().and_then(|execution| execution.wall_time_max);
-        let wanted = wanted.and_then(|wanted| Duration::try_from(wanted).ok());
         let wall_max = Duration::from_secs(limits.wall_time_s_max);
         let now = Instant::now();
         let sample_every = Duration::from_millis(limits.sample_interval_ms);
@@ -115,7 +107,7 @@ impl Pace {
         Self {
             started: now,
             wall_before,
-            wall_max: wanted.map_or(wall_max, |wanted| wanted.min(wall_max)),
+            wall_max: stored.run.execution.wall_time_max.map_or(wall_max, |wanted| wanted.min(wall_max)),
             processor_before: (processor, processor::spent(run)),
             sample_every,
             checkpoint_every,
@@ -252,7 +244,7 @@ impl Simulation<'_> {
     }
 
     /// A sample that gets no number is left out: the next one tells more.
-    fn put_sample(&self, channel: &Channel, sample: MetricSample, numbers: &mut Numbers, course: &mut Course) {
+    fn put_sample(&self, channel: &Channel, sample: Sample, numbers: &mut Numbers, course: &mut Course) {
         // Whatever has been written down since the numbers were reserved has larger ones: they are of no use any more.
         let written = channel.written();
         if numbers.written != written || numbers.free.is_empty() {
@@ -265,16 +257,15 @@ impl Simulation<'_> {
         }
         self.shared.meters.sample();
         if let Some(sequence) = numbers.free.next() {
-            let time = Some(timestamp(now_ms()));
-            let sample = WatchRunResponse { sequence, time, event: Some(Event::Sample(sample)) };
-            course.put(&sample);
-            channel.put_sample(sample);
+            let taken = TakenSample { sequence, time_ms: now_ms(), sample };
+            course.put(taken);
+            channel.put_sample(taken);
         }
     }
 
     fn took_too_long(&self) -> Outcome {
         let seconds = self.pace.wall_max.as_secs_f64();
-        failed(RunErrorReason::WallTime, format!("the run took longer than {seconds} s, which is all that it may"))
+        failed(FailureReason::WallTime, format!("the run took longer than {seconds} s, which is all that it may"))
     }
 }
 

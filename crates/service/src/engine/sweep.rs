@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 
-use tailback_api::v1::{RunErrorReason, RunState};
 use tailback_report::{Digest, Report, sweep_table};
 use tailback_scenario::{Axis, Document, Sweep};
 use tailback_sim::{Curves, SweepManifest, vary};
@@ -12,6 +11,7 @@ use tailback_sim::{Curves, SweepManifest, vary};
 use super::queue::Task;
 use super::transitions::{self, Consequences, End};
 use super::{Found, Outcome, Shared, failed, simulation};
+use crate::domain::{FailureReason, RunFailure, State, SweepRequest};
 use crate::refusal::Refusal;
 use crate::store::artifacts::{self, File};
 use crate::store::runs::{self, Stored};
@@ -30,7 +30,7 @@ struct Known {
 }
 
 /// What a request wants to be varied, over and above what the document says.
-pub(crate) fn wanted(document: &Document, asked: &tailback_api::v1::Sweep) -> Result<Sweep, Refusal> {
+pub(crate) fn wanted(document: &Document, asked: &SweepRequest) -> Result<Sweep, Refusal> {
     let mut sweep = document.sweep().map_err(Refusal::InvalidScenario)?;
     let axis = |text: &String| Axis::parse(text).map_err(|problem| Refusal::invalid("sweep.over", problem));
     let axes = asked.over.iter().map(axis).collect::<Result<_, _>>()?;
@@ -80,9 +80,9 @@ fn skip(shared: &Shared, sweep: &str, beyond: &[u32]) -> Result<(), StoreError> 
     let (cancelled, consequences) = shared.store.write_blocking(move |writing: &mut Writing<'_>| {
         let (mut cancelled, mut consequences) = (Vec::new(), Consequences::default());
         for child in runs::children(writing.connection, &id)? {
-            if child.run.state() == RunState::Pending && beyond.binary_search(&child.run.child_number).is_ok() {
+            if child.run.state == State::Pending && beyond.binary_search(&child.run.child_number).is_ok() {
                 let note = "not run: its curve is saturated at a lower load already".to_owned();
-                let end = End { note, ..End::of(RunState::Cancelled) };
+                let end = End { note, ..End::of(State::Cancelled) };
                 let more = transitions::end(writing, &child.run.id, end, kept)?;
                 consequences.finish = more.finish.or(consequences.finish);
                 cancelled.push(child.number);
@@ -97,18 +97,16 @@ fn skip(shared: &Shared, sweep: &str, beyond: &[u32]) -> Result<(), StoreError> 
 
 /// A sweep with the reports of those of its runs that have succeeded, its document, and what else there is to say.
 fn read(shared: &Shared, id: &str) -> Result<(Document, Known, Vec<Stored>), StoreError> {
-    let (sweep, text, children) = shared.store.read_blocking(|connection| {
+    let (sweep, scenario, children) = shared.store.read_blocking(|connection| {
         let sweep = runs::get(connection, id)?;
-        let text = runs::document(connection, sweep.number)?;
-        Ok((sweep, text, runs::children(connection, id)?))
+        let scenario = runs::scenario(connection, sweep.number)?;
+        Ok((sweep, scenario, runs::children(connection, id)?))
     })?;
-    let given = sweep.run.scenario.clone().unwrap_or_default();
-    let document = Document::read(&given.name, &text);
-    let document = given.overrides.iter().fold(document, |document, set| document.with(set));
+    let document = scenario.read();
     let varied = wanted(&document, &sweep.run.sweep.unwrap_or_default())?;
     let places = varied.runs(&document).iter().map(|run| (run.point, run.seed)).collect();
     let mut known = Known { places, curves: Curves::new(&varied) };
-    for child in children.iter().filter(|child| child.run.state() == RunState::Succeeded) {
+    for child in children.iter().filter(|child| child.run.state == State::Succeeded) {
         let path = artifacts::path(shared.store.folder(), child.number, "report.json");
         let report = fs::File::open(&path).and_then(|file| Report::read_json(std::io::BufReader::new(file)));
         let report = report.map_err(|error| StoreError::Broken(format!("cannot read {}: {error}", path.display())))?;
@@ -123,7 +121,7 @@ pub(super) fn finish(shared: &Shared, task: &Task) -> Result<Outcome, StoreError
     let (document, known, children) = read(shared, &task.run)?;
     let base = match document.resolve() {
         Ok(base) => base,
-        Err(mistakes) => return Ok(failed(RunErrorReason::Scenario, mistakes.to_string())),
+        Err(mistakes) => return Ok(failed(FailureReason::Scenario, mistakes.to_string())),
     };
     let sweep = shared.store.read_blocking(|connection| runs::get(connection, &task.run))?;
     let varied = wanted(&document, &sweep.run.sweep.clone().unwrap_or_default())?;
@@ -134,22 +132,22 @@ pub(super) fn finish(shared: &Shared, task: &Task) -> Result<Outcome, StoreError
     let reports = points.iter().flat_map(|point| &point.reports);
     let digest = reports.fold(Digest::new(), |digest, report| digest.text(&report.result_digest));
     let found = Found { files, summary: None, result_digest: digest.hex(), report: None };
-    let failures: Vec<&Stored> = children.iter().filter(|child| child.run.state() == RunState::Failed).collect();
-    if sweep.run.state() == RunState::Cancelling {
-        return Ok(Outcome::Ended(RunState::Cancelled, None, Box::new(found)));
+    let failures: Vec<&Stored> = children.iter().filter(|child| child.run.state == State::Failed).collect();
+    if sweep.run.state == State::Cancelling {
+        return Ok(Outcome::Ended(State::Cancelled, None, Box::new(found)));
     }
     if failures.is_empty() {
         return Ok(Outcome::Succeeded(found));
     }
-    let error = tailback_api::v1::RunError {
-        reason: RunErrorReason::Children.into(),
+    let failure = RunFailure {
+        reason: FailureReason::Children,
         message: format!("{} of {} runs failed", failures.len(), children.len()),
         details: failures.iter().take(20).map(|child| describe(child)).collect(),
     };
-    Ok(Outcome::Ended(RunState::Failed, Some(error), Box::new(found)))
+    Ok(Outcome::Ended(State::Failed, Some(failure), Box::new(found)))
 }
 
 fn describe(child: &Stored) -> String {
-    let why = child.run.error.as_ref().map_or("", |error| error.message.as_str());
+    let why = child.run.failure.as_ref().map_or("", |failure| failure.message.as_str());
     format!("{}: {why}", child.run.id)
 }

@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
-use tailback_api::v1::{Execution, Run};
-
 use super::*;
+use crate::domain::{Execution, Run, ScenarioSource};
 use crate::store::runs::New;
 use crate::store::{Writing, events};
 
@@ -16,11 +15,16 @@ fn engine(folder: &std::path::Path) -> Engine {
     Engine::without_threads(store, hub, limits, Arc::default(), "test".to_owned()).expect("it can be started")
 }
 
+/// A run of nothing: what is done with it does not look at its scenario.
+fn new(id: &str, execution: Execution) -> New {
+    let run = Run { id: id.to_owned(), execution, ..Run::default() };
+    New { run, scenario: ScenarioSource::default(), threads: 1, memory_bytes: 1 }
+}
+
 fn accept(engine: &Engine, id: &str) {
-    let mut run = Run { id: id.to_owned(), execution: Some(Execution::default()), ..Run::default() };
-    run.set_state(RunState::Pending);
+    let new = new(id, Execution::default());
     let insert = move |writing: &mut Writing<'_>| {
-        let mut stored = runs::insert(writing, &New { run, threads: 1, memory_bytes: 1 })?;
+        let mut stored = runs::insert(writing, &new)?;
         events::append_state(writing, &mut stored, 100)?;
         Ok(stored)
     };
@@ -28,10 +32,10 @@ fn accept(engine: &Engine, id: &str) {
     engine.shared.queue.put([Task::simulate(&stored)]);
 }
 
-fn state(engine: &Engine, id: &str) -> (RunState, Option<RunError>) {
+fn state(engine: &Engine, id: &str) -> (State, Option<RunFailure>) {
     let stored = engine.shared.store.read_blocking(|connection| runs::get(connection, id));
     let run = stored.expect("it is there").run;
-    (run.state(), run.error)
+    (run.state, run.failure)
 }
 
 /// Waits for what other threads do.
@@ -54,12 +58,12 @@ fn a_panic_fails_its_run_and_nothing_else() {
         Outcome::Succeeded(Found { files: vec![File::new("report.json", "{}")], ..Found::default() })
     };
     engine.spawn(work).expect("a thread can be started");
-    until(|| runs::has_ended(state(&engine, "good").0));
+    until(|| state(&engine, "good").0.has_ended());
     let (failed, error) = state(&engine, "bad");
     let error = error.expect("it has failed");
-    assert_eq!((failed, error.reason()), (RunState::Failed, RunErrorReason::Panicked));
+    assert_eq!((failed, error.reason), (State::Failed, FailureReason::Panicked));
     assert!(error.message.contains("this one is bad"), "{}", error.message);
-    assert_eq!(state(&engine, "good"), (RunState::Succeeded, None));
+    assert_eq!(state(&engine, "good"), (State::Succeeded, None));
     engine.stop();
     engine.shared.store.close();
 }
@@ -78,7 +82,7 @@ fn what_is_suspended_waits_for_the_next_start() {
             Outcome::Suspended
         };
         engine.spawn(work).expect("a thread can be started");
-        until(|| state(&engine, "one").0 == RunState::Running);
+        until(|| state(&engine, "one").0 == State::Running);
         engine.stop();
         engine.shared.store.close();
     }
@@ -89,7 +93,7 @@ fn what_is_suspended_waits_for_the_next_start() {
             Outcome::Succeeded(Found::default())
         })
         .expect("a thread can be started");
-    until(|| state(&engine, "one").0 == RunState::Succeeded);
+    until(|| state(&engine, "one").0 == State::Succeeded);
     let stored = engine.shared.store.read_blocking(|connection| runs::get(connection, "one"));
     assert_eq!(stored.expect("it is there").run.restarts, 1);
     engine.stop();
@@ -100,19 +104,17 @@ fn what_is_suspended_waits_for_the_next_start() {
 fn results_that_are_too_large_are_not_kept() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let engine = engine(folder.path());
-    let mut run = Run { id: "large".to_owned(), ..Run::default() };
-    run.execution = Some(Execution { artifact_bytes_max: 10, ..Execution::default() });
-    run.set_state(RunState::Pending);
-    let insert = |writing: &mut Writing<'_>| runs::insert(writing, &New { run, threads: 1, memory_bytes: 1 });
+    let new = new("large", Execution { artifact_bytes_max: 10, ..Execution::default() });
+    let insert = move |writing: &mut Writing<'_>| runs::insert(writing, &new);
     let stored = engine.shared.store.write_blocking(insert).expect("it can be written");
     engine.shared.queue.put([Task::simulate(&stored)]);
     let work = |_: &Shared, _: &Task, _: &Control| {
         Outcome::Succeeded(Found { files: vec![File::new("report.json", vec![b' '; 11])], ..Found::default() })
     };
     engine.spawn(work).expect("a thread can be started");
-    until(|| runs::has_ended(state(&engine, "large").0));
+    until(|| state(&engine, "large").0.has_ended());
     let error = state(&engine, "large").1.expect("it has failed");
-    assert_eq!(error.reason(), RunErrorReason::ArtifactBytes);
+    assert_eq!(error.reason, FailureReason::ArtifactBytes);
     assert!(!files::artifacts(folder.path(), stored.number).exists());
     engine.stop();
     engine.shared.store.close();

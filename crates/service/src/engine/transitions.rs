@@ -2,18 +2,16 @@
 //!
 //! **The invariant it keeps:** a run in a last state stays in it, and a sweep ends only after all its runs.
 
-use tailback_api::v1::watch_run_response::Event;
-use tailback_api::v1::{Artifact, ChildEnded, Recovered, RunError, RunState, Summary};
-
 use super::Shared;
 use super::queue::Task;
+use crate::domain::{Artifact, ChildEnded, Occurrence, RunFailure, State, Summary};
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, Writing, artifacts, events};
 
 /// How a run is to end.
 pub(super) struct End {
-    pub state: RunState,
-    pub error: Option<RunError>,
+    pub state: State,
+    pub failure: Option<RunFailure>,
     pub note: String,
     pub summary: Option<Summary>,
     pub packet_hops: u64,
@@ -22,9 +20,9 @@ pub(super) struct End {
 }
 
 impl End {
-    pub(super) fn of(state: RunState) -> Self {
-        let (error, summary, note, result_digest) = (None, None, String::new(), String::new());
-        Self { state, error, note, summary, packet_hops: 0, result_digest, artifacts: Vec::new() }
+    pub(super) fn of(state: State) -> Self {
+        let (failure, summary, note, result_digest) = (None, None, String::new(), String::new());
+        Self { state, failure, note, summary, packet_hops: 0, result_digest, artifacts: Vec::new() }
     }
 }
 
@@ -40,17 +38,17 @@ pub(super) fn begin(shared: &Shared, task: &Task, from_cycle: u64) -> Result<boo
     let (id, kept) = (task.run.clone(), shared.limits.events_kept_max);
     shared.store.write_blocking(move |writing| {
         let mut stored = runs::get(writing.connection, &id)?;
-        match stored.run.state() {
-            RunState::Pending => {
-                runs::set_state(&mut stored, RunState::Running);
+        match stored.run.state {
+            State::Pending => {
+                runs::set_state(&mut stored, State::Running);
                 events::append_state(writing, &mut stored, kept)?;
                 begin_sweep(writing, &stored, kept)?;
                 Ok(true)
             }
-            RunState::Running => {
+            State::Running => {
                 stored.run.restarts += 1;
                 runs::update(writing, &stored)?;
-                events::append(writing, &mut stored, Event::Recovered(Recovered { cycle: from_cycle }), kept)?;
+                events::append(writing, &mut stored, &Occurrence::Recovered(from_cycle), kept)?;
                 Ok(true)
             }
             _ => Ok(false),
@@ -61,8 +59,8 @@ pub(super) fn begin(shared: &Shared, task: &Task, from_cycle: u64) -> Result<boo
 /// A sweep runs when the first of its runs does.
 fn begin_sweep(writing: &mut Writing<'_>, child: &Stored, kept: u32) -> Result<(), StoreError> {
     let Some(mut sweep) = runs::find(writing.connection, &child.run.parent_id)? else { return Ok(()) };
-    if sweep.run.state() == RunState::Pending {
-        runs::set_state(&mut sweep, RunState::Running);
+    if sweep.run.state == State::Pending {
+        runs::set_state(&mut sweep, State::Running);
         events::append_state(writing, &mut sweep, kept)?;
     }
     Ok(())
@@ -71,13 +69,13 @@ fn begin_sweep(writing: &mut Writing<'_>, child: &Stored, kept: u32) -> Result<(
 /// A run has ended. One that has ended before stays as it is.
 pub(super) fn end(writing: &mut Writing<'_>, id: &str, end: End, kept: u32) -> Result<Consequences, StoreError> {
     let mut stored = runs::get(writing.connection, id)?;
-    if runs::has_ended(stored.run.state()) {
+    if stored.run.state.has_ended() {
         return Ok(Consequences::default());
     }
     let run = &mut stored.run;
-    (run.error, run.note, run.summary, run.result_digest) = (end.error, end.note, end.summary, end.result_digest);
-    if let (RunState::Succeeded, Some(progress)) = (end.state, &mut run.progress) {
-        (progress.cycle, progress.packet_hops) = (progress.cycles, end.packet_hops);
+    (run.failure, run.note, run.summary, run.result_digest) = (end.failure, end.note, end.summary, end.result_digest);
+    if end.state == State::Succeeded {
+        (run.progress.cycle, run.progress.packet_hops) = (run.progress.cycles, end.packet_hops);
     }
     runs::set_state(&mut stored, end.state);
     artifacts::insert(writing, stored.number, &end.artifacts)?;
@@ -90,19 +88,15 @@ fn tell_sweep(writing: &mut Writing<'_>, child: &Stored, kept: u32) -> Result<Co
     let Some(mut sweep) = runs::find(writing.connection, &child.run.parent_id)? else {
         return Ok(Consequences::default());
     };
-    let state = child.run.state();
-    let progress = sweep.run.progress.get_or_insert_default();
+    let state = child.run.state;
+    let progress = &mut sweep.run.progress;
     progress.children_ended += 1;
-    progress.children_failed += u32::from(state == RunState::Failed);
+    progress.children_failed += u32::from(state == State::Failed);
     let progress = *progress;
     runs::update(writing, &sweep)?;
-    let event = ChildEnded {
-        run_id: child.run.id.clone(),
-        child_number: child.run.child_number,
-        state: state.into(),
-        progress: Some(progress),
-    };
-    events::append(writing, &mut sweep, Event::ChildEnded(event), kept)?;
+    let (run_id, child_number) = (child.run.id.clone(), child.run.child_number);
+    let ended = Occurrence::ChildEnded(ChildEnded { run_id, child_number, state, progress });
+    events::append(writing, &mut sweep, &ended, kept)?;
     let is_last = progress.children_ended == progress.children;
     Ok(Consequences { finish: is_last.then_some(sweep) })
 }
@@ -117,10 +111,10 @@ pub(super) fn cancel(
     let stored = runs::get(writing.connection, id)?;
     let children = runs::children(writing.connection, id)?;
     let (mut told, mut consequences) = (Vec::new(), Consequences::default());
-    if !children.is_empty() && !runs::has_ended(stored.run.state()) {
+    if !children.is_empty() && !stored.run.state.has_ended() {
         // First the sweep, so that whoever watches it knows why its runs end.
         let mut sweep = stored;
-        runs::set_state(&mut sweep, RunState::Cancelling);
+        runs::set_state(&mut sweep, State::Cancelling);
         events::append_state(writing, &mut sweep, kept)?;
         for child in children {
             let more = cancel_one(writing, child, kept, &mut told)?;
@@ -138,18 +132,18 @@ fn cancel_one(
     kept: u32,
     told: &mut Vec<i64>,
 ) -> Result<Consequences, StoreError> {
-    match stored.run.state() {
-        RunState::Pending => {
+    match stored.run.state {
+        State::Pending => {
             told.push(stored.number);
-            end(writing, &stored.run.id, End::of(RunState::Cancelled), kept)
+            end(writing, &stored.run.id, End::of(State::Cancelled), kept)
         }
-        RunState::Running => {
+        State::Running => {
             told.push(stored.number);
-            runs::set_state(&mut stored, RunState::Cancelling);
+            runs::set_state(&mut stored, State::Cancelling);
             events::append_state(writing, &mut stored, kept)?;
             Ok(Consequences::default())
         }
-        RunState::Cancelling => {
+        State::Cancelling => {
             told.push(stored.number);
             Ok(Consequences::default())
         }

@@ -15,12 +15,21 @@ use tailback_api::v1::run_service_server::RunServiceServer;
 use tailback_api::v1::scenario_service_server::ScenarioServiceServer;
 use tailback_api::v1::system_service_server::SystemServiceServer;
 use tonic::codec::CompressionEncoding::Gzip;
+use tonic::server::NamedService as _;
 use tonic::service::Routes;
 use tonic::service::interceptor::InterceptedService;
 use tonic_health::pb::health_server::{Health, HealthServer};
 
 use crate::access::Guard;
 use crate::context::Context;
+
+/// What the services are called, as health checks ask for them.
+pub(crate) const NAMES: [&str; 4] = [
+    RunServiceServer::<()>::NAME,
+    ResultServiceServer::<()>::NAME,
+    ScenarioServiceServer::<()>::NAME,
+    SystemServiceServer::<()>::NAME,
+];
 
 /// Mounts everything. Health needs no token: who asks for it has none.
 pub(crate) fn routes(

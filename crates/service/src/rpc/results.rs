@@ -6,22 +6,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tailback_api::v1::column::Values;
 use tailback_api::v1::result_service_server::ResultService;
 use tailback_api::v1::{
-    Artifact, Column, GetReportRequest, GetReportResponse, IntegerColumn, ListArtifactsRequest, ListArtifactsResponse,
-    NumberColumn, QuerySeriesRequest, QuerySeriesResponse, ReadArtifactRequest, ReadArtifactResponse, RunState,
-    TextColumn,
+    GetReportRequest, GetReportResponse, ListArtifactsRequest, ListArtifactsResponse, QuerySeriesRequest,
+    QuerySeriesResponse, ReadArtifactRequest, ReadArtifactResponse,
 };
-use tailback_report::{Cell, Kind, Table};
+use tailback_report::{Cell, Table};
 use tonic::{Request, Response, Status};
 
 use super::stream::{self, Closed, Outgoing, Sink};
 use crate::context::{Context, deadline};
+use crate::domain::{Artifact, State};
 use crate::names;
 use crate::refusal::Refusal;
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, artifacts, files};
+use crate::wire;
 
 /// Bytes of an artifact in one message.
 const PIECE_BYTES: usize = 128 << 10;
@@ -39,7 +39,7 @@ impl ResultService for Results {
         must_have_succeeded(&stored)?;
         if stored.run.sweep.is_some() {
             let why = "it is a sweep: QuerySeries gives its table, and its runs have reports".to_owned();
-            return Err(Refusal::NoResults { run: run_id, state: stored.run.state(), why }.into());
+            return Err(Refusal::NoResults { run: run_id, state: stored.run.state, why }.into());
         }
         let folder = self.0.store.folder().to_owned();
         let read = move |name: &str| {
@@ -59,7 +59,7 @@ impl ResultService for Results {
     ) -> Result<Response<ListArtifactsResponse>, Status> {
         let number = find(&self.0, &request.into_inner().run_id).await?.number;
         let artifacts = self.0.store.read(move |connection| artifacts::list(connection, number));
-        let artifacts = artifacts.await.map_err(Refusal::from)?;
+        let artifacts = artifacts.await.map_err(Refusal::from)?.into_iter().map(wire::artifact).collect();
         Ok(Response::new(ListArtifactsResponse { artifacts }))
     }
 
@@ -114,14 +114,14 @@ async fn find(context: &Context, run_id: &str) -> Result<Stored, Refusal> {
 }
 
 fn must_have_succeeded(stored: &Stored) -> Result<(), Refusal> {
-    let (run, state) = (stored.run.id.clone(), stored.run.state());
+    let (run, state) = (stored.run.id.clone(), stored.run.state);
     match state {
-        RunState::Succeeded => Ok(()),
-        RunState::Failed => {
-            let why = stored.run.error.as_ref().map_or_else(String::new, |error| error.message.clone());
+        State::Succeeded => Ok(()),
+        State::Failed => {
+            let why = stored.run.failure.as_ref().map_or_else(String::new, |failure| failure.message.clone());
             Err(Refusal::NoResults { run, state, why: format!("it has failed: {why}") })
         }
-        RunState::Cancelled => Err(Refusal::NoResults { run, state, why: "it was cancelled".to_owned() }),
+        State::Cancelled => Err(Refusal::NoResults { run, state, why: "it was cancelled".to_owned() }),
         _ => Err(Refusal::RunNotEnded { run, state }),
     }
 }
@@ -134,7 +134,7 @@ async fn send(
     sink: Sink<ReadArtifactResponse>,
 ) -> Result<(), Closed> {
     let size = artifact.size;
-    let mut artifact = Some(artifact);
+    let mut artifact = Some(wire::artifact(artifact));
     while artifact.is_some() || offset < size {
         let path = path.clone();
         let reading = tokio::task::spawn_blocking(move || read_piece(&path, offset));
@@ -182,25 +182,6 @@ fn select(table: &Table, request: &QuerySeriesRequest) -> Result<QuerySeriesResp
         let is_after = |row: &&Vec<Cell>| row[cycle].number().is_some_and(|cycle| cycle >= bound as f64);
         rows.retain(|row| is_after(row) == (field == "from_cycle"));
     }
-    let columns = columns.into_iter().map(|index| column(table, index, &rows)).collect();
+    let columns = columns.into_iter().map(|index| wire::column(table, index, &rows)).collect();
     Ok(QuerySeriesResponse { columns, rows: rows.len() as u32 })
-}
-
-fn column(table: &Table, index: usize, rows: &[&Vec<Cell>]) -> Column {
-    let cells = || rows.iter().map(|row| &row[index]);
-    let empty = (0u32..).zip(cells()).filter(|(_, cell)| **cell == Cell::Empty).map(|(row, _)| row).collect();
-    let values = match table.columns[index].kind {
-        Kind::Integer => {
-            let integer = |cell: &Cell| if let Cell::Integer(number) = cell { *number } else { 0 };
-            Values::Integers(IntegerColumn { values: cells().map(integer).collect() })
-        }
-        Kind::Number => {
-            Values::Numbers(NumberColumn { values: cells().map(|cell| cell.number().unwrap_or(0.0)).collect() })
-        }
-        Kind::Text => {
-            let text = |cell: &Cell| if let Cell::Text(text) = cell { text.clone() } else { String::new() };
-            Values::Texts(TextColumn { values: cells().map(text).collect() })
-        }
-    };
-    Column { name: table.columns[index].name.clone(), values: Some(values), empty }
 }

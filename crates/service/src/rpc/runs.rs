@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use tailback_api::v1::run_service_server::RunService;
 use tailback_api::v1::{
     CancelRunRequest, CancelRunResponse, CreateRunRequest, CreateRunResponse, DeleteRunRequest, DeleteRunResponse,
-    GetRunRequest, GetRunResponse, ListRunsRequest, ListRunsResponse, Progress, Run, RunState, WaitRunRequest,
-    WaitRunResponse, WatchRunRequest, WatchRunResponse,
+    GetRunRequest, GetRunResponse, ListRunsRequest, ListRunsResponse, WaitRunRequest, WaitRunResponse, WatchRunRequest,
+    WatchRunResponse,
 };
 use tokio::time::sleep_until;
 use tonic::{Request, Response, Status};
@@ -17,11 +17,13 @@ use super::watching;
 use crate::access::{Caller, Role, hexadecimal};
 use crate::admission::{self, Accepted};
 use crate::context::{Context, caller, deadline, stopped, to_the_end};
+use crate::domain::{Progress, Run, RunFilter, RunRequest, Sample, Snapshot, State, TakenSample};
 use crate::engine::queue::Task;
 use crate::names;
 use crate::refusal::Refusal;
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, Writing, events, files, list, now_ms, timestamp};
+use crate::store::{StoreError, Writing, events, files, list};
+use crate::wire;
 
 /// RunService.
 pub(super) struct Runs(pub Arc<Context>);
@@ -33,39 +35,30 @@ impl RunService for Runs {
     async fn create_run(&self, request: Request<CreateRunRequest>) -> Result<Response<CreateRunResponse>, Status> {
         let caller = caller(&request)?;
         caller.must_be(Role::Submit)?;
-        let (context, request) = (self.0.clone(), request.into_inner());
+        let (context, request) = (self.0.clone(), request.into_inner().into());
         let run = to_the_end(async move { create(&context, caller, request).await }).await?;
-        Ok(Response::new(CreateRunResponse { run: Some(run) }))
+        Ok(Response::new(CreateRunResponse { run: Some(wire::run(run)) }))
     }
 
     async fn get_run(&self, request: Request<GetRunRequest>) -> Result<Response<GetRunResponse>, Status> {
         let run = get(&self.0, &request.into_inner().run_id).await?;
-        Ok(Response::new(GetRunResponse { run: Some(run) }))
+        Ok(Response::new(GetRunResponse { run: Some(wire::run(run)) }))
     }
 
     async fn list_runs(&self, request: Request<ListRunsRequest>) -> Result<Response<ListRunsResponse>, Status> {
-        let request = request.into_inner();
-        check_list(&request)?;
-        let with_scenario = request.include_scenario;
-        let (mut found, next_page_token) = self
-            .0
-            .store
-            .read(move |connection| {
-                let (mut found, token) = list::page(connection, &request)?;
-                for stored in &mut found {
-                    match &mut stored.run.scenario {
-                        Some(scenario) if with_scenario => {
-                            scenario.document = runs::document(connection, stored.number)?;
-                        }
-                        scenario => *scenario = None,
-                    }
-                }
-                Ok((found, token))
-            })
-            .await
-            .map_err(Refusal::from)?;
-        found.iter_mut().for_each(|stored| show_live(&self.0, &mut stored.run));
-        let runs = found.into_iter().map(|stored| stored.run).collect();
+        let (filter, page, with_scenario) = wire::list(request.into_inner())?;
+        check_filter(&filter)?;
+        let reading = self.0.store.read(move |connection| {
+            let (found, token) = list::page(connection, &filter, &page)?;
+            let snapshot = |stored: Stored| {
+                let scenario = with_scenario.then(|| runs::scenario(connection, stored.number)).transpose()?;
+                Ok(stored.snapshot(scenario))
+            };
+            Ok((found.into_iter().map(snapshot).collect::<Result<Vec<_>, StoreError>>()?, token))
+        });
+        let (mut found, next_page_token) = reading.await.map_err(Refusal::from)?;
+        found.iter_mut().for_each(|snapshot| show_live(&self.0, &mut snapshot.run));
+        let runs = found.into_iter().map(wire::run).collect();
         Ok(Response::new(ListRunsResponse { runs, next_page_token }))
     }
 
@@ -81,10 +74,10 @@ impl RunService for Runs {
         let mut news = channel.subscribe();
         loop {
             news.mark_unchanged();
-            let run = get(&self.0, &run_id).await?;
-            if runs::has_ended(run.state()) || Instant::now() >= until {
+            let found = get(&self.0, &run_id).await?;
+            if found.run.state.has_ended() || Instant::now() >= until {
                 drop(place);
-                return Ok(Response::new(WaitRunResponse { run: Some(run) }));
+                return Ok(Response::new(WaitRunResponse { run: Some(wire::run(found)) }));
             }
             tokio::select! {
                 _ = news.changed() => {}
@@ -113,11 +106,11 @@ impl RunService for Runs {
     async fn cancel_run(&self, request: Request<CancelRunRequest>) -> Result<Response<CancelRunResponse>, Status> {
         let caller = caller(&request)?;
         let run_id = request.into_inner().run_id;
-        let run = get(&self.0, &run_id).await?;
+        let Snapshot { run, scenario, .. } = get(&self.0, &run_id).await?;
         caller.may_change_run_of(&run.owner)?;
         let context = self.0.clone();
         let cancelled = to_the_end(async move { Ok(context.engine.cancel(run_id).await?) }).await?;
-        Ok(Response::new(CancelRunResponse { run: Some(Run { scenario: run.scenario, ..cancelled.run }) }))
+        Ok(Response::new(CancelRunResponse { run: Some(wire::run(cancelled.snapshot(scenario))) }))
     }
 
     async fn delete_run(&self, request: Request<DeleteRunRequest>) -> Result<Response<DeleteRunResponse>, Status> {
@@ -129,7 +122,7 @@ impl RunService for Runs {
     }
 }
 
-async fn create(context: &Context, caller: Caller, request: CreateRunRequest) -> Result<Run, Refusal> {
+async fn create(context: &Context, caller: Caller, request: RunRequest) -> Result<Snapshot, Refusal> {
     admission::check_request(&request, &context.limits)?;
     if *context.stopping.borrow() {
         return Err(Refusal::ShuttingDown { resume_after: None });
@@ -139,18 +132,19 @@ async fn create(context: &Context, caller: Caller, request: CreateRunRequest) ->
     let (limits, run_id, owner) = (context.limits.clone(), fresh_name()?, caller.clone());
     let accepted = context.check(move || admission::admit(request, &owner, run_id, &limits)).await?;
     if validate_only {
-        return Ok(accepted.run.run);
+        let runs::New { run, scenario, .. } = accepted.run;
+        return Ok(Snapshot { run, last_sequence: 0, scenario: Some(scenario) });
     }
     let kept = context.limits.events_kept_max;
     let places = context.engine.queue().reserve(accepted.waiting());
     let full = places.as_ref().err().cloned();
     let change = move |writing: &mut Writing<'_>| write_down(writing, accepted, &caller, &request_id, full, kept);
-    let (run, waiting) = context.store.write(change).await?;
+    let (created, waiting) = context.store.write(change).await?;
     context.meters.created(waiting.len().max(1) as u64);
     context.engine.queue().put(waiting);
     drop(places);
-    tracing::info!(run = %run.id, owner = %run.owner, "created");
-    Ok(run)
+    tracing::info!(run = %created.run.id, owner = %created.run.owner, "created");
+    Ok(created)
 }
 
 /// Writes a run down, unless the request was made before; gives what has to be simulated.
@@ -161,14 +155,16 @@ fn write_down(
     request_id: &str,
     full: Option<Refusal>,
     kept: u32,
-) -> Result<(Run, Vec<Task>), StoreError> {
+) -> Result<(Snapshot, Vec<Task>), StoreError> {
     if !request_id.is_empty()
         && let Some((fingerprint, stored)) = runs::find_request(writing.connection, &caller.name, request_id)?
     {
-        if fingerprint != accepted.fingerprint {
+        // Earlier versions of the program have left none that can be compared with.
+        if !fingerprint.is_empty() && fingerprint != accepted.fingerprint {
             return Err(Refusal::RequestIdReused(stored.run.id).into());
         }
-        return Ok((with_document(stored.run, runs::document(writing.connection, stored.number)?), Vec::new()));
+        let scenario = runs::scenario(writing.connection, stored.number)?;
+        return Ok((stored.snapshot(Some(scenario)), Vec::new()));
     }
     // Only now: what was accepted before needs no place.
     if let Some(full) = full {
@@ -176,9 +172,7 @@ fn write_down(
     }
     let mut tasks = Vec::new();
     let mut insert = |new: &runs::New| -> Result<Stored, StoreError> {
-        let mut new = new.clone();
-        new.run.create_time = Some(timestamp(now_ms()));
-        let mut stored = runs::insert(writing, &new)?;
+        let mut stored = runs::insert(writing, new)?;
         events::append_state(writing, &mut stored, kept)?;
         if new.run.sweep.is_none() {
             tasks.push(Task::simulate(&stored));
@@ -192,48 +186,39 @@ fn write_down(
     if !request_id.is_empty() {
         runs::insert_request(writing, &stored, request_id, &accepted.fingerprint)?;
     }
-    let document = accepted.run.run.scenario.map(|scenario| scenario.document).unwrap_or_default();
-    Ok((with_document(stored.run, document), tasks))
-}
-
-fn with_document(mut run: Run, document: String) -> Run {
-    run.scenario.get_or_insert_default().document = document;
-    run
+    Ok((stored.snapshot(Some(accepted.run.scenario)), tasks))
 }
 
 /// A run by its name, as it is now.
-pub(super) async fn get(context: &Context, run_id: &str) -> Result<Run, Refusal> {
+async fn get(context: &Context, run_id: &str) -> Result<Snapshot, Refusal> {
     names::known_run(run_id)?;
     let id = run_id.to_owned();
-    let run = context.store.read(move |connection| {
+    let reading = context.store.read(move |connection| {
         let stored = runs::get(connection, &id)?;
-        Ok(with_document(stored.run, runs::document(connection, stored.number)?))
+        let scenario = runs::scenario(connection, stored.number)?;
+        Ok(stored.snapshot(Some(scenario)))
     });
-    let mut run = run.await?;
-    show_live(context, &mut run);
-    Ok(run)
+    let mut found = reading.await?;
+    show_live(context, &mut found.run);
+    Ok(found)
 }
 
 /// How far a run has come is known from its latest sample.
 fn show_live(context: &Context, run: &mut Run) {
-    if !matches!(run.state(), RunState::Running | RunState::Cancelling) || run.sweep.is_some() {
+    if !matches!(run.state, State::Running | State::Cancelling) || run.sweep.is_some() {
         return;
     }
-    let sample = context.hub.channel(&run.id).sample().and_then(|sample| sample.event);
-    if let Some(tailback_api::v1::watch_run_response::Event::Sample(sample)) = sample {
-        let (cycle, cycles, packet_hops) = (sample.cycle, sample.cycles, sample.packet_hops);
-        run.progress = Some(Progress { cycle, cycles, packet_hops, ..Progress::default() });
+    if let Some(TakenSample { sample, .. }) = context.hub.channel(&run.id).sample() {
+        let Sample { cycle, cycles, packet_hops, .. } = sample;
+        run.progress = Progress { cycle, cycles, packet_hops, ..Progress::default() };
     }
 }
 
-fn check_list(request: &ListRunsRequest) -> Result<(), Refusal> {
-    names::labels(&request.labels)?;
-    names::digest("scenario_digest", &request.scenario_digest)?;
-    names::digest("result_digest", &request.result_digest)?;
-    if let Some(&unknown) = request.states.iter().find(|&&state| RunState::try_from(state).is_err()) {
-        return Err(Refusal::invalid("states", format!("{unknown} is not a state")));
-    }
-    if request.parent_id.is_empty() { Ok(()) } else { names::known_run(&request.parent_id) }
+fn check_filter(filter: &RunFilter) -> Result<(), Refusal> {
+    names::labels(&filter.labels)?;
+    names::digest("scenario_digest", &filter.scenario_digest)?;
+    names::digest("result_digest", &filter.result_digest)?;
+    if filter.parent_id.is_empty() { Ok(()) } else { names::known_run(&filter.parent_id) }
 }
 
 async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(), Refusal> {
@@ -244,8 +229,8 @@ async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(),
         if !stored.run.parent_id.is_empty() {
             return Err(Refusal::PartOfSweep { run: id, parent: stored.run.parent_id }.into());
         }
-        if !runs::has_ended(stored.run.state()) {
-            return Err(Refusal::RunNotEnded { run: id, state: stored.run.state() }.into());
+        if !stored.run.state.has_ended() {
+            return Err(Refusal::RunNotEnded { run: id, state: stored.run.state }.into());
         }
         writing.touch(&id);
         runs::delete(writing, &id)

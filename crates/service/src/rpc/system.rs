@@ -7,6 +7,7 @@ use tailback_api::v1::{GetServerInfoRequest, GetServerInfoResponse};
 use tonic::{Request, Response, Status};
 
 use crate::context::{Context, caller};
+use crate::wire;
 
 /// SystemService.
 pub(super) struct System(pub Arc<Context>);
@@ -21,7 +22,7 @@ impl SystemService for System {
         let (runs_pending, runs_running) = self.0.engine.queue().counts();
         Ok(Response::new(GetServerInfoResponse {
             version: self.0.version.clone(),
-            limits: Some(self.0.limits.to_proto()),
+            limits: Some(wire::limits(&self.0.limits)),
             features: self.0.features.clone(),
             runs_pending,
             runs_running,

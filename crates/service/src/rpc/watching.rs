@@ -11,14 +11,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tailback_api::v1::watch_run_response::Event;
-use tailback_api::v1::{Heartbeat, WatchRunRequest, WatchRunResponse};
+use tailback_api::v1::{WatchRunRequest, WatchRunResponse};
 use tokio::time::timeout;
 
 use super::stream::{Closed, Sink};
 use crate::context::Context;
+use crate::domain::{Event, Occurrence, TakenSample};
 use crate::refusal::Refusal;
-use crate::store::{events, milliseconds, now_ms, runs, samples, timestamp};
+use crate::store::{events, runs, samples};
+use crate::wire;
 
 /// One who watches a run.
 struct Watcher {
@@ -82,24 +83,24 @@ impl Watcher {
     }
 
     /// The next events that are kept, and whether the run has ended with them.
-    async fn read(&self) -> Result<(Vec<WatchRunResponse>, bool), Closed> {
+    async fn read(&self) -> Result<(Vec<Event>, bool), Closed> {
         let (run, cursor, samples_until) = (self.request.run_id.clone(), self.cursor, self.samples_until);
         let reading = self.context.store.read(move |connection| events::after(connection, &run, cursor, samples_until));
         Ok(self.sink.unless_over(reading).await?.map_err(Refusal::from)?)
     }
 
     /// Sends events, and a sample in its place among them, or none if it was sent before.
-    async fn send(&mut self, mut found: Vec<WatchRunResponse>, sample: Option<WatchRunResponse>) -> Result<(), Closed> {
+    async fn send(&mut self, mut found: Vec<Event>, sample: Option<TakenSample>) -> Result<(), Closed> {
         if let Some(sample) = sample.filter(|sample| sample.sequence > self.cursor) {
             let place = found.partition_point(|event| event.sequence < sample.sequence);
             if found.get(place).is_none_or(|event| event.sequence != sample.sequence) {
-                found.insert(place, sample);
+                found.insert(place, sample.into());
             }
         }
         for event in found {
             let sequence = event.sequence;
             if self.wants(&event) {
-                self.sink.send(event).await?;
+                self.sink.send(wire::event(event)).await?;
             }
             self.cursor = sequence;
         }
@@ -107,13 +108,12 @@ impl Watcher {
     }
 
     /// Whether an event is no sample, or one that does not come too soon after the one before.
-    fn wants(&mut self, event: &WatchRunResponse) -> bool {
-        let Some(Event::Sample(_)) = event.event else { return true };
-        let taken_ms = event.time.as_ref().map_or(0, milliseconds);
-        if taken_ms < self.next_sample_ms {
+    fn wants(&mut self, event: &Event) -> bool {
+        let Occurrence::Sample(_) = event.what else { return true };
+        if event.time_ms < self.next_sample_ms {
             return false;
         }
-        self.next_sample_ms = taken_ms.saturating_add(self.sample_interval_min_ms);
+        self.next_sample_ms = event.time_ms.saturating_add(self.sample_interval_min_ms);
         true
     }
 
@@ -121,9 +121,7 @@ impl Watcher {
     async fn wait_for(&self, news: &mut tokio::sync::watch::Receiver<u64>) -> Result<(), Closed> {
         let heartbeat = self.context.limits.heartbeat();
         while self.sink.unless_over(timeout(heartbeat, news.changed())).await?.is_err() {
-            let event = Some(Event::Heartbeat(Heartbeat {}));
-            let time = Some(timestamp(now_ms()));
-            self.sink.send(WatchRunResponse { sequence: self.cursor, time, event }).await?;
+            self.sink.send(wire::heartbeat(self.cursor)).await?;
         }
         Ok(())
     }

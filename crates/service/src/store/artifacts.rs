@@ -2,12 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use sha2::{Digest as _, Sha256};
-use tailback_api::v1::Artifact;
 
 use std::path::{Path, PathBuf};
 
 use super::{StoreError, Writing, files};
 use crate::access::hexadecimal;
+use crate::domain::Artifact;
 
 /// A file that a run leaves behind.
 pub(crate) struct File {

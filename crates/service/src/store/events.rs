@@ -1,12 +1,11 @@
 //! What has happened to runs: changes of state, and what must not be lost like them.
 
-use prost::Message as _;
-use rusqlite::{Connection, params};
-use tailback_api::v1::WatchRunResponse;
-use tailback_api::v1::watch_run_response::Event;
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row, params};
 
 use super::runs::{self, Stored};
-use super::{StoreError, Writing, now_ms, timestamp};
+use super::{StoreError, Writing, from_json, to_json};
+use crate::domain::{Event, Occurrence, now_ms};
 use crate::refusal::Refusal;
 
 /// Events that are read at once.
@@ -16,19 +15,18 @@ pub(crate) const PAGE: usize = 256;
 pub(crate) fn append(
     writing: &mut Writing<'_>,
     stored: &mut Stored,
-    event: Event,
+    what: &Occurrence,
     kept_max: u32,
 ) -> Result<(), StoreError> {
     let connection = writing.connection;
     let next =
         "UPDATE runs SET sequence = sequence + 1, last_event = sequence + 1 WHERE number = ?1 RETURNING sequence";
     let sequence: i64 = connection.prepare_cached(next)?.query_row([stored.number], |row| row.get(0))?;
-    (stored.sequence, stored.run.last_sequence) = (sequence, sequence);
-    let kind = kind(&event);
-    let event = WatchRunResponse { sequence, time: Some(timestamp(now_ms())), event: Some(event) };
+    (stored.sequence, stored.last_event) = (sequence, sequence);
+    let (kind, content) = columns(what);
     connection
-        .prepare_cached("INSERT INTO events (number, sequence, kind, body) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![stored.number, sequence, kind, event.encode_to_vec()])?;
+        .prepare_cached("INSERT INTO events (number, sequence, kind, time_ms, content) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![stored.number, sequence, kind, now_ms(), content])?;
     drop_oldest(connection, stored.number, kept_max)?;
     writing.touch(&stored.run.id);
     Ok(())
@@ -37,11 +35,8 @@ pub(crate) fn append(
 /// Writes down that a run is in another state, with the run as it is now.
 pub(crate) fn append_state(writing: &mut Writing<'_>, stored: &mut Stored, kept_max: u32) -> Result<(), StoreError> {
     runs::update(writing, stored)?;
-    let mut run = stored.run.clone();
-    run.scenario = None;
-    // What it will be when it is written down.
-    run.last_sequence = stored.sequence + 1;
-    append(writing, stored, Event::StateChanged(run), kept_max)
+    let what = Occurrence::StateChanged(Box::new(stored.run.clone()));
+    append(writing, stored, &what, kept_max)
 }
 
 /// Gives numbers away, for events that are not kept. Those written down later have larger ones.
@@ -57,26 +52,45 @@ pub(crate) fn after(
     id: &str,
     sequence: i64,
     samples_until: i64,
-) -> Result<(Vec<WatchRunResponse>, bool), StoreError> {
+) -> Result<(Vec<Event>, bool), StoreError> {
     let stored = runs::get(connection, id)?;
     if sequence > stored.sequence || (sequence != 0 && sequence < stored.last_dropped) || sequence < 0 {
-        let (oldest, latest) = (stored.last_dropped + 1, stored.run.last_sequence);
+        let (oldest, latest) = (stored.last_dropped + 1, stored.last_event);
         return Err(Refusal::SequenceGone { run: id.to_owned(), oldest, latest }.into());
     }
-    let query = "SELECT sequence, body FROM events WHERE number = ?1 AND sequence > ?2
-        UNION ALL SELECT sequence, body FROM samples WHERE number = ?1 AND sequence > ?2 AND sequence <= ?3
+    let query = "SELECT sequence, time_ms, kind, content FROM events WHERE number = ?1 AND sequence > ?2
+        UNION ALL SELECT sequence, time_ms, 'sample', content FROM samples
+        WHERE number = ?1 AND sequence > ?2 AND sequence <= ?3
         ORDER BY sequence LIMIT ?4";
     let mut query = connection.prepare_cached(query)?;
     let parameters = params![stored.number, sequence, samples_until, PAGE as i64];
-    let bodies = query.query_map(parameters, |row| row.get::<_, Vec<u8>>(1))?;
-    let events = bodies.map(|body| decode(&body?)).collect::<Result<Vec<_>, StoreError>>()?;
-    let is_last = events.last().map_or(sequence, |event| event.sequence) >= stored.run.last_sequence;
-    Ok((events, is_last && runs::has_ended(stored.run.state())))
+    let events = query.query_map(parameters, read_row)?.collect::<Result<Vec<_>, _>>()?;
+    let is_last = events.last().map_or(sequence, |event| event.sequence) >= stored.last_event;
+    Ok((events, is_last && stored.run.state.has_ended()))
 }
 
-/// An event as it was written down.
-pub(super) fn decode(body: &[u8]) -> Result<WatchRunResponse, StoreError> {
-    WatchRunResponse::decode(body).map_err(|error| StoreError::Broken(format!("an event cannot be read: {error}")))
+/// What has happened, as it stands in `kind` and `content`.
+pub(super) fn columns(what: &Occurrence) -> (&'static str, String) {
+    match what {
+        Occurrence::StateChanged(run) => ("state_changed", to_json(run)),
+        Occurrence::ChildEnded(child) => ("child_ended", to_json(child)),
+        Occurrence::Sample(sample) => ("sample", to_json(sample)),
+        Occurrence::Recovered(cycle) => ("recovered", to_json(cycle)),
+    }
+}
+
+fn read_row(row: &Row<'_>) -> Result<Event, rusqlite::Error> {
+    let what = match row.get_ref(2)?.as_str()? {
+        "state_changed" => Occurrence::StateChanged(from_json(row, 3)?),
+        "child_ended" => Occurrence::ChildEnded(from_json(row, 3)?),
+        "sample" => Occurrence::Sample(from_json(row, 3)?),
+        "recovered" => Occurrence::Recovered(from_json(row, 3)?),
+        unknown => {
+            let problem = format!("there is no event of kind `{unknown}`");
+            return Err(rusqlite::Error::FromSqlConversionFailure(2, Type::Text, problem.into()));
+        }
+    };
+    Ok(Event { sequence: row.get(0)?, time_ms: row.get(1)?, what })
 }
 
 fn drop_oldest(connection: &Connection, number: i64, kept_max: u32) -> Result<(), StoreError> {
@@ -92,14 +106,4 @@ fn drop_oldest(connection: &Connection, number: i64, kept_max: u32) -> Result<()
             .execute(params![number, sequence])?;
     }
     Ok(())
-}
-
-fn kind(event: &Event) -> &'static str {
-    match event {
-        Event::StateChanged(_) => "state_changed",
-        Event::ChildEnded(_) => "child_ended",
-        Event::Sample(_) => "sample",
-        Event::Recovered(_) => "recovered",
-        Event::Heartbeat(_) => "heartbeat",
-    }
 }

@@ -66,7 +66,7 @@ pub(crate) fn remove(path: &Path) {
 /// Removes what a killed process left behind: unfinished files, and those of runs that are not there or need them no more.
 pub(super) fn tidy_up(folder: &Path, connection: &Connection) -> Result<(), StoreError> {
     let mut known =
-        connection.prepare("SELECT state IN ('SUCCEEDED', 'FAILED', 'CANCELLED') FROM runs WHERE number = ?1")?;
+        connection.prepare("SELECT state IN ('succeeded', 'failed', 'cancelled') FROM runs WHERE number = ?1")?;
     for (kind, needed_when_ended) in [("artifacts", true), ("checkpoints", false)] {
         let path = folder.join(kind);
         let entries = fs::read_dir(&path).map_err(|error| broken("read", &path, &error))?;

@@ -14,14 +14,17 @@ mod log;
 pub(crate) mod runs;
 pub(crate) mod samples;
 mod schema;
+mod version_2;
 mod writer;
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use rusqlite::Connection;
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
 use crate::refusal::Refusal;
@@ -169,20 +172,15 @@ impl Store {
     }
 }
 
-/// Milliseconds since 1970.
-pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+/// Something as it stands in the database. Numbers in it are never infinite, or it could not be read back.
+fn to_json<T: Serialize>(kept: &T) -> String {
+    serde_json::to_string(kept).expect("plain data")
 }
 
-/// The same as the interface has it.
-pub(crate) fn timestamp(ms: i64) -> prost_types::Timestamp {
-    prost_types::Timestamp { seconds: ms.div_euclid(1000), nanos: (ms.rem_euclid(1000) * 1_000_000) as i32 }
-}
-
-/// And back.
-pub(crate) fn milliseconds(time: &prost_types::Timestamp) -> i64 {
-    time.seconds.saturating_mul(1000).saturating_add(i64::from(time.nanos) / 1_000_000)
+/// And back, of a row's column.
+fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, rusqlite::Error> {
+    let damaged = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
+    serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(damaged)
 }
 
 fn database(folder: &Path) -> PathBuf {
@@ -198,3 +196,6 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
         Err(TryLockError::Error(error)) => Err(files::broken("lock", &path, &error)),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,12 @@
 //! Runs, one row each.
 
-use prost::Message as _;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use sha2::{Digest as _, Sha256};
-use tailback_api::v1::{Run, RunState};
 
-use super::{StoreError, Writing, now_ms, timestamp};
+use super::{StoreError, Writing, from_json, to_json};
 use crate::access::hexadecimal;
-use crate::refusal::{Refusal, state_word};
+use crate::domain::{Run, ScenarioSource, Snapshot, State, now_ms};
+use crate::refusal::Refusal;
 
 /// A run with what only the server needs to know about it.
 #[derive(Clone, Debug)]
@@ -20,37 +19,41 @@ pub(crate) struct Stored {
     pub memory_bytes: u64,
     /// The largest sequence number that was given away.
     pub sequence: i64,
-    /// The sequence number of the last event that was dropped.
+    /// The sequence number of the last event that was dropped, and that of the last event there was.
     pub last_dropped: i64,
-    /// The run, without the document of its scenario.
+    pub last_event: i64,
     pub run: Run,
+}
+
+impl Stored {
+    /// The run as it is to be shown.
+    pub(crate) fn snapshot(self, scenario: Option<ScenarioSource>) -> Snapshot {
+        Snapshot { run: self.run, last_sequence: self.last_event, scenario }
+    }
 }
 
 /// A run that is to be written down.
 #[derive(Clone, Debug)]
 pub(crate) struct New {
-    /// The run, with its document.
     pub run: Run,
+    pub scenario: ScenarioSource,
     pub threads: u32,
     pub memory_bytes: u64,
 }
 
 /// The columns of [`Stored`].
-pub(super) const COLUMNS: &str = "number, threads, memory_bytes, sequence, last_dropped, last_event, body";
+pub(super) const COLUMNS: &str = "number, threads, memory_bytes, sequence, last_dropped, last_event, content";
 
 /// Reads a row of [`COLUMNS`].
 pub(super) fn read_row(row: &Row<'_>) -> Result<Stored, rusqlite::Error> {
-    let body: Vec<u8> = row.get(6)?;
-    let mut run = Run::decode(body.as_slice())
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(6, rusqlite::types::Type::Blob, Box::new(error)))?;
-    run.last_sequence = row.get(5)?;
     Ok(Stored {
         number: row.get(0)?,
         threads: row.get(1)?,
         memory_bytes: row.get::<_, i64>(2)? as u64,
         sequence: row.get(3)?,
         last_dropped: row.get(4)?,
-        run,
+        last_event: row.get(5)?,
+        run: from_json(row, 6)?,
     })
 }
 
@@ -75,47 +78,52 @@ pub(crate) fn children(connection: &Connection, id: &str) -> Result<Vec<Stored>,
 
 /// All runs that have not reached a last state, in the order in which they were accepted.
 pub(crate) fn not_ended(connection: &Connection) -> Result<Vec<Stored>, StoreError> {
-    let states = "('PENDING', 'RUNNING', 'CANCELLING')";
+    let states = "('pending', 'running', 'cancelling')";
     let mut query =
         connection.prepare(&format!("SELECT {COLUMNS} FROM runs WHERE state IN {states} ORDER BY number"))?;
     let rows = query.query_map([], read_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The document of a run's scenario.
-pub(crate) fn document(connection: &Connection, number: i64) -> Result<String, StoreError> {
-    let query = "SELECT text FROM documents JOIN runs ON document = hash WHERE number = ?1";
-    Ok(connection.prepare_cached(query)?.query_row([number], |row| row.get(0))?)
+/// The scenario of a run.
+pub(crate) fn scenario(connection: &Connection, number: i64) -> Result<ScenarioSource, StoreError> {
+    let query = "SELECT scenario_name, text, overrides FROM documents JOIN runs ON document = hash WHERE number = ?1";
+    let read =
+        |row: &Row<'_>| Ok(ScenarioSource { name: row.get(0)?, document: row.get(1)?, overrides: from_json(row, 2)? });
+    Ok(connection.prepare_cached(query)?.query_row([number], read)?)
 }
 
-/// Writes a new run down. Its name must not be there.
+/// Writes a new run down, as one that is accepted now. Its name must not be there.
 pub(crate) fn insert(writing: &Writing<'_>, new: &New) -> Result<Stored, StoreError> {
-    let New { run, threads, memory_bytes } = new;
+    let New { run, scenario, threads, memory_bytes } = new;
     if find(writing.connection, &run.id)?.is_some() {
         return Err(Refusal::RunExists(run.id.clone()).into());
     }
-    let mut kept = run.clone();
-    let text = kept.scenario.as_mut().map(|scenario| std::mem::take(&mut scenario.document)).unwrap_or_default();
-    let hash = hexadecimal(&Sha256::digest(&text));
+    let hash = hexadecimal(&Sha256::digest(&scenario.document));
+    let created_ms = now_ms();
+    let run = Run { created_ms: Some(created_ms), ..run.clone() };
     let connection = writing.connection;
     connection
         .prepare_cached("INSERT OR IGNORE INTO documents (hash, text) VALUES (?1, ?2)")?
-        .execute(params![hash, text])?;
+        .execute(params![hash, scenario.document])?;
     let insert =
-        "INSERT INTO runs (id, owner, parent, state, title, scenario_digest, result_digest, document, created_ms,
-        threads, memory_bytes, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', ?7, ?8, ?9, ?10, ?11)";
+        "INSERT INTO runs (id, owner, parent, state, title, scenario_digest, result_digest, document, scenario_name,
+        overrides, created_ms, threads, memory_bytes, content)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     connection.prepare_cached(insert)?.execute(params![
         run.id,
         run.owner,
         run.parent_id,
-        state_column(run.state()),
+        run.state.word(),
         run.title,
         run.scenario_digest,
         hash,
-        now_ms(),
+        scenario.name,
+        to_json(&scenario.overrides),
+        created_ms,
         threads,
         i64::try_from(*memory_bytes).unwrap_or(i64::MAX),
-        kept.encode_to_vec(),
+        to_json(&run),
     ])?;
     let number = connection.last_insert_rowid();
     for (key, value) in &run.labels {
@@ -123,33 +131,36 @@ pub(crate) fn insert(writing: &Writing<'_>, new: &New) -> Result<Stored, StoreEr
             .prepare_cached("INSERT INTO labels (key, value, number) VALUES (?1, ?2, ?3)")?
             .execute(params![key, value, number])?;
     }
-    Ok(Stored { number, threads: *threads, memory_bytes: *memory_bytes, sequence: 0, last_dropped: 0, run: kept })
+    Ok(Stored {
+        number,
+        threads: *threads,
+        memory_bytes: *memory_bytes,
+        sequence: 0,
+        last_dropped: 0,
+        last_event: 0,
+        run,
+    })
 }
 
 /// Writes down what has changed in a run.
 pub(crate) fn update(writing: &Writing<'_>, stored: &Stored) -> Result<(), StoreError> {
     let run = &stored.run;
-    let update = "UPDATE runs SET state = ?2, result_digest = ?3, body = ?4 WHERE number = ?1";
-    let parameters = params![stored.number, state_column(run.state()), run.result_digest, run.encode_to_vec()];
+    let update = "UPDATE runs SET state = ?2, result_digest = ?3, content = ?4 WHERE number = ?1";
+    let parameters = params![stored.number, run.state.word(), run.result_digest, to_json(run)];
     writing.connection.prepare_cached(update)?.execute(parameters)?;
     Ok(())
 }
 
 /// Puts a run into another state. Whoever watches it has to be told by an event.
-pub(crate) fn set_state(stored: &mut Stored, state: RunState) {
-    let now = timestamp(now_ms());
-    stored.run.set_state(state);
-    if state == RunState::Running && stored.run.start_time.is_none() {
-        stored.run.start_time = Some(now);
+pub(crate) fn set_state(stored: &mut Stored, state: State) {
+    let run = &mut stored.run;
+    run.state = state;
+    if state == State::Running {
+        run.started_ms.get_or_insert_with(now_ms);
     }
-    if has_ended(state) {
-        stored.run.end_time = Some(now);
+    if state.has_ended() {
+        run.ended_ms = Some(now_ms());
     }
-}
-
-/// Whether a state is a last one.
-pub(crate) fn has_ended(state: RunState) -> bool {
-    matches!(state, RunState::Succeeded | RunState::Failed | RunState::Cancelled)
 }
 
 /// Deletes a run and all its parts; gives their numbers.
@@ -188,9 +199,4 @@ pub(crate) fn insert_request(
     let insert = "INSERT INTO requests (owner, request, hash, number) VALUES (?1, ?2, ?3, ?4)";
     writing.connection.prepare_cached(insert)?.execute(params![stored.run.owner, request, hash, stored.number])?;
     Ok(())
-}
-
-/// A state as it stands in the database.
-pub(super) fn state_column(state: RunState) -> String {
-    state_word(state).to_uppercase()
 }

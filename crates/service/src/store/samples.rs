@@ -1,17 +1,16 @@
 //! The samples of runs that are kept. They have numbers like [events](super::events), but may be left out.
 
-use prost::Message as _;
 use rusqlite::{Connection, params};
-use tailback_api::v1::WatchRunResponse;
 
-use super::{StoreError, Writing};
+use super::{StoreError, Writing, from_json, to_json};
+use crate::domain::TakenSample;
 
 /// Writes samples of a run down.
-pub(crate) fn insert(writing: &Writing<'_>, number: i64, samples: &[WatchRunResponse]) -> Result<(), StoreError> {
-    let insert = "INSERT OR REPLACE INTO samples (number, sequence, body) VALUES (?1, ?2, ?3)";
+pub(crate) fn insert(writing: &Writing<'_>, number: i64, samples: &[TakenSample]) -> Result<(), StoreError> {
+    let insert = "INSERT OR REPLACE INTO samples (number, sequence, time_ms, content) VALUES (?1, ?2, ?3, ?4)";
     let mut insert = writing.connection.prepare_cached(insert)?;
-    for sample in samples {
-        insert.execute(params![number, sample.sequence, sample.encode_to_vec()])?;
+    for TakenSample { sequence, time_ms, sample } in samples {
+        insert.execute(params![number, sequence, time_ms, to_json(sample)])?;
     }
     Ok(())
 }
@@ -23,10 +22,13 @@ pub(crate) fn delete(writing: &Writing<'_>, number: i64) -> Result<(), StoreErro
 }
 
 /// All samples of a run that are kept, in their order.
-pub(crate) fn list(connection: &Connection, number: i64) -> Result<Vec<WatchRunResponse>, StoreError> {
-    let mut query = connection.prepare_cached("SELECT body FROM samples WHERE number = ?1 ORDER BY sequence")?;
-    let bodies = query.query_map([number], |row| row.get::<_, Vec<u8>>(0))?;
-    bodies.map(|body| super::events::decode(&body?)).collect()
+pub(crate) fn list(connection: &Connection, number: i64) -> Result<Vec<TakenSample>, StoreError> {
+    let query = "SELECT sequence, time_ms, content FROM samples WHERE number = ?1 ORDER BY sequence";
+    let mut query = connection.prepare_cached(query)?;
+    let rows = query.query_map([number], |row| {
+        Ok(TakenSample { sequence: row.get(0)?, time_ms: row.get(1)?, sample: from_json(row, 2)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// The number of the last one that is kept; 0 if there is none.

@@ -1,16 +1,85 @@
-//! The tables. What is searched for is in columns, in plain words for whoever opens the database with other programs;
-//! the rest of a run is in `body`, a message of the interface, so that new fields need no new columns.
+//! The tables, and how those of earlier versions of the program become today's.
+//!
+//! What is searched for is in columns, in plain words for whoever opens the database with other programs. The rest of a
+//! run or an event is in `content`, one of the types of [`domain`](crate::domain) as JSON: a new field there, with a default
+//! for rows that lack it, needs no new version. Whatever else changes what `content` means does.
 
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction, params};
 
-use super::StoreError;
+use super::{StoreError, events, to_json, version_2};
+use crate::domain::Event;
 
-/// The version of the tables below.
-const VERSION: i64 = 2;
+/// What makes a database of one version one of the next, in a transaction.
+type Step = fn(&Transaction<'_>) -> Result<(), StoreError>;
 
-const TABLES: &str = "
+/// The steps from an empty database on. A new one takes all of them, so that it cannot differ from one that was extended;
+/// those that were released once are not changed any more.
+const STEPS: [Step; 3] = [runs_and_events, samples, own_format];
+
+/// The version that the last step makes.
+const VERSION: usize = STEPS.len();
+
+fn runs_and_events(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    Ok(transaction.execute_batch(RUNS_AND_EVENTS)?)
+}
+
+fn samples(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    Ok(transaction.execute_batch(SAMPLES)?)
+}
+
+/// Until then runs and events were messages of the interface, as protobuf writes them.
+fn own_format(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    transaction.execute_batch(ADD_CONTENT)?;
+    convert_runs(transaction)?;
+    convert_events(transaction, "events")?;
+    convert_events(transaction, "samples")?;
+    Ok(transaction.execute_batch(DROP_BODIES)?)
+}
+
+fn convert_runs(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    let mut query = transaction.prepare("SELECT number, body FROM runs")?;
+    let update = "UPDATE runs SET state = ?2, scenario_name = ?3, overrides = ?4, content = ?5 WHERE number = ?1";
+    let mut update = transaction.prepare(update)?;
+    // Collected first: SQLite does not say what a query sees of rows that are changed while it goes on.
+    let rows =
+        query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<(i64, Vec<u8>)>, _>>()?;
+    for (number, body) in rows {
+        let read = version_2::read_run(&body);
+        let (run, name, overrides) = read.map_err(|problem| unreadable(&format!("run {number}"), &problem))?;
+        update.execute(params![number, run.state.word(), name, to_json(&overrides), to_json(&run)])?;
+    }
+    Ok(())
+}
+
+/// Of `events`, or of `samples`, which were events too.
+fn convert_events(transaction: &Transaction<'_>, table: &str) -> Result<(), StoreError> {
+    let mut runs = transaction.prepare("SELECT number FROM runs")?;
+    let mut query = transaction.prepare(&format!("SELECT sequence, body FROM {table} WHERE number = ?1"))?;
+    let update = format!("UPDATE {table} SET time_ms = ?3, content = ?4 WHERE number = ?1 AND sequence = ?2");
+    let mut update = transaction.prepare(&update)?;
+    let numbers = runs.query_map([], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    // Run by run, because all of them together may be more than fits into memory.
+    for number in numbers {
+        let rows = query.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for (sequence, body) in rows.collect::<Result<Vec<(i64, Vec<u8>)>, _>>()? {
+            let read = version_2::read_event(&body);
+            let what = format!("event {sequence} of run {number}");
+            let Event { time_ms, what, .. } = read.map_err(|problem| unreadable(&what, &problem))?;
+            update.execute(params![number, sequence, time_ms, events::columns(&what).1])?;
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(what: &str, problem: &str) -> StoreError {
+    let then = "nothing was changed: use the program that made the database, or mend it";
+    StoreError::Broken(format!("{what} cannot be brought into the format of this program ({problem}); {then}"))
+}
+
+/// Version 1.
+const RUNS_AND_EVENTS: &str = "
     CREATE TABLE documents (
         hash TEXT PRIMARY KEY,
         text TEXT NOT NULL
@@ -71,7 +140,7 @@ const TABLES: &str = "
     ) WITHOUT ROWID;
 ";
 
-/// What came with version 2.
+/// Version 2.
 const SAMPLES: &str = "
     CREATE TABLE samples (
         number INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
@@ -81,7 +150,29 @@ const SAMPLES: &str = "
     ) WITHOUT ROWID;
 ";
 
-/// Makes the tables that are not there, and sets how they are written.
+/// Version 3, before rows are converted. A column that is added must have a default, even if no row gets it.
+const ADD_CONTENT: &str = "
+    ALTER TABLE runs ADD COLUMN scenario_name TEXT NOT NULL DEFAULT '';
+    -- A JSON array of texts.
+    ALTER TABLE runs ADD COLUMN overrides TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE runs ADD COLUMN content TEXT NOT NULL DEFAULT '{}';
+    ALTER TABLE events ADD COLUMN time_ms INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE events ADD COLUMN content TEXT NOT NULL DEFAULT '{}';
+    ALTER TABLE samples ADD COLUMN time_ms INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE samples ADD COLUMN content TEXT NOT NULL DEFAULT '{}';
+    -- These came from how a message was printed, and cannot be made again. Empty, they match whatever is asked with the
+    -- same request id: a client that asks again while the server is replaced gets its run.
+    UPDATE requests SET hash = '';
+";
+
+/// Version 3, afterwards.
+const DROP_BODIES: &str = "
+    ALTER TABLE runs DROP COLUMN body;
+    ALTER TABLE events DROP COLUMN body;
+    ALTER TABLE samples DROP COLUMN body;
+";
+
+/// Brings the tables to today's version, and sets how they are written.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // A commit is on disk when it returns, also if the machine fails.
@@ -89,20 +180,20 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.set_prepared_statement_cache_capacity(64);
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    match found {
-        0 => extend(connection, &[TABLES, SAMPLES]),
-        1 => extend(connection, &[SAMPLES]),
-        VERSION => Ok(()),
-        _ => Err(StoreError::Broken(format!(
+    let steps = usize::try_from(found).ok().and_then(|found| STEPS.get(found..)).ok_or_else(|| {
+        StoreError::Broken(format!(
             "the database has version {found}, this program knows version {VERSION}: use the program that made it"
-        ))),
+        ))
+    })?;
+    if steps.is_empty() {
+        return Ok(());
     }
-}
-
-fn extend(connection: &mut Connection, with: &[&str]) -> Result<(), StoreError> {
+    if found > 0 {
+        tracing::info!(from = found, to = VERSION, "the database is brought to the version of this program");
+    }
     let transaction = connection.transaction()?;
-    with.iter().try_for_each(|tables| transaction.execute_batch(tables))?;
-    transaction.pragma_update(None, "user_version", VERSION)?;
+    steps.iter().try_for_each(|step| step(&transaction))?;
+    transaction.pragma_update(None, "user_version", VERSION as i64)?;
     Ok(transaction.commit()?)
 }
 
@@ -117,7 +208,8 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 mod tests {
     use super::*;
 
-    fn tables(connection: &Connection) -> Vec<String> {
+    /// What is in the database, and what its tables are like.
+    fn shape(connection: &Connection) -> Vec<String> {
         let mut query = connection
             .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
             .expect("it can be asked");
@@ -125,19 +217,52 @@ mod tests {
         rows.collect::<Result<_, _>>().expect("they can be read")
     }
 
+    fn version(connection: &Connection) -> i64 {
+        connection.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("it can be asked")
+    }
+
+    /// A database as the first so many steps have left it.
+    fn of_version(version: usize) -> Connection {
+        let mut connection = Connection::open_in_memory().expect("memory is there");
+        let transaction = connection.transaction().expect("it can be begun");
+        STEPS[..version].iter().try_for_each(|step| step(&transaction)).expect("tables can be made");
+        transaction.pragma_update(None, "user_version", version as i64).expect("it can be set");
+        transaction.commit().expect("it can be ended");
+        connection
+    }
+
     #[test]
     fn databases_of_earlier_versions_are_extended_and_of_later_ones_refused() {
-        let open = || Connection::open_in_memory().expect("memory is there");
-        let mut new = open();
+        let mut new = of_version(0);
         prepare(&mut new).expect("tables can be made");
-        let mut old = open();
-        old.execute_batch(TABLES).expect("tables can be made");
-        old.pragma_update(None, "user_version", 1).expect("it can be set");
-        prepare(&mut old).expect("it can be extended");
-        assert_eq!(tables(&old), tables(&new));
-        prepare(&mut old).expect("once more changes nothing");
-        old.pragma_update(None, "user_version", VERSION + 1).expect("it can be set");
-        let refused = prepare(&mut old).expect_err("it is not known");
-        assert!(refused.to_string().contains("use the program that made it"), "{refused}");
+        for earlier in 1..=VERSION {
+            let mut old = of_version(earlier);
+            prepare(&mut old).expect("it can be extended");
+            assert_eq!(shape(&old), shape(&new));
+            assert_eq!(version(&old), VERSION as i64);
+        }
+        for unknown in [VERSION as i64 + 1, -1] {
+            new.pragma_update(None, "user_version", unknown).expect("it can be set");
+            let refused = prepare(&mut new).expect_err("it is not known");
+            assert!(refused.to_string().contains("use the program that made it"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_database_that_cannot_be_converted_is_refused_and_left_as_it_is() {
+        let mut old = of_version(2);
+        let insert = "INSERT INTO runs (id, owner, parent, state, title, scenario_digest, result_digest, document,
+            created_ms, threads, memory_bytes, body) VALUES ('a', '', '', 'PENDING', '', '', '', '', 0, 1, 1, ?1)";
+        // A field that goes on after the end, and a run in a state that there is not.
+        for body in [b"\x0a\x05a".as_slice(), b"\x38\x63"] {
+            old.execute(insert, [body]).expect("it can be inserted");
+            let before = shape(&old);
+            let refused = prepare(&mut old).expect_err("it cannot be read").to_string();
+            assert!(refused.contains("cannot be brought into the format") && refused.contains("run "), "{refused}");
+            assert_eq!((shape(&old), version(&old)), (before, 2));
+            let kept: Vec<u8> = old.query_row("SELECT body FROM runs", [], |row| row.get(0)).expect("it is there");
+            assert_eq!(kept, body);
+            old.execute("DELETE FROM runs", []).expect("it can be deleted");
+        }
     }
 }

@@ -4,6 +4,7 @@ mod access;
 mod creating;
 mod faults;
 mod harness;
+mod migration;
 mod models;
 mod recovery;
 mod results;

@@ -1,0 +1,189 @@
+//! Runs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tailback_scenario::Document;
+
+/// An experiment: one simulation, or a sweep whose simulations are runs of their own.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub(crate) struct Run {
+    /// Its name, unique on the server.
+    pub id: String,
+    /// Whose token created it.
+    pub owner: String,
+    pub labels: BTreeMap<String, String>,
+    pub execution: Execution,
+    /// What is varied; none if the run is one simulation.
+    pub sweep: Option<SweepRequest>,
+    pub state: State,
+    pub progress: Progress,
+    /// Why it failed.
+    pub failure: Option<RunFailure>,
+    pub summary: Option<Summary>,
+    pub scenario_digest: String,
+    /// Empty as long as there is no result.
+    pub result_digest: String,
+    /// When it was accepted, when simulating began the first time, and when it reached its last state: milliseconds
+    /// since 1970.
+    pub created_ms: Option<i64>,
+    pub started_ms: Option<i64>,
+    pub ended_ms: Option<i64>,
+    /// The sweep that it belongs to; empty if it is a run of its own.
+    pub parent_id: String,
+    /// Its place in the sweep, counted from 1.
+    pub child_number: u32,
+    /// How often it was taken up again after the server had stopped.
+    pub restarts: u32,
+    /// What else is to be said about its state.
+    pub note: String,
+    /// The title that the scenario gives itself.
+    pub title: String,
+}
+
+/// A run as somebody sees it who asks for it.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub run: Run,
+    /// The number of the latest event that this includes.
+    pub last_sequence: i64,
+    /// What is simulated, if that is asked for.
+    pub scenario: Option<ScenarioSource>,
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    #[default]
+    Pending,
+    Running,
+    /// Still being simulated, and asked to stop.
+    Cancelling,
+    Succeeded,
+    Failed,
+    Cancelled,
+}
+
+impl State {
+    /// The state as it stands in sentences and in the database.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Cancelling => "cancelling",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether it is a last one.
+    pub(crate) fn has_ended(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// A scenario as its author gives it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct ScenarioSource {
+    /// How people know the document, such as the name of its file.
+    pub name: String,
+    /// The document, in TOML.
+    pub document: String,
+    /// Values laid over it in this order.
+    pub overrides: Vec<String>,
+}
+
+impl ScenarioSource {
+    /// The document with its overrides.
+    pub(crate) fn read(&self) -> Document {
+        let name = if self.name.is_empty() { "scenario" } else { &self.name };
+        self.overrides.iter().fold(Document::read(name, &self.document), |document, set| document.with(set))
+    }
+}
+
+/// How a run is simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct Execution {
+    /// Threads; 0 for the sequential executor. None leaves it to the scenario; a run that was accepted has a number.
+    pub threads: Option<u32>,
+    /// The wall time that it may take over all its restarts, if it may take less than the server allows.
+    pub wall_time_max: Option<Duration>,
+    /// The bytes that its artifacts may take; 0 for what the server allows.
+    pub artifact_bytes_max: u64,
+}
+
+/// What is varied in a sweep, over and above what the scenario says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct SweepRequest {
+    /// Axes; the last varies fastest.
+    pub over: Vec<String>,
+    /// How many seeds each point is run with; 0 for what the scenario says.
+    pub seeds: u32,
+    /// Goes on with a curve when it is saturated.
+    pub run_saturated: bool,
+}
+
+/// How far a run has come: a simulation in cycles, a sweep in runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct Progress {
+    pub cycle: u64,
+    /// Link cycles that are to be simulated.
+    pub cycles: u64,
+    pub packet_hops: u64,
+    pub children_ended: u32,
+    pub children: u32,
+    pub children_failed: u32,
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct RunFailure {
+    pub reason: FailureReason,
+    /// What happened, in a sentence without a full stop.
+    pub message: String,
+    /// More about it, line by line.
+    pub details: Vec<String>,
+}
+
+/// Kinds of failures of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FailureReason {
+    Deadlock,
+    Inconsistent,
+    Panicked,
+    WallTime,
+    ArtifactBytes,
+    StorageFull,
+    Storage,
+    /// An earlier version of the server accepted the scenario, and this one refuses it.
+    Scenario,
+    Threads,
+    /// Of a sweep: some of its runs failed.
+    Children,
+}
+
+/// The main figures of a run that has succeeded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub(crate) struct Summary {
+    pub offered_load: f64,
+    pub accepted_load: f64,
+    pub latency_mean: Option<f64>,
+    pub latency_p99: Option<f64>,
+    pub hops_mean: Option<f64>,
+    pub saturated: bool,
+    pub wall_s: f64,
+}
+
+/// A file that a run has left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Artifact {
+    pub name: String,
+    pub size: u64,
+    /// Of its content, in hexadecimal.
+    pub sha256: String,
+    pub media_type: String,
+}

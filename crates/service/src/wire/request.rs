@@ -1,0 +1,38 @@
+//! What clients ask for. What it says is checked behind the edge, where more is known.
+
+use tailback_api::v1;
+
+use super::run::state;
+use crate::domain::{Page, RunFilter, RunRequest};
+use crate::refusal::Refusal;
+
+impl From<v1::CreateRunRequest> for RunRequest {
+    fn from(asked: v1::CreateRunRequest) -> Self {
+        Self {
+            request_id: asked.request_id,
+            run_id: asked.run_id,
+            validate_only: asked.validate_only,
+            scenario: asked.scenario.map(Into::into),
+            execution: asked.execution.unwrap_or_default().into(),
+            sweep: asked.sweep.map(Into::into),
+            labels: asked.labels.into_iter().collect(),
+        }
+    }
+}
+
+/// Which runs, which of them, and whether with their scenarios.
+pub(crate) fn list(asked: v1::ListRunsRequest) -> Result<(RunFilter, Page, bool), Refusal> {
+    if let Some(&unknown) = asked.states.iter().find(|&&state| v1::RunState::try_from(state).is_err()) {
+        return Err(Refusal::invalid("states", format!("{unknown} is not a state")));
+    }
+    let states = (!asked.states.is_empty()).then(|| asked.states().filter_map(state).collect());
+    let filter = RunFilter {
+        states,
+        labels: asked.labels.into_iter().collect(),
+        scenario_digest: asked.scenario_digest,
+        result_digest: asked.result_digest,
+        owner: asked.owner,
+        parent_id: asked.parent_id,
+    };
+    Ok((filter, Page { size: asked.page_size, token: asked.page_token }, asked.include_scenario))
+}

@@ -1,0 +1,64 @@
+//! Scenarios and models as clients see them.
+
+use tailback_api::v1;
+use tailback_scenario::{Diagnostics, ModelSummary, Parameter, Scenario};
+use tailback_sim::Plan;
+
+use crate::models::{self, Model};
+
+/// All mistakes of a scenario.
+pub(crate) fn diagnostics(mistakes: &Diagnostics) -> Vec<v1::Diagnostic> {
+    let describe = |mistake: &tailback_scenario::Diagnostic| {
+        let mut told = v1::Diagnostic {
+            message: mistake.message.clone(),
+            help: mistake.help.clone().unwrap_or_default(),
+            details: mistake.details.clone(),
+            ..v1::Diagnostic::default()
+        };
+        if let Some(span) = mistake.span {
+            let (line, column) = mistakes.position(span);
+            told.source = mistakes.sources[span.source].name.clone();
+            (told.line, told.column) = (line as u32, column as u32);
+            (told.start, told.end) = (span.start as u32, span.end as u32);
+        }
+        told
+    };
+    mistakes.list.iter().map(describe).collect()
+}
+
+/// What a scenario would take, as one of so many runs.
+pub(crate) fn plan(scenario: &Scenario, plan: &Plan, runs: usize) -> v1::Plan {
+    let ticks_per_cycle = f64::from(scenario.clock.ticks_per_cycle);
+    v1::Plan {
+        nodes: plan.nodes,
+        routers: plan.routers,
+        links: plan.links,
+        regions: plan.regions,
+        lookahead_cycles: plan.lookahead_ticks.map(|ticks| ticks as f64 / ticks_per_cycle),
+        memory_bytes: plan.memory_bytes,
+        cycles: scenario.measure.warmup + scenario.measure.cycles,
+        runs: runs as u32,
+        deadlock_freedom: scenario.proof.describe(scenario.topology.built.graph().as_ref()),
+    }
+}
+
+/// A model in short.
+pub(crate) fn summary(model: &ModelSummary) -> v1::ModelSummary {
+    let [kind, name, summary] = [model.kind, model.name, model.summary].map(str::to_owned);
+    v1::ModelSummary { kind, name, summary }
+}
+
+/// All about one model.
+pub(crate) fn model(Model { model, json_schema, example }: Model) -> v1::Model {
+    let parameters = model.parameters.iter().map(parameter).collect();
+    v1::Model { summary: Some(summary(&model)), parameters, json_schema, example }
+}
+
+fn parameter(parameter: &Parameter) -> v1::Parameter {
+    v1::Parameter {
+        name: parameter.name.to_owned(),
+        values: models::values(parameter.kind),
+        default: parameter.default.map(str::to_owned),
+        help: parameter.help.to_owned(),
+    }
+}

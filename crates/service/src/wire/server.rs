@@ -1,0 +1,38 @@
+//! The server as clients see it.
+
+use std::time::Duration;
+
+use tailback_api::v1;
+
+use super::length;
+use crate::limits::Limits;
+
+/// Limits as they are published.
+pub(crate) fn limits(found: &Limits) -> v1::ServerLimits {
+    let seconds = |seconds| Some(length(Duration::from_secs(seconds)));
+    let milliseconds = |ms| Some(length(Duration::from_millis(ms)));
+    v1::ServerLimits {
+        queue_max: found.queue_max,
+        concurrent_runs_max: found.concurrent_runs_max,
+        threads_max: found.threads_max,
+        nodes_max: found.nodes_max,
+        memory_bytes_max: found.memory_bytes_max,
+        wall_time_max: seconds(found.wall_time_s_max),
+        artifact_bytes_max: found.artifact_bytes_max,
+        sweep_runs_max: found.sweep_runs_max,
+        scenario_bytes_max: found.scenario_bytes_max,
+        message_bytes_max: found.message_bytes_max,
+        streams_max: found.streams_max,
+        stream_lifetime_max: seconds(found.stream_lifetime_s_max),
+        stream_stall_max: seconds(found.stream_stall_s_max),
+        wait_max: seconds(found.wait_s_max),
+        heartbeat_interval: seconds(found.heartbeat_s),
+        events_kept_max: found.events_kept_max,
+        header_bytes_max: found.header_bytes_max,
+        connection_calls_max: found.connection_calls_max,
+        checks_max: found.checks_max,
+        samples_kept_max: found.samples_kept_max,
+        sample_interval: milliseconds(found.sample_interval_ms),
+        checkpoint_interval: milliseconds(found.checkpoint_interval_ms),
+    }
+}
