@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
-use tailback_protocol::{Hooks, Lossy, Protocol, Station, TrafficClass};
+use tailback_protocol::{Hooks, Lossy, Protocol, Station, TrafficClass, routers_send};
 use tailback_routing::{ChannelKind, Interests, Lane, Routing, Step};
 use tailback_topology::{Peer, RouterId, Topology};
 use tailback_workload::Workload;
@@ -132,7 +132,8 @@ pub(crate) struct Traits {
     hooks: Hooks,
     queueing_timeouts: Vec<Option<Time>>,
     lossy: bool,
-    has_switches: bool,
+    /// Whether routers send packets of their own.
+    routers_send: bool,
 }
 
 impl Traits {
@@ -142,18 +143,12 @@ impl Traits {
             Lossy::After(ticks) => Some(Time::try_from(ticks).unwrap_or(Time::MAX)),
             _ => None,
         };
-        let station = Station { flit_ticks: 1, packet_flits_max: 1, endpoints: 1 };
         Self {
             hooks: protocol.hooks(),
             queueing_timeouts: classes.iter().map(timeout).collect(),
             lossy: classes.iter().any(|class| class.lossy != Lossy::No),
-            has_switches: protocol.switch(&station).is_some(),
+            routers_send: routers_send(protocol),
         }
-    }
-
-    /// Whether routers send packets of their own.
-    fn has_internal_port(&self) -> bool {
-        self.has_switches && (self.lossy || self.hooks.reservations)
     }
 }
 
@@ -179,6 +174,8 @@ impl Fabric {
         let first_vcs = spec.classes.iter().flat_map(|class| class.first_vc.iter().copied()).collect();
         let higher_vcs = higher_vcs(&spec, shape.vcs);
         let rules = Rules::of(&spec, &routings, &shape, &traits, measured);
+        let reachable = !traits.routers_send || topology.routers_reach_all_nodes();
+        assert!(reachable, "routers send packets to nodes that these cannot reach");
         let mut by_priority: Vec<u8> = (0..spec.classes.len() as u8).collect();
         by_priority.sort_by_key(|&class| u8::MAX - spec.classes[usize::from(class)].priority);
         let Traits { hooks, queueing_timeouts, .. } = traits;
@@ -245,7 +242,7 @@ impl Fabric {
     /// the network.
     pub(crate) fn assert_named(&self, router: RouterId, class: u8, entry: Lane, step: &Step) {
         let topology = self.topology.as_ref();
-        let Peer::Router { router: before, port } = topology.peer(router, entry.port) else { return };
+        let Peer::Router { router: before, port } = topology.feeder(router, entry.port) else { return };
         let Peer::Router { .. } = topology.peer(router, step.port) else { return };
         let from = ChannelKind { class: topology.channel_class(before, port), vc: entry.vc };
         for vc in step.vc..step.vc + step.vcs {
@@ -346,7 +343,7 @@ impl Rules {
             tells_heads: routings.iter().any(|routing| routing.interests().heads),
             tells_changes: routings.iter().any(|routing| routing.interests().changes),
             measures_queues,
-            has_internal_port: traits.has_internal_port(),
+            has_internal_port: traits.routers_send,
             lossy: traits.lossy,
             times_out: traits.queueing_timeouts.iter().any(Option::is_some),
             watches,
@@ -402,7 +399,7 @@ impl Rules {
 
 impl Shape {
     pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology, traits: &Traits) -> Self {
-        let ports = topology.radix() as usize + usize::from(traits.has_internal_port());
+        let ports = topology.radix() as usize + usize::from(traits.routers_send);
         let vcs = spec.vcs();
         let connections = |kind| match kind {
             CrossbarPorts::PerPort => 1,

@@ -113,6 +113,14 @@ pub trait Protocol: Send + Sync + Debug {
     fn describe(&self) -> String;
 }
 
+/// Whether routers send control packets of their own: NACKs to the sources of what they drop, or answers to reservations.
+#[must_use]
+pub fn routers_send(protocol: &dyn Protocol) -> bool {
+    let station = Station { flit_ticks: 1, packet_flits_max: 1, endpoints: 1 };
+    let lossy = protocol.classes().iter().any(|class| class.lossy != Lossy::No);
+    (lossy || protocol.hooks().reservations) && protocol.switch(&station).is_some()
+}
+
 /// A protocol with its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct ProtocolModel {

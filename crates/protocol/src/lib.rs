@@ -40,7 +40,9 @@ mod switch;
 
 pub use baseline::{BASELINE, Baseline, acknowledgement};
 pub use control::{Control, PacketKind, PacketRef};
-pub use declaration::{Hooks, Lossy, Protocol, ProtocolModel, Station, TrafficClass, Way, way, way_parameter};
+pub use declaration::{
+    Hooks, Lossy, Protocol, ProtocolModel, Station, TrafficClass, Way, routers_send, way, way_parameter,
+};
 pub use sink::{Arrival, Sink};
 pub use snapshot::{remember, write_down};
 pub use source::{Outgoing, Source, SourceAction, Verdict};

@@ -1,7 +1,7 @@
 //! What a protocol needs of the network that it is put into.
 
 use tailback_hardware::{NetworkSpec, SourceQueues};
-use tailback_protocol::{Lossy, Protocol, Station};
+use tailback_protocol::{Lossy, Protocol, Station, routers_send};
 use tailback_topology::Topology;
 
 use crate::diagnostic::Diagnostic;
@@ -53,6 +53,15 @@ pub(crate) fn check_protocol(
             parameter: "",
             message: "routers that drop packets have at most 255 ports",
             help: "choose a topology with smaller routers",
+        },
+        Needs {
+            broken: routers_send(protocol) && !topology.routers_reach_all_nodes(),
+            section: "protocol",
+            parameter: "",
+            message: "its routers send NACKs or grants back to sources, and with unidirectional links a packet that \
+                      starts in a router cannot reach every node",
+            help: "choose a protocol in which only nodes send control packets (`baseline`, `ecn`), or a topology whose \
+                   links lead both ways",
         },
         Needs {
             broken: protocol.source(&station).is_some() && spec.nic.queues == SourceQueues::Fifo,

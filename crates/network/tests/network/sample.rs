@@ -365,7 +365,17 @@ impl Sample {
         let routing = self.routing(any);
         let shortest = minimal(any).unwrap_or_else(|| Arc::clone(&routing));
         let by_way = |class: &TrafficClass| Arc::clone(if class.way == Way::Minimal { &shortest } else { &routing });
-        let routings: Vec<_> = self.protocol.classes().iter().map(by_way).collect();
+        let routings = self.protocol.classes().iter().map(by_way).collect();
+        self.plan_of(topology, routings, traffic)
+    }
+
+    /// The plan of a network with a graph of its own, and the routing of each traffic class.
+    pub fn plan_of(
+        &self,
+        topology: Arc<dyn Topology>,
+        routings: Vec<Arc<dyn Routing>>,
+        traffic: Traffic,
+    ) -> NetworkPlan {
         let spec = self.spec(topology.as_ref(), &routings);
         let partition = Partition::single(topology.as_ref());
         let protocol = Arc::clone(&self.protocol);
