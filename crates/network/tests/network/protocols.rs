@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tailback_ecn::{Carrier, Ecn, Pacing};
 use tailback_network::{CrossbarPorts, General, NicSpec, RouterSpec, SourceQueues};
-use tailback_protocol::{Protocol, Way};
+use tailback_protocol::{Protocol, Way, routers_send};
 use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms};
 
 use crate::conservation::{SILENT_FROM, conserves};
@@ -47,7 +47,11 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
 
 /// Networks in which such protocols can be at work.
 fn networks() -> impl Strategy<Value = Sample> {
-    (samples(), protocols(), 0usize..5).prop_map(|(sample, protocol, pattern)| {
+    let pairs = (samples(), protocols())
+        .prop_filter("routers reach the nodes that they send to", |(sample, protocol)| {
+            !routers_send(protocol.as_ref()) || sample.topology().graph().routers_reach_all_nodes()
+        });
+    (pairs, 0usize..5).prop_map(|((sample, protocol), pattern)| {
         let watches = protocol.hooks().last_hop;
         let routing = if watches && sample.routing(&sample.topology()).revises() {
             ("minimal", &[] as &[_])
