@@ -97,7 +97,7 @@ impl Decisions {
     /// Notes all decisions about one packet.
     fn send_packet(&mut self, topology: &dyn Topology) {
         let [source, destination] = [(); 2].map(|()| self.stream.below(topology.nodes()));
-        let (router, port) = topology.attachment(source);
+        let (router, port) = topology.injection(source);
         let header = Header::new(topology.locator(destination));
         let mut case = Case { router, entry: Lane { port, vc: 0 }, header };
         for _ in 0..HOPS_MAX {

@@ -153,8 +153,9 @@ impl<'a> Ledger<'a> {
         region.routers.visit_packets(&region.pool, &mut |held| self.held(region, held));
         for (_, event) in region.wheel.entries() {
             match event.kind() {
-                EventKind::Arrival => self.arriving(region, event, &region.pool[event.payload()]),
-                EventKind::Delivery => self.under_way(&region.pool[event.payload()]),
+                EventKind::Arrival | EventKind::Delivery => {
+                    self.arriving(region, event, &region.pool[event.payload()]);
+                }
                 EventKind::Credit | EventKind::NodeCredit => self.credit(region, event),
                 _ => {}
             }
@@ -182,10 +183,12 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// A packet is on its way to a port of a region, as the event says.
+    /// A packet is on its way to a port or a node of a region, as the event says.
     fn arriving<O, M: Microarchitecture>(&mut self, region: &NetworkRegion<O, M>, event: Event, packet: &Packet) {
-        let id = region.routers.port_id(event.place());
-        self.in_buffer(region, id, packet.vc, packet.flits);
+        if event.kind() == EventKind::Arrival {
+            let id = region.routers.port_id(event.place());
+            self.in_buffer(region, id, packet.vc, packet.flits);
+        }
         self.under_way(packet);
     }
 
@@ -195,10 +198,10 @@ impl<'a> Ledger<'a> {
         if u32::from(port.port) >= self.fabric.topology.ports(router) {
             return; // what a router itself sends takes no credits
         }
-        match self.fabric.topology.peer(router, port.port) {
+        match self.fabric.topology.feeder(router, port.port) {
             Peer::Node(node) => self.add_injection(node, vc, flits),
             Peer::Router { router, port } => self.add_link(router, port, vc, flits),
-            Peer::Nothing => unreachable!("nothing comes in by an open port"),
+            Peer::Nothing => unreachable!("nothing comes in by a port that nothing feeds"),
         }
     }
 

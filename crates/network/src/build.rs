@@ -7,13 +7,13 @@ use tailback_engine::{Channel, ChannelMap, Simulation, Tick, Wheel};
 use tailback_protocol::Protocol;
 use tailback_random::Stream;
 use tailback_routing::Routing;
-use tailback_topology::{Peer, Port, RouterId, Topology};
+use tailback_topology::{LinkClass, Peer, Port, RouterId, Topology};
 use tailback_workload::Workload;
 
 use crate::event::PLACES_MAX;
 use crate::fabric::{Fabric, Rules, Shape, Traits};
 use crate::gossip::{Domains, Gossip};
-use crate::link::{FarKind, Link};
+use crate::link::{FarEnd, FarKind, InputLink, OutputLink, PortLinks};
 use crate::nic::NodeState;
 use crate::packet::Pool;
 use crate::partition::Partition;
@@ -70,7 +70,7 @@ impl NetworkPlan {
         let places = Places::new(&fabric, &partition);
         let channels = channels(&fabric, &partition, places.domains.as_ref());
         let regions = (0..partition.regions()).map(|index| {
-            let receiver = |to| channels.position(index, to).unwrap_or(Link::INSIDE);
+            let receiver = |to| channels.position(index, to).unwrap_or(FarEnd::INSIDE);
             build_region(&fabric, &places, index, &receiver, observer(index))
         });
         let regions = regions.collect();
@@ -84,8 +84,8 @@ struct Places {
     routers: Vec<(u32, u32)>,
     /// By region: its routers.
     members: Vec<Vec<RouterId>>,
-    /// By node: its number in its region.
-    nodes: Vec<u32>,
+    /// By node: the region of the router that it injects into, and its number there.
+    nodes: Vec<(u32, u32)>,
     /// Which routers tell each other something, if any do.
     domains: Option<Domains>,
 }
@@ -94,7 +94,7 @@ impl Places {
     fn new(fabric: &Fabric, partition: &Partition) -> Self {
         let topology = fabric.topology.as_ref();
         let mut members: Vec<Vec<RouterId>> = vec![Vec::new(); partition.regions() as usize];
-        let mut nodes = vec![0; topology.nodes() as usize];
+        let mut nodes = vec![(0, 0); topology.nodes() as usize];
         let mut counts = vec![0u32; partition.regions() as usize];
         let mut routers = Vec::new();
         for router in 0..topology.routers() {
@@ -103,8 +103,8 @@ impl Places {
             routers.push((region, list.len() as u32));
             list.push(router);
             for port in 0..topology.ports(router) {
-                if let Peer::Node(node) = topology.peer(router, port as Port) {
-                    nodes[node as usize] = counts[region as usize];
+                if let Peer::Node(node) = topology.feeder(router, port as Port) {
+                    nodes[node as usize] = (region, counts[region as usize]);
                     counts[region as usize] += 1;
                 }
             }
@@ -114,24 +114,30 @@ impl Places {
         assert!(counts.iter().all(|&count| count < PLACES_MAX), "a region has too many nodes");
         Self { routers, members, nodes, domains: Domains::new(fabric, partition) }
     }
+
+    /// The other end of a link, for a region that knows others by what `receiver` makes of their numbers.
+    fn end(&self, peer: Peer, ports: u32, receiver: &dyn Fn(u32) -> u32) -> Option<FarEnd> {
+        let (kind, (region, place)) = match peer {
+            Peer::Nothing => return None,
+            Peer::Node(node) => (FarKind::Node, self.nodes[node as usize]),
+            Peer::Router { router, port } => {
+                let (region, number) = self.routers[router as usize];
+                (FarKind::Router, (region, number * ports + u32::from(port)))
+            }
+        };
+        Some(FarEnd { kind, receiver: receiver(region), place })
+    }
 }
 
-/// The channels between regions, in both directions of each link: packets one way, credits the other.
+/// The channels between regions: of each link that crosses, for packets one way and for credits the other.
 fn channels(fabric: &Fabric, partition: &Partition, domains: Option<&Domains>) -> ChannelMap {
-    let topology = fabric.topology.as_ref();
-    let mut channels = Vec::new();
-    for router in 0..topology.routers() {
-        for port in 0..topology.ports(router) {
-            let Peer::Router { router: far, .. } = topology.peer(router, port as Port) else { continue };
-            let (from, to) = (partition.region_of(router), partition.region_of(far));
-            if from != to {
-                let latency = fabric.spec.links[topology.link_class(router, port as Port).index()].latency;
-                channels.push(Channel { from, to, delay: latency.into() });
-            }
-        }
-    }
-    channels.extend(domains.into_iter().flat_map(Domains::channels));
-    ChannelMap::new(partition.regions(), channels).expect("regions exist and links have a latency")
+    let both_ways = |(from, to, class): (u32, u32, LinkClass)| {
+        let delay = fabric.spec.links[class.index()].latency.into();
+        [Channel { from, to, delay }, Channel { from: to, to: from, delay }]
+    };
+    let links = partition.crossings(fabric.topology.as_ref()).flat_map(both_ways);
+    let notices = domains.into_iter().flat_map(Domains::channels);
+    ChannelMap::new(partition.regions(), links.chain(notices)).expect("regions exist and links have a latency")
 }
 
 /// Builds region `index`, which knows other regions by what `receiver` makes of their numbers.
@@ -144,18 +150,16 @@ fn build_region<O: Observer, M: Microarchitecture>(
 ) -> NetworkRegion<O, M> {
     let router_ids = places.members[index as usize].clone();
     let mut links = Vec::with_capacity(router_ids.len() * fabric.shape.ports);
-    let (mut node_ids, mut attachments) = (Vec::new(), Vec::new());
+    let (mut node_ids, mut injections) = (Vec::new(), Vec::new());
     for (number, &router) in router_ids.iter().enumerate() {
         for port in 0..fabric.shape.ports as u32 {
-            let link = build_link(fabric, places, receiver, router, port);
-            if link.kind == FarKind::Node {
-                let Peer::Node(node) = fabric.topology.peer(router, port as Port) else {
-                    unreachable!("a node hangs there")
-                };
+            if port < fabric.topology.ports(router)
+                && let Peer::Node(node) = fabric.topology.feeder(router, port as Port)
+            {
                 node_ids.push(node);
-                attachments.push(number as u32 * fabric.shape.ports as u32 + port);
+                injections.push(number as u32 * fabric.shape.ports as u32 + port);
             }
-            links.push(link);
+            links.push(port_links(fabric, places, receiver, router, port));
         }
     }
     let agents = fabric.routings.iter().flat_map(|routing| router_ids.iter().map(|&router| routing.agent(router)));
@@ -175,7 +179,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         in_order: Vec::new(),
         router_ids,
         node_ids,
-        attachments,
+        injections,
     };
     for node in 0..region.node_ids.len() as u32 {
         region.schedule_first_message(node);
@@ -184,28 +188,31 @@ fn build_region<O: Observer, M: Microarchitecture>(
     region
 }
 
-fn build_link(fabric: &Fabric, places: &Places, receiver: &dyn Fn(u32) -> u32, router: RouterId, port: u32) -> Link {
+/// The links of a port; the internal one has none.
+fn port_links(
+    fabric: &Fabric,
+    places: &Places,
+    receiver: &dyn Fn(u32) -> u32,
+    router: RouterId,
+    port: u32,
+) -> PortLinks {
     let topology = fabric.topology.as_ref();
     if port >= topology.ports(router) {
-        return Link::OPEN;
+        return PortLinks { output: OutputLink::OPEN, input: InputLink::OPEN };
     }
     let port = port as Port;
-    let class = topology.link_class(router, port);
-    let spec = fabric.spec.links[class.index()];
-    let (latency, flit_ticks) = (spec.latency, spec.flit_ticks);
-    let link = Link { class: class.0, flit_ticks, latency, credit_latency: latency, ..Link::OPEN };
-    match topology.peer(router, port) {
-        Peer::Nothing => Link::OPEN,
-        Peer::Node(node) => {
-            let (far, credit_latency) = (places.nodes[node as usize], fabric.spec.injection.latency);
-            Link { far, credit_latency, kind: FarKind::Node, ..link }
-        }
-        Peer::Router { router, port: far_port } => {
-            let (region, number) = places.routers[router as usize];
-            let far = number * fabric.shape.ports as u32 + u32::from(far_port);
-            Link { receiver: receiver(region), far, kind: FarKind::Router, ..link }
-        }
-    }
+    let end = |peer| places.end(peer, fabric.shape.ports as u32, receiver);
+    let spec = |class: LinkClass| fabric.spec.links[class.index()];
+    let output = end(topology.peer(router, port)).map_or(OutputLink::OPEN, |to| {
+        let class = topology.link_class(router, port);
+        OutputLink { to, class: class.0, latency: spec(class).latency, flit_ticks: spec(class).flit_ticks }
+    });
+    let input = end(topology.feeder(router, port)).map_or(InputLink::OPEN, |from| {
+        let class = topology.input_class(router, port);
+        let link = if from.kind == FarKind::Node { fabric.spec.injection } else { spec(class) };
+        InputLink { from, class: class.0, credit_latency: link.latency }
+    });
+    PortLinks { output, input }
 }
 
 /// How far ahead most events lie: the longest latency, and a packet more.

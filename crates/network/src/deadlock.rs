@@ -39,7 +39,7 @@ impl Deadlock {
     #[must_use]
     pub fn describe(&self, topology: &dyn Topology) -> Vec<String> {
         let line = |buffer: &Buffer| {
-            let from = match topology.peer(buffer.router, buffer.port) {
+            let from = match topology.feeder(buffer.router, buffer.port) {
                 Peer::Router { router, .. } => format!("from {}", topology.router_name(router)),
                 Peer::Node(node) => format!("from node {node}"),
                 Peer::Nothing => "from nowhere".to_owned(),

@@ -206,6 +206,8 @@ impl Fabric {
         let first_vcs = spec.classes.iter().flat_map(|class| class.first_vc.iter().copied()).collect();
         let higher_vcs = higher_vcs(&spec, shape.vcs);
         let rules = Rules::of(&spec, &routings, &shape, &traits, measured);
+        let reachable = !traits.needs.sends || topology.routers_reach_all_nodes();
+        assert!(reachable, "routers send packets to nodes that these cannot reach");
         let mut by_priority: Vec<u8> = (0..spec.classes.len() as u8).collect();
         by_priority.sort_by_key(|&class| u8::MAX - spec.classes[usize::from(class)].priority);
         let watches = traits.table();
@@ -275,7 +277,7 @@ impl Fabric {
     /// the network.
     pub(crate) fn assert_named(&self, router: RouterId, class: u8, entry: Lane, step: &Step) {
         let topology = self.topology.as_ref();
-        let Peer::Router { router: before, port } = topology.peer(router, entry.port) else { return };
+        let Peer::Router { router: before, port } = topology.feeder(router, entry.port) else { return };
         let Peer::Router { .. } = topology.peer(router, step.port) else { return };
         let from = ChannelKind { class: topology.channel_class(before, port), vc: entry.vc };
         for vc in step.vc..step.vc + step.vcs {

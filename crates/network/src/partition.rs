@@ -1,7 +1,7 @@
 //! How routers are dealt out to regions.
 
 use tailback_hardware::NetworkSpec;
-use tailback_topology::{Peer, Port, RouterId, Topology};
+use tailback_topology::{LinkClass, Peer, Port, RouterId, Topology};
 
 /// Events that a port causes per packet when the network is busy.
 const EVENTS_PER_PACKET: u64 = 3;
@@ -47,17 +47,9 @@ impl Partition {
     /// * otherwise one.
     #[must_use]
     pub fn regions_that_pay(topology: &dyn Topology, spec: &NetworkSpec, threads: u32) -> u32 {
-        let (mut ports, mut shortest) = (0, u64::MAX);
-        for router in 0..topology.routers() {
-            ports += u64::from(topology.ports(router));
-            for port in 0..topology.ports(router) {
-                let Peer::Router { router: far, .. } = topology.peer(router, port as Port) else { continue };
-                if topology.domain(router) != topology.domain(far) {
-                    let link = &spec.links[topology.link_class(router, port as Port).index()];
-                    shortest = shortest.min(link.latency.into());
-                }
-            }
-        }
+        let ports: u64 = (0..topology.routers()).map(|router| u64::from(topology.ports(router))).sum();
+        let domains = Self::by_domain(topology, u32::MAX);
+        let shortest = domains.lookahead(topology, spec).unwrap_or(u64::MAX);
         let packet_ticks = u64::from(spec.packet_flits_max) * u64::from(spec.ticks_per_cycle);
         let events = (EVENTS_PER_PACKET * ports).saturating_mul(shortest) / packet_ticks.max(1);
         let domains = u64::from(topology.domains());
@@ -87,6 +79,27 @@ impl Partition {
         };
         let region_of = region_of.iter().map(renumber).collect();
         Self { region_of, regions }
+    }
+
+    /// The links that lead from one region to another: from which, to which, and their class. A node is where it injects;
+    /// packets go along a link, and credits back.
+    pub fn crossings(&self, topology: &dyn Topology) -> impl Iterator<Item = (u32, u32, LinkClass)> {
+        let outputs = move |router| (0..topology.ports(router)).map(move |port| (router, port as Port));
+        (0..topology.routers()).flat_map(outputs).filter_map(move |(router, port)| {
+            let behind = match topology.peer(router, port) {
+                Peer::Router { router, .. } => router,
+                Peer::Node(node) => topology.injection(node).0,
+                Peer::Nothing => return None,
+            };
+            let (from, to) = (self.region_of(router), self.region_of(behind));
+            (from != to).then(|| (from, to, topology.link_class(router, port)))
+        })
+    }
+
+    /// How long whatever regions send each other is under way at least, in ticks; none if they send nothing.
+    #[must_use]
+    pub fn lookahead(&self, topology: &dyn Topology, spec: &NetworkSpec) -> Option<u64> {
+        self.crossings(topology).map(|(_, _, class)| spec.links[class.index()].latency.into()).min()
     }
 
     /// How many regions there are.

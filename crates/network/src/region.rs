@@ -24,7 +24,7 @@ use crate::time::{Time, time};
 /// What a region sends another. Each comes with the event that it causes there, in the numbers of the receiver.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct NetworkMail {
-    /// Packets whose first flit arrives at a port; when, they say themselves.
+    /// Packets that arrive at a port or a node; when, they say themselves.
     pub(crate) packets: Vec<(Event, Packet)>,
     /// Credits.
     pub(crate) credits: Vec<(Tick, Event)>,
@@ -56,8 +56,8 @@ pub struct NetworkRegion<O, M> {
     pub(crate) router_ids: Vec<RouterId>,
     /// The nodes of this region, by their numbers in the network.
     pub(crate) node_ids: Vec<NodeId>,
-    /// By node: the port it is attached to.
-    pub(crate) attachments: Vec<u32>,
+    /// By node: the port that it injects into. Where it ejects from may be in another region.
+    pub(crate) injections: Vec<u32>,
     pub(crate) wheel: Wheel<Event>,
     pub(crate) pool: Pool,
     pub(crate) routers: Routers<M>,
@@ -330,7 +330,9 @@ impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
     fn receive(&mut self, mail: &NetworkMail) {
         for (event, packet) in &mail.packets {
             let place = self.pool.insert(packet.clone());
-            self.wheel.schedule(packet.head_at.into(), event.with_payload(place));
+            // A router is told of the first flit, a node of the last.
+            let time = if event.kind() == EventKind::Delivery { packet.tail_at() } else { packet.head_at };
+            self.wheel.schedule(time.into(), event.with_payload(place));
         }
         for &(tick, event) in &mail.credits {
             self.wheel.schedule(tick, event);

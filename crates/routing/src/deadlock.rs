@@ -166,8 +166,8 @@ impl<'a> Search<'a> {
     fn run(mut self) -> Option<Dependencies> {
         let mut steps = Vec::new();
         for router in 0..self.topology.routers() {
-            let is_terminal = |port: &u32| matches!(self.topology.peer(router, *port as Port), Peer::Node(_));
-            let Some(terminal) = (0..self.topology.ports(router)).find(is_terminal) else { continue };
+            let injects = |port: &u32| matches!(self.topology.feeder(router, *port as Port), Peer::Node(_));
+            let Some(terminal) = (0..self.topology.ports(router)).find(injects) else { continue };
             let entry = Lane { port: terminal as Port, vc: 0 };
             self.routing.possible(router, entry, ANYWHERE, &mut steps);
             for step in steps.drain(..) {
@@ -273,7 +273,7 @@ mod tests {
 
     use proptest::prelude::*;
     use tailback_parameters::{Kind, Value, Values};
-    use tailback_topology::{AnyTopology, Arrangement, Dragonfly, FatTree, SingleSwitch};
+    use tailback_topology::{AnyTopology, Arrangement, Butterfly, Dragonfly, FatTree, SingleSwitch};
 
     use super::*;
     use crate::{Minimal, ROUTINGS, VcSequence};
@@ -386,7 +386,7 @@ mod tests {
                 continue;
             }
             let (router, entry, header) = state;
-            let own = match graph.peer(router, entry.port) {
+            let own = match graph.feeder(router, entry.port) {
                 Peer::Router { router: from, port } => {
                     Some(rank(ChannelKind { class: graph.channel_class(from, port), vc: entry.vc }))
                 }
@@ -435,6 +435,11 @@ mod tests {
             let upper = children.len() - 1;
             let tree = FatTree::new(&children, &parents[..upper], &parallel[..upper]).unwrap();
             check(&AnyTopology::FatTree(Arc::new(tree)));
+        }
+
+        #[test]
+        fn butterflies_are_free_of_deadlock((k, n) in prop_oneof![(1u32..4, 1u32..5), (4u32..7, 1u32..3)]) {
+            check(&AnyTopology::Butterfly(Arc::new(Butterfly::new(k, n).unwrap())));
         }
     }
 }

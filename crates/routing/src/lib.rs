@@ -14,6 +14,7 @@
 
 mod board;
 pub mod deadlock;
+mod destination_tag;
 mod direct;
 mod dragonfly;
 mod fat_tree;
@@ -27,6 +28,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 pub use board::{Board, Notice};
+pub use destination_tag::DestinationTag;
 pub use direct::Direct;
 pub use dragonfly::Minimal;
 pub use fat_tree::{NearestCommonAncestor, UpChoice};

@@ -47,6 +47,15 @@ pub(crate) fn check_protocol(
             help: "choose a topology with smaller routers",
         },
         Needs {
+            broken: sends && !topology.routers_reach_all_nodes(),
+            section: "protocol",
+            parameter: "",
+            message: "its routers send NACKs or grants back to sources, and with unidirectional links a packet that \
+                      starts in a router cannot reach every node",
+            help: "choose a protocol in which only nodes send control packets (`baseline`, `ecn`), or a topology whose \
+                   links lead both ways",
+        },
+        Needs {
             broken: protocol.source(&station).is_some() && spec.nic.queues == SourceQueues::Fifo,
             section: "nic",
             parameter: "queues",

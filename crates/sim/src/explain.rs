@@ -47,6 +47,9 @@ pub struct Wire {
     pub link: &'static str,
     /// What is at the other end.
     pub leads_to: String,
+    /// What feeds its input, where that is something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fed_by: Option<String>,
 }
 
 /// The links of a kind.
@@ -138,16 +141,17 @@ pub fn explain(scenario: &Scenario) -> Explanation {
     }
 }
 
-/// What hangs on the ports of the first router.
+/// Where the ports of the first router lead, and what feeds them.
 fn wiring(graph: &dyn Topology) -> Vec<Wire> {
+    let name = |peer| match peer {
+        Peer::Node(node) => format!("node {node}"),
+        Peer::Router { router, port } => format!("{}, port {port}", graph.router_name(router)),
+        Peer::Nothing => "nothing".to_owned(),
+    };
     let wire = |port: u32| {
-        let leads_to = match graph.peer(0, port as Port) {
-            Peer::Node(node) => format!("node {node}"),
-            Peer::Router { router, port } => format!("{}, port {port}", graph.router_name(router)),
-            Peer::Nothing => "nothing".to_owned(),
-        };
+        let (peer, feeder) = (graph.peer(0, port as Port), graph.feeder(0, port as Port));
         let link = graph.link_classes()[graph.link_class(0, port as Port).index()];
-        Wire { port, link, leads_to }
+        Wire { port, link, leads_to: name(peer), fed_by: (feeder != peer).then(|| name(feeder)) }
     };
     (0..graph.ports(0)).map(wire).collect()
 }

@@ -53,14 +53,13 @@ impl Plan {
     pub fn on(scenario: &Scenario, threads: usize) -> Self {
         let network = network_plan(scenario, Regions::of(scenario, threads));
         let topology = network.topology.as_ref();
-        let (links, lookahead) = survey(&network);
         let plain_routers = network.suits::<Plain>();
         Self {
             nodes: topology.nodes(),
             routers: topology.routers(),
-            links,
+            links: links_between_routers(topology),
             regions: network.partition.regions(),
-            lookahead_ticks: lookahead,
+            lookahead_ticks: network.partition.lookahead(topology, &network.spec),
             microarchitecture: microarchitecture(&network),
             plain_routers,
             memory_bytes: memory(scenario, topology, network.partition.regions(), plain_routers),
@@ -79,21 +78,11 @@ fn microarchitecture(network: &NetworkPlan) -> &'static str {
     }
 }
 
-/// How many links there are between routers, and the shortest latency of those between regions.
-fn survey(plan: &NetworkPlan) -> (u64, Option<u64>) {
-    let topology = plan.topology.as_ref();
-    let (mut links, mut shortest) = (0, None);
-    for router in 0..topology.routers() {
-        for port in 0..topology.ports(router) {
-            let Peer::Router { router: far, .. } = topology.peer(router, port as Port) else { continue };
-            links += 1;
-            if plan.partition.region_of(router) != plan.partition.region_of(far) {
-                let latency = plan.spec.links[topology.link_class(router, port as Port).index()].latency.into();
-                shortest = Some(shortest.map_or(latency, |least: u64| least.min(latency)));
-            }
-        }
-    }
-    (links, shortest)
+/// How many links there are between routers.
+fn links_between_routers(topology: &dyn Topology) -> u64 {
+    let leads_on = |router, port| matches!(topology.peer(router, port as Port), Peer::Router { .. });
+    let of_router = |router| (0..topology.ports(router)).filter(|&port| leads_on(router, port)).count() as u64;
+    (0..topology.routers()).map(of_router).sum()
 }
 
 fn memory(scenario: &Scenario, topology: &dyn Topology, regions: u32, plain: bool) -> u64 {

@@ -119,7 +119,7 @@ impl<'s> Tracer<'s> {
     fn trace(&mut self, source: NodeId, destination: NodeId, rumour: u32) -> Option<(Vec<LinkClass>, Vec<u8>)> {
         let graph = self.scenario.topology.built.graph();
         let routing = &self.scenario.routing.built;
-        let (mut router, port) = graph.attachment(source);
+        let (mut router, port) = graph.injection(source);
         let mut entry = Lane { port, vc: 0 };
         let mut header = Header::new(graph.locator(destination));
         let (mut links, mut vcs) = (Vec::new(), Vec::new());

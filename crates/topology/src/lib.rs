@@ -1,19 +1,25 @@
 //! Interconnection network topologies as pure graphs.
 //!
-//! A [`Topology`] says which routers there are, what hangs on each of their ports, how far apart two
-//! routers are, and which routers belong together when the network is dealt out to regions. It answers
+//! A [`Topology`] says which routers there are, where the output of each port leads and what feeds its input, how far
+//! apart two routers are, and which routers belong together when the network is dealt out to regions. It answers
 //! from formulas; nothing is stored per link, so a network of a million nodes costs nothing here.
+//!
+//! A link is directed: packets go from an output to an input, credits the other way. In most networks the two directions
+//! between a pair of ports are two such links. In a unidirectional multistage network they are not: a port may be fed by one
+//! router and lead to another, and a node may inject into one router and eject from another.
 //!
 //! **What this crate must never know:** time, packets, buffers, routing decisions.
 //!
-//! **The invariant it keeps:** links are symmetric. If port `p` of router `r` leads to port `q` of
-//! router `s`, then port `q` of `s` leads to port `p` of `r`, and both ends have the same link class.
+//! **The invariant it keeps:** both ends of a link agree. If the output of port `p` of router `r` leads to port `q` of
+//! router `s`, then the input of port `q` of `s` is fed by port `p` of `r`, and the other way round; the same holds for nodes.
 
+mod butterfly;
 mod dragonfly;
 mod fat_tree;
 mod registry;
 mod single_switch;
 
+pub use butterfly::Butterfly;
 pub use dragonfly::{Arrangement, Dragonfly, GlobalLink};
 pub use fat_tree::{FatTree, TreePlace};
 pub use registry::{AnyTopology, TOPOLOGIES, TopologyModel};
@@ -25,7 +31,8 @@ pub type NodeId = u32;
 /// A router, counted through from 0.
 pub type RouterId = u32;
 
-/// A port of a router. A bidirectional link has the same port number for both of its directions.
+/// A port of a router: an input and an output, of which either may be missing. The two directions of a bidirectional link
+/// have the same port numbers.
 pub type Port = u8;
 
 /// The largest number of ports that a router can have.
@@ -34,7 +41,7 @@ pub const RADIX_MAX: u32 = 256;
 /// The largest number of nodes that a network can have.
 pub const NODES_MAX: u64 = 1 << 28;
 
-/// What hangs on a port.
+/// What is at the other end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// A terminal.
@@ -46,7 +53,7 @@ pub enum Peer {
         /// The port over there.
         port: Port,
     },
-    /// Nothing: the port exists and is left open.
+    /// Nothing: there is no link.
     Nothing,
 }
 
@@ -90,23 +97,46 @@ pub trait Topology: Send + Sync + std::fmt::Debug {
     /// The largest number of ports of any router.
     fn radix(&self) -> u32;
 
-    /// What hangs on a port.
+    /// Where the output of a port leads.
     fn peer(&self, router: RouterId, port: Port) -> Peer;
 
-    /// The kind of link on a port.
+    /// What feeds the input of a port: where links are symmetric, what its output leads to.
+    fn feeder(&self, router: RouterId, port: Port) -> Peer {
+        self.peer(router, port)
+    }
+
+    /// The kind of link that leaves by a port.
     fn link_class(&self, router: RouterId, port: Port) -> LinkClass;
+
+    /// The kind of link that comes in by a port.
+    fn input_class(&self, router: RouterId, port: Port) -> LinkClass {
+        match self.feeder(router, port) {
+            Peer::Router { router, port } => self.link_class(router, port),
+            Peer::Node(_) | Peer::Nothing => LinkClass::TERMINAL,
+        }
+    }
 
     /// The names of the kinds of links; the first is `terminal`.
     fn link_classes(&self) -> &[&'static str];
 
-    /// The router that a node hangs on, and the port there.
+    /// The router that a node ejects from, and the port whose output leads to it.
     fn attachment(&self, node: NodeId) -> (RouterId, Port);
+
+    /// The router that a node injects into, and the port whose input it feeds: where links are symmetric, its attachment.
+    fn injection(&self, node: NodeId) -> (RouterId, Port) {
+        self.attachment(node)
+    }
+
+    /// Whether packets can go from every router to every node: also those that routers send themselves, such as NACKs.
+    fn routers_reach_all_nodes(&self) -> bool {
+        true
+    }
 
     /// The address of a node.
     fn locator(&self, node: NodeId) -> Locator;
 
-    /// The number of links on a minimal way between two routers that nodes hang on, minimal in the sense
-    /// of the topology: that of a dragonfly crosses at most one global link.
+    /// The number of links on a minimal path from a router that nodes inject into to one that they eject from, minimal in
+    /// the sense of the topology: that of a dragonfly crosses at most one global link.
     fn distance(&self, from: RouterId, to: RouterId) -> u32;
 
     /// How many domains there are.

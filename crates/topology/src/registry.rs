@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 
-use crate::{Arrangement, Dragonfly, FatTree, RADIX_MAX, SingleSwitch, Topology, TopologyError};
+use crate::{Arrangement, Butterfly, Dragonfly, FatTree, RADIX_MAX, SingleSwitch, Topology, TopologyError};
 
 /// A topology of any kind, for those who need to know which kind it is.
 #[derive(Clone, Debug)]
 pub enum AnyTopology {
+    /// A unidirectional butterfly.
+    Butterfly(Arc<Butterfly>),
     /// A dragonfly.
     Dragonfly(Arc<Dragonfly>),
     /// A fat tree.
@@ -22,6 +24,7 @@ impl AnyTopology {
     #[must_use]
     pub fn graph(&self) -> Arc<dyn Topology> {
         match self {
+            Self::Butterfly(topology) => Arc::clone(topology) as _,
             Self::Dragonfly(topology) => Arc::clone(topology) as _,
             Self::FatTree(topology) => Arc::clone(topology) as _,
             Self::SingleSwitch(topology) => Arc::clone(topology) as _,
@@ -136,6 +139,20 @@ pub const TOPOLOGIES: &[TopologyModel] = &[
         build: |values| {
             let [children, parents, parallel] = ["children", "parents", "parallel"].map(|name| values.integers(name));
             tree(FatTree::new(&children, &parents, &parallel), "children")
+        },
+    },
+    TopologyModel {
+        name: "k-ary-n-fly",
+        kind: "k-ary-n-fly",
+        summary: "a unidirectional butterfly: n stages of k × k switches, for kⁿ nodes that inject into the first and eject behind the last",
+        parameters: &[
+            count("k", RADIX_MAX as u64, None, "inputs and outputs of a switch"),
+            count("n", Butterfly::STAGES_MAX as u64, None, "stages of switches"),
+        ],
+        link_classes: Butterfly::LINK_CLASSES.split_at(1).1,
+        build: |values| {
+            let built = Butterfly::new(values.integer("k"), values.integer("n"));
+            built.map(|topology| AnyTopology::Butterfly(Arc::new(topology))).map_err(|error| blame(&error, "n"))
         },
     },
     TopologyModel {

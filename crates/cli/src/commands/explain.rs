@@ -34,7 +34,8 @@ fn print_text(explained: &Explanation) {
 fn print_wiring(explained: &Explanation) {
     say_line!("WIRING of the first router");
     for wire in &explained.wiring {
-        say_line!("  port {:<4} {:<10} {}", wire.port, wire.link, wire.leads_to);
+        let fed_by = wire.fed_by.as_ref().map_or_else(String::new, |feeder| format!(", fed by {feeder}"));
+        say_line!("  port {:<4} {:<10} {}{fed_by}", wire.port, wire.link, wire.leads_to);
     }
 }
 

@@ -76,6 +76,12 @@ fn trees_are_explained() {
 }
 
 #[test]
+fn a_butterfly_is_explained() {
+    let text = with("{ k-ary-n-fly = { k = 3, n = 3 } }", "destination-tag");
+    shows("explain-k-ary-n-fly", &text, &["explain", "scenario.toml"]);
+}
+
+#[test]
 fn a_switch_is_explained() {
     let text = with("{ single-switch = { nodes = 5 } }", "direct");
     shows("explain-single-switch", &text, &["explain", "scenario.toml", "--set", "clock.cycle=0.8 ns"]);

@@ -325,7 +325,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let busy = Time::from(flits) * Time::from(spec.injection.flit_ticks);
         self.nodes.nodes[node as usize].link_free_at = now + busy.max(spec.ticks_per_cycle);
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] -= flits;
-        let port = self.attachments[node as usize];
+        let port = self.injections[node as usize];
         self.wheel.schedule(arrival.into(), Event::at(EventKind::Arrival, port, packet));
     }
 }

@@ -44,7 +44,7 @@ use self::state::{
 };
 pub(crate) use self::surroundings::Surroundings;
 use crate::fabric::{Fabric, Rules, Shape};
-use crate::link::{FarKind, Link};
+use crate::link::{FarKind, PortLinks};
 use crate::time::Time;
 
 /// Words of a set of ports, at most.
@@ -88,7 +88,7 @@ pub(crate) struct Routers<M> {
 
 impl<M: Microarchitecture> Routers<M> {
     /// Empty routers whose ports have the given links, router by router.
-    pub fn new(fabric: &Fabric, links: &[Link]) -> Self {
+    pub fn new(fabric: &Fabric, links: &[PortLinks]) -> Self {
         let (shape, rules) = (fabric.shape, fabric.rules);
         let routers = links.len() / shape.ports;
         let (inputs, outputs, credits) = state::ports(fabric, links);
@@ -340,7 +340,7 @@ impl<M: Microarchitecture> Routers<M> {
         (self.shape.ports - 1) as u8
     }
 
-    /// Whether a port is that one, or joined to nothing.
+    /// Whether a port is that one, or nothing feeds it.
     #[inline]
     fn is_internal(&self, index: u32) -> bool {
         self.inputs[index as usize].fed_by == FarKind::Open

@@ -14,7 +14,7 @@ use super::WORDS_MAX;
 use super::departures::Departure;
 use crate::event::{Event, EventKind};
 use crate::fabric::{Fabric, Rules, Shape};
-use crate::link::{FarKind, Link};
+use crate::link::{FarKind, InputLink, OutputLink, PortLinks};
 use crate::packet::NONE;
 use crate::time::Time;
 
@@ -137,49 +137,49 @@ pub(super) const PLAIN_VCS: usize = 4;
 const _: () = assert!(size_of::<InputPort>() == 64 && size_of::<OutputPort>() == 64 && size_of::<Queue>() == 16);
 
 impl InputPort {
-    fn new(link: &Link, index: u32, shape: &Shape) -> Self {
-        let kind = if link.kind == FarKind::Node { EventKind::NodeCredit } else { EventKind::Credit };
+    fn new(link: &InputLink, index: u32, shape: &Shape) -> Self {
+        let kind = if link.from.kind == FarKind::Node { EventKind::NodeCredit } else { EventKind::Credit };
         let (ports, words) = (shape.ports as u32, shape.words as u32);
         let (router, port) = (index / ports, index % ports);
         Self {
             heads: Heads::default(),
             awake_voqs: 0,
             connection: InputConnection::default(),
-            credit: Event::at(kind, link.far, 0),
-            credit_receiver: link.receiver,
+            credit: Event::at(kind, link.from.place, 0),
+            credit_receiver: link.from.receiver,
             credit_latency: link.credit_latency,
             router,
             first_port: router * ports,
             word: router * words + port / 64,
             port: port as u8,
             link_class: link.class,
-            fed_by: link.kind,
+            fed_by: link.from.kind,
         }
     }
 }
 
 impl OutputPort {
-    fn new(link: &Link, space: u32, fabric: &Fabric) -> Self {
+    fn new(link: &OutputLink, space: u32, fabric: &Fabric) -> Self {
         let mut credits = [0; PLAIN_VCS];
         for (vc, credits) in credits.iter_mut().enumerate().take(fabric.shape.vcs) {
             *credits = fabric.capacity(link.class, vc);
         }
-        let kind = if link.kind == FarKind::Node { EventKind::Delivery } else { EventKind::Arrival };
+        let kind = if link.to.kind == FarKind::Node { EventKind::Delivery } else { EventKind::Arrival };
         Self {
             waiters: 0,
             connection: OutputConnection::default(),
             link_free_at: 0,
             space,
             flits_sent: 0,
-            arrival: Event::at(kind, link.far, 0),
-            receiver: link.receiver,
+            arrival: Event::at(kind, link.to.place, 0),
+            receiver: link.to.receiver,
             latency: link.latency,
             flit_ticks: link.flit_ticks,
             first_departure: 0,
             departures: 0,
             room_scheduled: false,
             link_class: link.class,
-            leads_to: link.kind,
+            leads_to: link.to.kind,
             credits,
         }
     }
@@ -338,11 +338,13 @@ impl Extras {
 }
 
 /// The records of all ports, router by router, and the credits behind them by port and virtual channel.
-pub(super) fn ports(fabric: &Fabric, links: &[Link]) -> (Vec<InputPort>, Vec<OutputPort>, Vec<u16>) {
+pub(super) fn ports(fabric: &Fabric, ports: &[PortLinks]) -> (Vec<InputPort>, Vec<OutputPort>, Vec<u16>) {
     let space = fabric.spec.router.output_queues.flits.unwrap_or(u32::MAX);
-    let credits = links.iter().flat_map(|link| (0..fabric.shape.vcs).map(|vc| fabric.capacity(link.class, vc)));
-    let inputs = links.iter().zip(0..).map(|(link, index)| InputPort::new(link, index, &fabric.shape));
-    let outputs = links.iter().map(|link| OutputPort::new(link, space, fabric));
+    let links = ports.iter();
+    let credits = links.clone().map(|port| port.output.class);
+    let credits = credits.flat_map(|class| (0..fabric.shape.vcs).map(move |vc| fabric.capacity(class, vc)));
+    let inputs = links.clone().zip(0..).map(|(port, index)| InputPort::new(&port.input, index, &fabric.shape));
+    let outputs = links.map(|port| OutputPort::new(&port.output, space, fabric));
     (inputs.collect(), outputs.collect(), credits.collect())
 }
 

@@ -10,7 +10,7 @@ use super::{Microarchitecture, Routers};
 use crate::event::{Event, EventKind, credit, has, sort};
 use crate::fabric::Fabric;
 use crate::gossip::Gossip;
-use crate::link::{FarKind, Link};
+use crate::link::{FarEnd, FarKind};
 use crate::packet::{Packet, Pool};
 use crate::protocol_state::ProtocolState;
 use crate::region::NetworkMail;
@@ -153,7 +153,7 @@ impl Surroundings<'_> {
     #[inline]
     pub(super) fn send_packet(&mut self, output: &OutputPort, packet: u32, arrival: Time) {
         let arrival = Tick::from(arrival);
-        if output.receiver == Link::INSIDE {
+        if output.receiver == FarEnd::INSIDE {
             self.wheel.schedule(arrival, output.arrival.with_payload(packet));
         } else {
             self.mail_packet(output, packet, arrival);
@@ -173,7 +173,7 @@ impl Surroundings<'_> {
         if input.fed_by == FarKind::Open {
             return; // the router itself has sent it
         }
-        if input.credit_receiver == Link::INSIDE {
+        if input.credit_receiver == FarEnd::INSIDE {
             self.wheel.schedule(tick, event);
         } else {
             self.mail_credit(input.credit_receiver, tick, event);

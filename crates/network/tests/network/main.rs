@@ -7,6 +7,7 @@ mod deadlock;
 mod determinism;
 mod exact;
 mod notes;
+mod one_way;
 mod order;
 mod protocols;
 mod sample;

@@ -47,7 +47,11 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
 
 /// Networks in which such protocols can be at work.
 fn networks() -> impl Strategy<Value = Sample> {
-    (samples(), protocols(), 0usize..5).prop_map(|(sample, protocol, pattern)| {
+    let pairs = (samples(), protocols())
+        .prop_filter("routers reach the nodes that they send to", |(sample, protocol)| {
+            !protocol.switch_needs().sends || sample.topology().graph().routers_reach_all_nodes()
+        });
+    (pairs, 0usize..5).prop_map(|((sample, protocol), pattern)| {
         let router = RouterSpec { vc_allocation: false, ..sample.router };
         let nic = NicSpec { queues: SourceQueues::PerDestination, ..sample.nic };
         // Half of them overload one node.

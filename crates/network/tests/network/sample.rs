@@ -52,6 +52,11 @@ const TREES: &[Topo] = &[
     ("two-level-tree", &[("nodes_per_leaf", &[4]), ("leaves", &[4]), ("spines", &[2]), ("parallel", &[2])]),
     ("fat-tree", &[("children", &[3, 2]), ("parents", &[2]), ("parallel", &[1])]),
 ];
+const BUTTERFLIES: &[Topo] = &[
+    ("k-ary-n-fly", &[("k", &[2]), ("n", &[3])]),
+    ("k-ary-n-fly", &[("k", &[3]), ("n", &[2])]),
+    ("k-ary-n-fly", &[("k", &[4]), ("n", &[1])]),
+];
 const SWITCHES: &[Topo] = &[("single-switch", &[("nodes", &[2])]), ("single-switch", &[("nodes", &[9])])];
 
 const DRAGONFLY_ROUTES: &[Route] = &[
@@ -78,12 +83,14 @@ const TREE_ROUTES: &[Route] = &[
     ("nearest-common-ancestor", &[("up", "random"), ("vcs", "2")]),
     ("nearest-common-ancestor", &[("up", "destination"), ("vcs", "1")]),
 ];
+const BUTTERFLY_ROUTES: &[Route] = &[("destination-tag", &[("vcs", "1")]), ("destination-tag", &[("vcs", "3")])];
 const SWITCH_ROUTES: &[Route] = &[("direct", &[("vcs", "1")]), ("direct", &[("vcs", "3")])];
 
 fn graphs() -> impl Strategy<Value = (Topo, Route)> {
     prop_oneof![
         4 => (select(DRAGONFLIES), select(DRAGONFLY_ROUTES)),
         2 => (select(TREES), select(TREE_ROUTES)),
+        2 => (select(BUTTERFLIES), select(BUTTERFLY_ROUTES)),
         1 => (select(SWITCHES), select(SWITCH_ROUTES)),
     ]
 }
@@ -365,7 +372,17 @@ impl Sample {
         let routing = self.routing(any);
         let shortest = minimal(any).unwrap_or_else(|| Arc::clone(&routing));
         let by_way = |class: &TrafficClass| Arc::clone(if class.way == Way::Minimal { &shortest } else { &routing });
-        let routings: Vec<_> = self.protocol.classes().iter().map(by_way).collect();
+        let routings = self.protocol.classes().iter().map(by_way).collect();
+        self.plan_of(topology, routings, traffic)
+    }
+
+    /// The plan of a network with a graph of its own, and the routing of each traffic class.
+    pub fn plan_of(
+        &self,
+        topology: Arc<dyn Topology>,
+        routings: Vec<Arc<dyn Routing>>,
+        traffic: Traffic,
+    ) -> NetworkPlan {
         let spec = self.spec(topology.as_ref(), &routings);
         let partition = Partition::single(topology.as_ref());
         let protocol = Arc::clone(&self.protocol);

@@ -121,6 +121,37 @@ fn each_kind_of_mistake_has_its_words() {
 }
 
 #[test]
+fn what_unidirectional_links_do_not_support_is_refused() {
+    let fly = |protocol: &str| {
+        format!(
+            "routing = \"destination-tag\"\nprotocol = \"{protocol}\"\n[topology.k-ary-n-fly]\nk = 4\nn = 3\n\
+             [router]\nvirtual_output_queues = true\n[nic]\nqueues = \"per-destination\"\n[[traffic]]\nload = 0.1\n"
+        )
+    };
+    for protocol in ["srp", "smsrp", "lhrp", "comprehensive"] {
+        let said = mistakes(&fly(protocol), &[]);
+        assert!(said.contains("test.toml:2:12: protocol `") && said.contains("cannot reach every node"), "{said}");
+    }
+    for protocol in ["baseline", "ecn"] {
+        Document::read("test.toml", &fly(protocol)).resolve().expect("only nodes send control packets");
+    }
+    let cases = [
+        (
+            "routing=minimal",
+            "`minimal` routes in a dragonfly, not in a k-ary-n-fly\n  help: for a k-ary-n-fly there is `destination-tag`",
+        ),
+        ("topology.k-ary-n-fly.k=300", "`topology.k-ary-n-fly.k` = 300 is outside 1 to 256"),
+        ("topology.k-ary-n-fly.n=17", "`topology.k-ary-n-fly.n` = 17 is outside 1 to 16"),
+        ("topology.k-ary-n-fly.n=15", "the network would have 1073741824 nodes, the limit is 268435456"),
+        ("links.stage3.latency=2", "unknown key `stage3` in [links]"),
+    ];
+    for (set, reason) in cases {
+        let said = mistakes(&fly("baseline"), &[set]);
+        assert!(said.contains(reason), "{set} gave\n{said}");
+    }
+}
+
+#[test]
 fn a_cycle_is_named_channel_by_channel() {
     let said = mistakes(SMALL, &["routing.minimal.vcs=l0 g0 l0"]);
     assert!(said.lines().count() >= 4 && said.contains("VC 0"), "{said}");

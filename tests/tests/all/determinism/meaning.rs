@@ -52,6 +52,8 @@ fn meaning(name: &str) -> fn(&Seen) {
         "dragonfly-ugal-global" => knows_the_group,
         "dragonfly-ugal-ports" => chooses_by_ports,
         "dragonfly-valiant-node" => detours_to_nodes,
+        "fly-ecn" => protocols::ecn_in_a_butterfly,
+        "fly-plain" => plain_butterfly,
         "protocol-comprehensive" => protocols::comprehensive,
         "protocol-ecn" => protocols::ecn,
         "protocol-ecn-notified" => protocols::ecn_notified,
@@ -285,6 +287,16 @@ fn plain_tree(seen: &Seen) {
     seen.assert_plain(true);
     assert_eq!(seen.count("/hops/max"), 2);
     assert!(seen.count("/traffics/second/messages/delivered") > 50);
+}
+
+/// All packets take as many links; only the last stage has links to nodes, and those are busy with what is accepted.
+fn plain_butterfly(seen: &Seen) {
+    seen.assert_plain(true);
+    assert_eq!((seen.number("/hops/mean"), seen.count("/hops/max"), seen.plan.links), (2.0, 2, 2 * 64));
+    for class in ["ejection", "stage1", "stage2"] {
+        let difference = seen.busy(class) / seen.number("/accepted_load") - 1.0;
+        assert!(difference.abs() < 0.02, "{class} links are {difference} busier");
+    }
 }
 
 fn tapered(seen: &Seen) {

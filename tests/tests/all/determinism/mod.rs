@@ -44,6 +44,8 @@ scenarios![
     dragonfly_ugal_global,
     dragonfly_ugal_ports,
     dragonfly_valiant_node,
+    fly_ecn,
+    fly_plain,
     protocol_comprehensive,
     protocol_ecn,
     protocol_ecn_notified,

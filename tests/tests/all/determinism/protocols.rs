@@ -83,3 +83,9 @@ pub fn ecn_notified(seen: &Seen) {
     let [with, without] = with_and_without_pauses(seen, "/latency/network/mean");
     assert!(without > 1.1 * with, "{with} with pauses, {without} without");
 }
+
+/// Notifications and data go by the same stages, one way.
+pub fn ecn_in_a_butterfly(seen: &Seen) {
+    assert_eq!((seen.number("/hops/mean"), seen.count("/hops/max")), (2.0, 2));
+    ecn_notified(seen);
+}
