@@ -2,10 +2,12 @@
 
 mod adaptive;
 mod clippy_files;
+mod combinations;
 mod configs;
 mod coverage;
 mod dependency_rules;
 mod determinism;
+mod long_messages;
 mod papers;
 mod peers;
 mod scenarios;

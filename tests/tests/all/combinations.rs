@@ -1,0 +1,78 @@
+//! Any protocol with any routing: each pair that `models` lists, in each topology that the routing is for.
+//!
+//! Every pair runs a hot spot beside uniform traffic in a small network and in several regions. All flits and credits have
+//! to add up, as in every run, something has to arrive, and the result has to be that of one region.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use tailback_scenario::{Document, models};
+use tailback_sim::Run;
+
+/// Networks, as small as all routings allow, and whether their links lead both ways.
+const NETWORKS: [(&str, bool); 4] = [
+    ("[topology.dragonfly]\np = 2\na = 4\nh = 2\ng = 9\n", true),
+    ("[topology.k-ary-n-tree]\nk = 2\nn = 3\n", true),
+    ("[topology.single-switch]\nnodes = 6\n", true),
+    ("[topology.k-ary-n-fly]\nk = 3\nn = 2\n", false),
+];
+
+/// The protocols in which routers send nothing.
+const ENDPOINTS_ONLY: [&str; 2] = ["baseline", "ecn"];
+
+fn names(kind: &str) -> Vec<&'static str> {
+    models().filter(|model| model.kind == kind).map(|model| model.name).collect()
+}
+
+fn document(network: &str, routing: &str, protocol: &str) -> Document {
+    let text = format!(
+        "title = \"{routing} with {protocol}\"\nrouting = \"{routing}\"\nprotocol = \"{protocol}\"\n{network}\
+         [nic]\nqueues = \"per-destination\"\n\
+         [[traffic]]\nname = \"hot\"\nfrom = {{ outside = [1] }}\nload = 0.3\nsize = 4\npattern.hot-spot.to = [1]\n\
+         [[traffic]]\nname = \"around\"\nload = 0.3\nsize = 8\n\
+         [measure]\nwarmup = 100\ncycles = 400\n"
+    );
+    // Low thresholds, so that protocols have something to do at once.
+    let document = Document::read("combination", &text);
+    match protocol {
+        "lhrp" | "comprehensive" => document.with(&format!("protocol.{protocol}.threshold=16")),
+        "srp" | "smsrp" => document.with(&format!("protocol.{protocol}.timeout=20")),
+        _ => document,
+    }
+}
+
+/// The digest of a run with an override, and the messages that were delivered.
+fn run(document: &Document, set: &str) -> (String, u64) {
+    let scenario = document.clone().with(set).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let mut run = Run::new(&scenario, 1).expect("there is nothing to start");
+    run.finish(|_| ControlFlow::Continue(())).unwrap_or_else(|failure| panic!("{}: {failure}", scenario.title));
+    let findings = run.findings().unwrap_or_else(|failure| panic!("{}: {failure}", scenario.title));
+    (findings.digest(), findings.record.total().delivered.flits)
+}
+
+#[test]
+fn any_protocol_runs_with_any_routing() {
+    let (mut with_routing, mut pairs) = (BTreeSet::new(), 0);
+    for (network, leads_both_ways) in NETWORKS {
+        for routing in names("routing") {
+            if document(network, routing, "baseline").resolve().is_err() {
+                continue; // it is for another topology
+            }
+            with_routing.insert(routing);
+            for protocol in names("protocol") {
+                let document = document(network, routing, protocol);
+                if !leads_both_ways && !ENDPOINTS_ONLY.contains(&protocol) {
+                    let refusal = document.resolve().expect_err("routers cannot reach sources").to_string();
+                    assert!(refusal.contains("unidirectional links"), "{routing} with {protocol}: {refusal}");
+                    continue;
+                }
+                let (digest, delivered) = run(&document, "execution.regions=1");
+                assert!(delivered > 0, "{routing} with {protocol} delivers nothing");
+                assert_eq!(run(&document, "execution.partition=router").0, digest, "{routing} with {protocol}");
+                pairs += 1;
+            }
+        }
+    }
+    assert_eq!(with_routing, names("routing").into_iter().collect(), "each routing has a network here");
+    assert!(pairs > names("routing").len() * names("protocol").len() / 2);
+}
