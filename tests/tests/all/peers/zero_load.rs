@@ -1,4 +1,4 @@
-//! Packets that are alone in the peers' trees.
+//! Packets that are alone in the peers' trees and butterflies.
 
 use tailback_sim::path_types;
 
@@ -8,8 +8,10 @@ use super::measure::{document, report, resolve};
 /// In BookSim a packet of 4 flits takes 5 + 4H cycles through H routers whose channels have a latency of 1: 2 until it is in its
 /// first router, 3 in each router and 1 behind it, and 3 for the flits after the first.
 #[test]
-fn packets_alone_in_trees_take_what_the_formula_says() {
-    for (variant, routers) in [("8-ary 2-tree", &[1, 3][..]), ("4-ary 3-tree", &[1, 3, 5])] {
+fn packets_that_are_alone_take_what_the_formula_says() {
+    let variants =
+        [("8-ary 2-tree", &[1, 3][..]), ("4-ary 3-tree", &[1, 3, 5]), ("4-ary 3-fly", &[3]), ("8-ary 2-fly", &[2])];
+    for (variant, routers) in variants {
         let curve = CURVES.iter().find(|curve| curve.variant == variant).expect("there is such a curve");
         let document = document(curve).with("traffic.load=0.001").with("measure.cycles=100000");
         let paths = path_types(&resolve(&document));
