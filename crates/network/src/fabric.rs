@@ -15,8 +15,8 @@ use tailback_workload::Workload;
 
 use crate::time::Time;
 use tailback_hardware::{
-    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Ejection, InputServed, InputTurns, NetworkSpec,
-    QueuePer, Release, RouterSpec,
+    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Ejection, InputServed, InputTurns, LinkArbiter,
+    NetworkSpec, QueuePer, Release, RouterSpec,
 };
 
 /// A network without its state.
@@ -100,6 +100,8 @@ pub struct Rules {
     /// Whether a packet that finds its output port idle is sent off as it crosses, where not all are: nothing else uses links or
     /// depends on when exactly somebody hears of a start.
     pub departs_if_alone: bool,
+    /// Set of the traffic classes that nothing goes before on a link that comes later.
+    never_overtaken: u32,
     /// Whether output queues have a bound.
     pub bounded: bool,
     /// Whether departing packets make room only when they are gone.
@@ -333,6 +335,16 @@ fn higher_vcs(spec: &NetworkSpec, vcs: usize) -> Vec<u32> {
     higher
 }
 
+/// The set of the traffic classes that nothing goes before on a link that comes later: where the oldest packet goes first, those
+/// of the highest priority.
+fn never_overtaken(spec: &NetworkSpec) -> u32 {
+    let highest = spec.classes.iter().map(|class| class.priority).max();
+    let is_first = |class: &ClassSpec| {
+        spec.router.output_queues.link_arbiter == LinkArbiter::Oldest && Some(class.priority) == highest
+    };
+    (0..).zip(&spec.classes).map(|(number, class)| u32::from(is_first(class)) << number).sum()
+}
+
 /// A tick, or the end of time if it is beyond that.
 fn limit(tick: Tick) -> Time {
     Time::try_from(tick).unwrap_or(Time::MAX)
@@ -389,6 +401,7 @@ impl Rules {
             claims_first,
             departs_at_once,
             departs_if_alone,
+            never_overtaken: never_overtaken(spec),
             bounded: router.output_queues.flits.is_some(),
             releases_late,
             vc_allocation: router.vc_allocation,
@@ -438,6 +451,12 @@ impl Rules {
     #[inline]
     pub fn revises(&self, class: u8) -> bool {
         self.revising & 1 << class != 0
+    }
+
+    /// Whether nothing goes before packets of a class on a link that comes later.
+    #[inline]
+    pub fn is_never_overtaken(&self, class: u8) -> bool {
+        self.never_overtaken & 1 << class != 0
     }
 
     /// Whether routing agents look around when something changes at an output with a link of this class.

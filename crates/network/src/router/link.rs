@@ -67,7 +67,9 @@ impl<M: Microarchitecture> Routers<M> {
         let start = self.rules.link_time((now + delay).max(self.outputs[index as usize].link_free_at));
         let sender = &self.extras.senders[index as usize];
         // The next one starts to cross when this one is done. Only one that has not left its queue is kept in mind.
-        if sender.filled != 0 || sender.lone.time >= now || start >= end + delay {
+        let class = around.pool[packet].class;
+        let goes_first = start < end + delay || self.rules.is_never_overtaken(class);
+        if sender.filled != 0 || sender.lone.time >= now || !goes_first {
             return false;
         }
         let departure = self.send_off(index, packet, end, now, around);

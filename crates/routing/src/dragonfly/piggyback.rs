@@ -155,14 +155,14 @@ impl PiggybackAgent {
         *self.drawn[queue].get_or_insert_with(|| self.detours.turns.draw(&self.compass, entry, header, random))
     }
 
-    /// The header with which a packet leaves its source router, which is not its last, as things are now.
-    fn decide(&mut self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Header {
+    /// The way by which a packet leaves its source router, which is not its last, as things are now.
+    fn decide(&mut self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Way {
         let via = self.detour(entry, &header, random);
         let fork = self.detours.fork(&self.compass, entry, header, via, random);
         let queue = |way: &Way| view.occupancy(way.step.port, way.step.vc);
         let detours = self.minimal_link_is_saturated(&header, view)
             || self.detours.is_worth_it(&self.compass, &fork, self.rule.threshold, queue);
-        if detours { fork.detour.header } else { fork.straight.header }
+        if detours { fork.detour } else { fork.straight }
     }
 
     /// Whether the global link of a minimal way to another group is saturated, as far as this router has heard.
@@ -177,8 +177,10 @@ impl PiggybackAgent {
 impl Agent for PiggybackAgent {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         if header.leg == START && !self.compass.is_last(header) {
-            let header = self.decide(entry, *header, view, random);
-            return self.detours.follow(&self.compass, entry, header, random);
+            let Way { header, step, .. } = self.decide(entry, *header, view, random);
+            // Among equally good links one is drawn again.
+            let draws = self.detours.draws(&self.compass, header);
+            return if draws { self.detours.follow(&self.compass, entry, header, random) } else { step };
         }
         let header = if header.leg == START { straight_on(*header) } else { *header };
         let settled = !self.detours.draws(&self.compass, header);
