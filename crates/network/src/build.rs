@@ -17,6 +17,7 @@ use crate::link::{FarEnd, FarKind, InputLink, OutputLink, PortLinks};
 use crate::nic::NodeState;
 use crate::packet::Pool;
 use crate::partition::Partition;
+use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
 use crate::router::{Microarchitecture, Routers};
 use crate::{NetworkRegion, Observer};
@@ -168,6 +169,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         fabric: Arc::clone(fabric),
         wheel: Wheel::new(horizon(fabric)),
         pool: Pool::default(),
+        payloads: Payloads::new(fabric.payload_words()),
         routers: Routers::new(fabric, &links),
         gossip: Gossip::new(places.domains.as_ref(), fabric.spec.classes.len(), index, receiver, &router_ids),
         nodes: NodeState::new(fabric, &node_ids),

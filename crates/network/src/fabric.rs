@@ -306,6 +306,11 @@ impl Fabric {
         self.kinds[kind.index()].direction
     }
 
+    /// The words of payload of the kind that has most.
+    pub(crate) fn payload_words(&self) -> usize {
+        self.kinds.iter().map(|kind| kind.payload_words.into()).max().unwrap_or(0)
+    }
+
     /// Where switches are asked about packets of a kind at a moment, if anywhere.
     #[inline]
     pub(crate) fn watched(&self, moment: Moment, kind: PacketKind) -> Option<Ports> {

@@ -25,6 +25,7 @@ mod nic;
 mod observer;
 mod packet;
 mod partition;
+mod payload;
 mod protocol_state;
 mod region;
 mod router;
