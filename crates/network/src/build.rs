@@ -11,7 +11,7 @@ use tailback_topology::{Peer, Port, RouterId, Topology};
 use tailback_workload::Workload;
 
 use crate::event::PLACES_MAX;
-use crate::fabric::{Fabric, Rules, Shape, Traits};
+use crate::fabric::{Fabric, Shape, Traits};
 use crate::gossip::{Domains, Gossip};
 use crate::link::{FarKind, Link};
 use crate::machines::Machines;
@@ -19,6 +19,7 @@ use crate::nic::NodeState;
 use crate::packet::Pool;
 use crate::partition::Partition;
 use crate::router::{Microarchitecture, Routers};
+use crate::rules::Rules;
 use crate::{NetworkRegion, Observer};
 use tailback_hardware::NetworkSpec;
 

@@ -28,6 +28,7 @@ mod packet;
 mod partition;
 mod region;
 mod router;
+mod rules;
 mod time;
 
 pub use audit::{Discrepancy, Holdings, audit, last_hop};
