@@ -11,7 +11,7 @@ use tailback_topology::{LinkClass, Peer, Port, RouterId, Topology};
 use tailback_workload::Workload;
 
 use crate::event::PLACES_MAX;
-use crate::fabric::{Fabric, Rules, Shape, Traits};
+use crate::fabric::{Fabric, Shape};
 use crate::gossip::{Domains, Gossip};
 use crate::link::{FarEnd, FarKind, InputLink, OutputLink, PortLinks};
 use crate::nic::NodeState;
@@ -20,6 +20,8 @@ use crate::partition::Partition;
 use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
 use crate::router::{Microarchitecture, Routers};
+use crate::rules::Rules;
+use crate::traits::Traits;
 use crate::{NetworkRegion, Observer};
 use tailback_hardware::NetworkSpec;
 
