@@ -185,7 +185,8 @@ impl Fabric {
     /// What packets of a kind carry, and to whom.
     #[inline]
     pub(crate) fn direction(&self, kind: PacketKind) -> Direction {
-        self.kinds[kind.index()].direction
+        // Nearly all packets are of this kind.
+        if kind == PacketKind::DATA { Direction::Data } else { self.kinds[kind.index()].direction }
     }
 
     /// The words of payload of the kind that has most.

@@ -80,10 +80,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// A data packet gets its payload before it leaves.
+    #[cold]
     pub(super) fn write_payload(&mut self, node: u32, packet: u32, now: Time) {
-        if !self.payloads.exist() {
-            return;
-        }
         self.payloads.set(packet, &[]);
         let words = self.fabric.kinds[self.pool[packet].kind.index()].payload_words;
         if words > 0 && !self.protocol.sources.is_empty() {
