@@ -113,7 +113,7 @@ impl Source for RelaySource {
         assert!(self.asked.remove(&control.from), "nothing is let go that was not asked for");
         self.granted.insert(control.from);
         // Both ways to open.
-        actions.push(if control.from % 2 == 0 {
+        actions.push(if control.from.is_multiple_of(2) {
             SourceAction::Open { destination: control.from }
         } else {
             SourceAction::OpenAll

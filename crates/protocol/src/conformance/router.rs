@@ -16,6 +16,18 @@ pub(super) enum Decided {
     Absorbed,
 }
 
+/// Under which circumstances something comes to a router.
+#[derive(Clone, Copy)]
+pub(super) struct Visit {
+    /// The nodes that it comes from and is for.
+    pub source: u32,
+    pub destination: u32,
+    /// Whether the latter is attached to the router.
+    pub last_hop: bool,
+    pub obstacle: Obstacle,
+    pub now: u64,
+}
+
 pub(super) struct Router {
     switch: Option<Box<dyn Switch>>,
     watches: BTreeSet<Watch>,
@@ -91,24 +103,16 @@ impl Router {
     }
 
     /// Something comes in, and leaves if nothing stops it.
-    pub fn pass(
-        &mut self,
-        what: &mut What,
-        payload: &mut [u64],
-        ends: (u32, u32),
-        last_hop: bool,
-        obstacle: Obstacle,
-        now: u64,
-    ) -> Result<Decided, String> {
+    pub fn pass(&mut self, what: &mut What, payload: &mut [u64], visit: Visit) -> Result<Decided, String> {
         let kind = match what {
             What::Control(control) => control.kind,
             What::Data { kind, .. } => *kind,
         };
-        let expires = obstacle == Obstacle::Expiry && self.expire[usize::from(self.kinds[kind.index()].class)];
+        let expires = visit.obstacle == Obstacle::Expiry && self.expire[usize::from(self.kinds[kind.index()].class)];
         let second = if expires { Moment::Expires } else { Moment::Requests };
         for moment in [Moment::Arrives, second, Moment::Crosses] {
-            if self.is_watched(moment, kind, last_hop) {
-                let fate = self.ask(moment, what, payload, ends, last_hop, obstacle, now)?;
+            if self.is_watched(moment, kind, visit.last_hop) {
+                let fate = self.ask(moment, what, payload, visit)?;
                 if !matches!(fate, Decided::Goes) {
                     return Ok(fate);
                 }
@@ -122,16 +126,8 @@ impl Router {
         self.switch.is_some() && (watched(Ports::All) || (last_hop && watched(Ports::LastHop)))
     }
 
-    fn ask(
-        &mut self,
-        moment: Moment,
-        what: &mut What,
-        payload: &mut [u64],
-        (source, destination): (u32, u32),
-        last_hop: bool,
-        obstacle: Obstacle,
-        now: u64,
-    ) -> Result<Decided, String> {
+    fn ask(&mut self, moment: Moment, what: &mut What, payload: &mut [u64], visit: Visit) -> Result<Decided, String> {
+        let Visit { source, destination, last_hop, obstacle, now } = visit;
         let switch = self.switch.as_mut().expect("somebody watches");
         let (waiting, flits) = match obstacle {
             Obstacle::Queued(flits) => (flits, 0),

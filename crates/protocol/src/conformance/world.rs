@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::interface::{Interface, Launch};
-use super::router::{Decided, Router};
+use super::router::{Decided, Router, Visit};
 use super::{Obstacle, Script, Step};
 use crate::{Arrival, Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Protocol, Station};
 
@@ -253,14 +253,8 @@ impl World {
         };
         let (here, last) = (flying.router, self.router_of(destination));
         let router = &mut self.routers[here as usize];
-        let decided = router.pass(
-            &mut flying.what,
-            &mut flying.payload,
-            (source, destination),
-            here == last,
-            obstacle,
-            self.now,
-        )?;
+        let visit = Visit { source, destination, last_hop: here == last, obstacle, now: self.now };
+        let decided = router.pass(&mut flying.what, &mut flying.payload, visit)?;
         for control in router.take_sent() {
             self.fly_from(here, control)?;
         }
@@ -301,7 +295,7 @@ impl World {
 
     fn deliver(&mut self, flying: Flying, from: u32, to: u32) -> Result<(), String> {
         match flying.what {
-            What::Control(control) => self.deliver_control(control, flying.sent_at),
+            What::Control(control) => self.deliver_control(&control, flying.sent_at),
             What::Data { kind, message, packet, flits, marks } => {
                 self.trace.events.push(Event::Arrived { at: self.now, message, index: packet.index });
                 if !self.arrived[message].insert(packet.index) {
@@ -321,7 +315,7 @@ impl World {
         }
     }
 
-    fn deliver_control(&mut self, control: Control, sent_at: u64) -> Result<(), String> {
+    fn deliver_control(&mut self, control: &Control, sent_at: u64) -> Result<(), String> {
         let latency = self.now - sent_at;
         let direction = self.direction(control.kind)?;
         let interface = &mut self.nodes[control.to as usize];
@@ -329,11 +323,11 @@ impl World {
         let message = about.filter(|_| direction != Direction::Request && self.hooks.copies);
         self.trace.events.push(Event::Heard { at: self.now, message, control: control.clone(), latency });
         if direction != Direction::Request {
-            return interface.on_control(&control, latency, self.now);
+            return interface.on_control(control, latency, self.now);
         }
         let sink = interface.sink.as_mut().ok_or("there is no sink for a request")?;
         let mut replies = Vec::new();
-        sink.on_request(&control, self.now, &mut replies);
+        sink.on_request(control, self.now, &mut replies);
         interface.control.extend(replies);
         Ok(())
     }
