@@ -11,14 +11,17 @@ use tailback_topology::{LinkClass, Peer, Port, RouterId, Topology};
 use tailback_workload::Workload;
 
 use crate::event::PLACES_MAX;
-use crate::fabric::{Fabric, Rules, Shape, Traits};
+use crate::fabric::{Fabric, Shape};
 use crate::gossip::{Domains, Gossip};
 use crate::link::{FarEnd, FarKind, InputLink, OutputLink, PortLinks};
 use crate::nic::NodeState;
 use crate::packet::Pool;
 use crate::partition::Partition;
+use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
 use crate::router::{Microarchitecture, Routers};
+use crate::rules::Rules;
+use crate::traits::Traits;
 use crate::{NetworkRegion, Observer};
 use tailback_hardware::NetworkSpec;
 
@@ -168,6 +171,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         fabric: Arc::clone(fabric),
         wheel: Wheel::new(horizon(fabric)),
         pool: Pool::default(),
+        payloads: Payloads::new(fabric.payload_words()),
         routers: Routers::new(fabric, &links),
         gossip: Gossip::new(places.domains.as_ref(), fabric.spec.classes.len(), index, receiver, &router_ids),
         nodes: NodeState::new(fabric, &node_ids),

@@ -25,10 +25,13 @@ mod nic;
 mod observer;
 mod packet;
 mod partition;
+mod payload;
 mod protocol_state;
 mod region;
 mod router;
+mod rules;
 mod time;
+mod traits;
 
 pub use audit::{Discrepancy, Holdings, audit, last_hop};
 pub use build::NetworkPlan;

@@ -9,6 +9,7 @@ use tailback_routing::Header;
 
 use crate::fabric::Fabric;
 use crate::packet::{NONE, Packet, UNNAMED, place_of};
+use crate::payload::Payloads;
 use crate::time::Time;
 
 /// The protocol's part of a region.
@@ -59,9 +60,10 @@ impl Packet {
         PacketRef { message: self.message, index: self.index() }
     }
 
-    /// What it says, if it is a control packet.
-    pub(crate) fn control(&self, fabric: &Fabric) -> Option<Control> {
-        let (flits, time) = match fabric.direction(self.kind) {
+    /// What it says, if it is a control packet; `place` is where it is in the pool.
+    pub(crate) fn control(&self, place: u32, payloads: &Payloads, fabric: &Fabric) -> Option<Control> {
+        let declaration = &fabric.kinds[self.kind.index()];
+        let (flits, time) = match declaration.direction {
             Direction::Data | Direction::LossyData => return None,
             Direction::Request => (self.word, None),
             Direction::Feedback | Direction::Nack => {
@@ -69,12 +71,13 @@ impl Packet {
             }
         };
         let Self { kind, source, destination, marks, .. } = *self;
-        Some(Control { kind, from: source, to: destination, about: self.name(), flits, time, marks })
+        let payload = payloads.of(place, declaration.payload_words).to_vec();
+        Some(Control { kind, from: source, to: destination, about: self.name(), flits, time, marks, payload })
     }
 
     /// A control packet that begins its way now.
     pub(crate) fn of_control(control: &Control, fabric: &Fabric, now: Time) -> Self {
-        let Control { kind, from, to, about, flits, time, marks } = *control;
+        let &Control { kind, from, to, about, flits, time, marks, .. } = control;
         let declaration = &fabric.kinds[kind.index()];
         // A tick beyond the end of time is never reached, whichever it is.
         let tick = |tick: u64| u32::try_from(tick).map_or(UNNAMED - 1, |tick| tick.min(UNNAMED - 1));

@@ -17,6 +17,7 @@ use crate::fabric::Fabric;
 use crate::gossip::{Gossip, Posting};
 use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
+use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
 use crate::router::{Held, Microarchitecture, PortId, Routers, Surroundings};
 use crate::time::{Time, time};
@@ -26,6 +27,8 @@ use crate::time::{Time, time};
 pub struct NetworkMail {
     /// Packets that arrive at a port or a node; when, they say themselves.
     pub(crate) packets: Vec<(Event, Packet)>,
+    /// Their payload, where packets have any.
+    pub(crate) payloads: Vec<u64>,
     /// Credits.
     pub(crate) credits: Vec<(Tick, Event)>,
     /// What routing agents tell each other.
@@ -35,6 +38,7 @@ pub struct NetworkMail {
 impl Mail for NetworkMail {
     fn clear(&mut self) {
         self.packets.clear();
+        self.payloads.clear();
         self.credits.clear();
         self.postings.clear();
     }
@@ -60,6 +64,7 @@ pub struct NetworkRegion<O, M> {
     pub(crate) injections: Vec<u32>,
     pub(crate) wheel: Wheel<Event>,
     pub(crate) pool: Pool,
+    pub(crate) payloads: Payloads,
     pub(crate) routers: Routers<M>,
     pub(crate) nodes: NodeState,
     pub(crate) gossip: Gossip,
@@ -153,6 +158,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             router_ids: &self.router_ids,
             wheel: &mut self.wheel,
             pool: &mut self.pool,
+            payloads: &mut self.payloads,
             gossip: &mut self.gossip,
             agents: &mut self.agents,
             streams: &mut self.streams,
@@ -328,8 +334,12 @@ impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
     }
 
     fn receive(&mut self, mail: &NetworkMail) {
-        for (event, packet) in &mail.packets {
+        for (number, (event, packet)) in mail.packets.iter().enumerate() {
             let place = self.pool.insert(packet.clone());
+            if self.payloads.exist() {
+                let payload = self.payloads.in_mail(&mail.payloads).nth(number).expect("each packet has its own");
+                self.payloads.set(place, payload);
+            }
             // A router is told of the first flit, a node of the last.
             let time = if event.kind() == EventKind::Delivery { packet.tail_at() } else { packet.head_at };
             self.wheel.schedule(time.into(), event.with_payload(place));
@@ -362,7 +372,7 @@ impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
 impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot for NetworkRegion<O, M> {
     fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
         write_value(&(&self.wheel, &self.pool, &self.routers, &self.nodes), bytes)?;
-        write_value(&(&self.streams, &self.observer, self.present, &self.gossip.state), bytes)?;
+        write_value(&(&self.streams, &self.observer, self.present, &self.gossip.state, &self.payloads), bytes)?;
         self.agents.iter().for_each(|agent| agent.save(bytes));
         self.protocol.save(bytes);
         Ok(())
@@ -371,7 +381,7 @@ impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot 
     fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {
         let (routers, nodes) = (self.streams.len(), self.nodes.nodes.len());
         (self.wheel, self.pool, self.routers, self.nodes) = read_value(bytes)?;
-        (self.streams, self.observer, self.present, self.gossip.state) = read_value(bytes)?;
+        (self.streams, self.observer, self.present, self.gossip.state, self.payloads) = read_value(bytes)?;
         let expect = |what, found: usize, expected: usize| {
             let (found, expected) = (found as u64, expected as u64);
             if found == expected { Ok(()) } else { Err(SnapshotError::Mismatch { what, found, expected }) }

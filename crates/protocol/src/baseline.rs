@@ -65,7 +65,7 @@ impl Protocol for Baseline {
 struct Acknowledger;
 
 impl Sink for Acknowledger {
-    fn on_data(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
+    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, replies: &mut Vec<Control>) {
         replies.push(arrival.acknowledgement(ACKNOWLEDGEMENT));
     }
 }

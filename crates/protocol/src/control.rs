@@ -14,7 +14,7 @@ pub struct PacketRef {
 }
 
 /// A packet that carries no data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
     /// Its kind.
     pub kind: PacketKind,
@@ -30,19 +30,27 @@ pub struct Control {
     pub time: Option<u64>,
     /// Marks that the data packet had when it arrived.
     pub marks: u8,
+    /// Words that its kind declares as payload; what is not given is 0.
+    pub payload: Vec<u64>,
 }
 
 impl Control {
     /// One that says nothing but what it is.
     #[must_use]
     pub fn new(kind: PacketKind, from: u32, to: u32, about: PacketRef) -> Self {
-        Self { kind, from, to, about, flits: 0, time: None, marks: 0 }
+        Self { kind, from, to, about, flits: 0, time: None, marks: 0, payload: Vec::new() }
     }
 
     /// The same about so many flits.
     #[must_use]
     pub fn flits(self, flits: u32) -> Self {
         Self { flits, ..self }
+    }
+
+    /// The same with payload.
+    #[must_use]
+    pub fn payload(self, words: &[u64]) -> Self {
+        Self { payload: words.to_vec(), ..self }
     }
 
     /// The same naming a tick.

@@ -59,22 +59,30 @@ pub struct KindDeclaration {
     pub class: u8,
     /// The flits of one if it is a control packet. Data packets have the sizes that their messages give them.
     pub flits: u16,
+    /// Words of payload that travel with each: what [`Control`](crate::Control) and marks have no place for.
+    pub payload_words: u8,
 }
 
 impl KindDeclaration {
     /// Lossless data of the first traffic class.
-    pub const DATA: Self = Self { name: "data", direction: Direction::Data, class: 0, flits: 0 };
+    pub const DATA: Self = Self { name: "data", direction: Direction::Data, class: 0, flits: 0, payload_words: 0 };
 
     /// Data that switches may drop.
     #[must_use]
     pub const fn lossy_data(name: &'static str, class: u8) -> Self {
-        Self { name, direction: Direction::LossyData, class, flits: 0 }
+        Self { name, direction: Direction::LossyData, class, flits: 0, payload_words: 0 }
     }
 
     /// Control packets of one flit.
     #[must_use]
     pub const fn control(name: &'static str, direction: Direction, class: u8) -> Self {
-        Self { name, direction, class, flits: 1 }
+        Self { name, direction, class, flits: 1, payload_words: 0 }
+    }
+
+    /// The same with payload.
+    #[must_use]
+    pub const fn with_payload(self, words: u8) -> Self {
+        Self { payload_words: words, ..self }
     }
 
     /// The same with another size.

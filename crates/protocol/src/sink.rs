@@ -4,7 +4,7 @@ use crate::{Control, PacketKind, PacketRef};
 
 /// A data packet that has arrived, all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct Arrival<'a> {
     /// Its kind.
     pub kind: PacketKind,
     /// The node that sent it.
@@ -21,9 +21,11 @@ pub struct Arrival {
     pub sent_at: u64,
     /// The links between routers that it has taken.
     pub hops: u8,
+    /// The words that its kind declares as payload.
+    pub payload: &'a [u64],
 }
 
-impl Arrival {
+impl Arrival<'_> {
     /// What acknowledges it, with its marks.
     #[must_use]
     pub fn acknowledgement(&self, kind: PacketKind) -> Control {
@@ -34,7 +36,7 @@ impl Arrival {
 /// What answers the packets that arrive at a node.
 pub trait Sink: Send {
     /// A data packet has arrived.
-    fn on_data(&mut self, arrival: &Arrival, now: u64, replies: &mut Vec<Control>);
+    fn on_data(&mut self, arrival: &Arrival<'_>, now: u64, replies: &mut Vec<Control>);
 
     /// A request has arrived.
     fn on_request(&mut self, _request: &Control, _now: u64, _replies: &mut Vec<Control>) {}

@@ -34,7 +34,7 @@ pub enum Verdict {
 }
 
 /// What a source wants done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceAction {
     /// A control packet is to be sent.
     Control(Control),
@@ -84,6 +84,10 @@ pub trait Source: Send {
 
     /// Whether the next packet of a send queue may leave. Control packets that the source sends now leave before it.
     fn may_send(&mut self, packet: &Outgoing, now: u64, actions: &mut Vec<SourceAction>) -> Verdict;
+
+    /// Writes the payload of a data packet that is about to leave, for the first time or again. Called only for kinds that declare
+    /// payload, with all words 0.
+    fn write_payload(&mut self, _packet: &Outgoing, _now: u64, _payload: &mut [u64]) {}
 
     /// A packet has left for the first time. Told only where [`crate::Hooks::departures`] says so.
     fn sent(&mut self, _packet: &Outgoing, _now: u64) {}

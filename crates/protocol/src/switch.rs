@@ -73,6 +73,8 @@ pub struct Passing<'a> {
     pub marks: &'a mut u8,
     /// What it says, if it is a control packet.
     pub control: Option<Control>,
+    /// The words that its kind declares as payload.
+    pub payload: &'a mut [u64],
 }
 
 impl Passing<'_> {
@@ -143,7 +145,7 @@ impl Here<'_> {
 }
 
 /// What a switch wants done beside the fate of a packet. Only where [`SwitchNeeds::sends`] says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SwitchAction {
     /// A control packet is to be sent.
     Send(Control),
@@ -157,7 +159,7 @@ pub enum SwitchAction {
 }
 
 /// What happens to a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It goes on.
     Forward,

@@ -56,6 +56,13 @@ pub(crate) fn check_protocol(
                    links lead both ways",
         },
         Needs {
+            broken: protocol.kinds().iter().any(|kind| kind.flits > spec.packet_flits_max),
+            section: "nic",
+            parameter: "packet_flits",
+            message: "its control packets are larger than data packets",
+            help: "make data packets larger, or its control packets smaller",
+        },
+        Needs {
             broken: protocol.source(&station).is_some() && spec.nic.queues == SourceQueues::Fifo,
             section: "nic",
             parameter: "queues",

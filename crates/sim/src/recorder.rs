@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_network::{MessageDelivery, Observer, Offer, Packet};
-use tailback_protocol::{Direction, Protocol};
+use tailback_protocol::{Direction, PacketKind, Protocol};
 use tailback_report::{ArrivedPacket, Intervals, Record, RecordPlan, Window};
 use tailback_scenario::Scenario;
 
@@ -67,7 +67,11 @@ impl Observer for Recorder {
 
     #[inline]
     fn packet_delivered(&mut self, packet: &Packet, tick: Tick) {
-        let (carries_data, counter) = self.counters.kinds[packet.kind.index()];
+        // Lossless data, which is most packets, has no counter of its own.
+        let (carries_data, counter) = match packet.kind {
+            PacketKind::DATA => (true, None),
+            kind => self.counters.kinds[kind.index()],
+        };
         if let Some(counter) = counter {
             self.record.count(counter, tick, packet.flits.into());
         }

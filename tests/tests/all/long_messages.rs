@@ -10,7 +10,7 @@ const PACKETS: u64 = 70_000;
 #[test]
 fn a_message_of_very_many_packets_completes() {
     let text = format!(
-        "[topology.single-switch]\nnodes = 2\n[nic]\npacket_flits = 1\nqueues = \"per-destination\"\n\
+        "routing = \"direct\"\n[topology.single-switch]\nnodes = 2\n[nic]\npacket_flits = 1\nqueues = \"per-destination\"\n\
          [[traffic]]\nfrom = [0]\nload = 0.5\nsize = {PACKETS}\n[measure]\ncycles = 200000\n"
     );
     // With copies, which count the packets that are acknowledged, and without.

@@ -64,12 +64,13 @@ impl Reassembly {
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// The last flit of a packet arrives at its destination.
     pub(crate) fn deliver(&mut self, node: u32, packet: u32, now: Time) {
-        let packet = self.pool.remove(packet);
+        let place = packet;
+        let packet = self.pool.remove(place);
         assert_eq!(packet.destination, self.node_ids[node as usize], "a packet arrived at the wrong node");
         self.observer.packet_delivered(&packet, now.into());
         let direction = self.fabric.direction(packet.kind);
         if !direction.carries_data() {
-            return self.receive_control(node, &packet, direction, now);
+            return self.receive_control(node, place, &packet, direction, now);
         }
         self.nodes.flits_received += u64::from(packet.flits);
         if let Some(flits) = self.nodes.reassembly.add(&packet) {
@@ -80,19 +81,20 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if let Some(sink) = self.protocol.sinks.get_mut(node as usize) {
             let Packet { kind, source: from, destination: to, flits, marks, hops, .. } = packet;
             let (packet, sent_at) = (packet.name(), packet.injected());
-            let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops };
+            let payload = self.payloads.of(place, self.fabric.kinds[kind.index()].payload_words);
+            let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops, payload };
             sink.on_data(&arrival, now.into(), &mut self.protocol.replies);
             self.send_replies(node, now);
         }
     }
 
-    fn receive_control(&mut self, node: u32, packet: &Packet, direction: Direction, now: Time) {
+    fn receive_control(&mut self, node: u32, place: u32, packet: &Packet, direction: Direction, now: Time) {
         if direction == Direction::Request {
-            let request = packet.control(&self.fabric).expect("a request is a control packet");
+            let request = packet.control(place, &self.payloads, &self.fabric).expect("a request is a control packet");
             self.protocol.sinks[node as usize].on_request(&request, now.into(), &mut self.protocol.replies);
             self.send_replies(node, now);
         } else if !self.protocol.sources.is_empty() {
-            self.on_control(node, packet, now);
+            self.on_control(node, place, packet, now);
         }
     }
 

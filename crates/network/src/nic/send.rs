@@ -203,6 +203,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
         }
         let packet = self.pool.insert(part.packet(self.node_ids[node as usize], flits, send_as, &self.fabric, now));
+        if self.payloads.exist() {
+            self.write_payload(node, packet, now);
+        }
         self.launch(node, packet, vc, now);
         if let Again::Packet { .. } = again {
             self.nodes.flits_dropped -= u64::from(flits);
@@ -225,6 +228,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let Some(vc) = self.channel_for(node, lane, send_as.class, flits) else { continue };
             self.nodes.nodes[node as usize].last_lane = lane as u8;
             let packet = self.cut_packet(node, lane, flits, send_as, now);
+            if self.payloads.exist() {
+                self.write_payload(node, packet, now);
+            }
             self.launch(node, packet, vc, now);
             if self.fabric.hooks.departures {
                 self.tell_departure(node, packet, now);

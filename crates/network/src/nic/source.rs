@@ -79,21 +79,40 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         Outgoing { packet, source, destination: message.destination, flits, message_flits }
     }
 
-    /// Tells that a packet has left, for the first time.
-    pub(super) fn tell_departure(&mut self, node: u32, packet: u32, now: Time) {
+    /// A data packet gets its payload before it leaves.
+    #[cold]
+    pub(super) fn write_payload(&mut self, node: u32, packet: u32, now: Time) {
+        self.payloads.set(packet, &[]);
+        let words = self.fabric.kinds[self.pool[packet].kind.index()].payload_words;
+        if words > 0 && !self.protocol.sources.is_empty() {
+            let outgoing = self.departing(node, packet);
+            let payload = self.payloads.of_mut(packet, words);
+            self.protocol.sources[node as usize].write_payload(&outgoing, now.into(), payload);
+        }
+    }
+
+    /// A data packet that leaves, as sources see it.
+    fn departing(&self, node: u32, packet: u32) -> Outgoing {
         let record = &self.pool[packet];
         let (packet, flits) = (record.name(), record.flits);
         let (source, destination) = (record.source, record.destination);
-        let outgoing = Outgoing { packet, source, destination, flits, message_flits: flits.into() };
+        let copies = self.nodes.copies.get(node as usize);
+        let message_flits = copies.map_or(flits.into(), |copies| copies.get(packet.message).flits);
+        Outgoing { packet, source, destination, flits, message_flits }
+    }
+
+    /// Tells that a packet has left, for the first time.
+    pub(super) fn tell_departure(&mut self, node: u32, packet: u32, now: Time) {
+        let outgoing = self.departing(node, packet);
         self.protocol.sources[node as usize].sent(&outgoing, now.into());
     }
 
     /// A control packet for the source has arrived.
-    pub(super) fn on_control(&mut self, node: u32, packet: &Packet, now: Time) {
+    pub(super) fn on_control(&mut self, node: u32, place: u32, packet: &Packet, now: Time) {
         if self.fabric.direction(packet.kind) == Direction::Nack {
             self.nodes.flits_dropped += u64::from(packet.about_flits);
         }
-        let control = packet.control(&self.fabric).expect("only control packets come here");
+        let control = packet.control(place, &self.payloads, &self.fabric).expect("only control packets come here");
         let mut actions = std::mem::take(&mut self.protocol.actions);
         let latency = u64::from(now - packet.injected);
         self.protocol.sources[node as usize].on_control(&control, latency, now.into(), &mut actions);
@@ -154,6 +173,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Puts a control packet among those of its class.
     pub(super) fn send_control(&mut self, node: u32, control: &Control, now: Time) {
         let place = self.pool.insert(Packet::of_control(control, &self.fabric, now));
+        if self.payloads.exist() {
+            self.payloads.set(place, &control.payload);
+        }
         self.nodes.nodes[node as usize].control_waiting += 1;
         let class = self.pool[place].class;
         let list = self.nodes.control_list(node, class);

@@ -3,7 +3,8 @@
 //! **The invariant it keeps:** a network is built with a microarchitecture only if that suits its description, so what a
 //! microarchitecture takes for absent is absent.
 
-use crate::fabric::{Rules, Shape};
+use crate::fabric::Shape;
+use crate::rules::Rules;
 
 /// What is known of all routers of a network when they are compiled.
 pub trait Microarchitecture: sealed::Sealed + Send + 'static {}

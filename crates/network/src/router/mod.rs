@@ -43,8 +43,9 @@ use self::state::{
     Extras, Heads, InputConnection, InputPort, OutputConnection, OutputPort, PLAIN_VCS, Queue, QueueId, members,
 };
 pub(crate) use self::surroundings::Surroundings;
-use crate::fabric::{Fabric, Rules, Shape};
+use crate::fabric::{Fabric, Shape};
 use crate::link::{FarKind, PortLinks};
+use crate::rules::Rules;
 use crate::time::Time;
 
 /// Words of a set of ports, at most.

@@ -13,9 +13,10 @@ use tailback_hardware::Arbiter;
 use super::WORDS_MAX;
 use super::departures::Departure;
 use crate::event::{Event, EventKind};
-use crate::fabric::{Fabric, Rules, Shape};
+use crate::fabric::{Fabric, Shape};
 use crate::link::{FarKind, InputLink, OutputLink, PortLinks};
 use crate::packet::NONE;
+use crate::rules::Rules;
 use crate::time::Time;
 
 /// A queue of packets at an input: of a virtual channel, or of a virtual channel and an output (a VOQ).

@@ -12,6 +12,7 @@ use crate::fabric::Fabric;
 use crate::gossip::Gossip;
 use crate::link::{FarEnd, FarKind};
 use crate::packet::{Packet, Pool};
+use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
 use crate::region::NetworkMail;
 use crate::time::Time;
@@ -25,6 +26,7 @@ pub(crate) struct Surroundings<'a> {
     pub router_ids: &'a [RouterId],
     pub wheel: &'a mut Wheel<Event>,
     pub pool: &'a mut Pool,
+    pub payloads: &'a mut Payloads,
     pub gossip: &'a mut Gossip,
     /// By traffic class, then by router.
     pub agents: &'a mut [Box<dyn Agent>],
@@ -161,8 +163,11 @@ impl Surroundings<'_> {
     }
 
     fn mail_packet(&mut self, output: &OutputPort, packet: u32, arrival: Tick) {
-        let packet = self.pool.remove(packet);
-        self.outbox.mail(output.receiver, arrival).packets.push((output.arrival, packet));
+        let mail = self.outbox.mail(output.receiver, arrival);
+        if self.payloads.exist() {
+            self.payloads.mail(packet, &mut mail.payloads);
+        }
+        mail.packets.push((output.arrival, self.pool.remove(packet)));
     }
 
     /// Returns credits for `flits` flits of a virtual channel to whatever feeds a port by its link.

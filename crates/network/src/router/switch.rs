@@ -26,7 +26,8 @@ impl<M: Microarchitecture> Routers<M> {
             None => false,
         };
         let fate = if asked { self.ask(Moment::Arrives, id, packet, output, now, around) } else { Fate::Forward };
-        if fate == Fate::Forward {
+        let ends = fate != Fate::Forward;
+        if !ends {
             if let Some(port) = node_port {
                 self.begins_to_wait(id, packet, port, around);
             }
@@ -38,7 +39,7 @@ impl<M: Microarchitecture> Routers<M> {
         if asked {
             self.act(id, now, around);
         }
-        fate != Fate::Forward
+        ends
     }
 
     /// The port of the node that a packet is for that has come in, if that is where it leaves.
@@ -85,10 +86,11 @@ impl<M: Microarchitecture> Routers<M> {
         let own = if waits { record.flits.into() } else { 0 };
         let first_port = self.inputs[id.index as usize].first_port;
         let view = RouterBuffers { routers: self, fabric, first_port, now, own };
-        let (control, name) = (record.control(fabric), record.name());
+        let (control, name) = (record.control(packet, around.payloads, fabric), record.name());
+        let payload = around.payloads.of_mut(packet, fabric.kinds[record.kind.index()].payload_words);
         let Packet { kind, source, destination, flits, .. } = *record;
         let marks = &mut record.marks;
-        let mut packet = Passing { kind, source, destination, packet: name, flits, marks, control };
+        let mut packet = Passing { kind, source, destination, packet: name, flits, marks, control, payload };
         let input = PortVc { port: id.port, vc: id.vc };
         let ProtocolState { switches, switch_actions: actions, .. } = &mut *around.protocol;
         let mut here = Here { now: now.into(), input, output, view: &view, actions };
@@ -186,7 +188,8 @@ impl<M: Microarchitecture> Routers<M> {
             if self.routes_on_arrival() { queue.port } else { around.fabric.topology.attachment(record.destination).1 }
         });
         let fate = self.ask(moment, id, queue.head, port.map(|port| PortVc { port, vc: 0 }), now, around);
-        if fate != Fate::Forward {
+        let ends = fate != Fate::Forward;
+        if ends {
             let gone = self.take_head(id, now, around);
             if let Some(port) = port.filter(|_| self.rules.counts_for_nodes) {
                 self.waits_no_more(self.output_of(id, port) as u32, &gone, around.fabric);
@@ -194,7 +197,7 @@ impl<M: Microarchitecture> Routers<M> {
             self.bury(gone, fate, id, now, around);
         }
         self.act(id, now, around);
-        fate != Fate::Forward
+        ends
     }
 
     /// Takes the head of a queue away, and gives its credits back.
@@ -255,6 +258,9 @@ impl<M: Microarchitecture> Routers<M> {
         let mut packet = Packet::of_control(control, around.fabric, now);
         packet.vc = around.fabric.spec.classes[usize::from(packet.class)].first_vc[0];
         let packet = around.pool.insert(packet);
+        if around.payloads.exist() {
+            around.payloads.set(packet, &control.payload);
+        }
         let port = self.internal_port();
         self.arrive(self.port_index(PortId { router, port }), packet, now, around);
     }

@@ -10,4 +10,5 @@ mod notes;
 mod one_way;
 mod order;
 mod protocols;
+mod relay;
 mod sample;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{General, NetworkRegion, Plain, RouterSpec, ZeroLoad};
 use tailback_random::Stream;
-use tailback_routing::{Agent, ChannelKind, Header, Lane, Routing, Step, View};
+use tailback_routing::{Agent, ChannelKind, Header, Lane, Routing, Step, Validity, View};
 use tailback_topology::{LinkClass, Locator, NodeId, Peer, Port, RouterId, Topology};
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
@@ -121,7 +121,7 @@ struct Along(RouterId);
 impl Along {
     fn step(router: RouterId, header: Header) -> Step {
         let (last, port) = Line.attachment(header.destination().0);
-        Step { port: if router == last { port } else { TO_NEXT }, vc: 0, vcs: 1, settled: true, header }
+        Step { port: if router == last { port } else { TO_NEXT }, vc: 0, vcs: 1, validity: Validity::Always, header }
     }
 }
 
@@ -154,6 +154,10 @@ impl Routing for Along {
 impl Agent for Along {
     fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
         Self::step(self.0, *header)
+    }
+
+    fn ejects(&self, _entry: Lane, _header: &Header) -> bool {
+        false
     }
 }
 

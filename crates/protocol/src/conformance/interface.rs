@@ -29,7 +29,7 @@ enum Due {
 }
 
 /// What leaves an interface.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Launch {
     Control(Control),
     Data { kind: PacketKind, packet: PacketRef, marks: u8, again: bool },
@@ -154,7 +154,7 @@ impl Interface {
             Due::Timer(token) => {
                 let mut actions = Vec::new();
                 self.source.as_mut().expect("only sources set timers").on_timer(token, now, &mut actions);
-                self.act(&actions)?;
+                self.act(actions)?;
                 self.transmit(now)
             }
             Due::Packet(packet, kind) => Ok(Some(Launch::Data { kind, packet, marks: 0, again: true })),
@@ -185,7 +185,7 @@ impl Interface {
             Some(source) => source.may_send(&outgoing, now, &mut actions),
             None => Verdict::Send { kind: PacketKind::DATA, marks: 0 },
         };
-        self.act(&actions)?;
+        self.act(actions)?;
         if let Some(control) = self.control.pop_front() {
             return Ok(Some(Launch::Control(control)));
         }
@@ -227,12 +227,12 @@ impl Interface {
             None if self.kinds[control.kind.index()].direction == Direction::Feedback => {}
             None => return Err(format!("there is no source for {control:?}")),
         }
-        self.act(&actions)
+        self.act(actions)
     }
 
-    fn act(&mut self, actions: &[SourceAction]) -> Result<(), String> {
+    fn act(&mut self, actions: Vec<SourceAction>) -> Result<(), String> {
         for action in actions {
-            match *action {
+            match action {
                 SourceAction::Control(control) => self.control.push_back(control),
                 SourceAction::Forget(packet) => self.forget(packet)?,
                 SourceAction::Withhold { message: name } => {

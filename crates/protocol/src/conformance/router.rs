@@ -94,6 +94,7 @@ impl Router {
     pub fn pass(
         &mut self,
         what: &mut What,
+        payload: &mut [u64],
         ends: (u32, u32),
         last_hop: bool,
         obstacle: Obstacle,
@@ -107,7 +108,7 @@ impl Router {
         let second = if expires { Moment::Expires } else { Moment::Requests };
         for moment in [Moment::Arrives, second, Moment::Crosses] {
             if self.is_watched(moment, kind, last_hop) {
-                let fate = self.ask(moment, what, ends, last_hop, obstacle, now)?;
+                let fate = self.ask(moment, what, payload, ends, last_hop, obstacle, now)?;
                 if !matches!(fate, Decided::Goes) {
                     return Ok(fate);
                 }
@@ -125,6 +126,7 @@ impl Router {
         &mut self,
         moment: Moment,
         what: &mut What,
+        payload: &mut [u64],
         (source, destination): (u32, u32),
         last_hop: bool,
         obstacle: Obstacle,
@@ -144,11 +146,13 @@ impl Router {
         let mut packet = match what {
             What::Control(control) => {
                 let (kind, packet, flits) = (control.kind, control.about, self.kinds[control.kind.index()].flits);
-                let said = Some(*control);
-                Passing { kind, source, destination, packet, flits, marks: &mut control.marks, control: said }
+                let said = Some(control.clone());
+                let Control { marks, payload, .. } = control;
+                Passing { kind, source, destination, packet, flits, marks, control: said, payload }
             }
             What::Data { kind, packet, flits, marks, .. } => {
-                Passing { kind: *kind, source, destination, packet: *packet, flits: *flits, marks, control: None }
+                let (kind, packet, flits) = (*kind, *packet, *flits);
+                Passing { kind, source, destination, packet, flits, marks, control: None, payload }
             }
         };
         let fate = match moment {

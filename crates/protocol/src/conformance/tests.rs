@@ -106,7 +106,7 @@ impl Source for Broken {
 }
 
 impl Sink for Broken {
-    fn on_data(&mut self, arrival: &Arrival, _: u64, replies: &mut Vec<Control>) {
+    fn on_data(&mut self, arrival: &Arrival<'_>, _: u64, replies: &mut Vec<Control>) {
         replies.push(arrival.acknowledgement(ACKNOWLEDGEMENT));
     }
 }
@@ -227,13 +227,13 @@ struct GateSwitch {
 impl Switch for GateSwitch {
     fn arrives(&mut self, packet: &mut Passing<'_>, here: &mut Here<'_>) -> Fate {
         let token = self.asks.len() as u32;
-        self.asks.push(packet.control.expect("an ask is a control packet"));
+        self.asks.push(packet.control.take().expect("an ask is a control packet"));
         here.actions.push(SwitchAction::Timer { at: here.now + THINKS_TICKS, token });
         Fate::Absorb(None)
     }
 
     fn on_timer(&mut self, token: u32, _: u64, actions: &mut Vec<SwitchAction>) {
-        let Control { from, to, about, .. } = self.asks[token as usize];
+        let &Control { from, to, about, .. } = &self.asks[token as usize];
         actions.push(SwitchAction::Send(Control::new(LET_GO, to, from, about)));
     }
 }

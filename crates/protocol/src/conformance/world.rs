@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::interface::{Interface, Launch};
 use super::router::{Decided, Router};
 use super::{Obstacle, Script, Step};
-use crate::{Arrival, Control, Direction, Hooks, KindDeclaration, PacketKind, PacketRef, Protocol, Station};
+use crate::{Arrival, Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Protocol, Station};
 
 /// Something that happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A packet with data left its source.
     Sent {
@@ -62,15 +62,17 @@ pub struct Trace {
 }
 
 /// Something under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Flying {
     sent_at: u64,
     /// The router that it comes to next.
     router: u32,
     what: What,
+    /// Of data; that of control packets is theirs.
+    payload: Vec<u64>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum What {
     Control(Control),
     Data { kind: PacketKind, message: usize, packet: PacketRef, flits: u16, marks: u8 },
@@ -213,12 +215,30 @@ impl World {
                 What::Data { kind, message, packet, flits, marks }
             }
         };
-        self.flying.push(Flying { sent_at: self.now, router: self.router_of(node), what });
+        let payload = self.payload(node, &what);
+        self.flying.push(Flying { sent_at: self.now, router: self.router_of(node), what, payload });
         Ok(true)
     }
 
+    /// The payload with which data leaves a node.
+    fn payload(&mut self, node: u32, what: &What) -> Vec<u64> {
+        let &What::Data { kind, message, packet, flits, .. } = what else { return Vec::new() };
+        let mut payload = vec![0; self.kinds[kind.index()].payload_words.into()];
+        if let Some(source) = self.nodes[node as usize].source.as_mut().filter(|_| !payload.is_empty()) {
+            let (_, destination, message_flits) = self.trace.messages[message];
+            let outgoing = Outgoing { packet, source: node, destination, flits, message_flits };
+            source.write_payload(&outgoing, self.now, &mut payload);
+        }
+        payload
+    }
+
     /// A control packet that is to be sent.
-    fn checked(&self, control: Control) -> Result<Control, String> {
+    fn checked(&self, mut control: Control) -> Result<Control, String> {
+        let words = usize::from(self.kinds.get(control.kind.index()).map_or(0, |kind| kind.payload_words));
+        if control.payload.len() > words {
+            return Err(format!("{control:?} has more payload than its kind declares"));
+        }
+        control.payload.resize(words, 0);
         if self.direction(control.kind)?.carries_data() {
             return Err(format!("{control:?} is of a kind that carries data"));
         }
@@ -233,7 +253,14 @@ impl World {
         };
         let (here, last) = (flying.router, self.router_of(destination));
         let router = &mut self.routers[here as usize];
-        let decided = router.pass(&mut flying.what, (source, destination), here == last, obstacle, self.now)?;
+        let decided = router.pass(
+            &mut flying.what,
+            &mut flying.payload,
+            (source, destination),
+            here == last,
+            obstacle,
+            self.now,
+        )?;
         for control in router.take_sent() {
             self.fly_from(here, control)?;
         }
@@ -258,7 +285,7 @@ impl World {
 
     fn fly_from(&mut self, router: u32, control: Control) -> Result<(), String> {
         let what = What::Control(self.checked(control)?);
-        self.flying.push(Flying { sent_at: self.now, router, what });
+        self.flying.push(Flying { sent_at: self.now, router, what, payload: Vec::new() });
         Ok(())
     }
 
@@ -281,7 +308,8 @@ impl World {
                     return Err(format!("packet {} of message {message} arrived twice", packet.index));
                 }
                 let (sent_at, hops) = (flying.sent_at, 0);
-                let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops };
+                let payload = &flying.payload;
+                let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops, payload };
                 let mut replies = Vec::new();
                 let interface = &mut self.nodes[to as usize];
                 if let Some(sink) = &mut interface.sink {
@@ -299,7 +327,7 @@ impl World {
         let interface = &mut self.nodes[control.to as usize];
         let about = interface.messages.get(&control.about.message).map(|message| message.id);
         let message = about.filter(|_| direction != Direction::Request && self.hooks.copies);
-        self.trace.events.push(Event::Heard { at: self.now, message, control, latency });
+        self.trace.events.push(Event::Heard { at: self.now, message, control: control.clone(), latency });
         if direction != Direction::Request {
             return interface.on_control(&control, latency, self.now);
         }

@@ -147,7 +147,7 @@ struct Messenger {
 }
 
 impl Sink for Messenger {
-    fn on_data(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
+    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, replies: &mut Vec<Control>) {
         if self.carrier == Carrier::Acknowledgement || arrival.marks & CONGESTED != 0 {
             replies.push(arrival.acknowledgement(FEEDBACK));
         }
@@ -205,7 +205,8 @@ mod tests {
         let replies = |carrier, marks| {
             let mut replies = Vec::new();
             let kind = PacketKind::DATA;
-            let arrival = Arrival { kind, from: 3, to: 4, packet: PACKET, flits: 4, marks, sent_at: 0, hops: 1 };
+            let arrival =
+                Arrival { kind, from: 3, to: 4, packet: PACKET, flits: 4, marks, sent_at: 0, hops: 1, payload: &[] };
             ecn(carrier).sink(&STATION).unwrap().on_data(&arrival, 0, &mut replies);
             replies.into_iter().map(|reply| (reply.kind, reply.to, reply.marks)).collect::<Vec<_>>()
         };

@@ -13,7 +13,7 @@ pub(crate) struct Destination {
 }
 
 impl Sink for Destination {
-    fn on_data(&mut self, arrival: &Arrival, _now: u64, replies: &mut Vec<Control>) {
+    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, replies: &mut Vec<Control>) {
         replies.push(arrival.acknowledgement(kind::ACKNOWLEDGEMENT));
     }
 
@@ -34,7 +34,7 @@ impl Sink for Destination {
 /// The answer to a reservation.
 pub(crate) fn grant(reservation: &Control, schedule: &mut Schedule, charge: Charge, now: u64) -> Control {
     let time = charge.reserve(reservation.flits, schedule, now);
-    let Control { from, to, about, .. } = *reservation;
+    let &Control { from, to, about, .. } = reservation;
     Control::new(kind::GRANT, to, from, about).time(time)
 }
 

@@ -50,9 +50,9 @@ impl LastHop {
 
 impl Switch for LastHop {
     fn arrives(&mut self, packet: &mut Passing<'_>, here: &mut Here<'_>) -> Fate {
-        let Some(reservation) = packet.control else { return self.judge(packet, here) };
+        let Some(reservation) = &packet.control else { return self.judge(packet, here) };
         let schedule = &mut self.schedules[usize::from(here.node_port())];
-        Fate::Absorb(Some(grant(&reservation, schedule, self.charge, here.now)))
+        Fate::Absorb(Some(grant(reservation, schedule, self.charge, here.now)))
     }
 
     fn requests(&mut self, packet: &mut Passing<'_>, here: &mut Here<'_>) -> Fate {
@@ -102,9 +102,18 @@ mod tests {
 
     /// The fate of a packet from node 5 to node 6, at port `port` of its last router.
     fn fate(switch: &mut LastHop, mut marks: u8, ask: Option<Control>, port: u8, waiting: u32, now: u64) -> Fate {
-        let (kind, packet) = (ask.map_or(kind::SPECULATIVE, |ask| ask.kind), PacketRef { message: 1, index: 2 });
-        let mut passing =
-            Passing { kind, source: 5, destination: 6, packet, flits: 4, marks: &mut marks, control: ask };
+        let (kind, packet) =
+            (ask.as_ref().map_or(kind::SPECULATIVE, |ask| ask.kind), PacketRef { message: 1, index: 2 });
+        let mut passing = Passing {
+            kind,
+            source: 5,
+            destination: 6,
+            packet,
+            flits: 4,
+            marks: &mut marks,
+            control: ask,
+            payload: &mut [],
+        };
         let (input, output) = (PortVc { port: 7, vc: 0 }, Some(PortVc { port, vc: 0 }));
         let mut here = Here { now, input, output, view: &Waiting(waiting), actions: &mut Vec::new() };
         switch.arrives(&mut passing, &mut here)

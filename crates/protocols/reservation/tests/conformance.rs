@@ -40,7 +40,7 @@ fn protocols() -> impl Strategy<Value = (Box<dyn Protocol>, u32)> {
 fn keeps_its_promise(trace: &Trace, bypass_below: u32) -> Result<(), TestCaseError> {
     let mut earliest: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for event in &trace.events {
-        match *event {
+        match event.clone() {
             Event::Heard { control, latency, .. } => {
                 if let Some(time) = control.time {
                     let start = time.saturating_sub(latency);

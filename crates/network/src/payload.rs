@@ -1,0 +1,55 @@
+//! Payload: words that travel beside packets, where the protocol declares kinds of packets with any.
+
+use serde::{Deserialize, Serialize};
+
+/// The payload of all packets of a region, by their place in the pool. Without payload it holds nothing.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Payloads {
+    /// Words of the kind that has most.
+    stride: usize,
+    words: Vec<u64>,
+}
+
+impl Payloads {
+    pub fn new(stride: usize) -> Self {
+        Self { stride, words: Vec::new() }
+    }
+
+    /// Whether any packet has payload.
+    #[inline]
+    pub fn exist(&self) -> bool {
+        self.stride > 0
+    }
+
+    /// A packet gets its payload; what is not given is 0. Needed for each packet that is put into the pool, as its place may have
+    /// been that of another.
+    pub fn set(&mut self, place: u32, payload: &[u64]) {
+        let from = place as usize * self.stride;
+        if self.words.len() < from + self.stride {
+            self.words.resize(from + self.stride, 0);
+        }
+        let (given, rest) = self.words[from..][..self.stride].split_at_mut(payload.len());
+        given.copy_from_slice(payload);
+        rest.fill(0);
+    }
+
+    /// The first words of the payload of a packet.
+    pub fn of(&self, place: u32, words: u8) -> &[u64] {
+        if words == 0 { &[] } else { &self.words[place as usize * self.stride..][..words.into()] }
+    }
+
+    /// The same, to be changed.
+    pub fn of_mut(&mut self, place: u32, words: u8) -> &mut [u64] {
+        if words == 0 { &mut [] } else { &mut self.words[place as usize * self.stride..][..words.into()] }
+    }
+
+    /// Appends the payload of a packet that leaves the region.
+    pub fn mail(&self, place: u32, mail: &mut Vec<u64>) {
+        mail.extend_from_slice(&self.words[place as usize * self.stride..][..self.stride]);
+    }
+
+    /// The payloads in mail, one for each packet.
+    pub fn in_mail<'a>(&self, mail: &'a [u64]) -> std::slice::ChunksExact<'a, u64> {
+        mail.chunks_exact(self.stride)
+    }
+}

@@ -1,0 +1,236 @@
+//! What routers look up at each step: what follows from the description of a network, and nothing changes.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tailback_engine::Tick;
+use tailback_hardware::{
+    AllocationOrder, Arbiter, ClassSpec, CreditCheck, Ejection, InputServed, InputTurns, LinkArbiter, NetworkSpec,
+    Release, RouterSpec,
+};
+use tailback_protocol::Moment;
+use tailback_routing::Routing;
+
+use crate::fabric::Shape;
+use crate::time::Time;
+use crate::traits::Traits;
+
+/// What routers look up at each step, in one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rules {
+    pub head_delay: Time,
+    pub crossbar_delay: Time,
+    /// Ticks per link cycle, and from one allocation to the next, less one: both are powers of two.
+    link_mask: Time,
+    allocation_mask: Time,
+    pub packet_flits_max: u16,
+    pub iterations: u32,
+    pub transit_first: bool,
+    pub input_arbiter: Arbiter,
+    pub output_arbiter: Arbiter,
+    /// Whether inputs that go round take turns among outputs, not queues.
+    pub turns_by_output: bool,
+    /// Whether inputs count a queue as served when it asks, granted or not.
+    pub served_when_asked: bool,
+    /// Whether packets cross to a node only while it receives nothing.
+    pub ejects_when_idle: bool,
+    /// How many virtual channels at least will do for a packet that leaves for its node.
+    pub ejection_vcs: u8,
+    /// Whether credits are claimed before packets cross.
+    pub claims_first: bool,
+    /// Whether ports have one output queue, whose packets have taken their credits, and nothing else uses links or looks at
+    /// what waits for them: then the time at which a packet departs is known when it crosses.
+    pub departs_at_once: bool,
+    /// Whether a packet that finds its output port idle is sent off as it crosses, where not all are: nothing else uses links or
+    /// depends on when exactly somebody hears of a start.
+    pub departs_if_alone: bool,
+    /// Set of the traffic classes that nothing goes before on a link that comes later.
+    never_overtaken: u32,
+    /// Whether output queues have a bound.
+    pub bounded: bool,
+    /// Whether departing packets make room only when they are gone.
+    pub releases_late: bool,
+    /// Whether packets need a virtual channel of their own before they cross.
+    pub vc_allocation: bool,
+    /// Whether outputs choose before inputs do.
+    pub outputs_first: bool,
+    /// Whether an input offers the first packet by turns that could cross, of the highest priority, and need not look at
+    /// those after it.
+    pub inputs_take_turns: bool,
+    /// Whether all traffic classes have the same priority.
+    pub one_priority: bool,
+    /// Set of the traffic classes whose routing decides anew at each attempt.
+    revising: u32,
+    /// Whether packets are routed when they arrive, not when they are heads.
+    pub routes_on_arrival: bool,
+    /// Whether routing agents are told of heads.
+    pub tells_heads: bool,
+    /// Set of the link classes of the outputs at which something has to change for routing agents to look around.
+    looked_at: u32,
+    /// Whether routing agents ask what waits for links.
+    pub measures_queues: bool,
+    /// Whether routers have an internal port, by which they send control packets of the protocol.
+    pub has_internal_port: bool,
+    /// Whether the protocol is asked about packets that arrive, that request the crossbar or expire, and that cross.
+    pub watches_arrivals: bool,
+    pub watches_heads: bool,
+    pub watches_crossings: bool,
+    /// Whether packets expire.
+    pub times_out: bool,
+    /// Whether it is counted what waits for nodes, and what input buffers hold.
+    pub counts_for_nodes: bool,
+    pub counts_inputs: bool,
+    /// When flits are counted that links send.
+    measured_from: Time,
+    measured_until: Time,
+}
+
+impl Rules {
+    pub(crate) fn of(
+        spec: &NetworkSpec,
+        routings: &[Arc<dyn Routing>],
+        shape: &Shape,
+        traits: &Traits,
+        measured: &Range<Tick>,
+    ) -> Self {
+        let RouterSpec { head_delay, crossbar_delay, allocation_period, iterations, .. } = spec.router;
+        let router = &spec.router;
+        let claims_first = router.credits == CreditCheck::Crossbar;
+        let input_first = router.order == AllocationOrder::InputFirst;
+        let by_turns = router.input_arbiter == Arbiter::RoundRobin && router.input_turns == InputTurns::Queues;
+        let offers_one = input_first && shape.inputs == 1 && router.input_served == InputServed::Granted;
+        let one_priority = spec.classes.iter().all(|class| class.priority == spec.classes[0].priority);
+        // Heads that may be dropped are asked about at each allocation, those that seek a channel ask for it, and those of
+        // a lower priority are routed.
+        let settled =
+            !router.vc_allocation && !traits.watches_heads() && (one_priority || router.virtual_output_queues);
+        let inputs_take_turns = offers_one && by_turns && settled;
+        let measures_queues = routings.iter().any(|routing| routing.interests().queues);
+        let occupies_links = routings.iter().any(|routing| routing.interests().broadcast_flits > 0);
+        let counts_for_nodes = traits.needs.waiting_for_nodes;
+        let ejects_when_idle = router.ejection == Ejection::Idle;
+        let in_order = claims_first && shape.output_queues == 1;
+        let looks = counts_for_nodes || traits.needs.output_queues;
+        let departs_at_once = in_order && !(measures_queues || occupies_links || looks || ejects_when_idle);
+        let releases_late = router.output_queues.release == Release::End;
+        // What is measured leaves a queue when it starts, not when it makes room.
+        let departs_if_alone = claims_first
+            && crossbar_delay > 0
+            && shape.outputs == 1
+            && !(departs_at_once || occupies_links || looks || ejects_when_idle || traits.is_lossy())
+            && !(measures_queues && releases_late);
+        Self {
+            head_delay,
+            crossbar_delay,
+            link_mask: spec.ticks_per_cycle - 1,
+            allocation_mask: allocation_period - 1,
+            packet_flits_max: spec.packet_flits_max,
+            iterations,
+            transit_first: router.transit_first,
+            input_arbiter: router.input_arbiter,
+            output_arbiter: router.output_arbiter,
+            turns_by_output: router.input_turns == InputTurns::Outputs,
+            served_when_asked: router.input_served == InputServed::Asked,
+            ejects_when_idle,
+            ejection_vcs: router.ejection_vcs,
+            claims_first,
+            departs_at_once,
+            departs_if_alone,
+            never_overtaken: never_overtaken(spec),
+            bounded: router.output_queues.flits.is_some(),
+            releases_late,
+            vc_allocation: router.vc_allocation,
+            outputs_first: router.order == AllocationOrder::OutputFirst,
+            inputs_take_turns,
+            one_priority,
+            revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
+            routes_on_arrival: router.virtual_output_queues,
+            tells_heads: routings.iter().any(|routing| routing.interests().heads),
+            looked_at: routings
+                .iter()
+                .map(|routing| routing.interests().changes.link_classes())
+                .fold(0, |all, set| all | set),
+            measures_queues,
+            has_internal_port: traits.needs.sends,
+            watches_arrivals: traits.watches(Moment::Arrives),
+            watches_heads: traits.watches_heads(),
+            watches_crossings: traits.watches(Moment::Crosses),
+            times_out: traits.queueing_timeouts.iter().any(Option::is_some),
+            counts_for_nodes,
+            counts_inputs: traits.needs.input_buffers,
+            measured_from: limit(measured.start),
+            measured_until: limit(measured.end),
+        }
+    }
+
+    /// The flits among those of a packet that a link sends while it is measured; the first leaves at `start`, the last at
+    /// `last`, the others are spread evenly.
+    #[inline]
+    pub fn measured_flits(&self, flits: u16, start: Time, last: Time) -> u16 {
+        if start >= self.measured_from && last < self.measured_until {
+            return flits;
+        }
+        self.flits_before(self.measured_until, flits, start, last)
+            - self.flits_before(self.measured_from, flits, start, last)
+    }
+
+    /// Those that leave before `time`.
+    #[cold]
+    fn flits_before(&self, time: Time, flits: u16, start: Time, last: Time) -> u16 {
+        let (time, start, last) = (u64::from(time), u64::from(start), u64::from(last));
+        let leaves = |flit: u16| start + (last - start) * u64::from(flit) / u64::from(flits - 1).max(1);
+        (0..flits).take_while(|&flit| leaves(flit) < time).count() as u16
+    }
+
+    /// Whether packets of a class decide anew where to go at each attempt, unless they have settled.
+    #[inline]
+    pub fn revises(&self, class: u8) -> bool {
+        self.revising & 1 << class != 0
+    }
+
+    /// Whether nothing goes before packets of a class on a link that comes later.
+    #[inline]
+    pub fn is_never_overtaken(&self, class: u8) -> bool {
+        self.never_overtaken & 1 << class != 0
+    }
+
+    /// Whether routing agents look around when something changes at an output with a link of this class.
+    #[inline]
+    pub fn looks_at(&self, link_class: u8) -> bool {
+        self.looked_at & 1 << link_class != 0
+    }
+
+    /// The first time at or after `time` at which links may start.
+    #[inline]
+    pub fn link_time(&self, time: Time) -> Time {
+        (time + self.link_mask) & !self.link_mask
+    }
+
+    /// The first time at or after `time` at which routers allocate.
+    #[inline]
+    pub fn allocation_time(&self, time: Time) -> Time {
+        (time + self.allocation_mask) & !self.allocation_mask
+    }
+
+    /// The arbiter that serves queues by turns, on both sides, when they are granted.
+    pub fn serves_by_turns(&self) -> bool {
+        let round_robin = (self.input_arbiter, self.output_arbiter) == (Arbiter::RoundRobin, Arbiter::RoundRobin);
+        round_robin && !self.turns_by_output && !self.served_when_asked
+    }
+}
+
+/// A tick, or the end of time if it is beyond that.
+fn limit(tick: Tick) -> Time {
+    Time::try_from(tick).unwrap_or(Time::MAX)
+}
+
+/// The set of the traffic classes that nothing goes before on a link that comes later: where the oldest packet goes first, those
+/// of the highest priority.
+fn never_overtaken(spec: &NetworkSpec) -> u32 {
+    let highest = spec.classes.iter().map(|class| class.priority).max();
+    let is_first = |class: &ClassSpec| {
+        spec.router.output_queues.link_arbiter == LinkArbiter::Oldest && Some(class.priority) == highest
+    };
+    (0..).zip(&spec.classes).map(|(number, class)| u32::from(is_first(class)) << number).sum()
+}
