@@ -15,7 +15,8 @@
 //! packet tells its source or its destination; whatever else is sent arrives. What switches are asked about is declared as a
 //! list of [`Watch`]es, and what they look at as [`SwitchNeeds`].
 //!
-//! `docs/seam.md` has the same for protocols that are not here yet, and why it was cut so.
+//! `docs/seam.md` has the same for protocols that are not here yet, and why it was cut so; `docs/add-a-protocol.md` adds one, step
+//! by step.
 //!
 //! **What this crate must never know:** the engine, the network, any concrete protocol but the one that does
 //! nothing about congestion.
@@ -41,3 +42,8 @@ pub use sink::{Arrival, Sink};
 pub use snapshot::{remember, write_down};
 pub use source::{Outgoing, Source, SourceAction, Verdict};
 pub use switch::{Fate, Fill, Here, Moment, Passing, PortVc, Ports, Switch, SwitchAction, SwitchNeeds, View, Watch};
+
+/// The protocol that the documents add, compiled and put through [`conformance`].
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/add-a-protocol.md")]
+struct AddAProtocol;

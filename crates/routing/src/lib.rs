@@ -10,7 +10,8 @@
 //! **The invariant it keeps:** an agent makes only moves that its algorithm has named. The network checks
 //! that at each hop in builds with debug assertions, so what the proof covers is what packets do.
 //!
-//! To add an algorithm, copy `dragonfly/minimal.rs`, the shortest, and add a line to `registry.rs`.
+//! To add an algorithm, copy `dragonfly/minimal.rs`, the shortest, and add a line to `registry.rs`; `docs/add-a-routing.md` adds one, step
+//! by step.
 
 mod board;
 pub mod deadlock;
@@ -244,3 +245,8 @@ pub trait Agent: Send {
         Some(())
     }
 }
+
+/// The algorithm that the documents add, compiled and proved free of deadlock.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/add-a-routing.md")]
+struct AddARouting;
