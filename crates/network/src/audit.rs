@@ -12,7 +12,7 @@ use tailback_topology::{NodeId, Peer, Port, RouterId};
 
 use crate::event::{Event, EventKind, credited};
 use crate::fabric::Fabric;
-use crate::nic::Copies;
+use crate::nic::RetransmitBuffer;
 use crate::packet::Packet;
 use crate::router::{Held, Microarchitecture, PortId};
 use crate::{NetworkRegion, Observer};
@@ -161,7 +161,7 @@ impl<'a> Ledger<'a> {
             }
         }
         self.holdings.waiting_flits += region.nodes.sources.waiting_flits();
-        self.holdings.waiting_flits += region.nodes.copies.iter().map(Copies::withheld_flits).sum::<u64>();
+        self.holdings.waiting_flits += region.nodes.copies.iter().map(RetransmitBuffer::withheld_flits).sum::<u64>();
         self.holdings.dropped_flits += region.nodes.flits_dropped;
         self.holdings.offered_flits += region.nodes.flits_offered;
         self.holdings.received_flits += region.nodes.flits_received;

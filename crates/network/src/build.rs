@@ -12,7 +12,6 @@ use tailback_workload::Workload;
 
 use crate::event::PLACES_MAX;
 use crate::fabric::{Fabric, Shape};
-use crate::gossip::{Domains, Gossip};
 use crate::link::{FarEnd, FarKind, InputLink, OutputLink, PortLinks};
 use crate::nic::NodeState;
 use crate::packet::Pool;
@@ -21,6 +20,7 @@ use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
 use crate::router::{Microarchitecture, Routers};
 use crate::rules::Rules;
+use crate::state_broadcast::{Domains, StateBroadcast};
 use crate::traits::Traits;
 use crate::{NetworkRegion, Observer};
 use tailback_hardware::NetworkSpec;
@@ -173,7 +173,13 @@ fn build_region<O: Observer, M: Microarchitecture>(
         pool: Pool::default(),
         payloads: Payloads::new(fabric.payload_words()),
         routers: Routers::new(fabric, &links),
-        gossip: Gossip::new(places.domains.as_ref(), fabric.spec.classes.len(), index, receiver, &router_ids),
+        broadcasts: StateBroadcast::new(
+            places.domains.as_ref(),
+            fabric.spec.classes.len(),
+            index,
+            receiver,
+            &router_ids,
+        ),
         nodes: NodeState::new(fabric, &node_ids),
         agents: agents.collect(),
         protocol: ProtocolState::new(fabric, node_ids.len(), router_ids.len()),

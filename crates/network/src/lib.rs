@@ -19,7 +19,6 @@ mod build;
 mod deadlock;
 mod event;
 mod fabric;
-mod gossip;
 mod link;
 mod nic;
 mod observer;
@@ -30,6 +29,7 @@ mod protocol_state;
 mod region;
 mod router;
 mod rules;
+mod state_broadcast;
 mod time;
 mod traits;
 

@@ -14,12 +14,12 @@ use tailback_topology::{LinkClass, NodeId, Port, RouterId};
 use crate::Observer;
 use crate::event::{EARLY, Event, EventKind, OF_NODES, RARE, credited, has};
 use crate::fabric::Fabric;
-use crate::gossip::{Gossip, Posting};
 use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
 use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
 use crate::router::{Held, Microarchitecture, PortId, Routers, Surroundings};
+use crate::state_broadcast::{Posting, StateBroadcast};
 use crate::time::{Time, time};
 
 /// What a region sends another. Each comes with the event that it causes there, in the numbers of the receiver.
@@ -67,7 +67,7 @@ pub struct NetworkRegion<O, M> {
     pub(crate) payloads: Payloads,
     pub(crate) routers: Routers<M>,
     pub(crate) nodes: NodeState,
-    pub(crate) gossip: Gossip,
+    pub(crate) broadcasts: StateBroadcast,
     /// By traffic class, then by router.
     pub(crate) agents: Vec<Box<dyn Agent>>,
     /// The random streams of the routers.
@@ -143,7 +143,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     #[inline]
     fn next_allocation(&self) -> Tick {
-        if self.routers.allocation_due() || self.gossip.state.look_due {
+        if self.routers.allocation_due() || self.broadcasts.state.look_due {
             self.fabric.rules.allocation_time(self.present).into()
         } else {
             NEVER
@@ -159,7 +159,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             wheel: &mut self.wheel,
             pool: &mut self.pool,
             payloads: &mut self.payloads,
-            gossip: &mut self.gossip,
+            broadcasts: &mut self.broadcasts,
             agents: &mut self.agents,
             streams: &mut self.streams,
             protocol: &mut self.protocol,
@@ -322,7 +322,7 @@ fn take_rare<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surrou
         });
     }
     if has(kinds, EventKind::Notice) {
-        around.each(EventKind::Notice, |around, event| around.gossip.post(event.payload()));
+        around.each(EventKind::Notice, |around, event| around.broadcasts.post(event.payload()));
     }
 }
 
@@ -348,7 +348,7 @@ impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
             self.wheel.schedule(tick, event);
         }
         for (tick, posting) in &mail.postings {
-            let event = self.gossip.expect(posting.clone());
+            let event = self.broadcasts.expect(posting.clone());
             self.wheel.schedule(*tick, event);
         }
     }
@@ -372,7 +372,7 @@ impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
 impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot for NetworkRegion<O, M> {
     fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
         write_value(&(&self.wheel, &self.pool, &self.routers, &self.nodes), bytes)?;
-        write_value(&(&self.streams, &self.observer, self.present, &self.gossip.state, &self.payloads), bytes)?;
+        write_value(&(&self.streams, &self.observer, self.present, &self.broadcasts.state, &self.payloads), bytes)?;
         self.agents.iter().for_each(|agent| agent.save(bytes));
         self.protocol.save(bytes);
         Ok(())
@@ -381,7 +381,7 @@ impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot 
     fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {
         let (routers, nodes) = (self.streams.len(), self.nodes.nodes.len());
         (self.wheel, self.pool, self.routers, self.nodes) = read_value(bytes)?;
-        (self.streams, self.observer, self.present, self.gossip.state, self.payloads) = read_value(bytes)?;
+        (self.streams, self.observer, self.present, self.broadcasts.state, self.payloads) = read_value(bytes)?;
         let expect = |what, found: usize, expected: usize| {
             let (found, expected) = (found as u64, expected as u64);
             if found == expected { Ok(()) } else { Err(SnapshotError::Mismatch { what, found, expected }) }

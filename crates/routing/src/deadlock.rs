@@ -1,9 +1,9 @@
 //! Proof that packets cannot wait for each other in a circle.
 //!
-//! A packet that holds a channel may wait for the next one on its way. Routing is free of deadlock if the graph of
+//! A packet that holds a channel may wait for the next one on its path. Routing is free of deadlock if the graph of
 //! these dependencies has no cycle (Dally and Seitz). The proof goes by kinds of channels first: if already
 //! the kinds cannot depend on each other in a circle, nothing can, however large the network. Otherwise every
-//! way of every packet is followed, and either there is no cycle after all, or it is found and named.
+//! path of every packet is followed, and either there is no cycle after all, or it is found and named.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -20,7 +20,7 @@ const STATES_MAX: usize = 20_000_000;
 pub enum Proof {
     /// Kinds of channels have an order in which packets use them.
     ByKind(Vec<ChannelKind>),
-    /// All ways were followed: this many channels and dependencies, and no cycle.
+    /// All paths were followed: this many channels and dependencies, and no cycle.
     Exact {
         /// Channels that packets use.
         channels: usize,
@@ -31,7 +31,7 @@ pub enum Proof {
 
 /// Why there is no proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum Unproven {
     /// There is a cycle: each channel may wait for the next, and the last for the first.
     Cycle(Vec<Channel>),
     /// The kinds of channels have a cycle, and the network is too large to see whether it is real.
@@ -55,22 +55,22 @@ pub struct Channel {
 ///
 /// # Errors
 /// When there is a cycle, or the network is too large to tell.
-pub fn prove(routing: &dyn Routing) -> Result<Proof, Refusal> {
+pub fn prove(routing: &dyn Routing) -> Result<Proof, Unproven> {
     match order(&routing.moves()) {
         Ok(order) => Ok(Proof::ByKind(order)),
         Err(kinds) => match Search::new(routing).run() {
             Some(dependencies) => dependencies.verdict(),
-            None => Err(Refusal::TooLarge(kinds)),
+            None => Err(Unproven::TooLarge(kinds)),
         },
     }
 }
 
-/// Proves it by following all ways, even where kinds of channels would do. `None` if the network is too large.
-pub fn prove_exactly(routing: &dyn Routing) -> Option<Result<Proof, Refusal>> {
+/// Proves it by following all paths, even where kinds of channels would do. `None` if the network is too large.
+pub fn prove_exactly(routing: &dyn Routing) -> Option<Result<Proof, Unproven>> {
     Search::new(routing).run().map(|dependencies| dependencies.verdict())
 }
 
-/// All moves between kinds of channels that packets really make, by following all ways. `None` if the network is
+/// All moves between kinds of channels that packets really make, by following all paths. `None` if the network is
 /// too large.
 pub fn moves_made(routing: &dyn Routing) -> Option<BTreeSet<(ChannelKind, ChannelKind)>> {
     let topology = routing.topology();
@@ -96,7 +96,7 @@ impl Proof {
     }
 }
 
-impl Refusal {
+impl Unproven {
     /// The cycle, a line for each of its channels.
     #[must_use]
     pub fn describe(&self, topology: &dyn Topology) -> Vec<String> {
@@ -107,7 +107,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Unproven {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cycle(channels) => {
@@ -144,7 +144,7 @@ impl ChannelKind {
 #[allow(clippy::disallowed_types, reason = "it is asked whether it has a state, never gone through")]
 type Seen = std::collections::HashSet<(RouterId, Lane, Header)>;
 
-/// Follows all ways of all packets.
+/// Follows all paths of all packets.
 struct Search<'a> {
     routing: &'a dyn Routing,
     topology: std::sync::Arc<dyn Topology>,
@@ -204,11 +204,11 @@ impl<'a> Search<'a> {
 }
 
 impl Dependencies {
-    fn verdict(&self) -> Result<Proof, Refusal> {
+    fn verdict(&self) -> Result<Proof, Unproven> {
         let edges = || self.edges.iter().flat_map(|(from, tos)| tos.iter().map(move |to| (*from, *to)));
         match order(&edges().collect::<Vec<_>>()) {
             Ok(_) => Ok(Proof::Exact { channels: self.edges.len(), dependencies: edges().count() }),
-            Err(cycle) => Err(Refusal::Cycle(cycle)),
+            Err(cycle) => Err(Unproven::Cycle(cycle)),
         }
     }
 }
@@ -286,19 +286,19 @@ mod tests {
         assert_eq!(order::<u8>(&[]), Ok(vec![]));
     }
 
-    /// One local channel for both ends of a way: the classic mistake in dragonflies.
+    /// One local channel for both ends of a path: the classic mistake in dragonflies.
     #[test]
     fn a_dragonfly_with_one_local_channel_has_a_cycle() {
         let topology = Arc::new(Dragonfly::new(1, 3, 1, 4, Arrangement::Palmtree).unwrap());
         let sequence = VcSequence::parse("l0 g0 l0", &["l", "l?gl?"]).unwrap();
         let routing = Minimal::new(Arc::clone(&topology), sequence);
-        let Err(Refusal::Cycle(cycle)) = prove(&routing) else { panic!("the cycle goes unseen") };
+        let Err(Unproven::Cycle(cycle)) = prove(&routing) else { panic!("the cycle goes unseen") };
         for (index, channel) in cycle.iter().enumerate() {
             let next = cycle[(index + 1) % cycle.len()];
             assert_eq!(channel.to, next.from, "channels of a cycle join: {cycle:?}");
             assert_eq!(channel.vc, 0);
         }
-        let lines = Refusal::Cycle(cycle).describe(topology.as_ref());
+        let lines = Unproven::Cycle(cycle).describe(topology.as_ref());
         assert!(lines[0].contains("local, VC 0") || lines[0].contains("global, VC 0"), "{lines:?}");
     }
 
@@ -325,7 +325,7 @@ mod tests {
         all
     }
 
-    /// For each algorithm and all its choices: it has a proof, following all ways agrees, and it makes only
+    /// For each algorithm and all its choices: it has a proof, following all paths agrees, and it makes only
     /// moves that it has named.
     fn check(topology: &AnyTopology) {
         for model in ROUTINGS.iter().filter(|model| model.topology == topology.graph().name()) {
@@ -371,7 +371,7 @@ mod tests {
         checked
     }
 
-    /// Follows all ways of all packets; wherever one is, some step leads to a node or to a channel later in the order.
+    /// Follows all paths of all packets; wherever one is, some step leads to a node or to a channel later in the order.
     fn escapes(routing: &dyn Routing, order: &[ChannelKind]) -> usize {
         let graph = routing.topology();
         let rank = |kind: ChannelKind| order.iter().position(|known| *known == kind).expect("channels are ordered");

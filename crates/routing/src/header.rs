@@ -12,9 +12,9 @@ use tailback_topology::Locator;
 pub struct Header {
     /// The bits of the destination's address, see [`Header::destination`], above [`Header::via`].
     pub(crate) addresses: u64,
-    /// Which part of its way the packet is on, as the algorithm sees fit; 0 when it starts.
+    /// Which part of its path the packet is on, as the algorithm sees fit; 0 when it starts.
     pub leg: u8,
-    /// Whether it has been sent on a way that is not minimal between groups.
+    /// Whether it has been sent on a path that is not minimal between groups.
     pub detoured: bool,
 }
 

@@ -44,7 +44,7 @@ pub const ROUTINGS: &[RoutingModel] = &[
     destination_tag::DESTINATION_TAG,
 ];
 
-/// The algorithm that takes only shortest ways in a topology, if there are others that do not.
+/// The algorithm that takes only shortest paths in a topology, if there are others that do not.
 #[must_use]
 pub fn minimal(topology: &AnyTopology) -> Option<Arc<dyn Routing>> {
     let AnyTopology::Dragonfly(topology) = topology else { return None };

@@ -12,8 +12,8 @@ use tonic::metadata::MetadataMap;
 use tonic::service::Interceptor;
 use tonic::{Request, Status};
 
+use crate::api_error::ApiError;
 use crate::names;
-use crate::refusal::Refusal;
 
 /// What a caller may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,17 +51,17 @@ pub(crate) struct Caller {
 
 impl Caller {
     /// Refuses callers below a role.
-    pub(crate) fn must_be(&self, role: Role) -> Result<(), Refusal> {
-        if self.role >= role { Ok(()) } else { Err(Refusal::NotAllowed { role: self.role, owner: None }) }
+    pub(crate) fn must_be(&self, role: Role) -> Result<(), ApiError> {
+        if self.role >= role { Ok(()) } else { Err(ApiError::NotAllowed { role: self.role, owner: None }) }
     }
 
     /// Refuses callers who may not change a run of `owner`.
-    pub(crate) fn may_change_run_of(&self, owner: &str) -> Result<(), Refusal> {
+    pub(crate) fn may_change_run_of(&self, owner: &str) -> Result<(), ApiError> {
         self.must_be(Role::Submit)?;
         if self.role == Role::Admin || self.name == owner {
             return Ok(());
         }
-        Err(Refusal::NotAllowed { role: self.role, owner: Some(owner.to_owned()) })
+        Err(ApiError::NotAllowed { role: self.role, owner: Some(owner.to_owned()) })
     }
 }
 
@@ -171,7 +171,7 @@ impl Guard {
         Self { tokens: tokens.map(Arc::new) }
     }
 
-    fn caller(&self, metadata: &MetadataMap) -> Result<Caller, Refusal> {
+    fn caller(&self, metadata: &MetadataMap) -> Result<Caller, ApiError> {
         let Some(tokens) = &self.tokens else {
             return Ok(Caller { name: "local".to_owned(), role: Role::Admin });
         };
@@ -180,7 +180,7 @@ impl Guard {
             let (scheme, token) = header.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
         });
-        token.and_then(|token| tokens.bearer(token)).ok_or(Refusal::NotAuthenticated)
+        token.and_then(|token| tokens.bearer(token)).ok_or(ApiError::NotAuthenticated)
     }
 }
 

@@ -4,11 +4,11 @@ use tailback_scenario::Scenario;
 use tailback_sim::Plan;
 
 use crate::access::Caller;
+use crate::api_error::{ApiError, Limit};
 use crate::domain::{Execution, Progress, Run, RunRequest, ScenarioSource};
 use crate::engine::sweep;
 use crate::limits::Limits;
 use crate::names;
-use crate::refusal::{Limit, Refusal};
 use crate::store::runs::New;
 
 /// What was accepted: a run, and the runs of it if it is a sweep.
@@ -28,7 +28,7 @@ impl Accepted {
 }
 
 /// Checks what can be checked without looking into the scenario.
-pub(crate) fn check_request(request: &RunRequest, limits: &Limits) -> Result<(), Refusal> {
+pub(crate) fn check_request(request: &RunRequest, limits: &Limits) -> Result<(), ApiError> {
     names::request(&request.request_id)?;
     if !request.run_id.is_empty() {
         names::new_run(&request.run_id)?;
@@ -39,7 +39,7 @@ pub(crate) fn check_request(request: &RunRequest, limits: &Limits) -> Result<(),
     Limits::check(Limit::ArtifactBytes, execution.artifact_bytes_max, limits.artifact_bytes_max)?;
     if let Some(wall_time) = execution.wall_time_max {
         if wall_time.is_zero() {
-            return Err(Refusal::invalid("execution.wall_time_max", "the time is not positive"));
+            return Err(ApiError::invalid("execution.wall_time_max", "the time is not positive"));
         }
         Limits::check(Limit::WallTime, wall_time.as_secs(), limits.wall_time_s_max)?;
     }
@@ -47,8 +47,8 @@ pub(crate) fn check_request(request: &RunRequest, limits: &Limits) -> Result<(),
 }
 
 /// The scenario of a request, if it is not too large.
-pub(crate) fn scenario<'r>(given: Option<&'r ScenarioSource>, limits: &Limits) -> Result<&'r ScenarioSource, Refusal> {
-    let given = given.ok_or_else(|| Refusal::invalid("scenario", "there is none"))?;
+pub(crate) fn scenario<'r>(given: Option<&'r ScenarioSource>, limits: &Limits) -> Result<&'r ScenarioSource, ApiError> {
+    let given = given.ok_or_else(|| ApiError::invalid("scenario", "there is none"))?;
     let overrides: usize = given.overrides.iter().map(String::len).sum();
     let bytes = given.name.len() + given.document.len() + overrides;
     Limits::check(Limit::ScenarioBytes, bytes as u64, limits.scenario_bytes_max.into())?;
@@ -62,13 +62,13 @@ pub(crate) fn admit(
     caller: &Caller,
     run_id: String,
     limits: &Limits,
-) -> Result<Accepted, Refusal> {
+) -> Result<Accepted, ApiError> {
     let fingerprint = request.fingerprint();
     let given = request.scenario.take().unwrap_or_default();
     let id = if request.run_id.is_empty() { run_id } else { request.run_id };
     let base = Base { id: &id, caller, given: &given, execution: request.execution, limits };
     let document = given.read();
-    let resolved = document.resolve().map_err(Refusal::InvalidScenario)?;
+    let resolved = document.resolve().map_err(ApiError::InvalidScenario)?;
     let Some(asked) = request.sweep else {
         let mut run = base.simulation(&resolved)?;
         run.run.labels = request.labels;
@@ -79,7 +79,7 @@ pub(crate) fn admit(
     Limits::check(Limit::SweepRuns, runs, limits.sweep_runs_max.into())?;
     let mut children = Vec::new();
     for (index, part) in varied.runs(&document).into_iter().enumerate() {
-        let mut child = base.simulation(&part.document.resolve().map_err(Refusal::InvalidScenario)?)?;
+        let mut child = base.simulation(&part.document.resolve().map_err(ApiError::InvalidScenario)?)?;
         child.run.id = format!("{id}.{}", index + 1);
         child.run.parent_id = id.clone();
         child.run.child_number = index as u32 + 1;
@@ -106,7 +106,7 @@ struct Base<'r> {
 
 impl Base<'_> {
     /// A simulation, if it is not too large.
-    fn simulation(&self, scenario: &Scenario) -> Result<New, Refusal> {
+    fn simulation(&self, scenario: &Scenario) -> Result<New, ApiError> {
         let mut execution = self.execution;
         let threads = execution.threads.or(scenario.execution.threads).unwrap_or(0);
         let plan = Plan::on(scenario, threads as usize);

@@ -8,10 +8,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tonic::Request;
 
 use crate::access::Caller;
+use crate::api_error::ApiError;
 use crate::engine::Engine;
 use crate::limits::Limits;
 use crate::meters::Meters;
-use crate::refusal::Refusal;
 use crate::store::Store;
 use crate::watch::Hub;
 
@@ -46,12 +46,12 @@ impl Drop for StreamPlace {
 
 impl Context {
     /// A place for a stream or a waiting call.
-    pub(crate) fn open_stream(&self) -> Result<StreamPlace, Refusal> {
+    pub(crate) fn open_stream(&self) -> Result<StreamPlace, ApiError> {
         let permit = self
             .streams
             .clone()
             .try_acquire_owned()
-            .map_err(|_| Refusal::TooManyStreams { what: "streams", allowed: self.limits.streams_max.into() })?;
+            .map_err(|_| ApiError::TooManyStreams { what: "streams", allowed: self.limits.streams_max.into() })?;
         self.meters.stream_opened();
         Ok(StreamPlace { meters: self.meters.clone(), _permit: permit })
     }
@@ -59,15 +59,15 @@ impl Context {
     /// Does something that takes a while on a thread that may wait. Only so many do so at once.
     pub(crate) async fn check<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
         let permit = self.checks.clone().acquire_owned().await;
         let working = tokio::task::spawn_blocking(move || {
             let result = work();
             drop(permit);
             result
         });
-        working.await.unwrap_or_else(|error| Err(Refusal::Internal(format!("checking failed: {error}"))))
+        working.await.unwrap_or_else(|error| Err(ApiError::Internal(format!("checking failed: {error}"))))
     }
 }
 
@@ -78,8 +78,8 @@ pub(crate) async fn stopped(mut stopping: watch::Receiver<bool>) {
 }
 
 /// Who calls; the guard has put it there.
-pub(crate) fn caller<T>(request: &Request<T>) -> Result<Caller, Refusal> {
-    request.extensions().get::<Caller>().cloned().ok_or(Refusal::NotAuthenticated)
+pub(crate) fn caller<T>(request: &Request<T>) -> Result<Caller, ApiError> {
+    request.extensions().get::<Caller>().cloned().ok_or(ApiError::NotAuthenticated)
 }
 
 /// When the client gives up, if it says so: the server framework looks at it only until a stream begins.
@@ -101,7 +101,7 @@ pub(crate) fn deadline<T>(request: &Request<T>) -> Option<Instant> {
 
 /// Does something to its end, whether the client waits for it or not.
 pub(crate) async fn to_the_end<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
-) -> Result<T, Refusal> {
-    tokio::spawn(work).await.unwrap_or_else(|error| Err(Refusal::Internal(format!("a call failed: {error}"))))
+    work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::spawn(work).await.unwrap_or_else(|error| Err(ApiError::Internal(format!("a call failed: {error}"))))
 }

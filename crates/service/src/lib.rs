@@ -10,7 +10,7 @@
 //! * `watch`: tells those who watch a run that there is something new;
 //! * `wire`: makes messages of the interface of `domain` types and back. Only `rpc` and `wire` know these messages;
 //! * `rpc`: the services, each call of which is checked by `access` and `limits` before anything happens. What can go
-//!   wrong is a `Refusal`, which becomes a gRPC status in one place, in `wire`.
+//!   wrong is an `ApiError`, which becomes a gRPC status in one place, in `wire`.
 //!
 //! **What this crate must never know:** how anything is simulated; terminals.
 //!
@@ -20,6 +20,7 @@
 mod access;
 mod admin;
 mod admission;
+mod api_error;
 mod calls;
 mod configuration;
 mod connection;
@@ -30,7 +31,6 @@ mod limits;
 mod meters;
 mod models;
 mod names;
-mod refusal;
 mod rpc;
 mod schema;
 mod server;

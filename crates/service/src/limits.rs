@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::refusal::{Limit, Refusal};
+use crate::api_error::{ApiError, Limit};
 
 /// What the server allows. Absent values of a file are those of [`Limits::default`].
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -94,8 +94,8 @@ impl Default for Limits {
 
 impl Limits {
     /// Refuses what asks for more than is allowed.
-    pub(crate) fn check(limit: Limit, asked: u64, allowed: u64) -> Result<(), Refusal> {
-        if asked <= allowed { Ok(()) } else { Err(Refusal::LimitExceeded { limit, allowed, asked }) }
+    pub(crate) fn check(limit: Limit, asked: u64, allowed: u64) -> Result<(), ApiError> {
+        if asked <= allowed { Ok(()) } else { Err(ApiError::LimitExceeded { limit, allowed, asked }) }
     }
 
     pub(crate) fn heartbeat(&self) -> Duration {

@@ -2,7 +2,7 @@
 
 use tailback_scenario::{Document, Kind, ModelSummary, models};
 
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 use crate::schema;
 
 /// A model with all that can be said about it.
@@ -20,13 +20,13 @@ pub(crate) fn list(kind: &str) -> impl Iterator<Item = ModelSummary> {
 }
 
 /// All about one model.
-pub(crate) fn get(kind: &str, name: &str) -> Result<Model, Refusal> {
+pub(crate) fn get(kind: &str, name: &str) -> Result<Model, ApiError> {
     let model = models().find(|model| model.kind == kind && model.name == name).ok_or_else(|| {
         let kind = if kind.is_empty() { "model" } else { kind };
-        Refusal::ModelNotFound { kind: kind.to_owned(), name: name.to_owned() }
+        ApiError::ModelNotFound { kind: kind.to_owned(), name: name.to_owned() }
     })?;
     let example = example(&model)
-        .ok_or_else(|| Refusal::Internal(format!("there is no example of {} {}", model.kind, model.name)))?;
+        .ok_or_else(|| ApiError::Internal(format!("there is no example of {} {}", model.kind, model.name)))?;
     let json_schema = serde_json::to_string_pretty(&schema::model_schema(&model)).expect("plain data");
     Ok(Model { model, json_schema, example })
 }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn each_model_has_an_example_that_uses_it_and_a_schema() {
         for model in models() {
-            let found = get(model.kind, model.name).unwrap_or_else(|refusal| panic!("{refusal}"));
+            let found = get(model.kind, model.name).unwrap_or_else(|error| panic!("{error}"));
             let name = model.name.split(',').next().expect("there is a first part");
             let uses = found.example.contains(name.trim_matches(['[', ']']));
             assert!(uses, "{} {}:\n{}", model.kind, model.name, found.example);
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_not_found() {
-        assert!(matches!(get("topology", "torus-of-cheese"), Err(Refusal::ModelNotFound { .. })));
+        assert!(matches!(get("topology", "torus-of-cheese"), Err(ApiError::ModelNotFound { .. })));
         assert!(list("cheese").count() == 0 && list("topology").count() > 3 && list("").count() > 20);
     }
 }

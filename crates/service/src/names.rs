@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 
 const RUN_BYTES_MAX: usize = 63;
 const REQUEST_BYTES_MAX: usize = 128;
@@ -13,62 +13,62 @@ const LABEL_KEY_BYTES_MAX: usize = 63;
 const LABEL_VALUE_BYTES_MAX: usize = 255;
 
 /// A name that a client gives a new run: a letter, then letters, digits and hyphens.
-pub(crate) fn new_run(name: &str) -> Result<(), Refusal> {
+pub(crate) fn new_run(name: &str) -> Result<(), ApiError> {
     let begins_well = name.starts_with(|c: char| c.is_ascii_lowercase());
     let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     if begins_well && plain && name.len() <= RUN_BYTES_MAX {
         return Ok(());
     }
     let rule = "a letter, then letters, digits and hyphens, lower case, 63 at most";
-    Err(Refusal::invalid("run_id", format!("{} is not a name for a run: {rule}", quoted(name))))
+    Err(ApiError::invalid("run_id", format!("{} is not a name for a run: {rule}", quoted(name))))
 }
 
 /// The name of a run that may be there: of a sweep's runs too.
-pub(crate) fn known_run(name: &str) -> Result<(), Refusal> {
+pub(crate) fn known_run(name: &str) -> Result<(), ApiError> {
     let (own, number) = name.split_once('.').unwrap_or((name, "1"));
     let is_number = !number.is_empty() && number.len() <= 9 && number.bytes().all(|byte| byte.is_ascii_digit());
     if name.is_empty() {
-        return Err(Refusal::invalid("run_id", "there is no name"));
+        return Err(ApiError::invalid("run_id", "there is no name"));
     }
-    new_run(own).and(if is_number { Ok(()) } else { Err(Refusal::RunNotFound(quoted(name))) })
+    new_run(own).and(if is_number { Ok(()) } else { Err(ApiError::RunNotFound(quoted(name))) })
 }
 
 /// What makes repeated requests one.
-pub(crate) fn request(id: &str) -> Result<(), Refusal> {
+pub(crate) fn request(id: &str) -> Result<(), ApiError> {
     let plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte));
     if plain && id.len() <= REQUEST_BYTES_MAX {
         return Ok(());
     }
     let rule = "up to 128 letters, digits and `-_.:`";
-    Err(Refusal::invalid("request_id", format!("{} is not a request id: {rule}", quoted(id))))
+    Err(ApiError::invalid("request_id", format!("{} is not a request id: {rule}", quoted(id))))
 }
 
 /// The labels of a run.
-pub(crate) fn labels(labels: &BTreeMap<String, String>) -> Result<(), Refusal> {
+pub(crate) fn labels(labels: &BTreeMap<String, String>) -> Result<(), ApiError> {
     if labels.len() > LABELS_MAX {
-        return Err(Refusal::invalid("labels", format!("{} labels, the limit is {LABELS_MAX}", labels.len())));
+        return Err(ApiError::invalid("labels", format!("{} labels, the limit is {LABELS_MAX}", labels.len())));
     }
     for (key, value) in labels {
         let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
         if key.is_empty() || !plain || key.len() > LABEL_KEY_BYTES_MAX {
             let rule = "1 to 63 letters, digits and `-_./`";
-            return Err(Refusal::invalid("labels", format!("{} is not a key of a label: {rule}", quoted(key))));
+            return Err(ApiError::invalid("labels", format!("{} is not a key of a label: {rule}", quoted(key))));
         }
         if value.len() > LABEL_VALUE_BYTES_MAX {
             let problem = format!("label `{key}` has {} bytes, the limit is {LABEL_VALUE_BYTES_MAX}", value.len());
-            return Err(Refusal::invalid("labels", problem));
+            return Err(ApiError::invalid("labels", problem));
         }
     }
     Ok(())
 }
 
 /// The beginning of a digest.
-pub(crate) fn digest(field: &'static str, digest: &str) -> Result<(), Refusal> {
+pub(crate) fn digest(field: &'static str, digest: &str) -> Result<(), ApiError> {
     let hexadecimal = digest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     if hexadecimal && digest.len() <= 64 {
         return Ok(());
     }
-    Err(Refusal::invalid(
+    Err(ApiError::invalid(
         field,
         format!("{} is not the beginning of a digest: hexadecimal, lower case", quoted(digest)),
     ))

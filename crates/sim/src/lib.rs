@@ -12,10 +12,10 @@
 mod curves;
 mod explain;
 mod findings;
-mod machine;
 mod plan;
 mod recorder;
 mod run;
+mod running_network;
 mod sweep;
 mod trace;
 

@@ -8,14 +8,14 @@ use tailback_report::Record;
 use tailback_scenario::{PartitionChoice, Scenario};
 
 use crate::findings::Findings;
-use crate::machine::{AnyExecutor, Machine, build};
 use crate::plan::{Regions, network_plan};
 use crate::recorder::record_plan;
+use crate::running_network::{AnyExecutor, RunningNetwork, build};
 
 /// A scenario that is being simulated.
 pub struct Run<'s> {
     scenario: &'s Scenario,
-    machine: Box<dyn Machine>,
+    network: Box<dyn RunningNetwork>,
     regions: Regions,
     executor: AnyExecutor,
     /// The tick from which on a standstill is looked into again.
@@ -89,9 +89,9 @@ impl<'s> Run<'s> {
             ),
         };
         let regions = Regions::of(scenario, threads);
-        let machine = build_machine(scenario, regions);
+        let network = build_network(scenario, regions);
         let suspicious_from = scenario.execution.deadlock_after;
-        Ok(Self { scenario, machine, regions, executor, suspicious_from })
+        Ok(Self { scenario, network, regions, executor, suspicious_from })
     }
 
     /// How many threads simulate.
@@ -110,7 +110,7 @@ impl<'s> Run<'s> {
     /// How far it has come.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        progress(self.scenario, self.machine.as_ref())
+        progress(self.scenario, self.network.as_ref())
     }
 
     /// Simulates to the end, unless `watch`, which is called every hundred cycles or so, asks to stop. It is called by
@@ -153,15 +153,15 @@ impl<'s> Run<'s> {
         let suspicious_from = &mut self.suspicious_from;
         let mut failure = None;
         let end = cycle * u64::from(scenario.clock.ticks_per_cycle);
-        let outcome = self.machine.run_until(end, &self.executor, &mut |machine| {
-            if machine.now() >= *suspicious_from {
-                failure = look_for_deadlock(scenario, machine);
-                *suspicious_from = machine.last_hop().max(machine.now() - patience) + patience + 1;
+        let outcome = self.network.run_until(end, &self.executor, &mut |network| {
+            if network.now() >= *suspicious_from {
+                failure = look_for_deadlock(scenario, network);
+                *suspicious_from = network.last_hop().max(network.now() - patience) + patience + 1;
             }
-            if failure.is_some() { ControlFlow::Break(()) } else { watch(&progress(scenario, machine)) }
+            if failure.is_some() { ControlFlow::Break(()) } else { watch(&progress(scenario, network)) }
         });
-        if self.machine.is_idle() && self.machine.packets() > 0 {
-            failure = failure.or_else(|| look_for_deadlock(scenario, self.machine.as_ref()));
+        if self.network.is_idle() && self.network.packets() > 0 {
+            failure = failure.or_else(|| look_for_deadlock(scenario, self.network.as_ref()));
         }
         match (failure, outcome) {
             (Some(failure), _) => Err(failure),
@@ -173,7 +173,7 @@ impl<'s> Run<'s> {
     /// What was written down so far, warm-up included.
     #[must_use]
     pub fn record(&self) -> Record {
-        self.machine.record()
+        self.network.record()
     }
 
     /// What was found, once the run is finished.
@@ -182,11 +182,11 @@ impl<'s> Run<'s> {
     /// When something does not add up.
     pub fn findings(&self) -> Result<Findings, Failure> {
         let cycle = self.progress().cycle;
-        self.machine.audit().map_err(|reason| Failure::Inconsistent { cycle, reason })?;
+        self.network.audit().map_err(|reason| Failure::Inconsistent { cycle, reason })?;
         Ok(Findings {
-            record: self.machine.record(),
-            links: self.machine.link_flits(),
-            packet_hops: self.machine.packet_hops(),
+            record: self.network.record(),
+            links: self.network.link_flits(),
+            packet_hops: self.network.packet_hops(),
             threads: self.threads() as u32,
         })
     }
@@ -198,7 +198,7 @@ impl<'s> Run<'s> {
     pub fn save(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         tailback_engine::write_value(&self.regions, &mut bytes)?;
-        self.machine.save(&mut bytes)?;
+        self.network.save(&mut bytes)?;
         tailback_engine::write_value(&self.suspicious_from, &mut bytes)?;
         Ok(bytes)
     }
@@ -211,9 +211,9 @@ impl<'s> Run<'s> {
     pub fn load(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
         let regions = tailback_engine::read_value(&mut bytes)?;
         if regions != self.regions && self.scenario.execution.partition == PartitionChoice::Auto {
-            (self.regions, self.machine) = (regions, build_machine(self.scenario, regions));
+            (self.regions, self.network) = (regions, build_network(self.scenario, regions));
         }
-        self.machine.load(&mut bytes)?;
+        self.network.load(&mut bytes)?;
         self.suspicious_from = tailback_engine::read_value(&mut bytes)?;
         Ok(())
     }
@@ -222,29 +222,29 @@ impl<'s> Run<'s> {
 /// How often whoever watches a run is asked: what happens in fewer cycles may take less time than asking.
 const WATCHED_EVERY_CYCLES: u64 = 100;
 
-fn build_machine(scenario: &Scenario, regions: Regions) -> Box<dyn Machine> {
+fn build_network(scenario: &Scenario, regions: Regions) -> Box<dyn RunningNetwork> {
     let watched_every = WATCHED_EVERY_CYCLES * u64::from(scenario.clock.ticks_per_cycle);
     build(network_plan(scenario, regions), &record_plan(scenario), watched_every)
 }
 
-fn progress(scenario: &Scenario, machine: &dyn Machine) -> Progress {
+fn progress(scenario: &Scenario, network: &dyn RunningNetwork) -> Progress {
     Progress {
-        cycle: machine.now() / u64::from(scenario.clock.ticks_per_cycle),
+        cycle: network.now() / u64::from(scenario.clock.ticks_per_cycle),
         cycles: scenario.measure.warmup + scenario.measure.cycles,
-        packet_hops: machine.packet_hops(),
-        packets: machine.packets() as u64,
+        packet_hops: network.packet_hops(),
+        packets: network.packets() as u64,
     }
 }
 
 /// Looks into a standstill: it may be that packets are only on very long links.
-fn look_for_deadlock(scenario: &Scenario, machine: &dyn Machine) -> Option<Failure> {
-    let stands_since = machine.last_hop();
-    let stood_long = machine.now() >= stands_since + scenario.execution.deadlock_after;
-    if machine.packets() == 0 || !(stood_long || machine.is_idle()) {
+fn look_for_deadlock(scenario: &Scenario, network: &dyn RunningNetwork) -> Option<Failure> {
+    let stands_since = network.last_hop();
+    let stood_long = network.now() >= stands_since + scenario.execution.deadlock_after;
+    if network.packets() == 0 || !(stood_long || network.is_idle()) {
         return None;
     }
     let topology = scenario.topology.built.graph();
-    machine.find_deadlock().map(|deadlock| Failure::Deadlock {
+    network.find_deadlock().map(|deadlock| Failure::Deadlock {
         since_cycle: stands_since / u64::from(scenario.clock.ticks_per_cycle),
         circle: deadlock.describe(topology.as_ref()),
     })

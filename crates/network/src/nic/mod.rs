@@ -5,13 +5,13 @@
 //! each destination. Whether a packet of a new message may leave, and what has to come again when, the protocol's
 //! source says.
 
-mod copies;
 mod due;
-mod lanes;
 mod receive;
+mod retransmit;
 mod send;
 mod source;
+mod source_queues;
 mod state;
 
-pub(crate) use copies::Copies;
+pub(crate) use retransmit::RetransmitBuffer;
 pub(crate) use state::NodeState;

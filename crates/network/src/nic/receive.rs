@@ -6,7 +6,7 @@ use std::hash::BuildHasherDefault;
 use serde::{Deserialize, Serialize};
 use tailback_protocol::{Arrival, Direction};
 
-use super::lanes::KeyHasher;
+use super::source_queues::KeyHasher;
 use crate::Observer;
 use crate::observer::MessageDelivery;
 use crate::packet::Packet;

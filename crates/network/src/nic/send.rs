@@ -2,10 +2,10 @@
 
 use tailback_routing::Header;
 
-use super::copies::Copy;
 use super::due::{Again, DueQueue};
-use super::lanes::Waiting;
+use super::retransmit::KeptMessage;
 use super::source::{Answer, LOSSLESS, SendAs};
+use super::source_queues::Waiting;
 use crate::event::{Event, EventKind, credited};
 use crate::observer::Offer;
 use crate::packet::{NONE, Packet, place_of};
@@ -186,7 +186,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         };
         let most = u32::from(self.fabric.spec.packet_flits_max);
         let copy = self.nodes.copies[node as usize].get(message);
-        let &Copy { created, destination, traffic, .. } = copy;
+        let &KeptMessage { created, destination, traffic, .. } = copy;
         let flits = (copy.flits - index * most).min(most) as u16;
         let last = index * most + u32::from(flits) == copy.flits;
         let part = Part { created, destination, message, traffic, index, last };

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use tailback_random::Stream;
 use tailback_workload::Process;
 
-use super::copies::Copies;
 use super::due::DueQueue;
-use super::lanes::{EMPTY, List, SourceQueues};
 use super::receive::Reassembly;
+use super::retransmit::RetransmitBuffer;
+use super::source_queues::{EMPTY, List, SourceQueues};
 use crate::fabric::Fabric;
 use crate::time::Time;
 use tailback_hardware::InjectionVc;
@@ -45,7 +45,7 @@ pub(crate) struct NodeState {
     /// By node and traffic class: the control packets that wait. None where there is only one class.
     controls: Vec<List>,
     /// By node, where the protocol wants copies: the messages that are not done.
-    pub copies: Vec<Copies>,
+    pub copies: Vec<RetransmitBuffer>,
     /// By node, where the protocol has sources: what is to be sent from some time on.
     pub due: Vec<DueQueue>,
     pub reassembly: Reassembly,
@@ -118,7 +118,7 @@ impl NodeState {
             processes,
             sources: SourceQueues::new(fabric, node_ids.len()),
             controls: vec![EMPTY; if classes > 1 { node_ids.len() * classes } else { 0 }],
-            copies: vec![Copies::default(); if fabric.hooks.copies { node_ids.len() } else { 0 }],
+            copies: vec![RetransmitBuffer::default(); if fabric.hooks.copies { node_ids.len() } else { 0 }],
             due: vec![DueQueue::default(); if has_sources { node_ids.len() } else { 0 }],
             reassembly: Reassembly::default(),
             streams: if random { node_ids.iter().map(stream).collect() } else { Vec::new() },

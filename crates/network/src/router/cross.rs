@@ -43,7 +43,7 @@ impl<M: Microarchitecture> Routers<M> {
         self.last_hop = now;
 
         if self.rules.looks_at(self.outputs[index as usize].link_class) {
-            around.gossip.note_change(self.inputs[id.index as usize].router);
+            around.broadcasts.note_change(self.inputs[id.index as usize].router);
         }
         if self.rules.tells_heads {
             self.schedule_input_free(id, around);

@@ -241,7 +241,7 @@ impl<M: Microarchitecture> Routers<M> {
             "more credits than the buffer has"
         );
         if self.rules.looks_at(self.outputs[index as usize].link_class) {
-            around.gossip.note_change(self.inputs[index as usize].router);
+            around.broadcasts.note_change(self.inputs[index as usize].router);
         }
         if !M::PLAIN && self.rules.measures_queues {
             self.extras.backlogs[index as usize].credited -= u32::from(flits);

@@ -9,12 +9,12 @@ use super::view::{Outputs, RouterView};
 use super::{Microarchitecture, Routers};
 use crate::event::{Event, EventKind, credit, has, sort};
 use crate::fabric::Fabric;
-use crate::gossip::Gossip;
 use crate::link::{FarEnd, FarKind};
 use crate::packet::{Packet, Pool};
 use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
 use crate::region::NetworkMail;
+use crate::state_broadcast::StateBroadcast;
 use crate::time::Time;
 
 use super::state::{InputPort, OutputPort};
@@ -27,7 +27,7 @@ pub(crate) struct Surroundings<'a> {
     pub wheel: &'a mut Wheel<Event>,
     pub pool: &'a mut Pool,
     pub payloads: &'a mut Payloads,
-    pub gossip: &'a mut Gossip,
+    pub broadcasts: &'a mut StateBroadcast,
     /// By traffic class, then by router.
     pub agents: &'a mut [Box<dyn Agent>],
     /// The random streams of the routers.
@@ -77,7 +77,7 @@ impl Surroundings<'_> {
         let Packet { class, header, .. } = &self.pool[packet];
         let class = *class;
         let agent = usize::from(class) * self.streams.len() + router as usize;
-        let view = RouterView { outputs, gossip: self.gossip, class, router };
+        let view = RouterView { outputs, broadcasts: self.broadcasts, class, router };
         self.agents[agent].route(entry, header, &view, &mut self.streams[router as usize])
     }
 
@@ -107,7 +107,7 @@ impl Surroundings<'_> {
     /// Lets agents look around and broadcast, before routers allocate.
     #[inline]
     pub fn listen<M: Microarchitecture>(&mut self, routers: &mut Routers<M>, kinds: Kinds, now: Time) {
-        if self.gossip.state.look_due {
+        if self.broadcasts.state.look_due {
             self.look_around(routers, now);
         }
         if has(kinds, EventKind::Broadcast) {
@@ -118,10 +118,10 @@ impl Surroundings<'_> {
 
     /// Lets the agents of all routers look around at whose outputs something has changed.
     fn look_around<M: Microarchitecture>(&mut self, routers: &Routers<M>, now: Time) {
-        while let Some(router) = self.gossip.next_changed() {
+        while let Some(router) = self.broadcasts.next_changed() {
             for class in 0..self.fabric.spec.classes.len() as u8 {
                 let outputs = routers.outputs(router, class, 0, now, self.fabric);
-                let view = RouterView { outputs, gossip: self.gossip, class, router };
+                let view = RouterView { outputs, broadcasts: self.broadcasts, class, router };
                 let agent = usize::from(class) * self.streams.len() + router as usize;
                 if let Some(notice) = self.agents[agent].look(&view) {
                     self.tell(class, router, notice, now);
@@ -147,7 +147,7 @@ impl Surroundings<'_> {
     }
 
     fn tell(&mut self, class: u8, router: u32, notice: Notice, now: Time) {
-        let (tick, event) = self.gossip.tell(class, router, notice, now.into(), self.outbox);
+        let (tick, event) = self.broadcasts.tell(class, router, notice, now.into(), self.outbox);
         self.wheel.schedule(tick, event);
     }
 

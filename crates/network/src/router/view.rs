@@ -5,7 +5,7 @@ use tailback_routing::{Board, PortSet, View};
 use super::state::{Backlog, OutputPort};
 use super::{Microarchitecture, Routers};
 use crate::fabric::Fabric;
-use crate::gossip::Gossip;
+use crate::state_broadcast::StateBroadcast;
 use crate::time::Time;
 
 /// What a routing agent sees of the outputs of its router, for a packet of one traffic class: see [`View`].
@@ -29,7 +29,7 @@ pub(crate) trait Outputs {
 /// What a routing agent sees.
 pub(super) struct RouterView<'a, T> {
     pub outputs: T,
-    pub gossip: &'a Gossip,
+    pub broadcasts: &'a StateBroadcast,
     /// The traffic class, and the router as the region numbers it.
     pub class: u8,
     pub router: u32,
@@ -73,7 +73,7 @@ impl<T: Outputs> View for RouterView<'_, T> {
 
     #[inline]
     fn board(&self) -> &Board {
-        self.gossip.board(self.class, self.router)
+        self.broadcasts.board(self.class, self.router)
     }
 }
 

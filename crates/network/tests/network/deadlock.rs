@@ -104,5 +104,5 @@ fn a_ring_without_a_dateline_is_named() {
 #[test]
 fn and_the_proof_has_refused_it() {
     let refusal = deadlock::prove(plan().routings[0].as_ref()).expect_err("there is a cycle");
-    assert!(matches!(refusal, deadlock::Refusal::Cycle(channels) if channels.len() == 5));
+    assert!(matches!(refusal, deadlock::Unproven::Cycle(channels) if channels.len() == 5));
 }

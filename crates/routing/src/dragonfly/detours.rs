@@ -1,7 +1,7 @@
 //! Detours: minimally to an intermediate place, then minimally to the destination.
 //!
 //! All algorithms that choose a detour at the source router, or one hop after it, follow it from there on by what this
-//! module says, and weigh it against the minimal way as a [`Fork`].
+//! module says, and weigh it against the minimal path as [`Candidates`].
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use tailback_parameters::{BuildError, Kind, Parameter, Values};
 use tailback_random::Stream;
 use tailback_topology::{Dragonfly, RouterId};
 
-use super::compass::{Chart, Compass};
-use super::intermediates::{INTERMEDIATES, TARGET, Turns, ValiantTarget};
+use super::intermediates::{INTERMEDIATES, IntermediateChoice, TARGET, ValiantTarget};
+use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{ChannelKind, Header, Lane, Step, VcSequence};
 
 /// What the parameters of the algorithms with detours have in common.
@@ -26,7 +26,7 @@ pub(super) const PARAMETERS: [Parameter; 3] = [
     },
 ];
 
-/// Legs of a way, as in [`Header::leg`].
+/// Legs of a path, as in [`Header::leg`].
 pub(super) const START: u8 = 0;
 const DETOUR: u8 = 1;
 pub(super) const STRAIGHT: u8 = 2;
@@ -34,51 +34,51 @@ pub(super) const STRAIGHT: u8 = 2;
 /// The detours of a dragonfly.
 #[derive(Clone, Debug)]
 pub(super) struct Detours {
-    pub(super) chart: Arc<Chart>,
-    pub(super) turns: Turns,
+    pub(super) tables: Arc<RouteTables>,
+    pub(super) choice: IntermediateChoice,
 }
 
-/// The most links of a minimal way: local, global, local.
+/// The most links of a minimal path: local, global, local.
 const MINIMAL_LINKS_MAX: u32 = 3;
 
-/// One of the ways that a packet may take from where it is.
+/// One of the paths that a packet may take from where it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(super) struct Candidate {
     /// The header of a packet that takes it.
     pub(super) header: Header,
     /// Its first step.
     pub(super) step: Step,
-    /// Where it turns, if it is a detour: a group and a place in it.
+    /// Where it leaves the minimal path, if it does: a group and a place in it.
     pub(super) via: Option<(u32, u32)>,
 }
 
-/// The two ways that a packet chooses from.
+/// The two paths that a packet chooses from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fork {
-    pub(super) straight: Way,
-    pub(super) detour: Way,
+pub(super) struct Candidates {
+    pub(super) straight: Candidate,
+    pub(super) detour: Candidate,
 }
 
 impl Detours {
-    pub(super) fn new(topology: Arc<Dragonfly>, turns: Turns, sequence: VcSequence) -> Self {
-        Self { chart: Arc::new(Chart::new(topology, sequence)), turns }
+    pub(super) fn new(topology: Arc<Dragonfly>, choice: IntermediateChoice, sequence: VcSequence) -> Self {
+        Self { tables: Arc::new(RouteTables::new(topology, sequence)), choice }
     }
 
     /// As [`PARAMETERS`] say.
     pub(super) fn build(topology: &Arc<Dragonfly>, values: &Values) -> Result<Self, BuildError> {
-        let turns = Turns::build(topology, values)?;
-        let default = default_sequence(turns.target);
+        let choice = IntermediateChoice::build(topology, values)?;
+        let default = default_sequence(choice.target);
         let sequence = match values.text("vcs") {
             "" => default,
             text => text,
         };
-        let sequence = VcSequence::parse(sequence, paths(turns.target))
+        let sequence = VcSequence::parse(sequence, paths(choice.target))
             .map_err(|error| BuildError::at("vcs", error.to_string()).help(format!("the default is `{default}`")))?;
-        Ok(Self::new(Arc::clone(topology), turns, sequence))
+        Ok(Self::new(Arc::clone(topology), choice, sequence))
     }
 
     pub(super) fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
-        self.chart.sequence.moves(paths(self.turns.target))
+        self.tables.sequence.moves(paths(self.choice.target))
     }
 
     /// The header of a packet that sets out for `via`.
@@ -86,111 +86,112 @@ impl Detours {
         Header { leg: DETOUR, detoured: true, ..header.by_way_of(via.0 << 16 | via.1) }
     }
 
-    /// The ways of a packet with `header`, which has not decided: straight on, and by `via`.
-    pub(super) fn fork(
+    /// The paths of a packet with `header`, which has not decided: straight on, and by `via`.
+    pub(super) fn candidates(
         &self,
-        compass: &Compass,
+        routes: &LocalRoutes,
         entry: Lane,
         header: Header,
         via: (u32, u32),
         random: &mut Stream,
-    ) -> Fork {
+    ) -> Candidates {
         let (straight, detour) = (straight_on(header), self.set_out(header, via));
-        let minimal_step = compass.minimal_step(entry, straight, random);
-        let detour_step = self.follow(compass, entry, detour, random);
-        Fork {
-            straight: Way { header: straight, step: minimal_step, via: None },
-            detour: Way { header: detour, step: detour_step, via: Some(via) },
+        let minimal_step = routes.minimal_step(entry, straight, random);
+        let detour_step = self.follow(routes, entry, detour, random);
+        Candidates {
+            straight: Candidate { header: straight, step: minimal_step, via: None },
+            detour: Candidate { header: detour, step: detour_step, via: Some(via) },
         }
     }
 
-    /// Whether a detour promises the shorter wait: whether the queue of the minimal way exceeds that of the detour by more
-    /// than `threshold`, each weighted with the links of its way.
+    /// Whether a detour promises the shorter wait: whether the queue of the minimal path exceeds that of the detour by more
+    /// than `threshold`, each weighted with the links of its path.
     pub(super) fn is_worth_it(
         &self,
-        compass: &Compass,
-        fork: &Fork,
+        routes: &LocalRoutes,
+        candidates: &Candidates,
         threshold: u32,
-        queue: impl Fn(&Way) -> u32,
+        queue: impl Fn(&Candidate) -> u32,
     ) -> bool {
-        let [minimal, other] = [&fork.straight, &fork.detour].map(queue);
-        // Ways are counted only where it depends on them: a minimal way has few links, and any has one.
+        let [minimal, other] = [&candidates.straight, &candidates.detour].map(queue);
+        // Paths are counted only where it depends on them: a minimal path has few links, and any has one.
         minimal * MINIMAL_LINKS_MAX > other + threshold
-            && minimal * self.links(compass, &fork.straight) > other * self.links(compass, &fork.detour) + threshold
+            && minimal * self.links(routes, &candidates.straight)
+                > other * self.links(routes, &candidates.detour) + threshold
     }
 
-    /// The number of links of a way.
-    fn links(&self, compass: &Compass, way: &Way) -> u32 {
-        let (group, place, _) = Dragonfly::locate(way.header.destination());
-        let (here, destination) = ((compass.group, compass.place), (group, place));
-        let Some(via) = way.via else { return self.chart.distance(here, destination) };
-        let turn = match self.turns.target {
-            ValiantTarget::Group => (via.0, compass.entrance(via.0)),
+    /// The number of links of a path.
+    fn links(&self, routes: &LocalRoutes, candidate: &Candidate) -> u32 {
+        let (group, place, _) = Dragonfly::locate(candidate.header.destination());
+        let (here, destination) = ((routes.group, routes.place), (group, place));
+        let Some(via) = candidate.via else { return self.tables.distance(here, destination) };
+        let turn = match self.choice.target {
+            ValiantTarget::Group => (via.0, routes.entrance(via.0)),
             ValiantTarget::Router | ValiantTarget::Node => via,
         };
-        self.chart.distance(here, turn) + self.chart.distance(turn, destination)
+        self.tables.distance(here, turn) + self.tables.distance(turn, destination)
     }
 
-    /// The next step of a packet on its way, by `compass`.
+    /// The next step of a packet, by the routes of its router.
     #[inline]
-    pub(super) fn follow(&self, compass: &Compass, entry: Lane, header: Header, random: &mut Stream) -> Step {
-        if let Some((group, place)) = self.ahead(compass, header) {
-            let (hop, port) = compass.towards(group, place, random).expect("the detour goes on");
-            return compass.step(entry, hop, port, header);
+    pub(super) fn follow(&self, routes: &LocalRoutes, entry: Lane, header: Header, random: &mut Stream) -> Step {
+        if let Some((group, place)) = self.ahead(routes, header) {
+            let (hop, port) = routes.towards(group, place, random).expect("the detour goes on");
+            return routes.step(entry, hop, port, header);
         }
-        compass.minimal_step(entry, straight_on(header), random)
+        routes.minimal_step(entry, straight_on(header), random)
     }
 
     /// Whether a packet is at the router of its destination and has decided to go nowhere else before.
-    pub(super) fn ejects(&self, compass: &Compass, header: &Header) -> bool {
-        header.leg != START && compass.is_last(header) && self.ahead(compass, *header).is_none()
+    pub(super) fn ejects(&self, routes: &LocalRoutes, header: &Header) -> bool {
+        header.leg != START && routes.is_last(header) && self.ahead(routes, *header).is_none()
     }
 
     /// Whether [`Detours::follow`] draws the next step among several.
     #[inline]
-    pub(super) fn draws(&self, compass: &Compass, header: Header) -> bool {
+    pub(super) fn draws(&self, routes: &LocalRoutes, header: Header) -> bool {
         let destination = || Dragonfly::locate(header.destination()).0;
-        compass.draws_towards(self.ahead(compass, header).map_or_else(destination, |(group, _)| group))
+        routes.draws_towards(self.ahead(routes, header).map_or_else(destination, |(group, _)| group))
     }
 
     /// All steps that a packet may make which starts on a detour or is on one.
     pub(super) fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        let compass = self.chart.compass(router);
+        let routes = self.tables.routes(router);
         if header.leg != START {
-            return self.possible_on_way(&compass, entry, header, steps);
+            return self.possible_on_way(&routes, entry, header, steps);
         }
-        let places = match self.turns.target {
+        let places = match self.choice.target {
             ValiantTarget::Group => 1,
-            ValiantTarget::Router | ValiantTarget::Node => self.chart.topology.routers_per_group(),
+            ValiantTarget::Router | ValiantTarget::Node => self.tables.topology.routers_per_group(),
         };
-        for group in 0..self.chart.topology.groups() {
+        for group in 0..self.tables.topology.groups() {
             for place in 0..places {
-                self.possible_on_way(&compass, entry, self.set_out(header, (group, place)), steps);
+                self.possible_on_way(&routes, entry, self.set_out(header, (group, place)), steps);
             }
         }
     }
 
-    fn possible_on_way(&self, compass: &Compass, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        if let Some((group, place)) = self.ahead(compass, header) {
-            let hops = compass.all_towards(group, place);
-            steps.extend(hops.into_iter().map(|(hop, port)| compass.step(entry, hop, port, header)));
+    fn possible_on_way(&self, routes: &LocalRoutes, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+        if let Some((group, place)) = self.ahead(routes, header) {
+            let hops = routes.all_towards(group, place);
+            steps.extend(hops.into_iter().map(|(hop, port)| routes.step(entry, hop, port, header)));
             return;
         }
-        for header in self.chart.headers(straight_on(header)) {
-            compass.minimal_steps(entry, header, steps);
+        for header in self.tables.headers(straight_on(header)) {
+            routes.minimal_steps(entry, header, steps);
         }
     }
 
     /// Where a packet on a detour turns, unless it is there or past it.
     #[inline]
-    fn ahead(&self, compass: &Compass, header: Header) -> Option<(u32, u32)> {
+    fn ahead(&self, routes: &LocalRoutes, header: Header) -> Option<(u32, u32)> {
         let (group, place) = (header.via() >> 16, header.via() & 0xffff);
-        let reached = group == compass.group && (self.turns.target == ValiantTarget::Group || place == compass.place);
+        let reached = group == routes.group && (self.choice.target == ValiantTarget::Group || place == routes.place);
         (header.leg == DETOUR && !reached).then_some((group, place))
     }
 
     pub(super) fn describe(&self) -> String {
-        format!("{}, virtual channels {}", self.turns.describe(), self.chart.sequence)
+        format!("{}, virtual channels {}", self.choice.describe(), self.tables.sequence)
     }
 }
 

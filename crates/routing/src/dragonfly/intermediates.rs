@@ -11,7 +11,7 @@ use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 use tailback_random::Stream;
 use tailback_topology::{Dragonfly, Topology};
 
-use super::compass::Compass;
+use super::local_routes::LocalRoutes;
 use crate::{Header, Lane};
 
 /// How far a packet follows its detour.
@@ -65,12 +65,12 @@ pub(super) const INTERMEDIATES: Parameter = Parameter {
 
 /// The places where packets with detours turn.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turns {
+pub(super) struct IntermediateChoice {
     pub(super) target: ValiantTarget,
     pub(super) intermediates: Intermediates,
 }
 
-impl Turns {
+impl IntermediateChoice {
     /// As [`TARGET`] and [`INTERMEDIATES`] say.
     pub(super) fn build(topology: &Dragonfly, values: &Values) -> Result<Self, BuildError> {
         let target = match values.text(TARGET.name) {
@@ -92,12 +92,12 @@ impl Turns {
             return Err(BuildError::at(INTERMEDIATES.name, "there is only one group to detour through")
                 .help("use `anywhere`, or more groups"));
         }
-        let turns = Self { target, intermediates };
-        if target == ValiantTarget::Node && turns.nodes_min(topology) < 1 {
+        let choice = Self { target, intermediates };
+        if target == ValiantTarget::Node && choice.nodes_min(topology) < 1 {
             let source = "a packet may find no node to detour to beside its source and its destination";
             return Err(BuildError::at(TARGET.name, source).help("use `router`, or more nodes"));
         }
-        Ok(turns)
+        Ok(choice)
     }
 
     /// How many intermediate nodes a packet can choose from that has the fewest.
@@ -111,18 +111,18 @@ impl Turns {
     }
 
     /// Draws where a packet that came in by `entry` from its source shall turn: a group and a place in it.
-    pub(super) fn draw(self, compass: &Compass, entry: Lane, header: &Header, random: &mut Stream) -> (u32, u32) {
+    pub(super) fn draw(self, routes: &LocalRoutes, entry: Lane, header: &Header, random: &mut Stream) -> (u32, u32) {
         if self.target == ValiantTarget::Node {
-            return self.draw_node(compass, entry, header, random);
+            return self.draw_node(routes, entry, header, random);
         }
-        let topology = &compass.chart.topology;
+        let topology = &routes.tables.topology;
         let (destination, _, _) = Dragonfly::locate(header.destination());
         let group = match self.intermediates {
             Intermediates::Anywhere => random.below(topology.groups()),
-            Intermediates::LikeDestination if destination == compass.group => destination,
+            Intermediates::LikeDestination if destination == routes.group => destination,
             _ => {
                 let other = random.below(topology.groups() - 1);
-                other + u32::from(other >= compass.group)
+                other + u32::from(other >= routes.group)
             }
         };
         let place = match self.target {
@@ -133,21 +133,21 @@ impl Turns {
     }
 
     /// Draws a node, and returns where its router is.
-    fn draw_node(self, compass: &Compass, entry: Lane, header: &Header, random: &mut Stream) -> (u32, u32) {
-        let topology = &compass.chart.topology;
+    fn draw_node(self, routes: &LocalRoutes, entry: Lane, header: &Header, random: &mut Stream) -> (u32, u32) {
+        let topology = &routes.tables.topology;
         let (p, group_nodes) = (topology.nodes_per_router(), nodes_per_group(topology));
         let node = |group, place, port| topology.router_at(group, place) * p + u32::from(port);
         let group = |group: u32| group * group_nodes..(group + 1) * group_nodes;
-        let source = node(compass.group, compass.place, entry.port);
+        let source = node(routes.group, routes.place, entry.port);
         let (destination_group, place, port) = Dragonfly::locate(header.destination());
         let destination = node(destination_group, place, port);
         let [source, destination] = [source, destination].map(|node| node..node + 1);
         let (among, except) = match self.intermediates {
             Intermediates::Anywhere => (0..topology.nodes(), [source, destination]),
-            Intermediates::LikeDestination if destination_group == compass.group => {
-                (group(compass.group), [source, destination])
+            Intermediates::LikeDestination if destination_group == routes.group => {
+                (group(routes.group), [source, destination])
             }
-            _ => (0..topology.nodes(), [group(compass.group), destination]),
+            _ => (0..topology.nodes(), [group(routes.group), destination]),
         };
         let except = disjoint(except);
         let left_out: u32 = except.iter().map(|span| span.end - span.start).sum();
@@ -201,13 +201,13 @@ mod tests {
     use proptest::prelude::*;
     use tailback_topology::Arrangement;
 
-    use super::super::compass::Chart;
+    use super::super::local_routes::RouteTables;
     use super::*;
     use crate::VcSequence;
 
-    fn chart(p: u32, a: u32, h: u32) -> Arc<Chart> {
+    fn tables(p: u32, a: u32, h: u32) -> Arc<RouteTables> {
         let topology = Arc::new(Dragonfly::new(p, a, h, a * h + 1, Arrangement::Palmtree).expect("it exists"));
-        Arc::new(Chart::new(topology, VcSequence::parse("l0", &[]).expect("a channel is a sequence")))
+        Arc::new(RouteTables::new(topology, VcSequence::parse("l0", &[]).expect("a channel is a sequence")))
     }
 
     proptest! {
@@ -234,9 +234,9 @@ mod tests {
     /// each node that may be drawn.
     fn draws(intermediates: Intermediates, destination: u32) -> BTreeMap<u32, f64> {
         const DRAWS_PER_NODE: f64 = 500.0;
-        let chart = chart(2, 2, 1);
-        let turns = Turns { target: ValiantTarget::Node, intermediates };
-        let (entry, header) = (Lane { port: 0, vc: 0 }, Header::new(chart.topology.locator(destination)));
+        let tables = tables(2, 2, 1);
+        let choice = IntermediateChoice { target: ValiantTarget::Node, intermediates };
+        let (entry, header) = (Lane { port: 0, vc: 0 }, Header::new(tables.topology.locator(destination)));
         let nodes = match intermediates {
             Intermediates::LikeDestination if destination < 4 => 2.0,
             Intermediates::Anywhere => 10.0,
@@ -251,8 +251,8 @@ mod tests {
         let mut random = Stream::new(5, 0, 0);
         let mut found = BTreeMap::new();
         for _ in 0..(nodes * DRAWS_PER_NODE) as u32 {
-            let (group, place) = turns.draw(&chart.compass(0), entry, &header, &mut random);
-            *found.entry(chart.topology.router_at(group, place)).or_default() += 1.0 / DRAWS_PER_NODE;
+            let (group, place) = choice.draw(&tables.routes(0), entry, &header, &mut random);
+            *found.entry(tables.topology.router_at(group, place)).or_default() += 1.0 / DRAWS_PER_NODE;
         }
         found
     }
@@ -284,7 +284,7 @@ mod tests {
             let mut values = Values::default();
             values.set("target", tailback_parameters::Value::Text("node".to_owned()));
             values.set("intermediates", tailback_parameters::Value::Text(word.to_owned()));
-            Turns::build(&chart(p, a, h).topology, &values)
+            IntermediateChoice::build(&tables(p, a, h).topology, &values)
         };
         assert!(build(1, 1, 1, "anywhere").is_err() && build(2, 1, 1, "anywhere").is_ok());
         assert!(build(1, 1, 1, "other-groups").is_err() && build(2, 1, 1, "other-groups").is_ok());

@@ -7,7 +7,7 @@ use tailback_parameters::{BuildError, Kind, Parameter};
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 
-use super::compass::{Chart, Compass};
+use super::local_routes::{LocalRoutes, RouteTables};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, VcSequence, View};
 
@@ -38,14 +38,14 @@ pub(crate) const MINIMAL: RoutingModel = RoutingModel {
 /// Minimal routing.
 #[derive(Debug)]
 pub struct Minimal {
-    chart: Arc<Chart>,
+    tables: Arc<RouteTables>,
 }
 
 impl Minimal {
     /// On `topology`, with channels in the order of `sequence`.
     #[must_use]
     pub fn new(topology: Arc<Dragonfly>, sequence: VcSequence) -> Self {
-        Self { chart: Arc::new(Chart::new(topology, sequence)) }
+        Self { tables: Arc::new(RouteTables::new(topology, sequence)) }
     }
 
     /// On `topology`, with the channels that are the default.
@@ -58,50 +58,50 @@ impl Minimal {
 
 impl Routing for Minimal {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.chart.topology) as _
+        Arc::clone(&self.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.chart.virtual_channels()
+        self.tables.virtual_channels()
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        Box::new(MinimalAgent { compass: self.chart.compass(router) })
+        Box::new(MinimalAgent { routes: self.tables.routes(router) })
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
-        self.chart.sequence.moves(PATHS)
+        self.tables.sequence.moves(PATHS)
     }
 
     fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        let compass = self.chart.compass(router);
-        for header in self.chart.headers(header) {
-            compass.minimal_steps(entry, header, steps);
+        let routes = self.tables.routes(router);
+        for header in self.tables.headers(header) {
+            routes.minimal_steps(entry, header, steps);
         }
     }
 
     fn describe(&self) -> String {
-        format!("minimal, virtual channels {}", self.chart.sequence)
+        format!("minimal, virtual channels {}", self.tables.sequence)
     }
 }
 
 struct MinimalAgent {
-    compass: Compass,
+    routes: LocalRoutes,
 }
 
 impl Agent for MinimalAgent {
     #[inline]
     fn route(&mut self, entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
-        self.compass.minimal_step(entry, *header, random)
+        self.routes.minimal_step(entry, *header, random)
     }
 
     fn ejects(&self, _entry: Lane, header: &Header) -> bool {
-        self.compass.is_last(header)
+        self.routes.is_last(header)
     }
 }
 
-impl Compass {
-    /// The next step of a minimal way to the destination.
+impl LocalRoutes {
+    /// The next step of a minimal path to the destination.
     #[inline]
     pub(super) fn minimal_step(&self, entry: Lane, header: Header, random: &mut Stream) -> Step {
         let (group, place, port) = Dragonfly::locate(header.destination());
@@ -111,7 +111,7 @@ impl Compass {
         }
     }
 
-    /// All steps that [`Compass::minimal_step`] may choose.
+    /// All steps that [`LocalRoutes::minimal_step`] may choose.
     pub(super) fn minimal_steps(&self, entry: Lane, header: Header, steps: &mut Vec<Step>) {
         let (group, place, port) = Dragonfly::locate(header.destination());
         if self.is_last(&header) {

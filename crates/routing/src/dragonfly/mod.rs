@@ -1,9 +1,9 @@
 //! Routing in dragonflies.
 
-mod compass;
 mod detours;
 mod in_transit;
 mod intermediates;
+mod local_routes;
 mod minimal;
 mod occupancy;
 mod par62;

@@ -30,7 +30,7 @@ pub(super) const fn parameter(default: &'static str) -> Parameter {
     }
 }
 
-/// The parameter of algorithms with a threshold for queues that are weighted with the links of their way.
+/// The parameter of algorithms with a threshold for queues that are weighted with the links of their path.
 pub(super) const fn threshold(default: &'static str) -> Parameter {
     Parameter {
         name: "threshold",

@@ -1,13 +1,13 @@
-//! PAR6/2: progressive adaptive routing that may leave the minimal way at every router (Garcia et al., who name it after its
+//! PAR6/2: progressive adaptive routing that may leave the minimal path at every router (Garcia et al., who name it after its
 //! virtual channels: six on local links, two on global ones).
 //!
-//! At each router a packet looks for another way if packets wait for its minimal output, and takes a random one of those
+//! At each router a packet looks for another path if packets wait for its minimal output, and takes a random one of those
 //! that are open to it and whose queue is less than a share of the minimal one's:
 //!
 //! * at its source router, by any global link of that router;
 //! * after a local hop in its source group, by any global link there, or by one more local hop, from where it must take
 //!   some global link of the router it comes to;
-//! * in every other group, and inside its group if that is where it goes: if its minimal way begins with a local hop, by
+//! * in every other group, and inside its group if that is where it goes: if its minimal path begins with a local hop, by
 //!   another one, once.
 //!
 //! So there are at most two local hops in each of three groups, and each hop has a channel of its own, in the order
@@ -21,7 +21,7 @@ use tailback_parameters::{Kind, Parameter};
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
-use super::compass::{Chart, Compass};
+use super::local_routes::{LocalRoutes, RouteTables};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, PortSet, Routing, Step, VcSequence, View};
 
@@ -52,11 +52,11 @@ pub(crate) const PAR62: RoutingModel = RoutingModel {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&PAR62, topology)) };
         let rule = Rule { share: values.integer("share"), packet: values.integer("packet") };
         let sequence = VcSequence::parse(ORDER, PATHS).expect("there is a channel for each hop");
-        Ok(Arc::new(Par62 { chart: Arc::new(Chart::new(Arc::clone(topology), sequence)), rule }))
+        Ok(Arc::new(Par62 { tables: Arc::new(RouteTables::new(Arc::clone(topology), sequence)), rule }))
     },
 };
 
-/// When a packet leaves its minimal way.
+/// When a packet leaves its minimal path.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     share: u32,
@@ -69,7 +69,7 @@ impl Rule {
         view.capacity(step.port, step.vc) >= view.occupancy(step.port, step.vc) + self.packet
     }
 
-    /// Whether another way will do instead of a minimal one for which so many flits wait.
+    /// Whether another path will do instead of a minimal one for which so many flits wait.
     fn accepts(self, view: &dyn View, minimal: u32, step: &Step) -> bool {
         self.has_room(view, step) && 100 * view.waiting(step.port) < self.share * minimal
     }
@@ -77,17 +77,17 @@ impl Rule {
 
 #[derive(Debug)]
 struct Par62 {
-    chart: Arc<Chart>,
+    tables: Arc<RouteTables>,
     rule: Rule,
 }
 
 impl Routing for Par62 {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.chart.topology) as _
+        Arc::clone(&self.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.chart.virtual_channels()
+        self.tables.virtual_channels()
     }
 
     fn interests(&self) -> Interests {
@@ -95,23 +95,23 @@ impl Routing for Par62 {
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        let ways = Ways { compass: self.chart.compass(router) };
+        let ways = Ways { routes: self.tables.routes(router) };
         Box::new(Par62Agent { ways, rule: self.rule, found: Vec::new() })
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
-        self.chart.sequence.moves(PATHS)
+        self.tables.sequence.moves(PATHS)
     }
 
     fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        let ways = Ways { compass: self.chart.compass(router) };
-        for header in self.chart.headers(header) {
+        let ways = Ways { routes: self.tables.routes(router) };
+        for header in self.tables.headers(header) {
             if ways.must_leave(entry, &header) {
                 ways.others(entry, header, None, |step| steps.push(step));
                 continue;
             }
             let mut minimal = Vec::new();
-            ways.compass.minimal_steps(entry, header, &mut minimal);
+            ways.routes.minimal_steps(entry, header, &mut minimal);
             for step in minimal {
                 ways.others(entry, header, Some(step.port), |step| steps.push(step));
                 steps.push(step);
@@ -127,15 +127,15 @@ impl Routing for Par62 {
     }
 }
 
-/// The ways that lead on from a router.
+/// The paths that lead on from a router.
 struct Ways {
-    compass: Compass,
+    routes: LocalRoutes,
 }
 
 impl Ways {
     /// The global hops that a packet has made, and the local ones in the group it is in.
     fn hops(&self, entry: Lane) -> (u8, u8) {
-        match self.compass.kind(entry.port) {
+        match self.routes.kind(entry.port) {
             None => (0, 0),
             Some(Hop::Local) => (entry.vc / 2, entry.vc % 2 + 1),
             Some(Hop::Global) => (entry.vc + 1, 0),
@@ -145,30 +145,30 @@ impl Ways {
     /// Whether a packet has to leave its source group from here, by whatever link.
     fn must_leave(&self, entry: Lane, header: &Header) -> bool {
         let (group, _, _) = Dragonfly::locate(header.destination());
-        self.hops(entry) == (0, 2) && group != self.compass.group
+        self.hops(entry) == (0, 2) && group != self.routes.group
     }
 
     /// Shows all steps that a packet may make instead of the minimal one by port `minimal`; none where it must leave.
     fn others(&self, entry: Lane, header: Header, minimal: Option<Port>, mut show: impl FnMut(Step)) {
-        let compass = &self.compass;
+        let routes = &self.routes;
         let (group, _, _) = Dragonfly::locate(header.destination());
-        let minimal_is_local = minimal.is_some_and(|port| compass.kind(port) == Some(Hop::Local));
+        let minimal_is_local = minimal.is_some_and(|port| routes.kind(port) == Some(Hop::Local));
         let (global, local) = match self.hops(entry) {
-            (0, locals) if group != compass.group => {
-                let local = if locals == 1 { self.compass.ports_to_gateways() } else { PortSet::default() };
-                (self.compass.ports(Hop::Global), local)
+            (0, locals) if group != routes.group => {
+                let local = if locals == 1 { self.routes.ports_to_gateways() } else { PortSet::default() };
+                (self.routes.ports(Hop::Global), local)
             }
-            (_, 0) if minimal_is_local => (PortSet::default(), compass.ports(Hop::Local)),
+            (_, 0) if minimal_is_local => (PortSet::default(), routes.ports(Hop::Local)),
             _ => return,
         };
         let is_other = |port: &Port| Some(*port) != minimal;
         for port in global.iter().filter(is_other) {
-            let detours = compass.group_behind(port) != group;
+            let detours = routes.group_behind(port) != group;
             let header = Header { detoured: header.detoured || detours, ..header };
-            show(compass.step(entry, Hop::Global, port, header));
+            show(routes.step(entry, Hop::Global, port, header));
         }
         for port in local.iter().filter(is_other) {
-            show(compass.step(entry, Hop::Local, port, header));
+            show(routes.step(entry, Hop::Local, port, header));
         }
     }
 }
@@ -176,7 +176,7 @@ impl Ways {
 struct Par62Agent {
     ways: Ways,
     rule: Rule,
-    /// The ways that will do for the packet that is being routed.
+    /// The paths that will do for the packet that is being routed.
     found: Vec<Step>,
 }
 
@@ -203,8 +203,8 @@ impl Agent for Par62Agent {
         if self.ways.must_leave(entry, header) {
             return self.leave(entry, header, view, random);
         }
-        let minimal = self.ways.compass.minimal_step(entry, *header, random);
-        if self.ways.compass.kind(minimal.port).is_none() {
+        let minimal = self.ways.routes.minimal_step(entry, *header, random);
+        if self.ways.routes.kind(minimal.port).is_none() {
             return minimal;
         }
         let queue = view.waiting(minimal.port);
@@ -221,7 +221,7 @@ impl Agent for Par62Agent {
     }
 
     fn ejects(&self, entry: Lane, header: &Header) -> bool {
-        self.ways.compass.is_last(header) && !self.ways.must_leave(entry, header)
+        self.ways.routes.is_last(header) && !self.ways.must_leave(entry, header)
     }
 }
 
@@ -239,14 +239,14 @@ mod tests {
     fn routing(a: u32, h: u32, g: u32) -> Par62 {
         let topology = Arc::new(Dragonfly::new(2, a, h, g, Arrangement::Palmtree).expect("it exists"));
         let sequence = VcSequence::parse(ORDER, PATHS).expect("it is long enough");
-        Par62 { chart: Arc::new(Chart::new(topology, sequence)), rule: RULE }
+        Par62 { tables: Arc::new(RouteTables::new(topology, sequence)), rule: RULE }
     }
 
     /// The ports and channels that packets from router 0 of group 0 to a node take, in many draws.
     fn taken(node: u32, entry: Lane, view: &Sketch) -> BTreeSet<(Port, u8)> {
         let routing = routing(4, 2, 9);
         let (mut agent, mut random) = (routing.agent(0), Stream::new(1, 0, 0));
-        let header = Header::new(routing.chart.topology.locator(node));
+        let header = Header::new(routing.tables.topology.locator(node));
         let mut route = || agent.route(entry, &header, view, &mut random);
         (0..200).map(|_| route()).map(|step| (step.port, step.vc)).collect()
     }
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(taken(NEAR, Lane { port: 6, vc: 0 }, &queue(2)), BTreeSet::from([(3, 2), (4, 2)]));
         let local = Sketch::new().with([2], 90);
         assert_eq!(taken(NEAR, Lane { port: 3, vc: 0 }, &local), BTreeSet::from([(2, 1)]));
-        // In another group, where the way on is a global link, not at all.
+        // In another group, where the path on is a global link, not at all.
         assert_eq!(taken(FAR, Lane { port: 6, vc: 0 }, &Sketch::new().with([5], 90)), BTreeSet::from([(5, 1)]));
     }
 
@@ -307,7 +307,7 @@ mod tests {
     fn whatever_packets_do_they_arrive() {
         for (a, h, g) in [(4, 2, 9), (3, 1, 3), (3, 1, 4), (4, 1, 2), (4, 2, 4), (2, 1, 1)] {
             let routing = routing(a, h, g);
-            let topology = &routing.chart.topology;
+            let topology = &routing.tables.topology;
             let mut here: BTreeSet<(RouterId, Lane, Header)> = (0..topology.nodes())
                 .flat_map(|to| (0..topology.routers()).map(move |from| (from, to)))
                 .map(|(from, to)| (from, NODE, Header::new(topology.locator(to))))

@@ -7,8 +7,8 @@ use tailback_parameters::{BuildError, Choice, Kind, Parameter};
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
-use super::compass::Compass;
-use super::detours::{self, Detours, START, Way, straight_on};
+use super::detours::{self, Candidate, Detours, START, straight_on};
+use super::local_routes::LocalRoutes;
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Changes, ChannelKind, Header, Interests, Lane, Notice, Routing, Step, View};
@@ -87,17 +87,17 @@ struct Piggyback {
 
 impl Routing for Piggyback {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.detours.chart.topology) as _
+        Arc::clone(&self.detours.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.detours.chart.virtual_channels()
+        self.detours.tables.virtual_channels()
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        let compass = self.detours.chart.compass(router);
+        let routes = self.detours.tables.routes(router);
         Box::new(PiggybackAgent {
-            compass,
+            routes,
             detours: self.detours.clone(),
             rule: self.rule,
             saturated: 0,
@@ -119,7 +119,7 @@ impl Routing for Piggyback {
     }
 
     fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        // Minimal ways are among those with detours: to where the packet already is.
+        // Minimal paths are among those with detours: to where the packet already is.
         self.detours.possible(router, entry, header, steps);
     }
 
@@ -133,7 +133,7 @@ impl Routing for Piggyback {
 }
 
 struct PiggybackAgent {
-    compass: Compass,
+    routes: LocalRoutes,
     detours: Detours,
     rule: Rule,
     /// Set of the global links of this router that are saturated.
@@ -152,43 +152,43 @@ impl PiggybackAgent {
         if self.drawn.len() <= queue {
             self.drawn.resize(queue + 1, None);
         }
-        *self.drawn[queue].get_or_insert_with(|| self.detours.turns.draw(&self.compass, entry, header, random))
+        *self.drawn[queue].get_or_insert_with(|| self.detours.choice.draw(&self.routes, entry, header, random))
     }
 
-    /// The way by which a packet leaves its source router, which is not its last, as things are now.
-    fn decide(&mut self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Way {
+    /// The path by which a packet leaves its source router, which is not its last, as things are now.
+    fn decide(&mut self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Candidate {
         let via = self.detour(entry, &header, random);
-        let fork = self.detours.fork(&self.compass, entry, header, via, random);
-        let queue = |way: &Way| view.occupancy(way.step.port, way.step.vc);
+        let candidates = self.detours.candidates(&self.routes, entry, header, via, random);
+        let queue = |candidate: &Candidate| view.occupancy(candidate.step.port, candidate.step.vc);
         let detours = self.minimal_link_is_saturated(&header, view)
-            || self.detours.is_worth_it(&self.compass, &fork, self.rule.threshold, queue);
-        if detours { fork.detour } else { fork.straight }
+            || self.detours.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
+        if detours { candidates.detour } else { candidates.straight }
     }
 
-    /// Whether the global link of a minimal way to another group is saturated, as far as this router has heard.
+    /// Whether the global link of a minimal path to another group is saturated, as far as this router has heard.
     fn minimal_link_is_saturated(&self, header: &Header, view: &dyn View) -> bool {
         let (group, _, _) = Dragonfly::locate(header.destination());
-        let Some((place, offset)) = self.compass.gateway(group) else { return false };
-        let saturated = if place == self.compass.place { self.saturated } else { view.board().word(place as usize) };
+        let Some((place, offset)) = self.routes.gateway(group) else { return false };
+        let saturated = if place == self.routes.place { self.saturated } else { view.board().word(place as usize) };
         saturated & 1 << offset != 0
     }
 }
 
 impl Agent for PiggybackAgent {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        if header.leg == START && !self.compass.is_last(header) {
-            let Way { header, step, .. } = self.decide(entry, *header, view, random);
+        if header.leg == START && !self.routes.is_last(header) {
+            let Candidate { header, step, .. } = self.decide(entry, *header, view, random);
             // Among equally good links one is drawn again.
-            let draws = self.detours.draws(&self.compass, header);
-            return if draws { self.detours.follow(&self.compass, entry, header, random) } else { step };
+            let draws = self.detours.draws(&self.routes, header);
+            return if draws { self.detours.follow(&self.routes, entry, header, random) } else { step };
         }
         let header = if header.leg == START { straight_on(*header) } else { *header };
-        let settled = !self.detours.draws(&self.compass, header);
-        self.detours.follow(&self.compass, entry, header, random).settled(settled)
+        let settled = !self.detours.draws(&self.routes, header);
+        self.detours.follow(&self.routes, entry, header, random).settled(settled)
     }
 
     fn ejects(&self, _entry: Lane, header: &Header) -> bool {
-        self.compass.is_last(header) && (header.leg == START || self.detours.ejects(&self.compass, header))
+        self.routes.is_last(header) && (header.leg == START || self.detours.ejects(&self.routes, header))
     }
 
     fn head_arrived(&mut self, entry: Lane, _header: &Header) -> Option<Port> {
@@ -203,7 +203,7 @@ impl Agent for PiggybackAgent {
         // A router has at most as many global links as the set of those that are saturated has bits: others are refused.
         let mut used = [0; u64::BITS as usize];
         let (mut sum, mut count) = (0, 0);
-        for (used, port) in used.iter_mut().zip(self.compass.global_ports()) {
+        for (used, port) in used.iter_mut().zip(self.routes.global_ports()) {
             *used = self.rule.used(view, port);
             sum += *used;
             count += 1;

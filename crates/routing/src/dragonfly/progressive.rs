@@ -1,4 +1,4 @@
-//! Progressive adaptive routing: as UGAL-L, but a decision for the minimal way holds only until the next router of the
+//! Progressive adaptive routing: as UGAL-L, but a decision for the minimal path holds only until the next router of the
 //! source group, where the packet may still detour (Jiang, Kim, Dally).
 
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use tailback_parameters::{BuildError, Kind, Parameter};
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 
-use super::compass::Compass;
 use super::detours::{Detours, START, STRAIGHT, straight_on};
-use super::intermediates::{INTERMEDIATES, Turns, ValiantTarget};
+use super::intermediates::{INTERMEDIATES, IntermediateChoice, ValiantTarget};
+use super::local_routes::LocalRoutes;
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, Routing, Step, VcSequence, View};
 
@@ -35,10 +35,10 @@ pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
     ],
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&PROGRESSIVE, topology)) };
-        let turns = Turns::to(ValiantTarget::Router, topology, values)?;
+        let choice = IntermediateChoice::to(ValiantTarget::Router, topology, values)?;
         let sequence = VcSequence::parse(values.text("vcs"), PATHS)
             .map_err(|error| BuildError::at("vcs", error.to_string()).help("the default is `l0 l1 g0 l2 l3 g1 l4`"))?;
-        let detours = Detours::new(Arc::clone(topology), turns, sequence);
+        let detours = Detours::new(Arc::clone(topology), choice, sequence);
         Ok(Arc::new(Progressive { detours, threshold: values.integer("threshold") }))
     },
 };
@@ -46,7 +46,7 @@ pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
 /// All paths of packets: a detour begins at the source router, or one local hop later.
 const PATHS: &[&str] = &["l", "ll", "l?gl?", "l?l?gl?l?gl?", "l?l?l?gl?", "l?l?gl?l?"];
 
-/// The leg of a packet on its minimal way that has not left its source group.
+/// The leg of a packet on its minimal path that has not left its source group.
 const PROVISIONAL: u8 = 3;
 
 #[derive(Debug)]
@@ -57,11 +57,11 @@ struct Progressive {
 
 impl Routing for Progressive {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.detours.chart.topology) as _
+        Arc::clone(&self.detours.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.detours.chart.virtual_channels()
+        self.detours.tables.virtual_channels()
     }
 
     fn interests(&self) -> Interests {
@@ -69,26 +69,26 @@ impl Routing for Progressive {
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        let compass = self.detours.chart.compass(router);
-        Box::new(ProgressiveAgent { compass, detours: self.detours.clone(), threshold: self.threshold })
+        let routes = self.detours.tables.routes(router);
+        Box::new(ProgressiveAgent { routes, detours: self.detours.clone(), threshold: self.threshold })
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
-        self.detours.chart.sequence.moves(PATHS)
+        self.detours.tables.sequence.moves(PATHS)
     }
 
     fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
         if header.leg != START && header.leg != PROVISIONAL {
             return self.detours.possible(router, entry, header, steps);
         }
-        let compass = self.detours.chart.compass(router);
-        for header in self.detours.chart.headers(header) {
+        let routes = self.detours.tables.routes(router);
+        for header in self.detours.tables.headers(header) {
             let start = Header { leg: START, ..header };
-            self.possible_detours(&compass, router, entry, start, steps);
+            self.possible_detours(&routes, router, entry, start, steps);
             let first = steps.len();
-            compass.minimal_steps(entry, start, steps);
+            routes.minimal_steps(entry, start, steps);
             for step in &mut steps[first..] {
-                let stays = compass.kind(step.port) == Some(Hop::Local) && header.leg == START;
+                let stays = routes.kind(step.port) == Some(Hop::Local) && header.leg == START;
                 step.header.leg = if stays { PROVISIONAL } else { STRAIGHT };
             }
         }
@@ -101,11 +101,18 @@ impl Routing for Progressive {
 
 impl Progressive {
     /// All steps with which a packet may set out on a detour: to routers of third groups.
-    fn possible_detours(&self, compass: &Compass, router: RouterId, entry: Lane, start: Header, steps: &mut Vec<Step>) {
-        let topology = &self.detours.chart.topology;
+    fn possible_detours(
+        &self,
+        routes: &LocalRoutes,
+        router: RouterId,
+        entry: Lane,
+        start: Header,
+        steps: &mut Vec<Step>,
+    ) {
+        let topology = &self.detours.tables.topology;
         let (group, _, _) = Dragonfly::locate(start.destination());
-        for via in (0..topology.groups()).filter(|&via| via != compass.group && via != group) {
-            if group == compass.group {
+        for via in (0..topology.groups()).filter(|&via| via != routes.group && via != group) {
+            if group == routes.group {
                 continue; // packets that stay in their group go straight
             }
             for place in 0..topology.routers_per_group() {
@@ -116,7 +123,7 @@ impl Progressive {
 }
 
 struct ProgressiveAgent {
-    compass: Compass,
+    routes: LocalRoutes,
     detours: Detours,
     threshold: u32,
 }
@@ -125,20 +132,21 @@ impl ProgressiveAgent {
     /// The header with which a packet leaves this router.
     fn decide(&self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Header {
         let (group, _, _) = Dragonfly::locate(header.destination());
-        if group == self.compass.group {
+        if group == self.routes.group {
             return straight_on(header);
         }
-        let via = self.detours.turns.draw(&self.compass, entry, &header, random);
-        if via.0 == self.compass.group || via.0 == group {
+        let via = self.detours.choice.draw(&self.routes, entry, &header, random);
+        if via.0 == self.routes.group || via.0 == group {
             return stay(header);
         }
-        let fork = self.detours.fork(&self.compass, entry, header, via, random);
-        let [minimal, other] = [fork.straight, fork.detour].map(|way| view.waiting(way.step.port));
-        if minimal > 2 * other + self.threshold { fork.detour.header } else { stay(header) }
+        let candidates = self.detours.candidates(&self.routes, entry, header, via, random);
+        let [minimal, other] =
+            [candidates.straight, candidates.detour].map(|candidate| view.waiting(candidate.step.port));
+        if minimal > 2 * other + self.threshold { candidates.detour.header } else { stay(header) }
     }
 }
 
-/// The header of a packet that stays on the minimal way, for now where it is the first decision.
+/// The header of a packet that stays on the minimal path, for now where it is the first decision.
 fn stay(header: Header) -> Header {
     Header { leg: if header.leg == START { PROVISIONAL } else { STRAIGHT }, ..header }
 }
@@ -148,17 +156,17 @@ impl Agent for ProgressiveAgent {
         let undecided = header.leg == START || header.leg == PROVISIONAL;
         let header = if undecided { self.decide(entry, *header, view, random) } else { *header };
         if header.leg == PROVISIONAL {
-            let step = self.compass.minimal_step(entry, header, random);
+            let step = self.routes.minimal_step(entry, header, random);
             // A packet that leaves its group has decided.
-            let stays = self.compass.kind(step.port) == Some(Hop::Local);
+            let stays = self.routes.kind(step.port) == Some(Hop::Local);
             return Step { header: Header { leg: if stays { PROVISIONAL } else { STRAIGHT }, ..header }, ..step };
         }
-        self.detours.follow(&self.compass, entry, header, random)
+        self.detours.follow(&self.routes, entry, header, random)
     }
 
     fn ejects(&self, _entry: Lane, header: &Header) -> bool {
         // Packets that stay in their group go straight.
         let undecided = header.leg == START || header.leg == PROVISIONAL;
-        if undecided { self.compass.is_last(header) } else { self.detours.ejects(&self.compass, header) }
+        if undecided { self.routes.is_last(header) } else { self.detours.ejects(&self.routes, header) }
     }
 }

@@ -1,5 +1,5 @@
-//! UGAL-L: at its source router a packet compares the minimal way with one random detour by what this router
-//! knows of the two queues, each weighted with the length of its way (Singh; Kim et al.).
+//! UGAL-L: at its source router a packet compares the minimal path with one random detour by what this router
+//! knows of the two queues, each weighted with the length of its path (Singh; Kim et al.).
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use tailback_parameters::{Parameter, Values};
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, RouterId, Topology};
 
-use super::compass::Compass;
-use super::detours::{self, Detours, START, Way, straight_on};
+use super::detours::{self, Candidate, Detours, START, straight_on};
+use super::local_routes::LocalRoutes;
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, View};
@@ -34,7 +34,7 @@ pub(crate) const UGAL_LOCAL: RoutingModel = RoutingModel {
     },
 };
 
-/// How the two ways are compared.
+/// How the two paths are compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
     pub(super) threshold: u32,
@@ -54,37 +54,43 @@ impl Rule {
 }
 
 /// What agents of all UGALs decide by at their router.
-pub(super) struct Scales {
-    pub(super) compass: Compass,
+pub(super) struct UgalState {
+    pub(super) routes: LocalRoutes,
     pub(super) detours: Detours,
     pub(super) rule: Rule,
 }
 
-impl Scales {
+impl UgalState {
     pub(super) fn new(router: RouterId, detours: &Detours, rule: Rule) -> Self {
-        Self { compass: detours.chart.compass(router), detours: detours.clone(), rule }
+        Self { routes: detours.tables.routes(router), detours: detours.clone(), rule }
     }
 
-    /// Where a packet goes next, where `queue` is the length of the queue of a way.
-    pub(super) fn route(&self, entry: Lane, header: Header, random: &mut Stream, queue: impl Fn(&Way) -> u32) -> Step {
+    /// Where a packet goes next, where `queue` is the length of the queue of a path.
+    pub(super) fn route(
+        &self,
+        entry: Lane,
+        header: Header,
+        random: &mut Stream,
+        queue: impl Fn(&Candidate) -> u32,
+    ) -> Step {
         let header = if header.leg == START { self.decide(entry, header, random, queue) } else { header };
-        self.detours.follow(&self.compass, entry, header, random)
+        self.detours.follow(&self.routes, entry, header, random)
     }
 
     /// As [`Agent::ejects`].
     pub(super) fn ejects(&self, header: &Header) -> bool {
-        self.compass.is_last(header) && (header.leg == START || self.detours.ejects(&self.compass, header))
+        self.routes.is_last(header) && (header.leg == START || self.detours.ejects(&self.routes, header))
     }
 
     /// The header with which a packet leaves its source router.
-    fn decide(&self, entry: Lane, header: Header, random: &mut Stream, queue: impl Fn(&Way) -> u32) -> Header {
-        if self.compass.is_last(&header) {
+    fn decide(&self, entry: Lane, header: Header, random: &mut Stream, queue: impl Fn(&Candidate) -> u32) -> Header {
+        if self.routes.is_last(&header) {
             return straight_on(header);
         }
-        let via = self.detours.turns.draw(&self.compass, entry, &header, random);
-        let fork = self.detours.fork(&self.compass, entry, header, via, random);
-        let detours = self.detours.is_worth_it(&self.compass, &fork, self.rule.threshold, queue);
-        if detours { fork.detour.header } else { fork.straight.header }
+        let via = self.detours.choice.draw(&self.routes, entry, &header, random);
+        let candidates = self.detours.candidates(&self.routes, entry, header, via, random);
+        let detours = self.detours.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
+        if detours { candidates.detour.header } else { candidates.straight.header }
     }
 }
 
@@ -96,15 +102,15 @@ struct UgalLocal {
 
 impl Routing for UgalLocal {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.detours.chart.topology) as _
+        Arc::clone(&self.detours.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.detours.chart.virtual_channels()
+        self.detours.tables.virtual_channels()
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        Box::new(UgalLocalAgent(Scales::new(router, &self.detours, self.rule)))
+        Box::new(UgalLocalAgent(UgalState::new(router, &self.detours, self.rule)))
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
@@ -112,7 +118,7 @@ impl Routing for UgalLocal {
     }
 
     fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        // Minimal ways are among those with detours: to where the packet already is.
+        // Minimal paths are among those with detours: to where the packet already is.
         self.detours.possible(router, entry, header, steps);
     }
 
@@ -121,12 +127,12 @@ impl Routing for UgalLocal {
     }
 }
 
-struct UgalLocalAgent(Scales);
+struct UgalLocalAgent(UgalState);
 
 impl Agent for UgalLocalAgent {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         let occupancy = self.0.rule.occupancy;
-        self.0.route(entry, *header, random, |way| occupancy.of(view, &way.step))
+        self.0.route(entry, *header, random, |candidate| occupancy.of(view, &candidate.step))
     }
 
     fn ejects(&self, _entry: Lane, header: &Header) -> bool {

@@ -1,18 +1,18 @@
 //! UGAL-G: UGAL that knows the queues of all global links of its group.
 //!
-//! The ideal of Kim, Dally, Scott and Abts weighs the queue of the global link by which the minimal way leaves the group
+//! The ideal of Kim, Dally, Scott and Abts weighs the queue of the global link by which the minimal path leaves the group
 //! against that of the detour's, whichever routers they hang on, as it is the load of global links that is to be
 //! balanced. Nobody can know the present state of another router; here routers tell the others of their group when
 //! a queue of a global link of theirs has changed, and all know it after the latency of a local link, at no cost. A
-//! router's own queues are known as they are. A way that does not leave the group is judged by its first link.
+//! router's own queues are known as they are. A path that does not leave the group is judged by its first link.
 
 use std::sync::Arc;
 
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 
-use super::detours::{Detours, Way};
-use super::ugal::{PARAMETERS, Rule, Scales};
+use super::detours::{Candidate, Detours};
+use super::ugal::{PARAMETERS, Rule, UgalState};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Changes, ChannelKind, Header, Hop, Interests, Lane, Notice, Routing, Step, View};
 
@@ -36,19 +36,19 @@ struct UgalGlobal {
 
 impl Routing for UgalGlobal {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.detours.chart.topology) as _
+        Arc::clone(&self.detours.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.detours.chart.virtual_channels()
+        self.detours.tables.virtual_channels()
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        let sequence = &self.detours.chart.sequence;
+        let sequence = &self.detours.tables.sequence;
         Box::new(UgalGlobalAgent {
-            scales: Scales::new(router, &self.detours, self.rule),
+            state: UgalState::new(router, &self.detours, self.rule),
             transit_vc: sequence.next(Hop::Local, sequence.first(Hop::Local), Hop::Global),
-            told: vec![0; self.detours.chart.topology.global_links_per_router() as usize],
+            told: vec![0; self.detours.tables.topology.global_links_per_router() as usize],
         })
     }
 
@@ -61,7 +61,7 @@ impl Routing for UgalGlobal {
     }
 
     fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        // Minimal ways are among those with detours: to where the packet already is.
+        // Minimal paths are among those with detours: to where the packet already is.
         self.detours.possible(router, entry, header, steps);
     }
 
@@ -71,7 +71,7 @@ impl Routing for UgalGlobal {
 }
 
 struct UgalGlobalAgent {
-    scales: Scales,
+    state: UgalState,
     /// The channel of global links that packets take after a local hop in their source group.
     transit_vc: u8,
     /// By global link of this router: the queue that was told last.
@@ -79,21 +79,21 @@ struct UgalGlobalAgent {
 }
 
 impl UgalGlobalAgent {
-    /// The queue of a way: that of the global link by which it leaves the group; of several, their mean.
-    fn queue(&self, way: &Way, view: &dyn View) -> u32 {
-        let Scales { compass, rule, .. } = &self.scales;
-        let Step { port, vc, .. } = way.step;
-        let (destination, _, _) = Dragonfly::locate(way.header.destination());
-        let group = way.via.map(|(group, _)| group).filter(|&group| group != compass.group).unwrap_or(destination);
-        if group == compass.group || compass.kind(port) == Some(Hop::Global) {
+    /// The queue of a path: that of the global link by which it leaves the group; of several, their mean.
+    fn queue(&self, candidate: &Candidate, view: &dyn View) -> u32 {
+        let UgalState { routes, rule, .. } = &self.state;
+        let Step { port, vc, .. } = candidate.step;
+        let (destination, _, _) = Dragonfly::locate(candidate.header.destination());
+        let group = candidate.via.map(|(group, _)| group).filter(|&group| group != routes.group).unwrap_or(destination);
+        if group == routes.group || routes.kind(port) == Some(Hop::Global) {
             return rule.occupancy.sum(view, port, vc);
         }
         let (mut sum, mut count) = (0, 0);
-        for link in compass.exits(compass.place_behind(port), group) {
-            sum += if link.router == compass.place {
+        for link in routes.exits(routes.place_behind(port), group) {
+            sum += if link.router == routes.place {
                 rule.occupancy.sum(view, link.port, self.transit_vc)
             } else {
-                view.board().number(link.router as usize, compass.number(link.port)).into()
+                view.board().number(link.router as usize, routes.number(link.port)).into()
             };
             count += 1;
         }
@@ -103,17 +103,17 @@ impl UgalGlobalAgent {
 
 impl Agent for UgalGlobalAgent {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        self.scales.route(entry, *header, random, |way| self.queue(way, view))
+        self.state.route(entry, *header, random, |candidate| self.queue(candidate, view))
     }
 
     fn ejects(&self, _entry: Lane, header: &Header) -> bool {
-        self.scales.ejects(header)
+        self.state.ejects(header)
     }
 
     fn look(&mut self, view: &dyn View) -> Option<Notice> {
-        let Scales { compass, rule, .. } = &self.scales;
+        let UgalState { routes, rule, .. } = &self.state;
         let queue = |port| rule.occupancy.sum(view, port, self.transit_vc).min(u16::MAX.into()) as u16;
-        let queues = || compass.global_ports().map(queue);
+        let queues = || routes.global_ports().map(queue);
         if queues().eq(self.told.iter().copied()) {
             return None;
         }
@@ -138,7 +138,7 @@ impl Agent for UgalGlobalAgent {
 mod tests {
     use tailback_topology::Arrangement;
 
-    use super::super::intermediates::{Intermediates, Turns, ValiantTarget};
+    use super::super::intermediates::{IntermediateChoice, Intermediates, ValiantTarget};
     use super::super::occupancy::Occupancy;
     use super::super::sketch::Sketch;
     use super::*;
@@ -154,11 +154,11 @@ mod tests {
     }
 
     fn agent(router: RouterId) -> UgalGlobalAgent {
-        let turns = Turns { target: ValiantTarget::Router, intermediates: Intermediates::OtherGroups };
+        let choice = IntermediateChoice { target: ValiantTarget::Router, intermediates: Intermediates::OtherGroups };
         let sequence = VcSequence::parse("l0 g0 l1 l2 g1 l3", &[]).expect("it is a sequence");
-        let detours = Detours::new(dragonfly(), turns, sequence);
+        let detours = Detours::new(dragonfly(), choice, sequence);
         let rule = Rule { threshold: 0, occupancy: Occupancy::Channel };
-        UgalGlobalAgent { scales: Scales::new(router, &detours, rule), transit_vc: 0, told: vec![0; 2] }
+        UgalGlobalAgent { state: UgalState::new(router, &detours, rule), transit_vc: 0, told: vec![0; 2] }
     }
 
     /// How many of many packets from a router of group 0 detour.

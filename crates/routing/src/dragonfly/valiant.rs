@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, RouterId, Topology};
 
-use super::compass::Compass;
 use super::detours::{Detours, PARAMETERS, START};
+use super::local_routes::LocalRoutes;
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, View};
 
@@ -29,15 +29,15 @@ struct Valiant {
 
 impl Routing for Valiant {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.detours.chart.topology) as _
+        Arc::clone(&self.detours.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.detours.chart.virtual_channels()
+        self.detours.tables.virtual_channels()
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        Box::new(ValiantAgent { compass: self.detours.chart.compass(router), detours: self.detours.clone() })
+        Box::new(ValiantAgent { routes: self.detours.tables.routes(router), detours: self.detours.clone() })
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
@@ -54,7 +54,7 @@ impl Routing for Valiant {
 }
 
 struct ValiantAgent {
-    compass: Compass,
+    routes: LocalRoutes,
     detours: Detours,
 }
 
@@ -62,13 +62,13 @@ impl Agent for ValiantAgent {
     fn route(&mut self, entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         let mut header = *header;
         if header.leg == START {
-            let via = self.detours.turns.draw(&self.compass, entry, &header, random);
+            let via = self.detours.choice.draw(&self.routes, entry, &header, random);
             header = self.detours.set_out(header, via);
         }
-        self.detours.follow(&self.compass, entry, header, random)
+        self.detours.follow(&self.routes, entry, header, random)
     }
 
     fn ejects(&self, _entry: Lane, header: &Header) -> bool {
-        self.detours.ejects(&self.compass, header)
+        self.detours.ejects(&self.routes, header)
     }
 }

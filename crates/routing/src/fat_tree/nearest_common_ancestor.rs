@@ -14,7 +14,7 @@ use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, Validity, View};
 pub enum UpChoice {
     /// At random, each alike.
     Random,
-    /// By the number of its destination: all packets to a node take the same way down, and neighbouring
+    /// By the number of its destination: all packets to a node take the same path down, and neighbouring
     /// destinations take different ones (D-mod-K).
     Destination,
 }

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::api_error::ApiError;
 use crate::limits::Limits;
-use crate::refusal::Refusal;
 use crate::store::runs::Stored;
 
 /// Something for a thread to do.
@@ -115,13 +115,13 @@ impl Queue {
     }
 
     /// Promises places to runs that are to be written down.
-    pub(crate) fn reserve(&self, count: u64) -> Result<Places<'_>, Refusal> {
+    pub(crate) fn reserve(&self, count: u64) -> Result<Places<'_>, ApiError> {
         let mut state = self.state();
         if self.is_stopping() {
-            return Err(Refusal::ShuttingDown { resume_after: None });
+            return Err(ApiError::ShuttingDown { resume_after: None });
         }
         if state.waiting.len() as u64 + state.reserved + count > self.queue_max {
-            return Err(Refusal::QueueFull { allowed: self.queue_max, asked: count });
+            return Err(ApiError::QueueFull { allowed: self.queue_max, asked: count });
         }
         state.reserved += count;
         Ok(Places { queue: self, count })
@@ -246,7 +246,7 @@ mod tests {
     fn places_are_promised_once() {
         let queue = queue(1);
         let places = queue.reserve(9).expect("there are ten");
-        assert_eq!(queue.reserve(2).err(), Some(Refusal::QueueFull { allowed: 10, asked: 2 }));
+        assert_eq!(queue.reserve(2).err(), Some(ApiError::QueueFull { allowed: 10, asked: 2 }));
         drop(places);
         queue.put((0..10).map(|number| task(number, "", 1)));
         assert!(queue.reserve(1).is_err());
@@ -262,6 +262,6 @@ mod tests {
             queue.stop();
             assert!(waiting.join().expect("it does not panic").is_none());
         });
-        assert!(matches!(queue.reserve(1).err(), Some(Refusal::ShuttingDown { .. })));
+        assert!(matches!(queue.reserve(1).err(), Some(ApiError::ShuttingDown { .. })));
     }
 }

@@ -11,8 +11,8 @@ use tailback_sim::{Curves, SweepManifest, vary};
 use super::queue::Task;
 use super::transitions::{self, Consequences, End};
 use super::{Found, Outcome, Shared, failed, simulation};
+use crate::api_error::ApiError;
 use crate::domain::{FailureReason, RunFailure, State, SweepRequest};
-use crate::refusal::Refusal;
 use crate::store::artifacts::{self, File};
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, Writing};
@@ -30,15 +30,15 @@ struct Known {
 }
 
 /// What a request wants to be varied, over and above what the document says.
-pub(crate) fn wanted(document: &Document, asked: &SweepRequest) -> Result<Sweep, Refusal> {
-    let mut sweep = document.sweep().map_err(Refusal::InvalidScenario)?;
-    let axis = |text: &String| Axis::parse(text).map_err(|problem| Refusal::invalid("sweep.over", problem));
+pub(crate) fn wanted(document: &Document, asked: &SweepRequest) -> Result<Sweep, ApiError> {
+    let mut sweep = document.sweep().map_err(ApiError::InvalidScenario)?;
+    let axis = |text: &String| Axis::parse(text).map_err(|problem| ApiError::invalid("sweep.over", problem));
     let axes = asked.over.iter().map(axis).collect::<Result<_, _>>()?;
     let seeds = (asked.seeds > 0).then_some(asked.seeds.into());
     if !vary(&mut sweep, axes, seeds, asked.run_saturated) {
         let problem = "there is nothing to vary: say what in `sweep.over`, as in `traffic.load=0.1..0.9/0.1`, or add \
                        [sweep] to the scenario";
-        return Err(Refusal::invalid("sweep", problem));
+        return Err(ApiError::invalid("sweep", problem));
     }
     Ok(sweep)
 }

@@ -15,10 +15,10 @@ use tailback_report::{Cell, Table};
 use tonic::{Request, Response, Status};
 
 use super::stream::{self, Closed, Outgoing, Sink};
+use crate::api_error::ApiError;
 use crate::context::{Context, deadline};
 use crate::domain::{Artifact, State};
 use crate::names;
-use crate::refusal::Refusal;
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, artifacts, files};
 use crate::wire;
@@ -39,12 +39,12 @@ impl ResultService for Results {
         must_have_succeeded(&stored)?;
         if stored.run.sweep.is_some() {
             let why = "it is a sweep: QuerySeries gives its table, and its runs have reports".to_owned();
-            return Err(Refusal::NoResults { run: run_id, state: stored.run.state, why }.into());
+            return Err(ApiError::NoResults { run: run_id, state: stored.run.state, why }.into());
         }
         let folder = self.0.store.folder().to_owned();
         let read = move |name: &str| {
             let path = artifacts::path(&folder, stored.number, name);
-            std::fs::read_to_string(&path).map_err(|error| Refusal::from(files::broken("read", &path, &error)))
+            std::fs::read_to_string(&path).map_err(|error| ApiError::from(files::broken("read", &path, &error)))
         };
         let report = self.0.check(move || {
             let result_digest = stored.run.result_digest.clone();
@@ -59,7 +59,7 @@ impl ResultService for Results {
     ) -> Result<Response<ListArtifactsResponse>, Status> {
         let number = find(&self.0, &request.into_inner().run_id).await?.number;
         let artifacts = self.0.store.read(move |connection| artifacts::list(connection, number));
-        let artifacts = artifacts.await.map_err(Refusal::from)?.into_iter().map(wire::artifact).collect();
+        let artifacts = artifacts.await.map_err(ApiError::from)?.into_iter().map(wire::artifact).collect();
         Ok(Response::new(ListArtifactsResponse { artifacts }))
     }
 
@@ -73,10 +73,10 @@ impl ResultService for Results {
         let number = find(&self.0, &run_id).await?.number;
         let wanted = name.clone();
         let found = self.0.store.read(move |connection| artifacts::find(connection, number, &wanted));
-        let artifact = found.await.map_err(Refusal::from)?;
-        let artifact = artifact.ok_or(Refusal::ArtifactNotFound { run: run_id, artifact: names::quoted(&name) })?;
+        let artifact = found.await.map_err(ApiError::from)?;
+        let artifact = artifact.ok_or(ApiError::ArtifactNotFound { run: run_id, artifact: names::quoted(&name) })?;
         if offset > artifact.size {
-            return Err(Refusal::OffsetOutOfRange { size: artifact.size }.into());
+            return Err(ApiError::OffsetOutOfRange { size: artifact.size }.into());
         }
         // The name is one that the store has found: the server gave it.
         let path = artifacts::path(self.0.store.folder(), number, &artifact.name);
@@ -93,8 +93,8 @@ impl ResultService for Results {
         let name = if stored.run.sweep.is_some() { "sweep.csv" } else { "series.csv" };
         let number = stored.number;
         let found = self.0.store.read(move |connection| artifacts::find(connection, number, name));
-        if found.await.map_err(Refusal::from)?.is_none() {
-            return Err(Refusal::NoSeries(request.run_id).into());
+        if found.await.map_err(ApiError::from)?.is_none() {
+            return Err(ApiError::NoSeries(request.run_id).into());
         }
         let path = artifacts::path(self.0.store.folder(), number, name);
         let series = self.0.check(move || {
@@ -107,22 +107,22 @@ impl ResultService for Results {
     }
 }
 
-async fn find(context: &Context, run_id: &str) -> Result<Stored, Refusal> {
+async fn find(context: &Context, run_id: &str) -> Result<Stored, ApiError> {
     names::known_run(run_id)?;
     let id = run_id.to_owned();
     Ok(context.store.read(move |connection| runs::get(connection, &id)).await?)
 }
 
-fn must_have_succeeded(stored: &Stored) -> Result<(), Refusal> {
+fn must_have_succeeded(stored: &Stored) -> Result<(), ApiError> {
     let (run, state) = (stored.run.id.clone(), stored.run.state);
     match state {
         State::Succeeded => Ok(()),
         State::Failed => {
             let why = stored.run.failure.as_ref().map_or_else(String::new, |failure| failure.message.clone());
-            Err(Refusal::NoResults { run, state, why: format!("it has failed: {why}") })
+            Err(ApiError::NoResults { run, state, why: format!("it has failed: {why}") })
         }
-        State::Cancelled => Err(Refusal::NoResults { run, state, why: "it was cancelled".to_owned() }),
-        _ => Err(Refusal::RunNotEnded { run, state }),
+        State::Cancelled => Err(ApiError::NoResults { run, state, why: "it was cancelled".to_owned() }),
+        _ => Err(ApiError::RunNotEnded { run, state }),
     }
 }
 
@@ -139,10 +139,10 @@ async fn send(
         let path = path.clone();
         let reading = tokio::task::spawn_blocking(move || read_piece(&path, offset));
         let piece = sink.unless_over(reading).await?;
-        let piece = piece.map_err(|error| Refusal::Internal(format!("reading failed: {error}")))?;
-        let content = piece.map_err(|error| Refusal::Internal(format!("an artifact cannot be read: {error}")))?;
+        let piece = piece.map_err(|error| ApiError::Internal(format!("reading failed: {error}")))?;
+        let content = piece.map_err(|error| ApiError::Internal(format!("an artifact cannot be read: {error}")))?;
         if content.is_empty() && offset < size {
-            return Err(Refusal::Internal("an artifact is shorter than it was".to_owned()).into());
+            return Err(ApiError::Internal("an artifact is shorter than it was".to_owned()).into());
         }
         let length = content.len() as u64;
         sink.send(ReadArtifactResponse { artifact: artifact.take(), offset, content }).await?;
@@ -160,25 +160,25 @@ fn read_piece(path: &std::path::Path, offset: u64) -> io::Result<Bytes> {
 }
 
 /// The part of a table that is asked for.
-fn select(table: &Table, request: &QuerySeriesRequest) -> Result<QuerySeriesResponse, Refusal> {
-    let place = |name: &str| table.column(name).map_err(|error| Refusal::invalid("columns", error.to_string()));
+fn select(table: &Table, request: &QuerySeriesRequest) -> Result<QuerySeriesResponse, ApiError> {
+    let place = |name: &str| table.column(name).map_err(|error| ApiError::invalid("columns", error.to_string()));
     let columns: Vec<usize> = match request.columns.as_slice() {
         [] => (0..table.columns.len()).collect(),
         names => names.iter().map(|name| place(name)).collect::<Result<_, _>>()?,
     };
     let mut rows: Vec<&Vec<Cell>> = table.rows.iter().collect();
     if !request.traffic.is_empty() {
-        let traffic = place("traffic").map_err(|_| Refusal::invalid("traffic", "a sweep has no column of it"))?;
+        let traffic = place("traffic").map_err(|_| ApiError::invalid("traffic", "a sweep has no column of it"))?;
         let wanted = Cell::from(request.traffic.as_str());
         if rows.iter().all(|row| row[traffic] != wanted) {
             let problem = format!("there is no traffic {}", names::quoted(&request.traffic));
-            return Err(Refusal::invalid("traffic", problem));
+            return Err(ApiError::invalid("traffic", problem));
         }
         rows.retain(|row| row[traffic] == wanted);
     }
     let bounds = [(request.from_cycle, "from_cycle"), (request.until_cycle, "until_cycle")];
     for (bound, field) in bounds.into_iter().filter_map(|(bound, field)| Some((bound?, field))) {
-        let cycle = place("cycle").map_err(|_| Refusal::invalid(field, "a sweep has no column of cycles"))?;
+        let cycle = place("cycle").map_err(|_| ApiError::invalid(field, "a sweep has no column of cycles"))?;
         let is_after = |row: &&Vec<Cell>| row[cycle].number().is_some_and(|cycle| cycle >= bound as f64);
         rows.retain(|row| is_after(row) == (field == "from_cycle"));
     }

@@ -16,11 +16,11 @@ use super::stream::{self, Outgoing};
 use super::watching;
 use crate::access::{Caller, Role, hexadecimal};
 use crate::admission::{self, Accepted};
+use crate::api_error::ApiError;
 use crate::context::{Context, caller, deadline, stopped, to_the_end};
 use crate::domain::{Progress, Run, RunFilter, RunRequest, Sample, Snapshot, State, TakenSample};
 use crate::engine::queue::Task;
 use crate::names;
-use crate::refusal::Refusal;
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, Writing, events, files, list};
 use crate::wire;
@@ -56,7 +56,7 @@ impl RunService for Runs {
             };
             Ok((found.into_iter().map(snapshot).collect::<Result<Vec<_>, StoreError>>()?, token))
         });
-        let (mut found, next_page_token) = reading.await.map_err(Refusal::from)?;
+        let (mut found, next_page_token) = reading.await.map_err(ApiError::from)?;
         found.iter_mut().for_each(|snapshot| show_live(&self.0, &mut snapshot.run));
         let runs = found.into_iter().map(wire::run).collect();
         Ok(Response::new(ListRunsResponse { runs, next_page_token }))
@@ -83,7 +83,7 @@ impl RunService for Runs {
                 _ = news.changed() => {}
                 () = sleep_until(until.into()) => {}
                 () = stopped(self.0.stopping.clone()) => {
-                    return Err(Refusal::ShuttingDown { resume_after: None }.into());
+                    return Err(ApiError::ShuttingDown { resume_after: None }.into());
                 }
             }
         }
@@ -97,7 +97,7 @@ impl RunService for Runs {
         // So that what is wrong from the start is told before the stream begins.
         let (run, after) = (request.run_id.clone(), request.after_sequence);
         let first = self.0.store.read(move |connection| events::after(connection, &run, after, 0).map(drop));
-        first.await.map_err(Refusal::from)?;
+        first.await.map_err(ApiError::from)?;
         let context = self.0.clone();
         let stream = stream::open(&self.0, place, gives_up, |sink| watching::watch(context, request, sink));
         Ok(Response::new(stream))
@@ -122,10 +122,10 @@ impl RunService for Runs {
     }
 }
 
-async fn create(context: &Context, caller: Caller, request: RunRequest) -> Result<Snapshot, Refusal> {
+async fn create(context: &Context, caller: Caller, request: RunRequest) -> Result<Snapshot, ApiError> {
     admission::check_request(&request, &context.limits)?;
     if *context.stopping.borrow() {
-        return Err(Refusal::ShuttingDown { resume_after: None });
+        return Err(ApiError::ShuttingDown { resume_after: None });
     }
     let request_id = request.request_id.clone();
     let validate_only = request.validate_only;
@@ -153,7 +153,7 @@ fn write_down(
     accepted: Accepted,
     caller: &Caller,
     request_id: &str,
-    full: Option<Refusal>,
+    full: Option<ApiError>,
     kept: u32,
 ) -> Result<(Snapshot, Vec<Task>), StoreError> {
     if !request_id.is_empty()
@@ -161,7 +161,7 @@ fn write_down(
     {
         // Earlier versions of the program have left none that can be compared with.
         if !fingerprint.is_empty() && fingerprint != accepted.fingerprint {
-            return Err(Refusal::RequestIdReused(stored.run.id).into());
+            return Err(ApiError::RequestIdReused(stored.run.id).into());
         }
         let scenario = runs::scenario(writing.connection, stored.number)?;
         return Ok((stored.snapshot(Some(scenario)), Vec::new()));
@@ -190,7 +190,7 @@ fn write_down(
 }
 
 /// A run by its name, as it is now.
-async fn get(context: &Context, run_id: &str) -> Result<Snapshot, Refusal> {
+async fn get(context: &Context, run_id: &str) -> Result<Snapshot, ApiError> {
     names::known_run(run_id)?;
     let id = run_id.to_owned();
     let reading = context.store.read(move |connection| {
@@ -214,23 +214,23 @@ fn show_live(context: &Context, run: &mut Run) {
     }
 }
 
-fn check_filter(filter: &RunFilter) -> Result<(), Refusal> {
+fn check_filter(filter: &RunFilter) -> Result<(), ApiError> {
     names::labels(&filter.labels)?;
     names::digest("scenario_digest", &filter.scenario_digest)?;
     names::digest("result_digest", &filter.result_digest)?;
     if filter.parent_id.is_empty() { Ok(()) } else { names::known_run(&filter.parent_id) }
 }
 
-async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(), Refusal> {
+async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(), ApiError> {
     let id = run_id.clone();
     let numbers = context.store.write(move |writing| {
         let stored = runs::get(writing.connection, &id)?;
         caller.may_change_run_of(&stored.run.owner)?;
         if !stored.run.parent_id.is_empty() {
-            return Err(Refusal::PartOfSweep { run: id, parent: stored.run.parent_id }.into());
+            return Err(ApiError::PartOfSweep { run: id, parent: stored.run.parent_id }.into());
         }
         if !stored.run.state.has_ended() {
-            return Err(Refusal::RunNotEnded { run: id, state: stored.run.state }.into());
+            return Err(ApiError::RunNotEnded { run: id, state: stored.run.state }.into());
         }
         writing.touch(&id);
         runs::delete(writing, &id)
@@ -241,14 +241,14 @@ async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(),
         numbers.into_iter().for_each(|number| files::remove_run(store.folder(), number));
         files::make_reserve(store.folder());
     });
-    removing.await.map_err(|error| Refusal::Internal(format!("removing files failed: {error}")))?;
+    removing.await.map_err(|error| ApiError::Internal(format!("removing files failed: {error}")))?;
     tracing::info!(run = %run_id, "deleted");
     Ok(())
 }
 
 /// A name for a run that was given none.
-fn fresh_name() -> Result<String, Refusal> {
+fn fresh_name() -> Result<String, ApiError> {
     let mut bytes = [0; 6];
-    getrandom::fill(&mut bytes).map_err(|error| Refusal::Internal(format!("there are no random bytes: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(|error| ApiError::Internal(format!("there are no random bytes: {error}")))?;
     Ok(format!("run-{}", hexadecimal(&bytes)))
 }

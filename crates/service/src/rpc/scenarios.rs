@@ -11,11 +11,11 @@ use tailback_sim::Plan;
 use tonic::{Request, Response, Status};
 
 use crate::admission;
+use crate::api_error::ApiError;
 use crate::context::Context;
 use crate::domain::{ScenarioSource, SweepRequest};
 use crate::engine::sweep;
 use crate::models;
-use crate::refusal::Refusal;
 use crate::schema::scenario_schema;
 use crate::wire;
 
@@ -33,7 +33,7 @@ impl ScenarioService for Scenarios {
         admission::scenario(scenario.as_ref(), &self.0.limits)?;
         let scenario = scenario.unwrap_or_default();
         let validated = self.0.check(move || match validate(&scenario, sweep.as_ref()) {
-            Err(Refusal::InvalidScenario(mistakes)) => {
+            Err(ApiError::InvalidScenario(mistakes)) => {
                 Ok(ValidateScenarioResponse { diagnostics: wire::diagnostics(&mistakes), ..Default::default() })
             }
             other => other,
@@ -60,9 +60,9 @@ impl ScenarioService for Scenarios {
     }
 }
 
-fn validate(given: &ScenarioSource, asked: Option<&SweepRequest>) -> Result<ValidateScenarioResponse, Refusal> {
+fn validate(given: &ScenarioSource, asked: Option<&SweepRequest>) -> Result<ValidateScenarioResponse, ApiError> {
     let document = given.read();
-    let scenario = document.resolve().map_err(Refusal::InvalidScenario)?;
+    let scenario = document.resolve().map_err(ApiError::InvalidScenario)?;
     let runs = match asked {
         Some(asked) => {
             let varied = sweep::wanted(&document, asked)?;

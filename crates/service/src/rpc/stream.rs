@@ -14,14 +14,14 @@ use tokio::time::{sleep_until, timeout};
 use tokio_stream::Stream;
 use tonic::Status;
 
+use crate::api_error::ApiError;
 use crate::context::{Context, StreamPlace, stopped};
-use crate::refusal::Refusal;
 
 /// What the client reads.
 pub(crate) struct Outgoing<T> {
     messages: mpsc::Receiver<T>,
     /// What is said at the end; nothing if all went well.
-    end: Arc<Mutex<Option<Refusal>>>,
+    end: Arc<Mutex<Option<ApiError>>>,
 }
 
 impl<T> Stream for Outgoing<T> {
@@ -31,7 +31,7 @@ impl<T> Stream for Outgoing<T> {
         let message = ready!(self.messages.poll_recv(waking));
         Poll::Ready(message.map(Ok).or_else(|| {
             let end = self.end.lock().unwrap_or_else(PoisonError::into_inner).take();
-            end.map(|refusal| Err(refusal.into()))
+            end.map(|error| Err(error.into()))
         }))
     }
 }
@@ -44,7 +44,7 @@ pub(super) struct Sink<T> {
     /// When the stream has lived long enough, or the client gives up.
     until: Instant,
     /// What is said then.
-    at_end: Refusal,
+    at_end: ApiError,
 }
 
 /// Why nothing more is sent.
@@ -53,12 +53,12 @@ pub(super) enum Closed {
     /// The client has gone: nobody is there to be told anything.
     Gone,
     /// The client is told.
-    Because(Refusal),
+    Because(ApiError),
 }
 
-impl From<Refusal> for Closed {
-    fn from(refusal: Refusal) -> Self {
-        Self::Because(refusal)
+impl From<ApiError> for Closed {
+    fn from(error: ApiError) -> Self {
+        Self::Because(error)
     }
 }
 
@@ -72,7 +72,7 @@ impl<T> Sink<T> {
                 Ok(())
             }
             Ok(Err(_)) => Err(Closed::Gone),
-            Err(_) => Err(Refusal::WatchTooSlow { resume_after: 0, stalled: self.stall_max }.into()),
+            Err(_) => Err(ApiError::WatchTooSlow { resume_after: 0, stalled: self.stall_max }.into()),
         }
     }
 
@@ -80,7 +80,7 @@ impl<T> Sink<T> {
     pub(super) async fn unless_over<W>(&self, wanted: impl Future<Output = W>) -> Result<W, Closed> {
         tokio::select! {
             biased;
-            () = stopped(self.stopping.clone()) => Err(Refusal::ShuttingDown { resume_after: None }.into()),
+            () = stopped(self.stopping.clone()) => Err(ApiError::ShuttingDown { resume_after: None }.into()),
             () = sleep_until(self.until.into()) => Err(self.at_end.clone().into()),
             got = wanted => Ok(got),
             () = self.messages.closed() => Err(Closed::Gone),
@@ -103,16 +103,16 @@ where
     let (messages, receiver) = mpsc::channel(1);
     let expires = Instant::now() + context.limits.stream_lifetime();
     let (until, at_end) = match deadline {
-        Some(deadline) if deadline < expires => (deadline, Refusal::DeadlinePassed { resume_after: None }),
-        _ => (expires, Refusal::StreamExpired { resume_after: None }),
+        Some(deadline) if deadline < expires => (deadline, ApiError::DeadlinePassed { resume_after: None }),
+        _ => (expires, ApiError::StreamExpired { resume_after: None }),
     };
     let stall_max = context.limits.stream_stall();
     let sink = Sink { messages: messages.clone(), stopping: context.stopping.clone(), stall_max, until, at_end };
     let end = Arc::new(Mutex::new(None));
     let (made, said) = (make(sink), end.clone());
     tokio::spawn(async move {
-        if let Err(Closed::Because(refusal)) = made.await {
-            *said.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal);
+        if let Err(Closed::Because(error)) = made.await {
+            *said.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         }
         // Only now is the stream closed: whoever reads it finds the last word.
         drop((messages, place));

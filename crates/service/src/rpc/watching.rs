@@ -15,9 +15,9 @@ use tailback_api::v1::{WatchRunRequest, WatchRunResponse};
 use tokio::time::timeout;
 
 use super::stream::{Closed, Sink};
+use crate::api_error::ApiError;
 use crate::context::Context;
 use crate::domain::{Event, Occurrence, TakenSample};
-use crate::refusal::Refusal;
 use crate::store::{events, runs, samples};
 use crate::wire;
 
@@ -79,14 +79,14 @@ impl Watcher {
             let number = runs::get(connection, &run)?.number;
             samples::last(connection, number)
         });
-        Ok(self.sink.unless_over(reading).await?.map_err(Refusal::from)?)
+        Ok(self.sink.unless_over(reading).await?.map_err(ApiError::from)?)
     }
 
     /// The next events that are kept, and whether the run has ended with them.
     async fn read(&self) -> Result<(Vec<Event>, bool), Closed> {
         let (run, cursor, samples_until) = (self.request.run_id.clone(), self.cursor, self.samples_until);
         let reading = self.context.store.read(move |connection| events::after(connection, &run, cursor, samples_until));
-        Ok(self.sink.unless_over(reading).await?.map_err(Refusal::from)?)
+        Ok(self.sink.unless_over(reading).await?.map_err(ApiError::from)?)
     }
 
     /// Sends events, and a sample in its place among them, or none if it was sent before.
@@ -128,10 +128,10 @@ impl Watcher {
 
     fn telling_where_to_go_on(&self, closed: Closed) -> Closed {
         match closed {
-            Closed::Because(Refusal::WatchTooSlow { stalled, .. }) => {
-                Refusal::WatchTooSlow { resume_after: self.cursor, stalled }.into()
+            Closed::Because(ApiError::WatchTooSlow { stalled, .. }) => {
+                ApiError::WatchTooSlow { resume_after: self.cursor, stalled }.into()
             }
-            Closed::Because(refusal) => refusal.resuming_after(self.cursor).into(),
+            Closed::Because(error) => error.resuming_after(self.cursor).into(),
             Closed::Gone => Closed::Gone,
         }
     }

@@ -5,8 +5,8 @@ use rusqlite::{Connection, Row, params};
 
 use super::runs::{self, Stored};
 use super::{StoreError, Writing, from_json, to_json};
+use crate::api_error::ApiError;
 use crate::domain::{Event, Occurrence, now_ms};
-use crate::refusal::Refusal;
 
 /// Events that are read at once.
 pub(crate) const PAGE: usize = 256;
@@ -56,7 +56,7 @@ pub(crate) fn after(
     let stored = runs::get(connection, id)?;
     if sequence > stored.sequence || (sequence != 0 && sequence < stored.last_dropped) || sequence < 0 {
         let (oldest, latest) = (stored.last_dropped + 1, stored.last_event);
-        return Err(Refusal::SequenceGone { run: id.to_owned(), oldest, latest }.into());
+        return Err(ApiError::SequenceGone { run: id.to_owned(), oldest, latest }.into());
     }
     let query = "SELECT sequence, time_ms, kind, content FROM events WHERE number = ?1 AND sequence > ?2
         UNION ALL SELECT sequence, time_ms, 'sample', content FROM samples

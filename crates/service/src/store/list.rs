@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 use super::StoreError;
 use super::runs::{COLUMNS, Stored, read_row};
 use crate::access::hexadecimal;
+use crate::api_error::ApiError;
 use crate::domain::{Page, RunFilter};
-use crate::refusal::Refusal;
 
 const PAGE_DEFAULT: u32 = 50;
 const PAGE_MAX: u32 = 1000;
@@ -71,15 +71,15 @@ fn token(filter: &RunFilter, number: i64) -> String {
     format!("{number:x}-{}", fingerprint(filter))
 }
 
-fn read_token(filter: &RunFilter, token: &str) -> Result<Option<i64>, Refusal> {
+fn read_token(filter: &RunFilter, token: &str) -> Result<Option<i64>, ApiError> {
     if token.is_empty() {
         return Ok(None);
     }
     let parts = token.split_once('-').filter(|(_, mark)| *mark == fingerprint(filter));
     let number = parts.and_then(|(number, _)| i64::from_str_radix(number, 16).ok());
-    number
-        .map(Some)
-        .ok_or_else(|| Refusal::invalid("page_token", "it belongs to another request: pass it with all else unchanged"))
+    number.map(Some).ok_or_else(|| {
+        ApiError::invalid("page_token", "it belongs to another request: pass it with all else unchanged")
+    })
 }
 
 fn fingerprint(filter: &RunFilter) -> String {

@@ -27,7 +27,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 use crate::watch::Hub;
 use writer::Writer;
 pub(crate) use writer::Writing;
@@ -56,18 +56,18 @@ pub enum StoreError {
     Broken(String),
 }
 
-/// A refusal, out of sight of those who only open a store.
+/// An error, out of sight of those who only open a store.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(transparent)]
-pub struct Refused(Refusal);
+pub struct Refused(ApiError);
 
-impl From<Refusal> for StoreError {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(Box::new(Refused(refusal)))
+impl From<ApiError> for StoreError {
+    fn from(error: ApiError) -> Self {
+        Self::Refused(Box::new(Refused(error)))
     }
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Full => Self::StorageFull,

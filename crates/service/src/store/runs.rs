@@ -5,8 +5,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::{StoreError, Writing, from_json, to_json};
 use crate::access::hexadecimal;
+use crate::api_error::ApiError;
 use crate::domain::{Run, ScenarioSource, Snapshot, State, now_ms};
-use crate::refusal::Refusal;
 
 /// A run with what only the server needs to know about it.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ pub(crate) fn find(connection: &Connection, id: &str) -> Result<Option<Stored>, 
 
 /// A run, which must be there.
 pub(crate) fn get(connection: &Connection, id: &str) -> Result<Stored, StoreError> {
-    find(connection, id)?.ok_or_else(|| Refusal::RunNotFound(id.to_owned()).into())
+    find(connection, id)?.ok_or_else(|| ApiError::RunNotFound(id.to_owned()).into())
 }
 
 /// The runs of a sweep, in their order.
@@ -97,7 +97,7 @@ pub(crate) fn scenario(connection: &Connection, number: i64) -> Result<ScenarioS
 pub(crate) fn insert(writing: &Writing<'_>, new: &New) -> Result<Stored, StoreError> {
     let New { run, scenario, threads, memory_bytes } = new;
     if find(writing.connection, &run.id)?.is_some() {
-        return Err(Refusal::RunExists(run.id.clone()).into());
+        return Err(ApiError::RunExists(run.id.clone()).into());
     }
     let hash = hexadecimal(&Sha256::digest(&scenario.document));
     let created_ms = now_ms();

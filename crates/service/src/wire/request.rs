@@ -3,8 +3,8 @@
 use tailback_api::v1;
 
 use super::run::state;
+use crate::api_error::ApiError;
 use crate::domain::{Page, RunFilter, RunRequest};
-use crate::refusal::Refusal;
 
 impl From<v1::CreateRunRequest> for RunRequest {
     fn from(asked: v1::CreateRunRequest) -> Self {
@@ -21,9 +21,9 @@ impl From<v1::CreateRunRequest> for RunRequest {
 }
 
 /// Which runs, which of them, and whether with their scenarios.
-pub(crate) fn list(asked: v1::ListRunsRequest) -> Result<(RunFilter, Page, bool), Refusal> {
+pub(crate) fn list(asked: v1::ListRunsRequest) -> Result<(RunFilter, Page, bool), ApiError> {
     if let Some(&unknown) = asked.states.iter().find(|&&state| v1::RunState::try_from(state).is_err()) {
-        return Err(Refusal::invalid("states", format!("{unknown} is not a state")));
+        return Err(ApiError::invalid("states", format!("{unknown} is not a state")));
     }
     let states = (!asked.states.is_empty()).then(|| asked.states().filter_map(state).collect());
     let filter = RunFilter {

@@ -8,7 +8,7 @@ use tailback_api::v1::ErrorReason;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
-use crate::refusal::{Limit, Refusal};
+use crate::api_error::{ApiError, Limit};
 
 /// How long to wait before asking again, when the queue is full.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -17,86 +17,86 @@ const VIOLATIONS_MAX: usize = 16;
 /// Bytes of a text in a status.
 const TEXT_MAX: usize = 1024;
 
-impl From<Refusal> for Status {
-    fn from(refusal: Refusal) -> Self {
-        let (code, reason) = code_and_reason(&refusal);
+impl From<ApiError> for Status {
+    fn from(error: ApiError) -> Self {
+        let (code, reason) = code_and_reason(&error);
         let metadata: HashMap<String, String> =
-            metadata(&refusal).into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+            metadata(&error).into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
         let name = reason.as_str_name().trim_start_matches("ERROR_REASON_");
         let mut details = ErrorDetails::with_error_info(name, "tailback", metadata);
-        let violations = violations(&refusal);
+        let violations = violations(&error);
         if !violations.is_empty() {
             details.set_bad_request(violations);
         }
-        if matches!(refusal, Refusal::QueueFull { .. }) {
+        if matches!(error, ApiError::QueueFull { .. }) {
             details.set_retry_info(Some(RETRY_AFTER));
         }
-        if let Refusal::Internal(cause) = &refusal {
+        if let ApiError::Internal(cause) = &error {
             tracing::error!(%cause, "a call failed");
         }
-        Self::with_error_details(code, shortened(&refusal.to_string()), details)
+        Self::with_error_details(code, shortened(&error.to_string()), details)
     }
 }
 
-fn code_and_reason(refusal: &Refusal) -> (Code, ErrorReason) {
-    match refusal {
-        Refusal::InvalidScenario(_) => (Code::InvalidArgument, ErrorReason::InvalidScenario),
-        Refusal::InvalidRequest { .. } => (Code::InvalidArgument, ErrorReason::InvalidRequest),
-        Refusal::RunNotFound(_) => (Code::NotFound, ErrorReason::RunNotFound),
-        Refusal::ArtifactNotFound { .. } => (Code::NotFound, ErrorReason::ArtifactNotFound),
-        Refusal::ModelNotFound { .. } => (Code::NotFound, ErrorReason::ModelNotFound),
-        Refusal::RunExists(_) => (Code::AlreadyExists, ErrorReason::RunExists),
-        Refusal::RequestIdReused(_) => (Code::AlreadyExists, ErrorReason::RequestIdReused),
-        Refusal::RunNotEnded { .. } => (Code::FailedPrecondition, ErrorReason::RunNotEnded),
-        Refusal::NoResults { .. } => (Code::FailedPrecondition, ErrorReason::NoResults),
-        Refusal::NoSeries(_) => (Code::FailedPrecondition, ErrorReason::NoSeries),
-        Refusal::PartOfSweep { .. } => (Code::FailedPrecondition, ErrorReason::PartOfSweep),
-        Refusal::QueueFull { .. } => (Code::ResourceExhausted, ErrorReason::QueueFull),
-        Refusal::LimitExceeded { .. } => (Code::ResourceExhausted, ErrorReason::LimitExceeded),
-        Refusal::TooManyStreams { .. } => (Code::ResourceExhausted, ErrorReason::TooManyStreams),
-        Refusal::StorageFull => (Code::ResourceExhausted, ErrorReason::StorageFull),
-        Refusal::SequenceGone { .. } => (Code::OutOfRange, ErrorReason::SequenceGone),
-        Refusal::OffsetOutOfRange { .. } => (Code::OutOfRange, ErrorReason::OffsetOutOfRange),
-        Refusal::WatchTooSlow { .. } => (Code::Aborted, ErrorReason::WatchTooSlow),
-        Refusal::ShuttingDown { .. } => (Code::Unavailable, ErrorReason::ShuttingDown),
-        Refusal::StreamExpired { .. } => (Code::Unavailable, ErrorReason::StreamExpired),
-        Refusal::NotAuthenticated => (Code::Unauthenticated, ErrorReason::NotAuthenticated),
-        Refusal::NotAllowed { .. } => (Code::PermissionDenied, ErrorReason::NotAllowed),
-        Refusal::DeadlinePassed { .. } => (Code::DeadlineExceeded, ErrorReason::DeadlinePassed),
-        Refusal::Internal(_) => (Code::Internal, ErrorReason::Internal),
+fn code_and_reason(error: &ApiError) -> (Code, ErrorReason) {
+    match error {
+        ApiError::InvalidScenario(_) => (Code::InvalidArgument, ErrorReason::InvalidScenario),
+        ApiError::InvalidRequest { .. } => (Code::InvalidArgument, ErrorReason::InvalidRequest),
+        ApiError::RunNotFound(_) => (Code::NotFound, ErrorReason::RunNotFound),
+        ApiError::ArtifactNotFound { .. } => (Code::NotFound, ErrorReason::ArtifactNotFound),
+        ApiError::ModelNotFound { .. } => (Code::NotFound, ErrorReason::ModelNotFound),
+        ApiError::RunExists(_) => (Code::AlreadyExists, ErrorReason::RunExists),
+        ApiError::RequestIdReused(_) => (Code::AlreadyExists, ErrorReason::RequestIdReused),
+        ApiError::RunNotEnded { .. } => (Code::FailedPrecondition, ErrorReason::RunNotEnded),
+        ApiError::NoResults { .. } => (Code::FailedPrecondition, ErrorReason::NoResults),
+        ApiError::NoSeries(_) => (Code::FailedPrecondition, ErrorReason::NoSeries),
+        ApiError::PartOfSweep { .. } => (Code::FailedPrecondition, ErrorReason::PartOfSweep),
+        ApiError::QueueFull { .. } => (Code::ResourceExhausted, ErrorReason::QueueFull),
+        ApiError::LimitExceeded { .. } => (Code::ResourceExhausted, ErrorReason::LimitExceeded),
+        ApiError::TooManyStreams { .. } => (Code::ResourceExhausted, ErrorReason::TooManyStreams),
+        ApiError::StorageFull => (Code::ResourceExhausted, ErrorReason::StorageFull),
+        ApiError::SequenceGone { .. } => (Code::OutOfRange, ErrorReason::SequenceGone),
+        ApiError::OffsetOutOfRange { .. } => (Code::OutOfRange, ErrorReason::OffsetOutOfRange),
+        ApiError::WatchTooSlow { .. } => (Code::Aborted, ErrorReason::WatchTooSlow),
+        ApiError::ShuttingDown { .. } => (Code::Unavailable, ErrorReason::ShuttingDown),
+        ApiError::StreamExpired { .. } => (Code::Unavailable, ErrorReason::StreamExpired),
+        ApiError::NotAuthenticated => (Code::Unauthenticated, ErrorReason::NotAuthenticated),
+        ApiError::NotAllowed { .. } => (Code::PermissionDenied, ErrorReason::NotAllowed),
+        ApiError::DeadlinePassed { .. } => (Code::DeadlineExceeded, ErrorReason::DeadlinePassed),
+        ApiError::Internal(_) => (Code::Internal, ErrorReason::Internal),
     }
 }
 
 /// What goes with the reason, for programs.
-fn metadata(refusal: &Refusal) -> Vec<(&'static str, String)> {
-    match refusal {
-        Refusal::RunNotFound(run)
-        | Refusal::RunExists(run)
-        | Refusal::RequestIdReused(run)
-        | Refusal::NoSeries(run) => {
+fn metadata(error: &ApiError) -> Vec<(&'static str, String)> {
+    match error {
+        ApiError::RunNotFound(run)
+        | ApiError::RunExists(run)
+        | ApiError::RequestIdReused(run)
+        | ApiError::NoSeries(run) => {
             vec![("run", run.clone())]
         }
-        Refusal::ArtifactNotFound { run, artifact } => vec![("run", run.clone()), ("artifact", artifact.clone())],
-        Refusal::RunNotEnded { run, state } | Refusal::NoResults { run, state, .. } => {
+        ApiError::ArtifactNotFound { run, artifact } => vec![("run", run.clone()), ("artifact", artifact.clone())],
+        ApiError::RunNotEnded { run, state } | ApiError::NoResults { run, state, .. } => {
             vec![("run", run.clone()), ("state", v1::RunState::from(*state).as_str_name().to_owned())]
         }
-        Refusal::PartOfSweep { run, parent } => vec![("run", run.clone()), ("parent", parent.clone())],
-        Refusal::QueueFull { allowed, asked } => numbers("queue_max", *allowed, *asked),
-        Refusal::LimitExceeded { limit, allowed, asked } => numbers(limit_field(*limit), *allowed, *asked),
-        Refusal::TooManyStreams { allowed, .. } => {
+        ApiError::PartOfSweep { run, parent } => vec![("run", run.clone()), ("parent", parent.clone())],
+        ApiError::QueueFull { allowed, asked } => numbers("queue_max", *allowed, *asked),
+        ApiError::LimitExceeded { limit, allowed, asked } => numbers(limit_field(*limit), *allowed, *asked),
+        ApiError::TooManyStreams { allowed, .. } => {
             vec![("limit", "streams_max".to_owned()), ("allowed", allowed.to_string())]
         }
-        Refusal::SequenceGone { run, oldest, latest } => {
+        ApiError::SequenceGone { run, oldest, latest } => {
             vec![("run", run.clone()), ("oldest", oldest.to_string()), ("latest", latest.to_string())]
         }
-        Refusal::OffsetOutOfRange { size } => vec![("size", size.to_string())],
-        Refusal::WatchTooSlow { resume_after, .. } => vec![("resume_after", resume_after.to_string())],
-        Refusal::ShuttingDown { resume_after }
-        | Refusal::StreamExpired { resume_after }
-        | Refusal::DeadlinePassed { resume_after } => {
+        ApiError::OffsetOutOfRange { size } => vec![("size", size.to_string())],
+        ApiError::WatchTooSlow { resume_after, .. } => vec![("resume_after", resume_after.to_string())],
+        ApiError::ShuttingDown { resume_after }
+        | ApiError::StreamExpired { resume_after }
+        | ApiError::DeadlinePassed { resume_after } => {
             resume_after.iter().map(|sequence| ("resume_after", sequence.to_string())).collect()
         }
-        Refusal::NotAllowed { role, owner } => {
+        ApiError::NotAllowed { role, owner } => {
             let owner = owner.iter().map(|owner| ("owner", owner.clone()));
             std::iter::once(("role", role.word().to_owned())).chain(owner).collect()
         }
@@ -117,9 +117,9 @@ fn limit_field(limit: Limit) -> &'static str {
     }
 }
 
-fn violations(refusal: &Refusal) -> Vec<FieldViolation> {
-    match refusal {
-        Refusal::InvalidScenario(diagnostics) => {
+fn violations(error: &ApiError) -> Vec<FieldViolation> {
+    match error {
+        ApiError::InvalidScenario(diagnostics) => {
             let violation = |diagnostic: &tailback_scenario::Diagnostic| {
                 let place = diagnostic.span.map_or_else(String::new, |span| {
                     let (line, column) = diagnostics.position(span);
@@ -131,7 +131,7 @@ fn violations(refusal: &Refusal) -> Vec<FieldViolation> {
             };
             diagnostics.list.iter().take(VIOLATIONS_MAX).map(violation).collect()
         }
-        Refusal::InvalidRequest { field, problem } => vec![FieldViolation::new(*field, shortened(problem))],
+        ApiError::InvalidRequest { field, problem } => vec![FieldViolation::new(*field, shortened(problem))],
         _ => Vec::new(),
     }
 }

@@ -1,14 +1,14 @@
 //! Congestion as credits tell it: how full the buffer behind an output is.
 
-use super::{OtherWays, Scene};
+use super::{DecisionContext, OtherWays};
 use crate::{Hop, Lane};
 
-/// When a minimal way counts as congested, and another one as better.
+/// When a minimal path counts as congested, and another one as better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Credits {
-    /// Percent of its buffer that a minimal way must at least have in use.
+    /// Percent of its buffer that a minimal path must at least have in use.
     pub minimum: u32,
-    /// Percent of the use of the minimal way that another way may have at most.
+    /// Percent of the use of the minimal path that another path may have at most.
     pub share: u32,
     /// A minimal global link must have more in use than this percentage of the mean of all global links of its router,
     /// and so many flits.
@@ -21,61 +21,62 @@ pub(super) struct Credits {
 impl Credits {
     /// The flits in the buffer of a channel: its own, or the mean of its port.
     #[inline]
-    fn occupancy(&self, scene: &Scene<'_>, lane: Lane) -> u32 {
+    fn occupancy(&self, context: &DecisionContext<'_>, lane: Lane) -> u32 {
         if self.whole_port {
-            scene.view.port_occupancy(lane.port) / u32::from(scene.view.channels(lane.port)).max(1)
+            context.view.port_occupancy(lane.port) / u32::from(context.view.channels(lane.port)).max(1)
         } else {
-            scene.view.occupancy(lane.port, lane.vc)
+            context.view.occupancy(lane.port, lane.vc)
         }
     }
 
     /// The use of a channel in ten thousandths of its buffer.
     #[inline]
-    fn used(&self, scene: &Scene<'_>, lane: Lane) -> u32 {
-        10_000 * self.occupancy(scene, lane) / scene.view.capacity(lane.port, lane.vc).max(1)
+    fn used(&self, context: &DecisionContext<'_>, lane: Lane) -> u32 {
+        10_000 * self.occupancy(context, lane) / context.view.capacity(lane.port, lane.vc).max(1)
     }
 
-    /// Whether the minimal way is in use and cannot be taken this very moment.
+    /// Whether the minimal path is in use and cannot be taken this very moment.
     #[inline]
-    pub fn is_congested(&self, scene: &Scene<'_>) -> bool {
-        let Lane { port, vc } = scene.minimal;
-        !scene.view.admits(port, vc) && (self.minimum == 0 || self.used(scene, scene.minimal) >= 100 * self.minimum)
+    pub fn is_congested(&self, context: &DecisionContext<'_>) -> bool {
+        let Lane { port, vc } = context.minimal;
+        !context.view.admits(port, vc)
+            && (self.minimum == 0 || self.used(context, context.minimal) >= 100 * self.minimum)
     }
 
-    /// Whether the minimal way is a global link that has no more in use than its siblings: then all are, and nothing is won
+    /// Whether the minimal path is a global link that has no more in use than its siblings: then all are, and nothing is won
     /// by another one.
     #[inline]
-    pub fn is_like_siblings(&self, scene: &Scene<'_>) -> bool {
-        if scene.hop != Hop::Global {
+    pub fn is_like_siblings(&self, context: &DecisionContext<'_>) -> bool {
+        if context.hop != Hop::Global {
             return false;
         }
-        let (vc, siblings) = (scene.minimal.vc, scene.compass.ports(Hop::Global));
+        let (vc, siblings) = (context.minimal.vc, context.routes.ports(Hop::Global));
         let sum = if self.whole_port {
-            siblings.iter().map(|port| self.occupancy(scene, Lane { port, vc })).sum()
+            siblings.iter().map(|port| self.occupancy(context, Lane { port, vc })).sum()
         } else {
-            scene.view.occupancy_of_all(siblings, vc)
+            context.view.occupancy_of_all(siblings, vc)
         };
         // own > siblings % · sum / count + margin, without fractions.
-        let (own, count) = (self.occupancy(scene, scene.minimal), siblings.len());
+        let (own, count) = (self.occupancy(context, context.minimal), siblings.len());
         100 * count * own <= self.siblings * sum + 100 * count * self.siblings_margin
     }
 
-    /// The most flits that the buffer of another way may hold to be better: much less in use than the minimal one, by
+    /// The most flits that the buffer of another path may hold to be better: much less in use than the minimal one, by
     /// share of their buffers.
     #[inline]
-    pub fn occupancy_max(&self, scene: &Scene<'_>, ways: OtherWays) -> u32 {
+    pub fn occupancy_max(&self, context: &DecisionContext<'_>, ways: OtherWays) -> u32 {
         if self.whole_port {
             return u32::MAX; // this is not about single buffers: see `accepts`
         }
-        let used_max = self.share * self.used(scene, scene.minimal) / 100;
-        let capacity = scene.view.capacity(scene.compass.first_port(ways.hop), ways.vc);
+        let used_max = self.share * self.used(context, context.minimal) / 100;
+        let capacity = context.view.capacity(context.routes.first_port(ways.hop), ways.vc);
         flits_of_use(used_max, capacity)
     }
 
-    /// Whether another way is better, if its own buffer is.
+    /// Whether another path is better, if its own buffer is.
     #[inline]
-    pub fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
-        !self.whole_port || 100 * self.used(scene, candidate) <= self.share * self.used(scene, scene.minimal)
+    pub fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+        !self.whole_port || 100 * self.used(context, candidate) <= self.share * self.used(context, context.minimal)
     }
 }
 

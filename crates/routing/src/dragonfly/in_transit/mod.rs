@@ -1,4 +1,4 @@
-//! Routing that may leave the minimal way while a packet is in transit: OLM and the contention-based mechanisms.
+//! Routing that may leave the minimal path while a packet is in transit: OLM and the contention-based mechanisms.
 //!
 //! They share where a packet may misroute and by which virtual channels, and differ in what makes it ([`Trigger`]):
 //!
@@ -23,7 +23,7 @@ use tailback_topology::{Dragonfly, LinkClass, Port, RouterId, Topology};
 
 use self::contention::Contention;
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
-use super::compass::{Chart, Compass};
+use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{
     Agent, ChannelKind, Header, Hop, Interests, Lane, Notice, PortSet, Routing, Step, Validity, VcSequence, View,
 };
@@ -43,7 +43,7 @@ mod done {
     pub const GLOBAL: u8 = 4;
 }
 
-/// What makes a packet look for another way, and which ways will do.
+/// What makes a packet look for another path, and which paths will do.
 pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
     /// One line for people.
     fn describe(&self) -> String;
@@ -56,8 +56,8 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
     /// Whether it draws at random whether it fires.
     const DRAWS: bool = false;
 
-    /// Whether a packet looks for another way than its minimal one.
-    fn fires(&self, scene: &Scene<'_>, random: &mut Stream) -> bool;
+    /// Whether a packet looks for another path than its minimal one.
+    fn fires(&self, context: &DecisionContext<'_>, random: &mut Stream) -> bool;
 
     /// Where that it does not fire depends on nothing but how many packets want the minimal output: whether they are now as
     /// many as make it fire. Packets that it holds for are not asked about until then.
@@ -68,24 +68,24 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
 
     /// Whether that holds for a packet.
     #[inline]
-    fn counts_only(&self, _scene: &Scene<'_>) -> bool {
+    fn counts_only(&self, _scene: &DecisionContext<'_>) -> bool {
         false
     }
 
-    /// The most flits that the buffer behind another way may hold.
+    /// The most flits that the buffer behind another path may hold.
     #[inline]
-    fn occupancy_max(&self, _scene: &Scene<'_>, _ways: OtherWays) -> u32 {
+    fn occupancy_max(&self, _scene: &DecisionContext<'_>, _ways: OtherWays) -> u32 {
         u32::MAX
     }
 
-    /// Whether another way will do that is open and whose buffer holds no more than that.
-    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool;
+    /// Whether another path will do that is open and whose buffer holds no more than that.
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool;
 }
 
 /// What a trigger sees of a router and of the packet that is asked about.
-pub(super) struct Scene<'a> {
+pub(super) struct DecisionContext<'a> {
     pub view: &'a dyn View,
-    pub compass: &'a Compass,
+    pub routes: &'a LocalRoutes,
     pub contention: &'a Contention,
     /// The minimal step of the packet.
     pub minimal: Lane,
@@ -107,7 +107,7 @@ pub(super) enum Probe {
 /// A mechanism with its trigger.
 #[derive(Debug)]
 pub(super) struct InTransit<T> {
-    chart: Arc<Chart>,
+    tables: Arc<RouteTables>,
     trigger: T,
     probe: Probe,
 }
@@ -115,7 +115,7 @@ pub(super) struct InTransit<T> {
 impl<T: Trigger> InTransit<T> {
     pub(super) fn new(topology: Arc<Dragonfly>, trigger: T, probe: Probe) -> Self {
         let sequence = VcSequence::parse(ORDER, &["l?gl?gl?"]).expect("the order is long enough");
-        Self { chart: Arc::new(Chart::new(topology, sequence)), trigger, probe }
+        Self { tables: Arc::new(RouteTables::new(topology, sequence)), trigger, probe }
     }
 }
 
@@ -125,18 +125,18 @@ fn kind(hop: Hop, vc: u8) -> ChannelKind {
 
 impl<T: Trigger> Routing for InTransit<T> {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.chart.topology) as _
+        Arc::clone(&self.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.chart.virtual_channels()
+        self.tables.virtual_channels()
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        let compass = self.chart.compass(router);
-        let topology = &self.chart.topology;
+        let routes = self.tables.routes(router);
+        let topology = &self.tables.topology;
         let contention = Contention::new(topology.ports(router), topology.groups());
-        Box::new(InTransitAgent { compass, contention, trigger: self.trigger.clone(), probe: self.probe })
+        Box::new(InTransitAgent { routes, contention, trigger: self.trigger.clone(), probe: self.probe })
     }
 
     fn revises(&self) -> bool {
@@ -168,18 +168,18 @@ impl<T: Trigger> Routing for InTransit<T> {
     }
 
     fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        let compass = self.chart.compass(router);
+        let routes = self.tables.routes(router);
         let towards = |destination, steps: &mut Vec<Step>| {
-            let packet = Case::new(&compass, entry, header.towards(destination));
+            let packet = PacketState::new(&routes, entry, header.towards(destination));
             packet.minimal_steps(steps);
-            let minimal = steps.first().and_then(|step| compass.kind(step.port));
+            let minimal = steps.first().and_then(|step| routes.kind(step.port));
             let Some(ways) = packet.other_ways(minimal) else { return };
             let mut ports = packet.ports(ways);
             steps.iter().for_each(|step| ports.remove(step.port));
             steps.extend(ports.iter().map(|port| packet.other_step(ways, port)));
         };
         if header.is_anywhere() {
-            for destination in self.chart.destinations() {
+            for destination in self.tables.destinations() {
                 let mut found = Vec::new();
                 towards(destination, &mut found);
                 steps.extend(found);
@@ -195,8 +195,8 @@ impl<T: Trigger> Routing for InTransit<T> {
 }
 
 /// A packet at a router: what it may do there.
-struct Case<'a> {
-    compass: &'a Compass,
+struct PacketState<'a> {
+    routes: &'a LocalRoutes,
     /// How it came in: the kind of the link, none from a node, and the channel.
     entry: Option<(Hop, u8)>,
     header: Header,
@@ -205,12 +205,12 @@ struct Case<'a> {
     port: Port,
 }
 
-impl<'a> Case<'a> {
+impl<'a> PacketState<'a> {
     #[inline]
-    fn new(compass: &'a Compass, entry: Lane, header: Header) -> Self {
+    fn new(routes: &'a LocalRoutes, entry: Lane, header: Header) -> Self {
         let (group, place, port) = Dragonfly::locate(header.destination());
-        let entry = compass.kind(entry.port).map(|hop| (hop, entry.vc));
-        Self { compass, entry, header, group, place, port }
+        let entry = routes.kind(entry.port).map(|hop| (hop, entry.vc));
+        Self { routes, entry, header, group, place, port }
     }
 
     fn has(&self, what: u8) -> bool {
@@ -219,7 +219,7 @@ impl<'a> Case<'a> {
 
     /// Whether it is still in the group it comes from and goes to another one.
     fn is_leaving(&self) -> bool {
-        !self.has(done::GLOBAL) && self.group != self.compass.group
+        !self.has(done::GLOBAL) && self.group != self.routes.group
     }
 
     /// The step by a link of a kind, as the order of channels wants it.
@@ -239,7 +239,7 @@ impl<'a> Case<'a> {
 
     /// The header after a global link.
     fn through(&self, port: Port) -> Header {
-        let detours = self.compass.group_behind(port) != self.group;
+        let detours = self.routes.group_behind(port) != self.group;
         Header { leg: done::GLOBAL, detoured: self.header.detoured || detours, ..self.header }
     }
 
@@ -252,15 +252,15 @@ impl<'a> Case<'a> {
 
     /// All steps that are minimal, or, where the packet must leave, none.
     fn minimal_steps(&self, steps: &mut Vec<Step>) {
-        if (self.group, self.place) == (self.compass.group, self.compass.place) {
-            steps.push(self.compass.eject(self.port, self.header));
+        if (self.group, self.place) == (self.routes.group, self.routes.place) {
+            steps.push(self.routes.eject(self.port, self.header));
         } else if !self.has(done::MUST_LEAVE) {
-            let hops = self.compass.all_towards(self.group, self.place);
+            let hops = self.routes.all_towards(self.group, self.place);
             steps.extend(hops.into_iter().map(|(hop, port)| self.step(hop, port)));
         }
     }
 
-    /// The links by which it may leave the minimal way here, if it may: `minimal` is the kind of those that are minimal, none
+    /// The links by which it may leave the minimal path here, if it may: `minimal` is the kind of those that are minimal, none
     /// at its destination.
     #[inline]
     fn other_ways(&self, minimal: Option<Hop>) -> Option<OtherWays> {
@@ -280,8 +280,8 @@ impl<'a> Case<'a> {
     fn ports(&self, ways: OtherWays) -> PortSet {
         match ways.hop {
             // From where it comes to it must leave its group.
-            Hop::Local if self.is_leaving() => self.compass.ports_to_gateways(),
-            hop => self.compass.ports(hop),
+            Hop::Local if self.is_leaving() => self.routes.ports_to_gateways(),
+            hop => self.routes.ports(hop),
         }
     }
 
@@ -295,7 +295,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The links of a router by which a packet may leave its minimal way: all of a kind, by one channel.
+/// The links of a router by which a packet may leave its minimal path: all of a kind, by one channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OtherWays {
     hop: Hop,
@@ -303,7 +303,7 @@ pub(super) struct OtherWays {
 }
 
 struct InTransitAgent<T> {
-    compass: Compass,
+    routes: LocalRoutes,
     contention: Contention,
     trigger: T,
     probe: Probe,
@@ -312,21 +312,21 @@ struct InTransitAgent<T> {
 impl<T: Trigger> InTransitAgent<T> {
     /// A step that is not minimal, if there is one that will do.
     #[inline]
-    fn misroute(&self, packet: &Case<'_>, scene: &Scene<'_>, random: &mut Stream) -> Option<Step> {
-        let ways = packet.other_ways(Some(scene.hop))?;
+    fn misroute(&self, packet: &PacketState<'_>, context: &DecisionContext<'_>, random: &mut Stream) -> Option<Step> {
+        let ways = packet.other_ways(Some(context.hop))?;
         let forced = packet.has(done::MUST_LEAVE);
         let mut ports = packet.ports(ways);
         if !forced {
-            ports.remove(scene.minimal.port);
+            ports.remove(context.minimal.port);
         }
         if self.probe == Probe::One {
             ports = PortSet::of(draw(ports, random)?);
         }
         let will_do = if forced {
-            scene.view.open(ports, ways.vc, u32::MAX)
+            context.view.open(ports, ways.vc, u32::MAX)
         } else {
-            let open = scene.view.open(ports, ways.vc, self.trigger.occupancy_max(scene, ways));
-            open.filter(|port| self.trigger.accepts(scene, Lane { port, vc: ways.vc }))
+            let open = context.view.open(ports, ways.vc, self.trigger.occupancy_max(context, ways));
+            open.filter(|port| self.trigger.accepts(context, Lane { port, vc: ways.vc }))
         };
         let chosen = match self.probe {
             Probe::All => draw(will_do, random),
@@ -345,41 +345,41 @@ fn draw(ports: PortSet, random: &mut Stream) -> Option<Port> {
 
 impl<T: Trigger> Agent for InTransitAgent<T> {
     fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        let packet = Case::new(&self.compass, entry, *header);
-        let Some((hop, port)) = self.compass.towards(packet.group, packet.place, random) else {
-            return self.compass.eject(packet.port, *header).settled(true);
+        let packet = PacketState::new(&self.routes, entry, *header);
+        let Some((hop, port)) = self.routes.towards(packet.group, packet.place, random) else {
+            return self.routes.eject(packet.port, *header).settled(true);
         };
         let minimal = packet.step(hop, port);
         if !T::DRAWS && packet.other_ways(Some(hop)).is_none() {
-            return minimal.settled(!self.compass.draws_towards(packet.group));
+            return minimal.settled(!self.routes.draws_towards(packet.group));
         }
-        let scene = Scene {
+        let context = DecisionContext {
             view,
-            compass: &self.compass,
+            routes: &self.routes,
             contention: &self.contention,
             minimal: Lane { port, vc: minimal.vc },
             hop,
             leaves_for: (packet.is_leaving() && packet.entry.is_none()).then_some(packet.group),
         };
         if packet.has(done::MUST_LEAVE) {
-            return self.misroute(&packet, &scene, random).unwrap_or(Step::none_yet(*header));
+            return self.misroute(&packet, &context, random).unwrap_or(Step::none_yet(*header));
         }
-        if !self.trigger.fires(&scene, random) {
-            let stays = self.trigger.counts_only(&scene) && !self.compass.draws_towards(packet.group);
+        if !self.trigger.fires(&context, random) {
+            let stays = self.trigger.counts_only(&context) && !self.routes.draws_towards(packet.group);
             return if stays { minimal.valid(Validity::UntilNamed) } else { minimal };
         }
-        self.misroute(&packet, &scene, random).unwrap_or(minimal)
+        self.misroute(&packet, &context, random).unwrap_or(minimal)
     }
 
     fn ejects(&self, _entry: Lane, header: &Header) -> bool {
-        self.compass.is_last(header)
+        self.routes.is_last(header)
     }
 
     fn head_arrived(&mut self, entry: Lane, header: &Header) -> Option<Port> {
         let (group, place, port) = Dragonfly::locate(header.destination());
-        let minimal = self.compass.first_towards(group, place).unwrap_or(port);
+        let minimal = self.routes.first_towards(group, place).unwrap_or(port);
         let leaves_for =
-            (group != self.compass.group && self.compass.kind(entry.port) != Some(Hop::Local)).then_some(group);
+            (group != self.routes.group && self.routes.kind(entry.port) != Some(Hop::Local)).then_some(group);
         self.contention.head_arrived(entry, minimal, leaves_for);
         self.trigger.is_reached(self.contention.count(minimal)).then_some(minimal)
     }

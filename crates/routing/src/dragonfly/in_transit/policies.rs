@@ -7,7 +7,7 @@ use tailback_random::Stream;
 use tailback_topology::AnyTopology;
 
 use super::credits::Credits;
-use super::{InTransit, LOCAL, OtherWays, Probe, Scene, Trigger};
+use super::{DecisionContext, InTransit, LOCAL, OtherWays, Probe, Trigger};
 use crate::registry::{RoutingModel, needs};
 use crate::{Changes, Interests, Lane, Routing};
 
@@ -88,7 +88,7 @@ const HEADS: Interests = Interests {
     broadcast_flits: 0,
 };
 
-/// OLM: misroutes when the minimal way is congested by what credits tell.
+/// OLM: misroutes when the minimal path is congested by what credits tell.
 pub(crate) const OLM: RoutingModel = RoutingModel {
     name: "olm",
     topology: "dragonfly",
@@ -106,18 +106,18 @@ impl Trigger for Olm {
     }
 
     #[inline]
-    fn fires(&self, scene: &Scene<'_>, _random: &mut Stream) -> bool {
-        self.0.is_congested(scene) && !self.0.is_like_siblings(scene)
+    fn fires(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
+        self.0.is_congested(context) && !self.0.is_like_siblings(context)
     }
 
     #[inline]
-    fn occupancy_max(&self, scene: &Scene<'_>, ways: OtherWays) -> u32 {
-        self.0.occupancy_max(scene, ways)
+    fn occupancy_max(&self, context: &DecisionContext<'_>, ways: OtherWays) -> u32 {
+        self.0.occupancy_max(context, ways)
     }
 
     #[inline]
-    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
-        self.0.accepts(scene, candidate)
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+        self.0.accepts(context, candidate)
     }
 }
 
@@ -145,8 +145,8 @@ impl Trigger for Base {
     }
 
     #[inline]
-    fn fires(&self, scene: &Scene<'_>, _random: &mut Stream) -> bool {
-        scene.contention.count(scene.minimal.port) >= self.threshold
+    fn fires(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
+        context.contention.count(context.minimal.port) >= self.threshold
     }
 
     #[inline]
@@ -155,13 +155,13 @@ impl Trigger for Base {
     }
 
     #[inline]
-    fn counts_only(&self, _scene: &Scene<'_>) -> bool {
+    fn counts_only(&self, _scene: &DecisionContext<'_>) -> bool {
         true
     }
 
     #[inline]
-    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
-        scene.contention.count(candidate.port) < self.threshold
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+        context.contention.count(candidate.port) < self.threshold
     }
 }
 
@@ -184,8 +184,8 @@ struct Hybrid {
 
 impl Hybrid {
     #[inline]
-    fn is_contended(&self, scene: &Scene<'_>) -> bool {
-        scene.contention.count(scene.minimal.port) >= self.threshold
+    fn is_contended(&self, context: &DecisionContext<'_>) -> bool {
+        context.contention.count(context.minimal.port) >= self.threshold
     }
 }
 
@@ -199,19 +199,19 @@ impl Trigger for Hybrid {
     }
 
     #[inline]
-    fn fires(&self, scene: &Scene<'_>, _random: &mut Stream) -> bool {
-        self.is_contended(scene) || (self.credits.is_congested(scene) && !self.credits.is_like_siblings(scene))
+    fn fires(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
+        self.is_contended(context) || (self.credits.is_congested(context) && !self.credits.is_like_siblings(context))
     }
 
     #[inline]
-    fn occupancy_max(&self, scene: &Scene<'_>, ways: OtherWays) -> u32 {
-        // Where contention is the cause, any way that is open is better.
-        if self.is_contended(scene) { u32::MAX } else { self.credits.occupancy_max(scene, ways) }
+    fn occupancy_max(&self, context: &DecisionContext<'_>, ways: OtherWays) -> u32 {
+        // Where contention is the cause, any path that is open is better.
+        if self.is_contended(context) { u32::MAX } else { self.credits.occupancy_max(context, ways) }
     }
 
     #[inline]
-    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
-        self.is_contended(scene) || self.credits.accepts(scene, candidate)
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+        self.is_contended(context) || self.credits.accepts(context, candidate)
     }
 }
 
@@ -263,12 +263,12 @@ impl Trigger for Ectn {
     }
 
     #[inline]
-    fn fires(&self, scene: &Scene<'_>, random: &mut Stream) -> bool {
+    fn fires(&self, context: &DecisionContext<'_>, random: &mut Stream) -> bool {
         let contended = |group: u32| {
-            let others = scene.view.board().sum_of_others(scene.compass.place as usize, group as usize);
-            scene.contention.partial(group) + others >= self.combined
+            let others = context.view.board().sum_of_others(context.routes.place as usize, group as usize);
+            context.contention.partial(group) + others >= self.combined
         };
-        self.base.fires(scene, random) || scene.leaves_for.is_some_and(contended)
+        self.base.fires(context, random) || context.leaves_for.is_some_and(contended)
     }
 
     #[inline]
@@ -277,13 +277,13 @@ impl Trigger for Ectn {
     }
 
     #[inline]
-    fn counts_only(&self, scene: &Scene<'_>) -> bool {
-        scene.leaves_for.is_none()
+    fn counts_only(&self, context: &DecisionContext<'_>) -> bool {
+        context.leaves_for.is_none()
     }
 
     #[inline]
-    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
-        self.base.accepts(scene, candidate)
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+        self.base.accepts(context, candidate)
     }
 }
 
@@ -326,15 +326,15 @@ impl Trigger for Statistical {
     }
 
     #[inline]
-    fn fires(&self, scene: &Scene<'_>, random: &mut Stream) -> bool {
-        let count = scene.contention.count(scene.minimal.port);
+    fn fires(&self, context: &DecisionContext<'_>, random: &mut Stream) -> bool {
+        let count = context.contention.count(context.minimal.port);
         let Some(above) = (count + 1).checked_sub(self.base.threshold).filter(|&above| above > 0) else { return false };
         let steps = self.certain + 1 - self.base.threshold;
         above >= steps || random.below(steps) < above
     }
 
     #[inline]
-    fn accepts(&self, scene: &Scene<'_>, candidate: Lane) -> bool {
-        self.base.accepts(scene, candidate)
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+        self.base.accepts(context, candidate)
     }
 }

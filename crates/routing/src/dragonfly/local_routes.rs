@@ -48,19 +48,19 @@ impl Gateways {
 
 /// A dragonfly and the channels to use in it: what the compasses of all its routers share.
 #[derive(Debug)]
-pub(super) struct Chart {
+pub(super) struct RouteTables {
     pub(super) topology: Arc<Dragonfly>,
     pub(super) sequence: VcSequence,
     gateways: Vec<Arc<Gateways>>,
 }
 
-impl Chart {
+impl RouteTables {
     pub(super) fn new(topology: Arc<Dragonfly>, sequence: VcSequence) -> Self {
         let gateways = (0..topology.groups()).map(|group| Arc::new(Gateways::of(&topology, group))).collect();
         Self { topology, sequence, gateways }
     }
 
-    /// The number of links of a minimal way from a router to another one, each given by its group and its place there.
+    /// The number of links of a minimal path from a router to another one, each given by its group and its place there.
     pub(super) fn distance(&self, from: (u32, u32), to: (u32, u32)) -> u32 {
         if from.0 == to.0 {
             return u32::from(from.1 != to.1);
@@ -77,12 +77,12 @@ impl Chart {
         vec![1, self.sequence.virtual_channels(Hop::Local), self.sequence.virtual_channels(Hop::Global)]
     }
 
-    pub(super) fn compass(self: &Arc<Self>, router: RouterId) -> Compass {
+    pub(super) fn routes(self: &Arc<Self>, router: RouterId) -> LocalRoutes {
         let (group, place) = self.topology.place(router);
         let nodes = self.topology.nodes_per_router() as Port;
         let first_global = u32::from(nodes) + self.topology.routers_per_group() - 1;
         let gateways = Arc::clone(&self.gateways[group as usize]);
-        let (first_global, chart) = (first_global as u16, Arc::clone(self));
+        let (first_global, tables) = (first_global as u16, Arc::clone(self));
         let behind = |offset: u32| match self.topology.peer(router, (u32::from(first_global) + offset) as Port) {
             Peer::Router { router, .. } => self.topology.place(router).0,
             _ => group,
@@ -93,7 +93,7 @@ impl Chart {
         let [locals, globals] = [locals, globals].map(PortSet::from_range);
         // In dragonflies of few groups some ports are open: nothing is behind them.
         let globals = globals.filter(|port| behind[usize::from(u16::from(port) - first_global)] != group);
-        let mut compass = Compass {
+        let mut routes = LocalRoutes {
             group,
             place,
             nodes,
@@ -103,15 +103,15 @@ impl Chart {
             towards: Box::default(),
             behind,
             gateways,
-            chart,
+            tables,
         };
-        let is_gateway = |port| compass.gateways.links.iter().any(|link| link.router == compass.place_behind(port));
-        compass.ports_to_gateways = locals.filter(is_gateway);
-        compass.towards = (0..self.topology.groups()).map(|group| compass.only_port_towards(group)).collect();
-        compass
+        let is_gateway = |port| routes.gateways.links.iter().any(|link| link.router == routes.place_behind(port));
+        routes.ports_to_gateways = locals.filter(is_gateway);
+        routes.towards = (0..self.topology.groups()).map(|group| routes.only_port_towards(group)).collect();
+        routes
     }
 
-    /// One destination at each router: enough to know all ways through the network.
+    /// One destination at each router: enough to know all paths through the network.
     pub(super) fn destinations(&self) -> impl Iterator<Item = Locator> {
         let p = self.topology.nodes_per_router();
         (0..self.topology.routers()).map(move |router| self.topology.locator(router * p))
@@ -129,7 +129,7 @@ impl Chart {
 
 /// What one router knows about directions.
 #[derive(Clone, Debug)]
-pub(super) struct Compass {
+pub(super) struct LocalRoutes {
     pub(super) group: u32,
     pub(super) place: u32,
     nodes: Port,
@@ -142,10 +142,10 @@ pub(super) struct Compass {
     /// By global link: the group behind it.
     behind: Box<[u32]>,
     gateways: Arc<Gateways>,
-    pub(super) chart: Arc<Chart>,
+    pub(super) tables: Arc<RouteTables>,
 }
 
-impl Compass {
+impl LocalRoutes {
     /// Whether a packet is at the router of its destination.
     #[inline]
     pub(super) fn is_last(&self, header: &Header) -> bool {
@@ -168,7 +168,7 @@ impl Compass {
     /// The step by a link of kind `hop` behind `port`, for a packet that came in by `entry`.
     #[inline]
     pub(super) fn step(&self, entry: Lane, hop: Hop, port: Port, header: Header) -> Step {
-        let sequence = &self.chart.sequence;
+        let sequence = &self.tables.sequence;
         let vc = match self.kind(entry.port) {
             None => sequence.first(hop),
             Some(from) => sequence.next(from, entry.vc, hop),
@@ -182,7 +182,7 @@ impl Compass {
         Step::by(Lane { port, vc: 0 }, header)
     }
 
-    /// The next hop of a minimal way to the router at `place` of `group`; `None` at that router. Among equally
+    /// The next hop of a minimal path to the router at `place` of `group`; `None` at that router. Among equally
     /// good links one is drawn.
     #[inline]
     pub(super) fn towards(&self, group: u32, place: u32, random: &mut Stream) -> Option<(Hop, Port)> {
@@ -192,7 +192,7 @@ impl Compass {
         (place != self.place).then(|| (Hop::Local, self.local_port(place)))
     }
 
-    /// The next hop of a minimal way to another group: by a link of this router if it has one, else by a router
+    /// The next hop of a minimal path to another group: by a link of this router if it has one, else by a router
     /// that has. Among equally good links one is drawn.
     #[inline]
     pub(super) fn towards_group(&self, group: u32, random: &mut Stream) -> (Hop, Port) {
@@ -203,7 +203,7 @@ impl Compass {
         }
     }
 
-    /// Whether the next hop of a minimal way to a group is drawn among several.
+    /// Whether the next hop of a minimal path to a group is drawn among several.
     #[inline]
     pub(super) fn draws_towards(&self, group: u32) -> bool {
         group != self.group && self.kind(self.towards[group as usize]).is_none()
@@ -235,7 +235,7 @@ impl Compass {
         self.all_towards(group, place).first().map(|(_, port)| *port)
     }
 
-    /// The router by which minimal ways lead to another group, by its place, and the number of its global link. The first
+    /// The router by which minimal paths lead to another group, by its place, and the number of its global link. The first
     /// one where there are several; none for the own group.
     #[inline]
     pub(super) fn gateway(&self, group: u32) -> Option<(u32, u32)> {
@@ -244,7 +244,7 @@ impl Compass {
         Some((link.router, self.number(link.port) as u32))
     }
 
-    /// The links by which minimal ways lead to another group from the router at `place` of this one: its own if it has
+    /// The links by which minimal paths lead to another group from the router at `place` of this one: its own if it has
     /// any, else those of all others.
     pub(super) fn exits(&self, place: u32, group: u32) -> impl Iterator<Item = GlobalLink> {
         let links = self.gateways.to(group);
@@ -276,7 +276,7 @@ impl Compass {
     /// The ports of global links.
     #[inline]
     pub(super) fn global_ports(&self) -> impl Iterator<Item = Port> + use<> {
-        let count = self.chart.topology.global_links_per_router() as u16;
+        let count = self.tables.topology.global_links_per_router() as u16;
         (self.first_global..self.first_global + count).map(|port| port as Port)
     }
 
@@ -297,7 +297,7 @@ impl Compass {
         index + u32::from(index >= self.place)
     }
 
-    /// All hops that [`Compass::towards`] may choose.
+    /// All hops that [`LocalRoutes::towards`] may choose.
     pub(super) fn all_towards(&self, group: u32, place: u32) -> Vec<(Hop, Port)> {
         if group == self.group {
             return if place == self.place { Vec::new() } else { vec![(Hop::Local, self.local_port(place))] };
@@ -305,7 +305,7 @@ impl Compass {
         self.exits(self.place, group).map(|link| self.by(link)).collect()
     }
 
-    /// The place of a router at which minimal ways from here enter `group`.
+    /// The place of a router at which minimal paths from here enter `group`.
     pub(super) fn entrance(&self, group: u32) -> u32 {
         if group == self.group {
             return self.place;

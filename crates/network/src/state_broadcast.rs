@@ -27,7 +27,7 @@ pub(crate) struct Posting {
 
 /// Where a router belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Seat {
+struct Member {
     domain: u32,
     place: u16,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Domains {
     /// How long a notice takes.
     delay: Tick,
     /// By router of the network.
-    seats: Vec<Seat>,
+    members: Vec<Member>,
     /// By domain: its routers, and the regions that have some of them, in ascending order.
     sizes: Vec<u16>,
     regions: Vec<BTreeSet<u32>>,
@@ -49,15 +49,15 @@ impl Domains {
         let link = fabric.interests().notices?;
         let topology = fabric.topology.as_ref();
         let count = topology.domains() as usize;
-        let (mut seats, mut sizes, mut regions) = (Vec::new(), vec![0; count], vec![BTreeSet::new(); count]);
+        let (mut members, mut sizes, mut regions) = (Vec::new(), vec![0; count], vec![BTreeSet::new(); count]);
         for router in 0..topology.routers() {
             let domain = topology.domain(router);
             let size = &mut sizes[domain as usize];
-            seats.push(Seat { domain, place: *size });
+            members.push(Member { domain, place: *size });
             *size += 1;
             regions[domain as usize].insert(partition.region_of(router));
         }
-        Some(Self { delay: fabric.spec.links[link.index()].latency.into(), seats, sizes, regions })
+        Some(Self { delay: fabric.spec.links[link.index()].latency.into(), members, sizes, regions })
     }
 
     /// The channels that notices need between regions.
@@ -74,20 +74,20 @@ impl Domains {
 
 /// What a region has to do with notices. Empty where agents tell each other nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Gossip {
+pub(crate) struct StateBroadcast {
     /// How long a notice takes.
     delay: Tick,
     /// By router of the region.
-    seats: Vec<Seat>,
+    members: Vec<Member>,
     /// The domains that the region has routers of, in ascending order, each with the other regions that have some, too, by
     /// where they stand among the receivers of this one.
     domains: Vec<(u32, Vec<u32>)>,
-    pub state: GossipState,
+    pub state: BroadcastState,
 }
 
 /// The part of it that changes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct GossipState {
+pub(crate) struct BroadcastState {
     /// By traffic class, then by domain of the region. One for all if nothing is told.
     boards: Vec<Board>,
     /// Notices on their way, by the payload of their event, and the payloads that are free.
@@ -99,7 +99,7 @@ pub(crate) struct GossipState {
     pub look_due: bool,
 }
 
-impl Gossip {
+impl StateBroadcast {
     /// What region `index` has to do with it, which has `routers` and knows other regions by `receiver`.
     pub fn new(
         domains: Option<&Domains>,
@@ -109,22 +109,22 @@ impl Gossip {
         routers: &[RouterId],
     ) -> Self {
         let changed = vec![0; routers.len().div_ceil(64)];
-        let state = GossipState { boards: vec![Board::default()], changed, ..GossipState::default() };
+        let state = BroadcastState { boards: vec![Board::default()], changed, ..BroadcastState::default() };
         let Some(all) = domains else { return Self { state, ..Self::default() } };
-        let seats: Vec<Seat> = routers.iter().map(|&router| all.seats[router as usize]).collect();
-        let own: BTreeSet<u32> = seats.iter().map(|seat| seat.domain).collect();
+        let members: Vec<Member> = routers.iter().map(|&router| all.members[router as usize]).collect();
+        let own: BTreeSet<u32> = members.iter().map(|member| member.domain).collect();
         let board = |domain: &u32| Board::new(all.sizes[*domain as usize].into());
         let boards = (0..classes).flat_map(|_| own.iter().map(board)).collect();
         let others = |domain: u32| all.regions[domain as usize].iter().copied().filter(|&region| region != index);
         let domains = own.iter().map(|&domain| (domain, others(domain).map(receiver).collect())).collect();
-        Self { delay: all.delay, seats, domains, state: GossipState { boards, ..state } }
+        Self { delay: all.delay, members, domains, state: BroadcastState { boards, ..state } }
     }
 
     /// The board that a router reads for a traffic class.
     #[inline]
     pub fn board(&self, class: u8, router: u32) -> &Board {
-        match self.seats.get(router as usize) {
-            Some(seat) => &self.state.boards[self.board_index(class, seat.domain)],
+        match self.members.get(router as usize) {
+            Some(member) => &self.state.boards[self.board_index(class, member.domain)],
             None => &self.state.boards[0],
         }
     }
@@ -164,7 +164,7 @@ impl Gossip {
         outbox: &mut Outbox<NetworkMail>,
     ) -> (Tick, Event) {
         let tick = now + self.delay;
-        let Seat { domain, place } = self.seats[router as usize];
+        let Member { domain, place } = self.members[router as usize];
         let posting = Posting { class, domain, place, notice };
         let (_, others) = self.domains.iter().find(|(own, _)| *own == domain).expect("it is one of this region's");
         for &receiver in others {

@@ -43,13 +43,13 @@ impl Executor for AnyExecutor {
 }
 
 /// A network that is being simulated.
-pub(crate) trait Machine: Send {
+pub(crate) trait RunningNetwork: Send {
     /// Simulates everything before `end`, and calls `watch` now and again, between windows.
     fn run_until(
         &mut self,
         end: Tick,
         executor: &AnyExecutor,
-        watch: &mut (dyn FnMut(&dyn Machine) -> ControlFlow<()> + Send),
+        watch: &mut (dyn FnMut(&dyn RunningNetwork) -> ControlFlow<()> + Send),
     ) -> Outcome;
 
     fn now(&self) -> Tick;
@@ -80,7 +80,7 @@ pub(crate) trait Machine: Send {
 
 /// Builds the network of `plan` with the fastest routers that can do what it asks for, to be watched at most every
 /// `watched_every` ticks.
-pub(crate) fn build(plan: NetworkPlan, record: &RecordPlan, watched_every: Tick) -> Box<dyn Machine> {
+pub(crate) fn build(plan: NetworkPlan, record: &RecordPlan, watched_every: Tick) -> Box<dyn RunningNetwork> {
     let protocol = Arc::clone(&plan.protocol);
     let recorder = |_| Recorder::new(record, protocol.as_ref());
     if plan.suits::<Plain>() {
@@ -92,12 +92,12 @@ pub(crate) fn build(plan: NetworkPlan, record: &RecordPlan, watched_every: Tick)
     }
 }
 
-impl<M: Microarchitecture> Machine for Simulation<NetworkRegion<Recorder, M>> {
+impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder, M>> {
     fn run_until(
         &mut self,
         end: Tick,
         executor: &AnyExecutor,
-        watch: &mut (dyn FnMut(&dyn Machine) -> ControlFlow<()> + Send),
+        watch: &mut (dyn FnMut(&dyn RunningNetwork) -> ControlFlow<()> + Send),
     ) -> Outcome {
         Self::run_until(self, end, executor, |simulation| watch(simulation))
     }

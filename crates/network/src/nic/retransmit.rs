@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lanes::Waiting;
+use super::source_queues::Waiting;
 use crate::time::Time;
 
 /// A message of which some packets are not forgotten.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Copy {
+pub(crate) struct KeptMessage {
     pub created: Time,
     pub destination: u32,
     pub flits: u32,
@@ -21,17 +21,17 @@ pub(crate) struct Copy {
 
 /// The messages of a node, by name. Names are used again.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Copies {
-    messages: Vec<Copy>,
+pub(crate) struct RetransmitBuffer {
+    messages: Vec<KeptMessage>,
     free: Vec<u32>,
 }
 
-impl Copies {
+impl RetransmitBuffer {
     /// Keeps a message that is cut into packets of at most `packet_flits_max` flits; returns its name.
     pub fn keep(&mut self, message: &Waiting, packet_flits_max: u16) -> u32 {
         let &Waiting { created, destination, flits_left: flits, traffic, .. } = message;
         let packets_left = flits.div_ceil(packet_flits_max.into());
-        let copy = Copy { created, destination, flits, traffic, packets_left, rest_index: 0, rest_flits: 0 };
+        let copy = KeptMessage { created, destination, flits, traffic, packets_left, rest_index: 0, rest_flits: 0 };
         if let Some(name) = self.free.pop() {
             self.messages[name as usize] = copy;
             return name;
@@ -40,11 +40,11 @@ impl Copies {
         self.messages.len() as u32 - 1
     }
 
-    pub fn get(&self, name: u32) -> &Copy {
+    pub fn get(&self, name: u32) -> &KeptMessage {
         &self.messages[name as usize]
     }
 
-    pub fn get_mut(&mut self, name: u32) -> &mut Copy {
+    pub fn get_mut(&mut self, name: u32) -> &mut KeptMessage {
         &mut self.messages[name as usize]
     }
 

@@ -9,7 +9,7 @@ use crate::domain::State;
 
 /// Why a call is refused or fails.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub(crate) enum Refusal {
+pub(crate) enum ApiError {
     #[error("{}", scenario_message(.0))]
     InvalidScenario(Diagnostics),
     #[error("{field}: {problem}")]
@@ -87,7 +87,7 @@ impl Limit {
     }
 }
 
-impl Refusal {
+impl ApiError {
     pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Self {
         Self::InvalidRequest { field, problem: problem.into() }
     }
