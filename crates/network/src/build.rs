@@ -182,7 +182,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         ),
         nodes: NodeState::new(fabric, &node_ids),
         agents: agents.collect(),
-        protocol: ProtocolState::new(fabric, node_ids.len(), router_ids.len()),
+        protocol: ProtocolState::new(fabric, node_ids.len(), &router_ids),
         streams: router_ids.iter().map(stream).collect(),
         observer,
         present: 0,

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
-use tailback_protocol::{Direction, Hooks, KindDeclaration, Moment, PacketKind, Ports, Protocol, Station};
+use tailback_protocol::{Direction, Hooks, KindDeclaration, Moment, PacketKind, Protocol, Station};
 use tailback_routing::{ChannelKind, Interests, Lane, Routing, Step};
 use tailback_topology::{Peer, RouterId, Topology};
 use tailback_workload::Workload;
 
 use crate::rules::Rules;
 use crate::time::Time;
-use crate::traits::Traits;
+use crate::traits::{Traits, Watched};
 use tailback_hardware::{ClassSpec, CrossbarPorts, NetworkSpec, QueuePer};
 
 /// A network without its state.
@@ -30,7 +30,7 @@ pub struct Fabric {
     /// By kind of packet: what the protocol declares of it.
     pub(crate) kinds: Vec<KindDeclaration>,
     /// By moment, then by kind: where switches are asked about packets.
-    watches: Vec<Option<Ports>>,
+    watches: Vec<Watched>,
     /// The traffic classes, those that go first first.
     pub(crate) by_priority: Vec<u8>,
     /// By traffic class: ticks that its packets may wait in input buffers before they are dropped.
@@ -94,7 +94,7 @@ impl Fabric {
         assert!(reachable, "routers send packets to nodes that these cannot reach");
         let mut by_priority: Vec<u8> = (0..spec.classes.len() as u8).collect();
         by_priority.sort_by_key(|&class| u8::MAX - spec.classes[usize::from(class)].priority);
-        let watches = traits.table();
+        let watches = traits.table(topology.link_classes());
         let Traits { hooks, kinds, queueing_timeouts, .. } = traits;
         let named = |routing: &Arc<dyn Routing>| routing.moves().into_iter().chain(routing.opportunities()).collect();
         let named_moves = if cfg!(debug_assertions) { routings.iter().map(named).collect() } else { Vec::new() };
@@ -194,9 +194,9 @@ impl Fabric {
         self.kinds.iter().map(|kind| kind.payload_words.into()).max().unwrap_or(0)
     }
 
-    /// Where switches are asked about packets of a kind at a moment, if anywhere.
+    /// Where switches are asked about packets of a kind at a moment.
     #[inline]
-    pub(crate) fn watched(&self, moment: Moment, kind: PacketKind) -> Option<Ports> {
+    pub(crate) fn watched(&self, moment: Moment, kind: PacketKind) -> Watched {
         self.watches[moment as usize * self.kinds.len() + kind.index()]
     }
 

@@ -4,13 +4,20 @@
 //!
 //! **The invariant it keeps:** a protocol that has no part of some kind has none here, and nobody is asked.
 
-use tailback_protocol::{Control, Direction, PacketRef, Sink, Source, SourceAction, Switch, SwitchAction};
+use tailback_protocol::{
+    Control, Direction, PacketRef, Sink, Source, SourceAction, Switch, SwitchAction, remember, write_down,
+};
+use tailback_random::Stream;
 use tailback_routing::Header;
+use tailback_topology::RouterId;
 
 use crate::fabric::Fabric;
 use crate::packet::{NONE, Packet, UNNAMED, place_of};
 use crate::payload::Payloads;
 use crate::time::Time;
+
+/// The purpose of the random streams of switches; entities are routers.
+const SWITCHES: u64 = 1 << 34;
 
 /// The protocol's part of a region.
 #[derive(Default)]
@@ -21,6 +28,8 @@ pub struct ProtocolState {
     pub sinks: Vec<Box<dyn Sink>>,
     /// By router; none if routers do nothing.
     pub switches: Vec<Box<dyn Switch>>,
+    /// The random streams of the switches, by router, if they draw.
+    pub streams: Vec<Stream>,
     /// Packets that routers have dropped in this tick.
     pub dropped: Vec<Packet>,
     /// What is wanted done, for the moment.
@@ -30,12 +39,14 @@ pub struct ProtocolState {
 }
 
 impl ProtocolState {
-    pub fn new(fabric: &Fabric, nodes: usize, routers: usize) -> Self {
+    pub fn new(fabric: &Fabric, nodes: usize, routers: &[RouterId]) -> Self {
         let (protocol, station) = (fabric.protocol.as_ref(), fabric.station());
+        let stream = |&router: &RouterId| Stream::new(fabric.seed, router.into(), SWITCHES);
         Self {
             sources: (0..nodes).filter_map(|_| protocol.source(&station)).collect(),
             sinks: (0..nodes).filter_map(|_| protocol.sink(&station)).collect(),
-            switches: (0..routers).filter_map(|_| protocol.switch(&station)).collect(),
+            switches: routers.iter().filter_map(|_| protocol.switch(&station)).collect(),
+            streams: if protocol.switch_needs().random { routers.iter().map(stream).collect() } else { Vec::new() },
             ..Self::default()
         }
     }
@@ -44,12 +55,15 @@ impl ProtocolState {
         self.sources.iter().for_each(|source| source.save(bytes));
         self.sinks.iter().for_each(|sink| sink.save(bytes));
         self.switches.iter().for_each(|switch| switch.save(bytes));
+        write_down(&self.streams, bytes);
     }
 
     pub fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
         self.sources.iter_mut().try_for_each(|source| source.load(bytes))?;
         self.sinks.iter_mut().try_for_each(|sink| sink.load(bytes))?;
-        self.switches.iter_mut().try_for_each(|switch| switch.load(bytes))
+        self.switches.iter_mut().try_for_each(|switch| switch.load(bytes))?;
+        self.streams = remember(bytes)?;
+        Some(())
     }
 }
 

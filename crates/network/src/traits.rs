@@ -35,16 +35,65 @@ impl Traits {
         self.watches(Moment::Requests) || self.watches(Moment::Expires)
     }
 
-    /// By moment, then by kind: where switches are asked.
-    pub fn table(&self) -> Vec<Option<Ports>> {
-        let mut table = vec![None; MOMENTS * self.kinds.len()];
+    /// By moment, then by kind: where switches are asked, in a network whose links are of these classes.
+    pub fn table(&self, link_classes: &[&str]) -> Vec<Watched> {
+        let mut table = vec![Watched::default(); MOMENTS * self.kinds.len()];
         for watch in &self.watches {
-            let entry = &mut table[watch.moment as usize * self.kinds.len() + watch.kind.index()];
-            *entry = (*entry).max(Some(watch.ports));
+            table[watch.moment as usize * self.kinds.len() + watch.kind.index()].add(watch.ports, link_classes);
         }
         table
     }
 }
 
+/// Where switches are asked about packets of a kind at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Watched {
+    /// At all ports, and at the last hop.
+    pub everywhere: bool,
+    pub last_hop: bool,
+    /// Set of link classes.
+    links: u32,
+}
+
+impl Watched {
+    fn add(&mut self, ports: Ports, link_classes: &[&str]) {
+        match ports {
+            Ports::All => self.everywhere = true,
+            Ports::LastHop => self.last_hop = true,
+            Ports::Links(name) => {
+                let class = link_classes.iter().position(|class| *class == name);
+                self.links |= 1 << class.expect("protocols watch links that there are");
+            }
+        }
+    }
+
+    /// Whether a packet is asked about that uses a link of this class, if any, and is at its last hop or not.
+    #[inline]
+    pub fn asks(self, last_hop: bool, link_class: Option<u8>) -> bool {
+        let by_link = link_class.is_some_and(|class| self.links & 1 << class != 0);
+        self.everywhere || (self.last_hop && last_hop) || by_link
+    }
+}
+
 /// How many moments there are.
 const MOMENTS: usize = Moment::Expires as usize + 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_watches_of_a_kind_add_up() {
+        let mut watched = Watched::default();
+        let asked = |watched: Watched| {
+            [(false, None), (false, Some(2)), (true, Some(1))].map(|(last_hop, class)| watched.asks(last_hop, class))
+        };
+        assert_eq!(asked(watched), [false, false, false]);
+        watched.add(Ports::Links("global"), &["terminal", "local", "global"]);
+        assert_eq!(asked(watched), [false, true, false]);
+        watched.add(Ports::LastHop, &[]);
+        assert_eq!(asked(watched), [false, true, true]);
+        watched.add(Ports::All, &[]);
+        assert_eq!(asked(watched), [true, true, true]);
+    }
+}

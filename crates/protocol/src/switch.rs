@@ -1,5 +1,7 @@
 //! Routers.
 
+use tailback_random::Stream;
+
 use crate::{Control, PacketKind, PacketRef};
 
 /// When a switch is asked about a packet.
@@ -20,6 +22,9 @@ pub enum Moment {
 pub enum Ports {
     /// Those in the router that their destination is attached to.
     LastHop,
+    /// Those that use a link of a class, by its name in the topology: of a packet that arrives the link that it has come by, of one
+    /// that crosses the link that it leaves by. Requests and expiry are not watched so, as a head may not have been routed.
+    Links(&'static str),
     /// All.
     All,
 }
@@ -54,6 +59,8 @@ pub struct SwitchNeeds {
     pub output_queues: bool,
     /// It looks at what waits for the nodes of its router: [`View::waiting_for_node`].
     pub waiting_for_nodes: bool,
+    /// It draws random numbers: [`Here::random`].
+    pub random: bool,
 }
 
 /// A packet in a router.
@@ -131,9 +138,19 @@ pub struct Here<'a> {
     pub view: &'a dyn View,
     /// What else the switch wants done.
     pub actions: &'a mut Vec<SwitchAction>,
+    /// The router's stream of random numbers for its protocol, where [`SwitchNeeds::random`] asks for one.
+    pub stream: Option<&'a mut Stream>,
 }
 
 impl Here<'_> {
+    /// The router's stream of random numbers for its protocol.
+    ///
+    /// # Panics
+    /// If [`SwitchNeeds::random`] does not ask for one.
+    pub fn random(&mut self) -> &mut Stream {
+        self.stream.as_deref_mut().expect("a switch that draws random numbers declares it")
+    }
+
     /// The port of the node that a packet at its last hop is for.
     ///
     /// # Panics
@@ -171,6 +188,19 @@ pub enum Fate {
 
 /// The protocol's part of a router. It is asked only what its [`Watch`]es name.
 pub trait Switch: Send {
+    /// Asks about a packet at a moment.
+    fn ask(&mut self, moment: Moment, packet: &mut Passing<'_>, here: &mut Here<'_>) -> Fate {
+        match moment {
+            Moment::Arrives => self.arrives(packet, here),
+            Moment::Requests => self.requests(packet, here),
+            Moment::Expires => self.expires(packet, here),
+            Moment::Crosses => {
+                self.crosses(packet, here);
+                Fate::Forward
+            }
+        }
+    }
+
     /// A packet has come to an input.
     fn arrives(&mut self, _packet: &mut Passing<'_>, _here: &mut Here<'_>) -> Fate {
         Fate::Forward

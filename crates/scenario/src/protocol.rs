@@ -1,7 +1,7 @@
 //! What a protocol needs of the network that it is put into.
 
 use tailback_hardware::{NetworkSpec, SourceQueues};
-use tailback_protocol::{Direction, Protocol, Station};
+use tailback_protocol::{Direction, Ports, Protocol, Station};
 use tailback_topology::Topology;
 
 use crate::diagnostic::Diagnostic;
@@ -38,6 +38,16 @@ pub(crate) fn check_protocol(
             parameter: "vc_allocation",
             message: "packets that may be dropped cannot own virtual channels",
             help: "set router.vc_allocation = false",
+        },
+        Needs {
+            broken: protocol
+                .watches()
+                .iter()
+                .any(|watch| matches!(watch.ports, Ports::Links(name) if !topology.link_classes().contains(&name))),
+            section: "topology",
+            parameter: "",
+            message: "it watches links of a class that this topology does not have",
+            help: "choose a topology with such links",
         },
         Needs {
             broken: sends && topology.radix() > 255,

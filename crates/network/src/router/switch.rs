@@ -4,7 +4,7 @@
 //! **The invariant it keeps:** only lossy data is dropped, each packet with a control packet that says so; the credits of what
 //! ends here are given back.
 
-use tailback_protocol::{Control, Fate, Fill, Here, Moment, Passing, PortVc, Ports, SwitchAction, View};
+use tailback_protocol::{Control, Fate, Fill, Here, Moment, Passing, PortVc, SwitchAction, View};
 
 use super::state::QueueId;
 use super::{Microarchitecture, PortId, Routers, Surroundings};
@@ -20,11 +20,8 @@ impl<M: Microarchitecture> Routers<M> {
         let node_port = self.node_port(id, packet, around);
         let output = node_port.map(|port| PortVc { port, vc: 0 });
         let kind = around.pool[packet].kind;
-        let asked = match around.fabric.watched(Moment::Arrives, kind) {
-            Some(Ports::All) => true,
-            Some(Ports::LastHop) => node_port.is_some(),
-            None => false,
-        };
+        let link_class = (!self.is_internal(id.index)).then(|| self.inputs[id.index as usize].link_class);
+        let asked = around.fabric.watched(Moment::Arrives, kind).asks(node_port.is_some(), link_class);
         let fate = if asked { self.ask(Moment::Arrives, id, packet, output, now, around) } else { Fate::Forward };
         let ends = fate != Fate::Forward;
         if !ends {
@@ -92,18 +89,11 @@ impl<M: Microarchitecture> Routers<M> {
         let marks = &mut record.marks;
         let mut packet = Passing { kind, source, destination, packet: name, flits, marks, control, payload };
         let input = PortVc { port: id.port, vc: id.vc };
-        let ProtocolState { switches, switch_actions: actions, .. } = &mut *around.protocol;
-        let mut here = Here { now: now.into(), input, output, view: &view, actions };
+        let ProtocolState { switches, switch_actions: actions, streams, .. } = &mut *around.protocol;
+        let stream = streams.get_mut(router as usize);
+        let mut here = Here { now: now.into(), input, output, view: &view, actions, stream };
         let switch = &mut switches[router as usize];
-        match moment {
-            Moment::Arrives => switch.arrives(&mut packet, &mut here),
-            Moment::Requests => switch.requests(&mut packet, &mut here),
-            Moment::Expires => switch.expires(&mut packet, &mut here),
-            Moment::Crosses => {
-                switch.crosses(&mut packet, &mut here);
-                Fate::Forward
-            }
-        }
+        switch.ask(moment, &mut packet, &mut here)
     }
 
     /// What is left to do about a packet that has ended here.
@@ -180,8 +170,8 @@ impl<M: Microarchitecture> Routers<M> {
         let overdue = times_out_after(queue.head, around).is_some_and(|end| end < now);
         let moment = if overdue { Moment::Expires } else { Moment::Requests };
         let record = &around.pool[queue.head];
-        let Some(ports) = around.fabric.watched(moment, record.kind) else { return false };
-        if ports == Ports::LastHop && !record.is_at_last_hop() {
+        let watched = around.fabric.watched(moment, record.kind);
+        if !watched.asks(record.is_at_last_hop(), None) {
             return false;
         }
         let port = record.is_at_last_hop().then(|| {
@@ -276,12 +266,9 @@ impl<M: Microarchitecture> Routers<M> {
         around: &mut Surroundings<'_>,
     ) {
         let record = &around.pool[packet];
-        let asked = match around.fabric.watched(Moment::Crosses, record.kind) {
-            Some(Ports::All) => true,
-            Some(Ports::LastHop) => self.outputs[index as usize].is_terminal(),
-            None => false,
-        };
-        if asked {
+        let output = &self.outputs[index as usize];
+        let watched = around.fabric.watched(Moment::Crosses, record.kind);
+        if watched.asks(output.is_terminal(), Some(output.link_class)) {
             let port = self.inputs[index as usize].port;
             self.ask(Moment::Crosses, id, packet, Some(PortVc { port, vc }), now, around);
             self.act(id, now, around);

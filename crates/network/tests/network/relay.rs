@@ -42,11 +42,15 @@ impl Protocol for Relay {
     }
 
     fn watches(&self) -> Vec<Watch> {
-        vec![Watch::new(Moment::Arrives, ASK, Ports::All), Watch::new(Moment::Crosses, PacketKind::DATA, Ports::All)]
+        vec![
+            Watch::new(Moment::Arrives, ASK, Ports::All),
+            Watch::new(Moment::Crosses, PacketKind::DATA, Ports::All),
+            Watch::new(Moment::Arrives, LET_GO, Ports::Links("terminal")),
+        ]
     }
 
     fn switch_needs(&self) -> SwitchNeeds {
-        SwitchNeeds { sends: true, input_buffers: true, output_queues: true, waiting_for_nodes: true }
+        SwitchNeeds { sends: true, input_buffers: true, output_queues: true, waiting_for_nodes: true, random: true }
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
@@ -156,10 +160,13 @@ struct RelaySwitch {
     /// By token: whom to let go, and about what.
     asks: BTreeMap<u32, Control>,
     next: u32,
+    /// What has been drawn, added up: marks depend on it, so draws must not depend on who simulates what.
+    drawn: u64,
 }
 
 impl Switch for RelaySwitch {
     fn arrives(&mut self, packet: &mut Passing<'_>, here: &mut Here<'_>) -> Fate {
+        assert_eq!(packet.kind, ASK, "nodes let nothing go");
         assert_eq!(packet.payload, [WORD]);
         self.asks.insert(self.next, packet.control.take().expect("an ask is a control packet"));
         here.actions.push(SwitchAction::Timer { at: here.now + THINKS_TICKS, token: self.next });
@@ -169,12 +176,14 @@ impl Switch for RelaySwitch {
 
     fn crosses(&mut self, packet: &mut Passing<'_>, here: &mut Here<'_>) {
         let output = here.output.expect("a packet that crosses has an output");
+        self.drawn = self.drawn.wrapping_add(here.random().below(1000).into());
         let input = here.view.input(here.input);
         assert!(input.flits >= packet.flits.into() && input.flits <= input.capacity, "{input:?}");
         for fill in [here.view.output(output), here.view.downstream(output)] {
             assert!(fill.flits <= fill.capacity, "{fill:?}");
         }
         packet.payload[0] += 1;
+        *packet.marks = (self.drawn % 4) as u8;
     }
 
     fn on_timer(&mut self, token: u32, _now: u64, actions: &mut Vec<SwitchAction>) {
@@ -183,11 +192,11 @@ impl Switch for RelaySwitch {
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
-        write_down(&(&self.asks, self.next), bytes);
+        write_down(&(&self.asks, self.next, self.drawn), bytes);
     }
 
     fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
-        (self.asks, self.next) = remember(bytes)?;
+        (self.asks, self.next, self.drawn) = remember(bytes)?;
         Some(())
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tailback_random::Stream;
+
 use super::Obstacle;
 use super::world::What;
 use crate::{
@@ -41,6 +43,7 @@ pub(super) struct Router {
     /// By time and in the order in which they were set.
     timers: BTreeMap<(u64, usize), u32>,
     timers_set: usize,
+    random: Option<Stream>,
     sent: Vec<Control>,
 }
 
@@ -80,6 +83,7 @@ impl Router {
             number,
             timers: BTreeMap::new(),
             timers_set: 0,
+            random: protocol.switch_needs().random.then(|| Stream::new(0, number.into(), 0)),
             sent: Vec::new(),
         }
     }
@@ -122,8 +126,13 @@ impl Router {
     }
 
     fn is_watched(&self, moment: Moment, kind: PacketKind, last_hop: bool) -> bool {
-        let watched = |ports| self.watches.contains(&Watch::new(moment, kind, ports));
-        self.switch.is_some() && (watched(Ports::All) || (last_hop && watched(Ports::LastHop)))
+        // All links here are of whatever class is asked for.
+        let watched = |watch: &Watch| match watch.ports {
+            Ports::LastHop => last_hop,
+            Ports::Links(_) | Ports::All => true,
+        };
+        let about = |watch: &&Watch| (watch.moment, watch.kind) == (moment, kind);
+        self.switch.is_some() && self.watches.iter().filter(about).any(watched)
     }
 
     fn ask(&mut self, moment: Moment, what: &mut What, payload: &mut [u64], visit: Visit) -> Result<Decided, String> {
@@ -138,7 +147,9 @@ impl Router {
         let node_port = (destination / self.routers) as u8;
         let output = (last_hop || moment == Moment::Crosses).then_some(PortVc { port: node_port, vc: 0 });
         let mut actions = Vec::new();
-        let mut here = Here { now, input: PortVc { port: 0, vc: 0 }, output, view: &seen, actions: &mut actions };
+        let stream = self.random.as_mut();
+        let mut here =
+            Here { now, input: PortVc { port: 0, vc: 0 }, output, view: &seen, actions: &mut actions, stream };
         let mut packet = match what {
             What::Control(control) => {
                 let (kind, packet, flits) = (control.kind, control.about, self.kinds[control.kind.index()].flits);
@@ -151,15 +162,7 @@ impl Router {
                 Passing { kind, source, destination, packet, flits, marks, control: None, payload }
             }
         };
-        let fate = match moment {
-            Moment::Arrives => switch.arrives(&mut packet, &mut here),
-            Moment::Requests => switch.requests(&mut packet, &mut here),
-            Moment::Expires => switch.expires(&mut packet, &mut here),
-            Moment::Crosses => {
-                switch.crosses(&mut packet, &mut here);
-                Fate::Forward
-            }
-        };
+        let fate = switch.ask(moment, &mut packet, &mut here);
         let kind = packet.kind;
         self.act(actions, now)?;
         self.settle(fate, kind, (source, destination))

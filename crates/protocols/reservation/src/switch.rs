@@ -115,7 +115,7 @@ mod tests {
             payload: &mut [],
         };
         let (input, output) = (PortVc { port: 7, vc: 0 }, Some(PortVc { port, vc: 0 }));
-        let mut here = Here { now, input, output, view: &Waiting(waiting), actions: &mut Vec::new() };
+        let mut here = Here { now, input, output, view: &Waiting(waiting), actions: &mut Vec::new(), stream: None };
         switch.arrives(&mut passing, &mut here)
     }
 

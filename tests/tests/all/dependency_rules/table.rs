@@ -20,7 +20,7 @@ pub const CRATES: &[Row] = &[
     row("parameters", 0, &[]),
     row("engine", 0, &["random"]),
     row("topology", 0, &["parameters"]),
-    row("protocol", 0, &["parameters"]),
+    row("protocol", 0, &["parameters", "random"]),
     // Models, what feeds them and what they leave behind.
     row("phold", 1, &["engine"]),
     row("hardware", 1, &["parameters", "topology"]),
