@@ -4,7 +4,7 @@
 //! **The invariant it keeps:** only lossy data is dropped, each packet with a control packet that says so; the credits of what
 //! ends here are given back.
 
-use tailback_protocol::{Control, Fate, Fill, Here, Moment, Passing, PortVc, SwitchAction, View};
+use tailback_protocol::{Control, Direction, Fate, Fill, Here, Moment, Passing, PortVc, SwitchAction, View};
 
 use super::state::QueueId;
 use super::{Microarchitecture, PortId, Routers, Surroundings};
@@ -102,10 +102,13 @@ impl<M: Microarchitecture> Routers<M> {
         match fate {
             Fate::Forward => unreachable!("it goes on"),
             Fate::Drop(control) => {
+                let direction = around.fabric.direction(gone.kind);
+                assert!(direction == Direction::LossyData, "a switch drops {direction:?}");
                 around.protocol.dropped.push(gone);
                 self.inject_control(router, &control, now, around);
             }
             Fate::Absorb(answer) => {
+                assert!(!around.fabric.direction(gone.kind).carries_data(), "a switch absorbs data");
                 if let Some(control) = answer {
                     self.inject_control(router, &control, now, around);
                 }
