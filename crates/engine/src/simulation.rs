@@ -256,12 +256,17 @@ impl<R: Region> Simulation<R> {
 impl<R: Region + Snapshot> Snapshot for Simulation<R> {
     fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
         write_value(&(MAGIC, self.shards.len() as u64, self.now, self.mail_earliest), bytes)?;
+        // Buffers by rank among those with mail that somebody has yet to read: their numbers say how often there was a window, and
+        // which of them count as unread says how threads shared them.
+        let mut with_mail: Buffers = 0;
+        for to in 0..self.shards.len() {
+            self.inboxes.show(&self.channels, to, |buffer, _, _| with_mail |= 1 << buffer);
+        }
         for (to, shard) in self.shards.iter().enumerate() {
             shard.region.save(bytes)?;
             let mut mail = Vec::new();
             self.inboxes.show(&self.channels, to, |buffer, from, number| {
-                // Buffers by rank: their numbers say how often there was a window.
-                let rank = (self.unread & ((1 << buffer) - 1)).count_ones();
+                let rank = (with_mail & ((1 << buffer) - 1)).count_ones();
                 mail.push((rank, from as u32, self.outboxes[buffer][from].numbered(number)));
             });
             write_value(&mail, bytes)?;
