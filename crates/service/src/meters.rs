@@ -36,8 +36,13 @@ impl Meters {
         self.created.fetch_add(runs, Ordering::Relaxed);
     }
 
-    pub(crate) fn ended(&self, state: State) {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner).entry(state.word()).or_default() += 1;
+    /// Makes it known that runs have ended, and counts them if that succeeds. Who sees that a run has ended and then
+    /// asks for the counters finds it counted: they are not told in between.
+    pub(crate) fn ended<E>(&self, states: &[State], make_known: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        let mut counts = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        make_known()?;
+        states.iter().for_each(|state| *counts.entry(state.word()).or_default() += 1);
+        Ok(())
     }
 
     /// A call of a method that exists was answered.

@@ -21,7 +21,7 @@ use crate::context::{Context, stopped};
 use crate::engine::Engine;
 use crate::meters::Meters;
 use crate::rpc;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, Told};
 use crate::watch::Hub;
 use crate::{admin, connection};
 
@@ -82,7 +82,7 @@ impl Server {
         features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
         let (stop, stopping) = watch::channel(false);
         let (hub, limits, meters) = (Arc::new(Hub::default()), Arc::new(limits), Arc::new(Meters::default()));
-        let store = Arc::new(Store::open(&data, hub.clone())?);
+        let store = Arc::new(Store::open(&data, Told { hub: hub.clone(), meters: meters.clone() })?);
         let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone())?;
         let streams = Arc::new(Semaphore::new(limits.streams_max as usize));
         let checks = Arc::new(Semaphore::new(limits.checks_max.max(1) as usize));

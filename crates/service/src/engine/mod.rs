@@ -267,7 +267,6 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
         let (id, kept) = (task.run.clone(), shared.limits.events_kept_max);
         match shared.store.write_blocking(move |writing| transitions::end(writing, &id, end, kept)) {
             Ok(consequences) => {
-                shared.meters.ended(state);
                 files::remove(&files::checkpoint(shared.store.folder(), task.number));
                 if let (false, Some(report)) = (task.sweep.is_empty(), found.report)
                     && let Err(error) = shared.sweeps.put(shared, task, *report)

@@ -5,14 +5,16 @@ use std::time::Instant;
 use super::*;
 use crate::domain::{Execution, Run, ScenarioSource};
 use crate::store::runs::New;
-use crate::store::{Writing, events};
+use crate::store::{Told, Writing, events};
 
 /// An engine without threads, in a folder of its own.
 fn engine(folder: &std::path::Path) -> Engine {
     let hub = Arc::new(Hub::default());
     let limits = Arc::new(Limits { concurrent_runs_max: 1, ..Limits::default() });
-    let store = Arc::new(Store::open(folder, hub.clone()).expect("the folder can be used"));
-    Engine::without_threads(store, hub, limits, Arc::default(), "test".to_owned()).expect("it can be started")
+    let meters = Arc::<Meters>::default();
+    let told = Told { hub: hub.clone(), meters: meters.clone() };
+    let store = Arc::new(Store::open(folder, told).expect("the folder can be used"));
+    Engine::without_threads(store, hub, limits, meters, "test".to_owned()).expect("it can be started")
 }
 
 /// A run of nothing: what is done with it does not look at its scenario.

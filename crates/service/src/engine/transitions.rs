@@ -78,6 +78,7 @@ pub(super) fn end(writing: &mut Writing<'_>, id: &str, end: End, kept: u32) -> R
         (run.progress.cycle, run.progress.packet_hops) = (run.progress.cycles, end.packet_hops);
     }
     runs::set_state(&mut stored, end.state);
+    writing.ended(end.state);
     artifacts::insert(writing, stored.number, &end.artifacts)?;
     events::append_state(writing, &mut stored, kept)?;
     tell_sweep(writing, &stored, kept)

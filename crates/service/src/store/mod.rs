@@ -28,9 +28,8 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
 use crate::api_error::ApiError;
-use crate::watch::Hub;
 use writer::Writer;
-pub(crate) use writer::Writing;
+pub(crate) use writer::{Told, Writing};
 
 /// Connections for reading. Who finds all of them in use waits: more at once would not be quicker.
 const READERS: usize = 8;
@@ -100,7 +99,7 @@ pub(crate) struct Store {
 
 impl Store {
     /// Opens the store in a folder, which is made if it is not there.
-    pub(crate) fn open(folder: &Path, hub: Arc<Hub>) -> Result<Self, StoreError> {
+    pub(crate) fn open(folder: &Path, told: Told) -> Result<Self, StoreError> {
         for name in ["", "artifacts", "checkpoints"] {
             let path = folder.join(name);
             std::fs::create_dir_all(&path).map_err(|error| files::broken("make", &path, &error))?;
@@ -111,7 +110,7 @@ impl Store {
         files::tidy_up(folder, &connection)?;
         files::make_reserve(folder);
         let log = log::Log::start(&database(folder), &connection)?;
-        let writer = Writer::start(connection, log, folder.to_owned(), hub);
+        let writer = Writer::start(connection, log, folder.to_owned(), told);
         let (readers, reading) = (Mutex::new(Vec::new()), Semaphore::new(READERS));
         Ok(Self { folder: folder.to_owned(), writer, readers, reading, _lock: lock })
     }

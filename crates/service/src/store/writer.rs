@@ -10,6 +10,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::log::Log;
 use super::{StoreError, files};
+use crate::domain::State;
+use crate::meters::Meters;
 use crate::watch::Hub;
 
 /// Changes that wait for the writer.
@@ -23,9 +25,16 @@ pub(crate) struct Writing<'c> {
     pub connection: &'c Connection,
     /// The runs that something was written about: those who watch them are told after the commit.
     touched: Vec<String>,
+    /// The last states that runs reached: they are counted with the commit.
+    ended: Vec<State>,
 }
 
 impl Writing<'_> {
+    /// A run reached its last state, and is counted with the commit.
+    pub(crate) fn ended(&mut self, state: State) {
+        self.ended.push(state);
+    }
+
     /// Those who watch the run are told after the commit.
     pub(crate) fn touch(&mut self, run: &str) {
         self.touched.push(run.to_owned());
@@ -37,6 +46,14 @@ type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// A change; tells whether it was made.
 type Job = Box<dyn FnOnce(&mut Writing<'_>) -> (bool, Finish) + Send>;
 
+/// Who is told of what was committed.
+pub(crate) struct Told {
+    /// Those who watch runs.
+    pub hub: Arc<Hub>,
+    /// Those who run the server.
+    pub meters: Arc<Meters>,
+}
+
 /// The thread, and the way to it.
 pub(super) struct Writer {
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
@@ -44,11 +61,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, mut log: Log, folder: PathBuf, hub: Arc<Hub>) -> Self {
+    pub(super) fn start(connection: Connection, mut log: Log, folder: PathBuf, told: Told) -> Self {
         let (jobs, mut waiting) = mpsc::channel(WAITING_MAX);
         let write = move || {
             while let Some(first) = waiting.blocking_recv() {
-                write_together(&connection, &folder, &hub, first, &mut waiting);
+                write_together(&connection, &folder, &told, first, &mut waiting);
                 log.committed();
             }
         };
@@ -108,9 +125,9 @@ fn job<T: Send + 'static>(
 }
 
 /// Makes a change, and all that wait behind it, in one transaction.
-fn write_together(connection: &Connection, folder: &Path, hub: &Hub, first: Job, waiting: &mut mpsc::Receiver<Job>) {
+fn write_together(connection: &Connection, folder: &Path, told: &Told, first: Job, waiting: &mut mpsc::Receiver<Job>) {
     let mut finishes: Vec<Finish> = Vec::new();
-    let mut writing = Writing { connection, touched: Vec::new() };
+    let mut writing = Writing { connection, touched: Vec::new(), ended: Vec::new() };
     let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from);
     let mut outcome = begun;
     let mut next = Some(first);
@@ -128,7 +145,7 @@ fn write_together(connection: &Connection, folder: &Path, hub: &Hub, first: Job,
         next = if finishes.len() < TOGETHER_MAX { waiting.try_recv().ok() } else { None };
     }
     if outcome.is_ok() {
-        outcome = connection.execute_batch("COMMIT").map_err(StoreError::from);
+        outcome = told.meters.ended(&writing.ended, || connection.execute_batch("COMMIT").map_err(StoreError::from));
     }
     if !connection.is_autocommit() {
         let _ = connection.execute_batch("ROLLBACK");
@@ -137,18 +154,19 @@ fn write_together(connection: &Connection, folder: &Path, hub: &Hub, first: Job,
         files::release_reserve(folder);
     }
     if outcome.is_ok() {
-        writing.touched.iter().for_each(|run| hub.tell(run));
+        writing.touched.iter().for_each(|run| told.hub.tell(run));
     }
     finishes.into_iter().for_each(|finish| finish(outcome.clone()));
 }
 
 /// Makes one change; what a refused one had written already is undone.
 fn one(connection: &Connection, writing: &mut Writing<'_>, job: Job) -> (bool, Finish) {
-    let touched = writing.touched.len();
+    let (touched, ended) = (writing.touched.len(), writing.ended.len());
     let saved = connection.execute_batch("SAVEPOINT change").is_ok();
     let (good, finish) = job(writing);
     if !good {
         writing.touched.truncate(touched);
+        writing.ended.truncate(ended);
     }
     if saved && !connection.is_autocommit() {
         let end = if good { "RELEASE change" } else { "ROLLBACK TO change; RELEASE change" };

@@ -104,6 +104,10 @@ async fn a_sweep_is_cancelled_as_a_whole() {
     assert_eq!(client.ended("long").await.state(), RunState::Cancelled);
     let runs = children(&mut client, "long").await;
     assert!(runs.iter().all(|run| run.state() == RunState::Cancelled));
+    // All are counted, those that never began as well.
+    let metrics = server.ask_admin("/metrics").await;
+    let counted = format!("tailback_runs_ended_total{{state=\"cancelled\"}} {}", runs.len() + 1);
+    assert!(metrics.contains(&counted), "{metrics}");
     server.stop().await;
 }
 
