@@ -110,6 +110,11 @@ pub const SECTIONS: &[SectionModel] = &[
         summary: "links of a tree, from the bottom up",
         parameters: tailback_hardware::parameters::OTHER,
     },
+    SectionModel {
+        name: "links.stage1, links.stage2, …",
+        summary: "links of a unidirectional network, into each stage behind the first",
+        parameters: tailback_hardware::parameters::OTHER,
+    },
     SectionModel { name: "router", summary: "what routers do", parameters: tailback_hardware::parameters::ROUTER },
     SectionModel { name: "nic", summary: "what network interfaces do", parameters: tailback_hardware::parameters::NIC },
     SectionModel { name: "[traffic]", summary: "who sends how much", parameters: traffic::TRAFFIC },

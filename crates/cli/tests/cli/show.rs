@@ -45,6 +45,8 @@ fn the_schema_of_scenarios_is_printed() {
     let schema: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
     let grammar = &schema["properties"]["topology"]["properties"]["dragonfly"]["properties"]["g"];
     assert_eq!((&grammar["type"], &schema["additionalProperties"]), (&"integer".into(), &false.into()), "{grammar}");
+    let links = &schema["properties"]["links"]["patternProperties"];
+    assert!(links["^level[0-9]+$"].is_object() && links["^stage[0-9]+$"].is_object(), "{links}");
 }
 
 /// What `check` prints is itself a scenario, the same one.
