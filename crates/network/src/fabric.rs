@@ -191,7 +191,8 @@ impl Fabric {
 
     /// The words of payload of the kind that has most.
     pub(crate) fn payload_words(&self) -> usize {
-        self.kinds.iter().map(|kind| kind.payload_words.into()).max().unwrap_or(0)
+        let most: usize = self.kinds.iter().map(|kind| kind.payload_words.into()).max().unwrap_or(0);
+        most + usize::from(self.hooks.resequencing.is_some())
     }
 
     /// Where switches are asked about packets of a kind at a moment.
@@ -206,6 +207,7 @@ impl Fabric {
             flit_ticks: self.spec.links[0].flit_ticks.into(),
             packet_flits_max: self.spec.packet_flits_max,
             ports: self.shape.ports as u32,
+            nodes: self.topology.nodes(),
         }
     }
 }

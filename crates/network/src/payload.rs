@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The payload of all packets of a region, by their place in the pool. Without payload it holds nothing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Payloads {
-    /// Words of the kind that has most.
+    /// Words of the kind that has most, and one more where data has numbers of its order.
     stride: usize,
     words: Vec<u64>,
 }
@@ -41,6 +41,15 @@ impl Payloads {
     /// The same, to be changed.
     pub fn of_mut(&mut self, place: u32, words: u8) -> &mut [u64] {
         if words == 0 { &mut [] } else { &mut self.words[place as usize * self.stride..][..words.into()] }
+    }
+
+    /// The last word of all, behind those that the protocol declares.
+    pub fn last_of(&self, place: u32) -> u64 {
+        self.words[(place as usize + 1) * self.stride - 1]
+    }
+
+    pub fn set_last_of(&mut self, place: u32, word: u64) {
+        self.words[(place as usize + 1) * self.stride - 1] = word;
     }
 
     /// Appends the payload of a packet that leaves the region.

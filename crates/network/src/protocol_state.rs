@@ -5,7 +5,7 @@
 //! **The invariant it keeps:** a protocol that has no part of some kind has none here, and nobody is asked.
 
 use tailback_protocol::{
-    Control, Direction, PacketRef, Sink, Source, SourceAction, Switch, SwitchAction, remember, write_down,
+    Control, Direction, PacketRef, Sink, SinkAction, Source, SourceAction, Switch, SwitchAction, remember, write_down,
 };
 use tailback_random::Stream;
 use tailback_routing::Header;
@@ -34,7 +34,7 @@ pub struct ProtocolState {
     pub dropped: Vec<Packet>,
     /// What is wanted done, for the moment.
     pub actions: Vec<SourceAction>,
-    pub replies: Vec<Control>,
+    pub sink_actions: Vec<SinkAction>,
     pub switch_actions: Vec<SwitchAction>,
 }
 

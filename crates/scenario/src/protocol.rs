@@ -30,7 +30,7 @@ pub(crate) fn check_protocol(
 ) {
     let lossy = protocol.kinds().iter().any(|kind| kind.direction == Direction::LossyData);
     let sends = protocol.switch_needs().sends;
-    let station = Station { flit_ticks: 1, packet_flits_max: 1, ports: 1 };
+    let station = Station { flit_ticks: 1, packet_flits_max: 1, ports: 1, nodes: 1 };
     let needs = [
         Needs {
             broken: lossy && spec.router.vc_allocation,

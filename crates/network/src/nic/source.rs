@@ -1,6 +1,6 @@
 //! The protocol's source is asked and told, and what it wants is done.
 
-use tailback_protocol::{Control, Direction, Outgoing, PacketKind, PacketRef, SourceAction, Verdict};
+use tailback_protocol::{Control, Direction, Outgoing, PacketKind, PacketRef, Party, SourceAction, Verdict};
 
 use super::due::{Again, What};
 use super::send::source_lane;
@@ -72,6 +72,11 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let copies = &mut self.nodes.copies[node as usize];
             if message.serial == NONE {
                 message.serial = copies.keep(message, self.fabric.spec.packet_flits_max);
+                if self.fabric.hooks.resequencing.is_some() {
+                    let packets = message.flits_left.div_ceil(self.fabric.spec.packet_flits_max.into());
+                    let first = self.nodes.numbering.take(node, message.destination, packets);
+                    copies.get_mut(message.serial).first_number = first;
+                }
             }
             message_flits = copies.get(message.serial).flits;
         }
@@ -88,6 +93,20 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let outgoing = self.departing(node, packet);
             let payload = self.payloads.of_mut(packet, words);
             self.protocol.sources[node as usize].write_payload(&outgoing, now.into(), payload);
+        }
+        if self.fabric.hooks.resequencing.is_some() {
+            let number = self.number(node, packet);
+            self.payloads.set_last_of(packet, number.into());
+        }
+    }
+
+    /// The number of a packet that leaves in its flow. Where copies are kept a message got its numbers with its name, as its packets may leave
+    /// in any order and again.
+    fn number(&mut self, node: u32, packet: u32) -> u32 {
+        let packet = &self.pool[packet];
+        match self.nodes.copies.get(node as usize) {
+            Some(copies) => copies.get(packet.message).first_number.wrapping_add(packet.index()),
+            None => self.nodes.numbering.take(node, packet.destination, 1),
         }
     }
 
@@ -121,7 +140,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Does what the source wants.
-    fn act(&mut self, node: u32, actions: &mut Vec<SourceAction>, now: Time) {
+    pub(super) fn act(&mut self, node: u32, actions: &mut Vec<SourceAction>, now: Time) {
         for action in actions.drain(..) {
             match action {
                 SourceAction::Control(control) => self.send_control(node, &control, now),
@@ -150,6 +169,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 }
                 SourceAction::Timer { at, token } => {
                     self.wait_until(node, at.max(u64::from(now) + 1), What::Timer { token });
+                }
+                SourceAction::Tell { to, words } => {
+                    self.control_network.send(Party::Source(self.node_ids[node as usize]), to, words);
                 }
             }
         }
@@ -210,7 +232,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Lets something wait until a tick that lies ahead.
-    fn wait_until(&mut self, node: u32, tick: u64, what: What) {
+    pub(super) fn wait_until(&mut self, node: u32, tick: u64, what: What) {
         // Beyond the end of time nothing is sent.
         let at = Time::try_from(tick).unwrap_or(Time::MAX);
         let announcement = self.nodes.due[node as usize].wait(at, what);
@@ -235,6 +257,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 What::Again(again) => self.line_up(node, again),
                 What::Queue { destination, lane } => self.nodes.sources.unpark(node, lane.into(), destination),
                 What::Timer { token } => self.on_timer(node, token, now),
+                What::SinkTimer { token } => self.on_sink_timer(node, token, now),
             }
         }
         if let Some((at, number)) = self.nodes.due[node as usize].next_announcement() {

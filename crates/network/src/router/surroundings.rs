@@ -1,13 +1,13 @@
 //! What routers act on, beside themselves.
 
-use tailback_engine::{Kinds, Outbox, Tick, Wheel};
+use tailback_engine::{Outbox, Tick, Wheel};
 use tailback_random::Stream;
 use tailback_routing::{Agent, Header, Lane, Notice, Step};
 use tailback_topology::{Port, RouterId};
 
 use super::view::{Outputs, RouterView};
 use super::{Microarchitecture, Routers};
-use crate::event::{Event, EventKind, credit, has, sort};
+use crate::event::{BROADCAST, Event, EventKind, credit, sort};
 use crate::fabric::Fabric;
 use crate::link::{FarEnd, FarKind};
 use crate::packet::{Packet, Pool};
@@ -106,12 +106,11 @@ impl Surroundings<'_> {
 
     /// Lets agents look around and broadcast, before routers allocate.
     #[inline]
-    pub fn listen<M: Microarchitecture>(&mut self, routers: &mut Routers<M>, kinds: Kinds, now: Time) {
+    pub fn listen<M: Microarchitecture>(&mut self, routers: &mut Routers<M>, now: Time) {
         if self.broadcasts.state.look_due {
             self.look_around(routers, now);
         }
-        if has(kinds, EventKind::Broadcast) {
-            while self.wheel.take_batch(EventKind::Broadcast as usize).is_some() {}
+        if std::mem::take(&mut self.broadcasts.state.broadcast_due) {
             self.broadcast(routers, now);
         }
     }
@@ -143,7 +142,7 @@ impl Surroundings<'_> {
             }
         }
         let period = interests.broadcast_cycles.map_or(0, |cycles| cycles * self.fabric.spec.ticks_per_cycle);
-        self.schedule(now + period, Event::at(EventKind::Broadcast, 0, 0));
+        self.schedule(now + period, Event::at(EventKind::Notice, BROADCAST, 0));
     }
 
     fn tell(&mut self, class: u8, router: u32, notice: Notice, now: Time) {

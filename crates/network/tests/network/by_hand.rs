@@ -14,6 +14,7 @@ use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
 use crate::notes::Log;
 use crate::sample::{Sample, fixed};
+use crate::scheduler::{KEEPS_TICKS, Scheduler, THINKS_TICKS};
 
 const TERMS: Terms = Terms { way: Way::Minimal, lead: Lead::Latency, overhead: 0.0, toll: 0, notice: 0 };
 
@@ -116,6 +117,17 @@ fn srp_asks_first_and_speculates_meanwhile() {
 }
 
 /// Two sources at full rate for one node: it gets all that it can take, and nothing is lost.
+#[test]
+fn a_controller_is_asked_thinks_and_grants_one_credit_after_the_other() {
+    const LATENCY: u64 = 11;
+    let plan = plan(Arc::new(Scheduler { latency: LATENCY, credits: 1 }), 2, 1);
+    let (data, ..) = latencies(&plan);
+    // Both ask at once. The second packet waits for the credit of the first, which its sink keeps for a while.
+    let first = LATENCY + THINKS_TICKS + LATENCY + data;
+    let second = first + KEEPS_TICKS + LATENCY + THINKS_TICKS + LATENCY + data;
+    assert_eq!(arrivals(plan), [(first, 0, PacketKind::DATA), (second, 1, PacketKind::DATA)]);
+}
+
 #[test]
 fn an_overloaded_node_gets_all_that_it_can_take() {
     const CYCLES: u64 = 2000;

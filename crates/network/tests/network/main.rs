@@ -11,4 +11,6 @@ mod one_way;
 mod order;
 mod protocols;
 mod relay;
+mod resequenced;
 mod sample;
+mod scheduler;

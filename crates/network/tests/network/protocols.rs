@@ -6,13 +6,16 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tailback_ecn::{Carrier, Ecn, Pacing};
 use tailback_network::{General, NicSpec, RouterSpec, SourceQueues};
+use tailback_protocol::conformance::{Script, run};
 use tailback_protocol::{Protocol, Way};
 use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms};
 
 use crate::conservation::{SILENT_FROM, conserves};
 use crate::determinism::is_determined;
 use crate::relay::Relay;
+use crate::resequenced::Resequenced;
 use crate::sample::{Sample, samples};
+use crate::scheduler::Scheduler;
 
 /// Protocols that have much to do in small networks.
 fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
@@ -28,13 +31,16 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
         });
     let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
     let numbers = (0u64..100, 1u32..30, 0u32..20, prop::option::of(fabric));
-    (0usize..6, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
+    (0usize..9, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
         let protocol: Arc<dyn Protocol> = match which {
             0 => Arc::new(Srp { terms, timeout, bypass_below: size }),
             1 => Arc::new(Smsrp { terms, timeout }),
             2 => Arc::new(Lhrp { terms, threshold, fabric_drop }),
             3 => Arc::new(Comprehensive { terms, threshold, large_from: size.max(1) }),
             4 => Arc::new(Relay),
+            5 => Arc::new(Scheduler { latency: 1 + timeout, credits: threshold }),
+            6 => Arc::new(Resequenced(Arc::new(Srp { terms, timeout, bypass_below: size }))),
+            7 => Arc::new(Resequenced(Arc::new(Smsrp { terms, timeout }))),
             _ => Arc::new(Ecn {
                 pacing: Pacing { increment: timeout, longest: 400, timer: u64::from(threshold) * 7, decrement: 1 },
                 threshold: f64::from(size) / 20.0,
@@ -67,6 +73,18 @@ proptest! {
     fn everything_arrives(sample in networks()) {
         let acknowledged = conserves::<General>(sample.plan(SILENT_FROM), sample.routing.0);
         prop_assert!(acknowledged.is_ok(), "{}: {:?}", sample.protocol.describe(), acknowledged);
+    }
+
+    #[test]
+    fn protocols_of_tests_keep_what_all_must(
+        numbers in prop::collection::vec(any::<u64>(), 1..150), latency in 1u64..200, credits in 1u32..6,
+    ) {
+        let script = Script::from_numbers(&numbers);
+        let scheduled = run(&Scheduler { latency, credits }, &script);
+        prop_assert!(scheduled.is_ok(), "{scheduled:?}");
+        let terms = Terms { way: Way::Minimal, lead: Lead::None, overhead: 0.0, toll: 0, notice: 0 };
+        let resequenced = run(&Resequenced(Arc::new(Smsrp { terms, timeout: latency })), &script);
+        prop_assert!(resequenced.is_ok(), "{resequenced:?}");
     }
 
     #[test]

@@ -15,7 +15,10 @@
 //! **What this module must never know:** any concrete protocol. The interface that it has is written to be
 //! obvious, and shares nothing with that of the network.
 
+mod control_network;
+mod deliver;
 mod interface;
+mod order;
 mod router;
 mod world;
 

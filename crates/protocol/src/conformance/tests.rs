@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::{Obstacle, Script, Step, run};
 use crate::{
     Arrival, Baseline, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind, Passing,
-    Ports, Protocol, Sink, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds, TrafficClass, Verdict,
-    Watch, Way,
+    Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds, TrafficClass,
+    Verdict, Watch, Way,
 };
 
 /// A protocol that sends lossy data and may be broken in one way.
@@ -106,8 +106,8 @@ impl Source for Broken {
 }
 
 impl Sink for Broken {
-    fn on_data(&mut self, arrival: &Arrival<'_>, _: u64, replies: &mut Vec<Control>) {
-        replies.push(arrival.acknowledgement(ACKNOWLEDGEMENT));
+    fn on_data(&mut self, arrival: &Arrival<'_>, _: u64, actions: &mut Vec<SinkAction>) {
+        actions.push(SinkAction::Control(arrival.acknowledgement(ACKNOWLEDGEMENT)));
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::control_network::ControlNetwork;
 use super::interface::{Interface, Launch};
+use super::order::Order;
 use super::router::{Decided, Router, Visit};
 use super::{Obstacle, Script, Step};
-use crate::{Arrival, Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Protocol, Station};
+use crate::{Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Party, Protocol, Station};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,13 +65,13 @@ pub struct Trace {
 
 /// Something under way.
 #[derive(Clone, Debug)]
-struct Flying {
-    sent_at: u64,
+pub(super) struct Flying {
+    pub sent_at: u64,
     /// The router that it comes to next.
     router: u32,
-    what: What,
+    pub what: What,
     /// Of data; that of control packets is theirs.
-    payload: Vec<u64>,
+    pub payload: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,17 +80,20 @@ pub(super) enum What {
     Data { kind: PacketKind, message: usize, packet: PacketRef, flits: u16, marks: u8 },
 }
 
-struct World {
-    hooks: Hooks,
+pub(super) struct World {
+    pub hooks: Hooks,
     kinds: Vec<KindDeclaration>,
-    now: u64,
-    nodes: Vec<Interface>,
+    pub now: u64,
+    pub nodes: Vec<Interface>,
     routers: Vec<Router>,
     flying: Vec<Flying>,
+    control_network: ControlNetwork,
+    /// Data that waits for what comes before it.
+    pub order: Order<Flying>,
     /// By message: packets that have arrived, and those that have been dropped and not been sent again.
-    arrived: Vec<BTreeSet<u32>>,
+    pub arrived: Vec<BTreeSet<u32>>,
     dropped: BTreeSet<(usize, u32)>,
-    trace: Trace,
+    pub trace: Trace,
 }
 
 /// More than any run needs to come to rest.
@@ -100,9 +105,10 @@ const REST_STEPS_MAX: usize = 400_000;
 /// What it did that no protocol may do.
 pub fn run(protocol: &dyn Protocol, script: &Script) -> Result<Trace, String> {
     check_declarations(protocol)?;
-    let mut world = World::new(protocol, script);
+    let mut world = World::new(protocol, script)?;
     for &step in &script.steps {
         world.step(step)?;
+        world.send_told()?;
     }
     world.come_to_rest()?;
     Ok(world.trace)
@@ -111,7 +117,7 @@ pub fn run(protocol: &dyn Protocol, script: &Script) -> Result<Trace, String> {
 /// What networks take for granted of kinds and classes.
 fn check_declarations(protocol: &dyn Protocol) -> Result<(), String> {
     let (kinds, classes) = (protocol.kinds(), protocol.classes());
-    if kinds.first() != Some(&KindDeclaration::DATA) {
+    if kinds.first().map(|kind| kind.with_payload(0)) != Some(KindDeclaration::DATA) {
         return Err("the first kind is not lossless data of the first class".to_owned());
     }
     for kind in &kinds {
@@ -132,25 +138,27 @@ fn check_declarations(protocol: &dyn Protocol) -> Result<(), String> {
 }
 
 impl World {
-    fn new(protocol: &dyn Protocol, script: &Script) -> Self {
+    fn new(protocol: &dyn Protocol, script: &Script) -> Result<Self, String> {
         let &Script { nodes, routers, packet_flits_max, .. } = script;
-        let station = Station { flit_ticks: 1, packet_flits_max, ports: nodes + 2 };
+        let station = Station { flit_ticks: 1, packet_flits_max, ports: nodes + 2, nodes };
         let (hooks, kinds) = (protocol.hooks(), protocol.kinds());
         let interface = |node| {
             let (source, sink) = (protocol.source(&station), protocol.sink(&station));
             Interface::new(node, source, sink, packet_flits_max, hooks, kinds.clone())
         };
-        Self {
+        Ok(Self {
             hooks,
             now: 0,
             nodes: (0..nodes).map(interface).collect(),
             routers: (0..routers).map(|router| Router::new(protocol, &station, router, routers)).collect(),
             kinds,
             flying: Vec::new(),
+            control_network: ControlNetwork::new(protocol, &station)?,
+            order: Order::new(),
             arrived: Vec::new(),
             dropped: BTreeSet::new(),
             trace: Trace::default(),
-        }
+        })
     }
 
     fn step(&mut self, step: Step) -> Result<(), String> {
@@ -171,7 +179,7 @@ impl World {
             Step::Hop { .. } => Ok(()),
             Step::Wait { ticks } => {
                 self.now += ticks;
-                self.fire_timers()
+                self.fire_timers().map(|_| ())
             }
         }
     }
@@ -181,7 +189,7 @@ impl World {
         node % self.routers.len() as u32
     }
 
-    fn direction(&self, kind: PacketKind) -> Result<Direction, String> {
+    pub fn direction(&self, kind: PacketKind) -> Result<Direction, String> {
         self.kinds.get(kind.index()).map(|kind| kind.direction).ok_or_else(|| format!("{kind:?} is not declared"))
     }
 
@@ -283,52 +291,30 @@ impl World {
         Ok(())
     }
 
-    fn fire_timers(&mut self) -> Result<(), String> {
+    /// Lets timers fire and messages of the control network arrive. Returns whether a message did.
+    fn fire_timers(&mut self) -> Result<bool, String> {
         for router in 0..self.routers.len() {
             self.routers[router].fire_timers(self.now);
             for control in self.routers[router].take_sent() {
                 self.fly_from(router as u32, control)?;
             }
         }
-        Ok(())
+        let mut told_any = false;
+        while let Some(told) = self.control_network.take(self.now)? {
+            told_any = true;
+            let (Party::Source(node) | Party::Sink(node) | Party::Controller(node)) = told.1;
+            let interface = self.nodes.get_mut(node as usize).ok_or_else(|| format!("{told:?} is for nobody"))?;
+            interface.on_message(&told, self.now)?;
+            self.send_told()?;
+        }
+        Ok(told_any)
     }
 
-    fn deliver(&mut self, flying: Flying, from: u32, to: u32) -> Result<(), String> {
-        match flying.what {
-            What::Control(control) => self.deliver_control(&control, flying.sent_at),
-            What::Data { kind, message, packet, flits, marks } => {
-                self.trace.events.push(Event::Arrived { at: self.now, message, index: packet.index });
-                if !self.arrived[message].insert(packet.index) {
-                    return Err(format!("packet {} of message {message} arrived twice", packet.index));
-                }
-                let (sent_at, hops) = (flying.sent_at, 0);
-                let payload = &flying.payload;
-                let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops, payload };
-                let mut replies = Vec::new();
-                let interface = &mut self.nodes[to as usize];
-                if let Some(sink) = &mut interface.sink {
-                    sink.on_data(&arrival, self.now, &mut replies);
-                }
-                interface.control.extend(replies);
-                Ok(())
-            }
+    /// Puts on the control network what nodes want told.
+    fn send_told(&mut self) -> Result<(), String> {
+        for node in &mut self.nodes {
+            node.told.drain(..).try_for_each(|told| self.control_network.send(told, self.now))?;
         }
-    }
-
-    fn deliver_control(&mut self, control: &Control, sent_at: u64) -> Result<(), String> {
-        let latency = self.now - sent_at;
-        let direction = self.direction(control.kind)?;
-        let interface = &mut self.nodes[control.to as usize];
-        let about = interface.messages.get(&control.about.message).map(|message| message.id);
-        let message = about.filter(|_| direction != Direction::Request && self.hooks.copies);
-        self.trace.events.push(Event::Heard { at: self.now, message, control: control.clone(), latency });
-        if direction != Direction::Request {
-            return interface.on_control(control, latency, self.now);
-        }
-        let sink = interface.sink.as_mut().ok_or("there is no sink for a request")?;
-        let mut replies = Vec::new();
-        sink.on_request(control, self.now, &mut replies);
-        interface.control.extend(replies);
         Ok(())
     }
 
@@ -344,12 +330,15 @@ impl World {
                 self.hop(flying, Obstacle::Queued(0))?;
                 busy = true;
             }
+            self.send_told()?;
             self.now += 1;
-            self.fire_timers()?;
+            busy |= self.fire_timers()?;
             if !busy && self.flying.is_empty() {
                 let timers = self.routers.iter().filter_map(Router::next_timer);
                 let due = self.nodes.iter().filter_map(|node| node.next_due(self.now - 1));
-                let Some(next) = timers.chain(due).min() else { return self.check_rest() };
+                let Some(next) = timers.chain(due).chain(self.control_network.next()).min() else {
+                    return self.check_rest();
+                };
                 self.now = self.now.max(next);
                 self.fire_timers()?;
             }
