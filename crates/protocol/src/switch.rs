@@ -161,11 +161,20 @@ impl Here<'_> {
     }
 }
 
-/// What a switch wants done beside the fate of a packet. Only where [`SwitchNeeds::sends`] says so.
+/// What a switch wants done beside the fate of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SwitchAction {
-    /// A control packet is to be sent.
+    /// A control packet is to be sent. Only where [`SwitchNeeds::sends`] says so.
     Send(Control),
+    /// All data packets are marked that wait in input buffers of the router for one of the outputs that those in one buffer wait
+    /// for. A packet that has just arrived waits like the others, and one that crosses still does. Packets that are not routed
+    /// yet, and could leave by several ports, wait for none.
+    MarkQueued {
+        /// The buffer whose packets name the outputs; they are marked too.
+        like: PortVc,
+        /// The marks, beside those that the packets have.
+        marks: u8,
+    },
     /// [`Switch::on_timer`] is to be called at a tick, which lies ahead.
     Timer {
         /// When.

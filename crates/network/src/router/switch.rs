@@ -15,8 +15,16 @@ use crate::protocol_state::ProtocolState;
 use crate::time::Time;
 
 impl<M: Microarchitecture> Routers<M> {
+    /// A packet comes in where switches are asked about arrivals, or count them: it ends here, or joins its queue.
+    pub(super) fn arrive_watched(&mut self, id: QueueId, packet: u32, now: Time, around: &mut Surroundings<'_>) {
+        if !self.ends_here(id, packet, now, around) {
+            self.join_queue(id, packet, around.pool[packet].flits, now, around);
+        }
+        self.act(id, now, around);
+    }
+
     /// A packet that has just come in and is in no queue yet. Returns whether it ends here.
-    pub(super) fn ends_here(&mut self, id: QueueId, packet: u32, now: Time, around: &mut Surroundings<'_>) -> bool {
+    fn ends_here(&mut self, id: QueueId, packet: u32, now: Time, around: &mut Surroundings<'_>) -> bool {
         let node_port = self.node_port(id, packet, around);
         let output = node_port.map(|port| PortVc { port, vc: 0 });
         let kind = around.pool[packet].kind;
@@ -33,14 +41,11 @@ impl<M: Microarchitecture> Routers<M> {
             self.free_buffer(id, gone.flits, now, around);
             self.bury(gone, fate, id, now, around);
         }
-        if asked {
-            self.act(id, now, around);
-        }
         ends
     }
 
     /// The port of the node that a packet is for that has come in, if that is where it leaves.
-    fn node_port(&self, id: QueueId, packet: u32, around: &Surroundings<'_>) -> Option<u8> {
+    pub(super) fn node_port(&self, id: QueueId, packet: u32, around: &Surroundings<'_>) -> Option<u8> {
         if self.routes_on_arrival() {
             return self.outputs[self.output_of(id, id.voq)].is_terminal().then_some(id.voq);
         }
@@ -126,6 +131,7 @@ impl<M: Microarchitecture> Routers<M> {
         for action in actions.drain(..) {
             match action {
                 SwitchAction::Send(control) => self.inject_control(router, &control, now, around),
+                SwitchAction::MarkQueued { like, marks } => self.mark_queued(first_port, like, marks, around),
                 SwitchAction::Timer { at, token } => {
                     let event = Event::at(EventKind::SwitchTimer, first_port, token);
                     around.wheel.schedule(at.max(u64::from(now) + 1), event);

@@ -11,4 +11,5 @@ mod one_way;
 mod order;
 mod protocols;
 mod relay;
+mod renato;
 mod sample;

@@ -45,6 +45,8 @@ pub(super) struct Router {
     timers_set: usize,
     random: Option<Stream>,
     sent: Vec<Control>,
+    /// What it has come to mark queued packets with.
+    queue_marks: u8,
 }
 
 /// What there is to see of a router.
@@ -85,12 +87,23 @@ impl Router {
             timers_set: 0,
             random: protocol.switch_needs().random.then(|| Stream::new(0, number.into(), 0)),
             sent: Vec::new(),
+            queue_marks: 0,
         }
     }
 
     /// Control packets that it has come to send.
     pub fn take_sent(&mut self) -> Vec<Control> {
         std::mem::take(&mut self.sent)
+    }
+
+    /// What queued packets are to be marked with. All wait for the same output here.
+    pub fn queue_marks(&self) -> u8 {
+        self.queue_marks
+    }
+
+    /// They are marked.
+    pub fn take_queue_marks(&mut self) -> u8 {
+        std::mem::take(&mut self.queue_marks)
     }
 
     pub fn next_timer(&self) -> Option<u64> {
@@ -208,6 +221,7 @@ impl Router {
         for action in actions {
             match action {
                 SwitchAction::Send(control) => self.send(control)?,
+                SwitchAction::MarkQueued { marks, .. } => self.queue_marks |= marks,
                 SwitchAction::Timer { at, .. } if at <= now => {
                     return Err(format!("router {} sets a timer for {at}, and now is {now}", self.number));
                 }

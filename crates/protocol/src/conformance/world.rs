@@ -78,6 +78,15 @@ pub(super) enum What {
     Data { kind: PacketKind, message: usize, packet: PacketRef, flits: u16, marks: u8 },
 }
 
+impl What {
+    /// Data gets marks.
+    fn mark(&mut self, more: u8) {
+        if let Self::Data { marks, .. } = self {
+            *marks |= more;
+        }
+    }
+}
+
 struct World {
     hooks: Hooks,
     kinds: Vec<KindDeclaration>,
@@ -255,9 +264,8 @@ impl World {
         let router = &mut self.routers[here as usize];
         let visit = Visit { source, destination, last_hop: here == last, obstacle, now: self.now };
         let decided = router.pass(&mut flying.what, &mut flying.payload, visit)?;
-        for control in router.take_sent() {
-            self.fly_from(here, control)?;
-        }
+        flying.what.mark(router.queue_marks()); // it waits there like those that are yet to come
+        self.obey(here)?;
         match decided {
             Decided::Absorbed => Ok(()),
             Decided::Dropped => {
@@ -277,6 +285,17 @@ impl World {
         }
     }
 
+    /// Does what a router wants done.
+    fn obey(&mut self, router: u32) -> Result<(), String> {
+        let marks = self.routers[router as usize].take_queue_marks();
+        let queued = self.flying.iter_mut().filter(|flying| flying.router == router);
+        queued.for_each(|flying| flying.what.mark(marks));
+        for control in self.routers[router as usize].take_sent() {
+            self.fly_from(router, control)?;
+        }
+        Ok(())
+    }
+
     fn fly_from(&mut self, router: u32, control: Control) -> Result<(), String> {
         let what = What::Control(self.checked(control)?);
         self.flying.push(Flying { sent_at: self.now, router, what, payload: Vec::new() });
@@ -286,9 +305,7 @@ impl World {
     fn fire_timers(&mut self) -> Result<(), String> {
         for router in 0..self.routers.len() {
             self.routers[router].fire_timers(self.now);
-            for control in self.routers[router].take_sent() {
-                self.fly_from(router as u32, control)?;
-            }
+            self.obey(router as u32)?;
         }
         Ok(())
     }
