@@ -38,7 +38,7 @@ pub trait Sink: Send {
     /// A data packet has arrived.
     fn on_data(&mut self, arrival: &Arrival<'_>, now: u64, replies: &mut Vec<Control>);
 
-    /// A request has arrived.
+    /// A request has arrived, or what is left of a packet that was trimmed.
     fn on_request(&mut self, _request: &Control, _now: u64, _replies: &mut Vec<Control>) {}
 
     /// Appends what it remembers to `bytes`, if it remembers anything.

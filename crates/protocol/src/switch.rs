@@ -53,6 +53,8 @@ impl Watch {
 pub struct SwitchNeeds {
     /// It sends control packets, at once or later.
     pub sends: bool,
+    /// It trims packets: [`Fate::Trim`].
+    pub trims: bool,
     /// It looks at how full input buffers are: [`View::input`].
     pub input_buffers: bool,
     /// It looks at how full output queues are: [`View::output`].
@@ -61,6 +63,18 @@ pub struct SwitchNeeds {
     pub waiting_for_nodes: bool,
     /// It draws random numbers: [`Here::random`].
     pub random: bool,
+}
+
+impl SwitchNeeds {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        sends: false,
+        trims: false,
+        input_buffers: false,
+        output_queues: false,
+        waiting_for_nodes: false,
+        random: false,
+    };
 }
 
 /// A packet in a router.
@@ -189,8 +203,13 @@ pub enum SwitchAction {
 pub enum Fate {
     /// It goes on.
     Forward,
-    /// Its data is dropped: a NACK tells its source, or a request its destination. Only lossy data.
+    /// It is dropped, and a NACK tells its source. Only lossy data.
     Drop(Control),
+    /// Its data is dropped. What is left goes on to the destination as a packet of this kind, whose direction is
+    /// [`Direction::Trimmed`](crate::Direction::Trimmed): of the kind's size and class, about the flits that it had, with the
+    /// packet's name, marks and hops, and those words of its payload that the kind has. Only lossy data, and only where
+    /// [`SwitchNeeds::trims`] says so.
+    Trim(PacketKind),
     /// It ends here, and perhaps something is answered at once. Only control packets.
     Absorb(Option<Control>),
 }

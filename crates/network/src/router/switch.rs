@@ -1,7 +1,7 @@
-//! Where the protocol's part of a router is asked about packets, and does what it wants done: packets are dropped or
-//! absorbed, and control packets sent, which come in by an internal port, behind which nothing is.
+//! Where the protocol's part of a router is asked about packets, and does what it wants done: packets are dropped, trimmed or
+//! absorbed, and control packets sent. What is sent or trimmed comes in by an internal port, behind which nothing is.
 //!
-//! **The invariant it keeps:** only lossy data is dropped, each packet with a control packet that says so; the credits of what
+//! **The invariant it keeps:** only lossy data is dropped or trimmed, and a control packet says so; the credits of what
 //! ends here are given back.
 
 use tailback_protocol::{Control, Direction, Fate, Fill, Here, Moment, Passing, PortVc, SwitchAction, View};
@@ -37,9 +37,8 @@ impl<M: Microarchitecture> Routers<M> {
                 self.begins_to_wait(id, packet, port, around);
             }
         } else {
-            let gone = around.pool.remove(packet);
-            self.free_buffer(id, gone.flits, now, around);
-            self.bury(gone, fate, id, now, around);
+            self.free_buffer(id, around.pool[packet].flits, now, around);
+            self.end(packet, fate, id, now, around);
         }
         ends
     }
@@ -101,19 +100,27 @@ impl<M: Microarchitecture> Routers<M> {
         switch.ask(moment, &mut packet, &mut here)
     }
 
-    /// What is left to do about a packet that has ended here.
-    fn bury(&mut self, gone: Packet, fate: Fate, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
-        let router = self.router_of(id);
+    /// A packet that has left its buffer ends here, or at least its data does.
+    fn end(&mut self, packet: u32, fate: Fate, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
+        let (router, direction) = (self.router_of(id), around.fabric.direction(around.pool[packet].kind));
         match fate {
             Fate::Forward => unreachable!("it goes on"),
             Fate::Drop(control) => {
-                let direction = around.fabric.direction(gone.kind);
                 assert!(direction == Direction::LossyData, "a switch drops {direction:?}");
+                let gone = around.pool.remove(packet);
                 around.protocol.dropped.push(gone);
                 self.inject_control(router, &control, now, around);
             }
+            Fate::Trim(kind) => {
+                assert!(direction == Direction::LossyData, "a switch trims {direction:?}");
+                let record = &mut around.pool[packet];
+                around.protocol.dropped.push(record.clone());
+                record.trim(kind, around.fabric, now);
+                self.come_in_internally(router, packet, now, around);
+            }
             Fate::Absorb(answer) => {
-                assert!(!around.fabric.direction(gone.kind).carries_data(), "a switch absorbs data");
+                assert!(!direction.carries_data(), "a switch absorbs {direction:?}");
+                around.pool.remove(packet);
                 if let Some(control) = answer {
                     self.inject_control(router, &control, now, around);
                 }
@@ -189,21 +196,21 @@ impl<M: Microarchitecture> Routers<M> {
         let fate = self.ask(moment, id, queue.head, port.map(|port| PortVc { port, vc: 0 }), now, around);
         let ends = fate != Fate::Forward;
         if ends {
-            let gone = self.take_head(id, now, around);
+            let packet = self.take_head(id, now, around);
             if let Some(port) = port.filter(|_| self.rules.counts_for_nodes) {
-                self.waits_no_more(self.output_of(id, port) as u32, &gone, around.fabric);
+                self.waits_no_more(self.output_of(id, port) as u32, &around.pool[packet], around.fabric);
             }
-            self.bury(gone, fate, id, now, around);
+            self.end(packet, fate, id, now, around);
         }
         self.act(id, now, around);
         ends
     }
 
-    /// Takes the head of a queue away, and gives its credits back.
-    fn take_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> Packet {
-        let gone = around.pool.remove(self.queue(id).head);
-        self.free_buffer(id, gone.flits, now, around);
-        let behind = gone.next;
+    /// Takes the head of a queue out of it, and gives its credits back.
+    fn take_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> u32 {
+        let head = self.queue(id).head;
+        let Packet { flits, next: behind, .. } = around.pool[head];
+        self.free_buffer(id, flits, now, around);
         let queue = self.queue_index(id);
         self.queues[queue].head = behind;
         self.clear_awake(id);
@@ -217,7 +224,7 @@ impl<M: Microarchitecture> Routers<M> {
             self.set_head(id, queue, behind, flits, around);
             self.begin_asking(id, from, now, around);
         }
-        gone
+        head
     }
 
     /// Makes sure that an event wakes the head of a queue, which is going to sleep, when it has waited for too long.
@@ -260,6 +267,13 @@ impl<M: Microarchitecture> Routers<M> {
         if around.payloads.exist() {
             around.payloads.set(packet, &control.payload);
         }
+        self.come_in_internally(router, packet, now, around);
+    }
+
+    /// A packet that a router sends or has trimmed comes in by its internal port. Trimmed packets do as well, as what feeds the
+    /// port that they came by has taken credits of another virtual channel than the one they are in now: in that one they would
+    /// take room for which others have credits.
+    fn come_in_internally(&mut self, router: u32, packet: u32, now: Time, around: &mut Surroundings<'_>) {
         let port = self.internal_port();
         self.arrive(self.port_index(PortId { router, port }), packet, now, around);
     }

@@ -13,3 +13,4 @@ mod protocols;
 mod relay;
 mod renato;
 mod sample;
+mod trim;

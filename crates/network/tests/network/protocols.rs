@@ -14,6 +14,7 @@ use crate::determinism::is_determined;
 use crate::relay::Relay;
 use crate::renato::Renato;
 use crate::sample::{Sample, samples};
+use crate::trim::Trimmer;
 
 /// Protocols that have much to do in small networks.
 fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
@@ -29,7 +30,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
         });
     let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
     let numbers = (0u64..100, 1u32..30, 0u32..20, prop::option::of(fabric));
-    (0usize..7, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
+    (0usize..8, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
         let protocol: Arc<dyn Protocol> = match which {
             0 => Arc::new(Srp { terms, timeout, bypass_below: size }),
             1 => Arc::new(Smsrp { terms, timeout }),
@@ -37,6 +38,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
             3 => Arc::new(Comprehensive { terms, threshold, large_from: size.max(1) }),
             4 => Arc::new(Relay),
             5 => Arc::new(Renato::default()),
+            6 => Arc::new(Trimmer { threshold, timeout }),
             _ => Arc::new(Ecn {
                 pacing: Pacing { increment: timeout, longest: 400, timer: u64::from(threshold) * 7, decrement: 1 },
                 threshold: f64::from(size) / 20.0,

@@ -242,16 +242,21 @@ impl World {
     }
 
     /// A control packet that is to be sent.
-    fn checked(&self, mut control: Control) -> Result<Control, String> {
-        let words = usize::from(self.kinds.get(control.kind.index()).map_or(0, |kind| kind.payload_words));
-        if control.payload.len() > words {
+    fn checked(&self, control: Control) -> Result<Control, String> {
+        let direction = self.direction(control.kind)?;
+        if control.payload.len() > usize::from(self.kinds[control.kind.index()].payload_words) {
             return Err(format!("{control:?} has more payload than its kind declares"));
         }
-        control.payload.resize(words, 0);
-        if self.direction(control.kind)?.carries_data() {
-            return Err(format!("{control:?} is of a kind that carries data"));
+        if direction.carries_data() || direction == Direction::Trimmed {
+            return Err(format!("{control:?} is of a kind that carries data, or did before it was trimmed"));
         }
-        Ok(control)
+        Ok(self.fitted(control))
+    }
+
+    /// A control packet with as much payload as its kind declares.
+    fn fitted(&self, mut control: Control) -> Control {
+        control.payload.resize(self.kinds[control.kind.index()].payload_words.into(), 0);
+        control
     }
 
     /// Something comes to a router, and leaves it if nothing stops it.
@@ -268,12 +273,14 @@ impl World {
         self.obey(here)?;
         match decided {
             Decided::Absorbed => Ok(()),
-            Decided::Dropped => {
-                let What::Data { message, packet, .. } = flying.what else {
-                    return Err(format!("a router drops {:?}", flying.what));
-                };
-                self.trace.events.push(Event::Dropped { at: self.now, message, index: packet.index });
-                self.dropped.insert((message, packet.index));
+            Decided::Dropped => self.drop_data(&flying.what),
+            Decided::Trimmed(kind) => {
+                self.drop_data(&flying.what)?;
+                let What::Data { packet, flits, marks, .. } = flying.what else { unreachable!("it was dropped") };
+                let payload = std::mem::take(&mut flying.payload);
+                let rest = Control { marks, payload, ..Control::new(kind, source, destination, packet) };
+                flying.what = What::Control(self.fitted(rest.flits(flits.into())));
+                self.flying.push(flying); // it comes to the same router again, as what it is now
                 Ok(())
             }
             Decided::Goes if here == last => self.deliver(flying, source, destination),
@@ -283,6 +290,14 @@ impl World {
                 Ok(())
             }
         }
+    }
+
+    /// A router drops a packet with data, or its data.
+    fn drop_data(&mut self, what: &What) -> Result<(), String> {
+        let &What::Data { message, packet, .. } = what else { return Err(format!("a router drops {what:?}")) };
+        self.trace.events.push(Event::Dropped { at: self.now, message, index: packet.index });
+        self.dropped.insert((message, packet.index));
+        Ok(())
     }
 
     /// Does what a router wants done.
@@ -337,9 +352,9 @@ impl World {
         let direction = self.direction(control.kind)?;
         let interface = &mut self.nodes[control.to as usize];
         let about = interface.messages.get(&control.about.message).map(|message| message.id);
-        let message = about.filter(|_| direction != Direction::Request && self.hooks.copies);
+        let message = about.filter(|_| !direction.asks_sink() && self.hooks.copies);
         self.trace.events.push(Event::Heard { at: self.now, message, control: control.clone(), latency });
-        if direction != Direction::Request {
+        if !direction.asks_sink() {
             return interface.on_control(control, latency, self.now);
         }
         let sink = interface.sink.as_mut().ok_or("there is no sink for a request")?;
