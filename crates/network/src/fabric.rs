@@ -227,7 +227,7 @@ fn higher_vcs(spec: &NetworkSpec, vcs: usize) -> Vec<u32> {
 
 impl Shape {
     pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology, traits: &Traits) -> Self {
-        let ports = topology.radix() as usize + usize::from(traits.needs.sends);
+        let ports = topology.radix() as usize + usize::from(traits.has_internal_port());
         let vcs = spec.vcs();
         let connections = |kind| match kind {
             CrossbarPorts::PerPort => 1,

@@ -5,7 +5,8 @@
 //! **The invariant it keeps:** a protocol that has no part of some kind has none here, and nobody is asked.
 
 use tailback_protocol::{
-    Control, Direction, PacketRef, Sink, SinkAction, Source, SourceAction, Switch, SwitchAction, remember, write_down,
+    Control, Direction, KindDeclaration, PacketKind, PacketRef, Sink, SinkAction, Source, SourceAction, Switch,
+    SwitchAction, remember, write_down,
 };
 use tailback_random::Stream;
 use tailback_routing::Header;
@@ -79,7 +80,7 @@ impl Packet {
         let declaration = &fabric.kinds[self.kind.index()];
         let (flits, time) = match declaration.direction {
             Direction::Data | Direction::LossyData => return None,
-            Direction::Request => (self.word, None),
+            Direction::Request | Direction::Trimmed => (self.word, None),
             Direction::Feedback | Direction::Nack => {
                 (self.about_flits.into(), (self.word != UNNAMED).then_some(self.word.into()))
             }
@@ -89,6 +90,16 @@ impl Packet {
         Some(Control { kind, from: source, to: destination, about: self.name(), flits, time, marks, payload })
     }
 
+    /// Its data is cut off: it goes on as a packet of another kind, from the router that has done that.
+    pub(crate) fn trim(&mut self, kind: PacketKind, fabric: &Fabric, now: Time) {
+        let &KindDeclaration { direction, class, flits, .. } = &fabric.kinds[kind.index()];
+        assert!(direction == Direction::Trimmed, "a packet is trimmed to {direction:?}");
+        let header = Header::new(self.header.destination());
+        let place = place_of(self.index(), self.is_last());
+        let (word, vc) = (self.flits.into(), fabric.spec.classes[usize::from(class)].first_vc[0]);
+        *self = Self { kind, class, flits, header, place, word, vc, head_at: now, tail_lag: 0, ..self.clone() };
+    }
+
     /// A control packet that begins its way now.
     pub(crate) fn of_control(control: &Control, fabric: &Fabric, now: Time) -> Self {
         let &Control { kind, from, to, about, flits, time, marks, .. } = control;
@@ -96,7 +107,7 @@ impl Packet {
         // A tick beyond the end of time is never reached, whichever it is.
         let tick = |tick: u64| u32::try_from(tick).map_or(UNNAMED - 1, |tick| tick.min(UNNAMED - 1));
         let (about_flits, word) = match declaration.direction {
-            Direction::Request => (0, flits),
+            Direction::Request | Direction::Trimmed => (0, flits),
             _ => (flits as u16, time.map_or(UNNAMED, tick)),
         };
         Self {

@@ -30,6 +30,11 @@ impl Traits {
         self.kinds.iter().any(|kind| kind.direction == Direction::LossyData)
     }
 
+    /// Whether routers have an internal port, by which packets come in that they send or trim.
+    pub fn has_internal_port(&self) -> bool {
+        self.needs.sends || self.needs.trims
+    }
+
     /// Whether the heads of queues are asked about at each allocation.
     pub fn watches_heads(&self) -> bool {
         self.watches(Moment::Requests) || self.watches(Moment::Expires)

@@ -24,9 +24,9 @@ pub struct Control {
     pub to: u32,
     /// The packet, or the message by its first packet, that it is about.
     pub about: PacketRef,
-    /// The flits that it is about: of a request those to come, of a NACK those that were dropped.
+    /// The flits that it is about: of a request those to come, of a NACK and of a trimmed packet those that were dropped.
     pub flits: u32,
-    /// The tick that it names, if any. Requests name none.
+    /// The tick that it names, if any. What is for a sink names none.
     pub time: Option<u64>,
     /// Marks that the data packet had when it arrived.
     pub marks: u8,

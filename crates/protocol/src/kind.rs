@@ -33,10 +33,12 @@ pub enum Direction {
     LossyData,
     /// Control for a source.
     Feedback,
-    /// Control for a source: one of its data packets has been dropped, and must be sent again.
+    /// Control for a source, from a router: one of its data packets has been dropped, and must be sent again.
     Nack,
     /// Control for a sink.
     Request,
+    /// Control for a sink: what is left of a data packet for it that a router has trimmed. The sink tells the source, by feedback.
+    Trimmed,
 }
 
 impl Direction {
@@ -45,6 +47,13 @@ impl Direction {
     #[must_use]
     pub const fn carries_data(self) -> bool {
         matches!(self, Self::Data | Self::LossyData)
+    }
+
+    /// Whether packets are control for a sink.
+    #[inline]
+    #[must_use]
+    pub const fn asks_sink(self) -> bool {
+        matches!(self, Self::Request | Self::Trimmed)
     }
 }
 

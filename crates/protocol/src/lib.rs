@@ -12,8 +12,8 @@
 //! | router | buffers, how many flits wait for each of its nodes, how long a packet has waited, timers | [`Switch`]: a packet arrives, requests the crossbar, crosses, or expires | its [`Fate`], marks, [`SwitchAction`]s |
 //! | control network | messages on their way, timers | [`Source`], [`Sink`], [`Controller`]: a message arrived | [`ControllerAction`]s |
 //!
-//! Packets are of [kinds](KindDeclaration) that the protocol declares. Lossy data may be dropped by a router, and then a control
-//! packet tells its source or its destination; whatever else is sent arrives. What switches are asked about is declared as a
+//! Packets are of [kinds](KindDeclaration) that the protocol declares. Lossy data may be dropped by a router, and then a NACK
+//! tells its source, or trimmed, and then what is left of it tells its destination; whatever else is sent arrives. What switches are asked about is declared as a
 //! list of [`Watch`]es, and what they look at as [`SwitchNeeds`].
 //!
 //! `docs/seam.md` has the same for protocols that are not here yet, and why it was cut so; `docs/add-a-protocol.md` adds one, step

@@ -63,7 +63,7 @@ pub trait Sink: Send {
     /// A data packet has arrived, and in order if [`crate::Hooks::resequencing`] says so.
     fn on_data(&mut self, arrival: &Arrival<'_>, now: u64, actions: &mut Vec<SinkAction>);
 
-    /// A request has arrived.
+    /// A request has arrived, or what is left of a packet that was trimmed.
     fn on_request(&mut self, _request: &Control, _now: u64, _actions: &mut Vec<SinkAction>) {}
 
     /// A timer is due.

@@ -1,7 +1,7 @@
 //! What a protocol needs of the network that it is put into.
 
 use tailback_hardware::{NetworkSpec, SourceQueues};
-use tailback_protocol::{Direction, Ports, Protocol, Station};
+use tailback_protocol::{Direction, Ports, Protocol, Station, SwitchNeeds};
 use tailback_topology::Topology;
 
 use crate::diagnostic::Diagnostic;
@@ -29,7 +29,7 @@ pub(crate) fn check_protocol(
     reading: &mut Reading,
 ) {
     let lossy = protocol.kinds().iter().any(|kind| kind.direction == Direction::LossyData);
-    let sends = protocol.switch_needs().sends;
+    let SwitchNeeds { sends, trims, .. } = protocol.switch_needs();
     let station = Station { flit_ticks: 1, packet_flits_max: 1, ports: 1, nodes: 1 };
     let needs = [
         Needs {
@@ -50,10 +50,10 @@ pub(crate) fn check_protocol(
             help: "choose a topology with such links",
         },
         Needs {
-            broken: sends && topology.radix() > 255,
+            broken: (sends || trims) && topology.radix() > 255,
             section: "topology",
             parameter: "",
-            message: "routers that send control packets have at most 255 ports",
+            message: "routers that send control packets, or trim packets, have at most 255 ports",
             help: "choose a topology with smaller routers",
         },
         Needs {

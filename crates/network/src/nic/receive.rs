@@ -128,7 +128,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     fn receive_control(&mut self, node: u32, place: u32, packet: &Packet, direction: Direction, now: Time) {
-        if direction == Direction::Request {
+        if direction.asks_sink() {
+            if direction == Direction::Trimmed {
+                self.nodes.flits_dropped += i64::from(packet.word);
+            }
             let request = packet.control(place, &self.payloads, &self.fabric).expect("a request is a control packet");
             let mut actions = std::mem::take(&mut self.protocol.sink_actions);
             self.protocol.sinks[node as usize].on_request(&request, now.into(), &mut actions);

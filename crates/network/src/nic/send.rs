@@ -208,7 +208,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         self.launch(node, packet, vc, now);
         if let Again::Packet { .. } = again {
-            self.nodes.flits_dropped -= u64::from(flits);
+            self.nodes.flits_dropped -= i64::from(flits);
             self.observer.packet_sent_again(&self.pool[packet], now.into());
         }
         true

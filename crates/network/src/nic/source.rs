@@ -129,7 +129,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// A control packet for the source has arrived.
     pub(super) fn on_control(&mut self, node: u32, place: u32, packet: &Packet, now: Time) {
         if self.fabric.direction(packet.kind) == Direction::Nack {
-            self.nodes.flits_dropped += u64::from(packet.about_flits);
+            self.nodes.flits_dropped += i64::from(packet.about_flits);
         }
         let control = packet.control(place, &self.payloads, &self.fabric).expect("only control packets come here");
         let mut actions = std::mem::take(&mut self.protocol.actions);

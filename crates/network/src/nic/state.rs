@@ -60,8 +60,9 @@ pub(crate) struct NodeState {
     /// Data flits that were offered and not lost, and data flits that have arrived.
     pub flits_offered: u64,
     pub flits_received: u64,
-    /// Data flits that were dropped, as their sources know, and have not been sent again.
-    pub flits_dropped: u64,
+    /// Data flits that were dropped, as NACKs have told sources and trimmed packets have told sinks here, without those that
+    /// sources here have sent again: negative where it was the sinks of others that were told.
+    pub flits_dropped: i64,
 }
 
 /// Purposes of random streams of nodes, beside those of the workload, which are small.

@@ -21,6 +21,7 @@ mod cross;
 mod departures;
 mod inspect;
 mod link;
+mod mark;
 mod microarchitecture;
 mod request;
 mod sleep;

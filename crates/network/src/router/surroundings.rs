@@ -86,9 +86,24 @@ impl Surroundings<'_> {
         self.fabric.assert_named(self.router_ids[router as usize], class, entry, step);
     }
 
+    /// Checks that a packet leaves by the only port by which it can, where its routing agent knows of one.
+    pub fn assert_only_port(&self, router: u32, packet: u32, entry: Lane, step: &Step) {
+        let Packet { class, header, .. } = &self.pool[packet];
+        let only = self.only_port(router, *class, entry, header);
+        assert!(
+            step.vcs == 0 || only.is_none_or(|port| port == step.port),
+            "{only:?} was to be the only port: {step:?}"
+        );
+    }
+
     /// Whether a packet that came in by `entry` leaves by its node's port, as far as its routing agent can tell already.
     pub fn ejects(&self, router: u32, class: u8, entry: Lane, header: &Header) -> bool {
         self.agents[usize::from(class) * self.streams.len() + router as usize].ejects(entry, header)
+    }
+
+    /// The port by which a packet leaves that came in by `entry`, if there is only one by which it can.
+    pub fn only_port(&self, router: u32, class: u8, entry: Lane, header: &Header) -> Option<Port> {
+        self.agents[usize::from(class) * self.streams.len() + router as usize].only_port(entry, header)
     }
 
     /// Tells the routing agent of a router that a packet has become head of its queue. Returns the port for which others are to

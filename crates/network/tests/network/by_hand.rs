@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{
-    General, NetworkPlan, NetworkRegion, NicSpec, OutputQueueSpec, QueuePer, RouterSpec, SourceQueues, ZeroLoad,
+    General, NetworkPlan, NetworkRegion, NicSpec, OutputQueueSpec, Packet, QueuePer, RouterSpec, SourceQueues, ZeroLoad,
 };
 use tailback_protocol::{PacketKind, Protocol, Way};
 use tailback_reservation::{Lead, Lhrp, Smsrp, Srp, Terms, kind};
@@ -19,7 +19,7 @@ use crate::scheduler::{KEEPS_TICKS, Scheduler, THINKS_TICKS};
 const TERMS: Terms = Terms { way: Way::Minimal, lead: Lead::Latency, overhead: 0.0, toll: 0, notice: 0 };
 
 /// A single switch on which `sources` nodes send packets of 4 flits to the last one, at full rate until cycle `until`.
-fn plan(protocol: Arc<dyn Protocol>, sources: u64, until: u64) -> NetworkPlan {
+pub fn plan(protocol: Arc<dyn Protocol>, sources: u64, until: u64) -> NetworkPlan {
     let numbers: &'static [(&str, &[u64])] = if sources == 1 { &[("nodes", &[2])] } else { &[("nodes", &[3])] };
     let nodes = sources as u32 + 1;
     let sample = fixed(("single-switch", numbers));
@@ -51,16 +51,36 @@ fn carries_data(kind: PacketKind) -> bool {
     kind == PacketKind::DATA || kind == kind::SPECULATIVE
 }
 
+/// A packet that arrives at its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    pub tick: u64,
+    pub from: u32,
+    pub kind: PacketKind,
+    /// When it left its source.
+    pub sent_at: u64,
+    pub flits: u16,
+}
+
 /// What arrives and when, until nothing happens any more.
-fn arrivals(plan: NetworkPlan) -> Vec<(u64, u32, PacketKind)> {
+pub fn deliveries(plan: NetworkPlan) -> Vec<Delivery> {
     let mut simulation: Simulation<NetworkRegion<Log, General>> = plan.build(|_| Log::default());
     simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
     let region = simulation.regions().next().expect("there is one region");
-    region.observer().0.iter().map(|(tick, packet)| (*tick, packet.source, packet.kind)).collect()
+    let delivery = |(tick, packet): &(u64, Packet)| {
+        let &Packet { source: from, kind, flits, .. } = packet;
+        Delivery { tick: *tick, from, kind, sent_at: packet.injected(), flits }
+    };
+    region.observer().0.iter().map(delivery).collect()
+}
+
+/// The same by time, source and kind.
+fn arrivals(plan: NetworkPlan) -> Vec<(u64, u32, PacketKind)> {
+    deliveries(plan).into_iter().map(|delivery| (delivery.tick, delivery.from, delivery.kind)).collect()
 }
 
 /// How long a packet takes that is alone, and how long one that the router sends itself.
-fn latencies(plan: &NetworkPlan) -> (u64, u64, u64) {
+pub fn latencies(plan: &NetworkPlan) -> (u64, u64, u64) {
     let of = |flits| ZeroLoad::new(&plan.spec, &[], flits).total();
     (of(4), of(1), of(1) - u64::from(plan.spec.injection.latency))
 }

@@ -11,6 +11,8 @@ mod one_way;
 mod order;
 mod protocols;
 mod relay;
+mod renato;
 mod resequenced;
 mod sample;
 mod scheduler;
+mod trim;

@@ -50,7 +50,14 @@ impl Protocol for Relay {
     }
 
     fn switch_needs(&self) -> SwitchNeeds {
-        SwitchNeeds { sends: true, input_buffers: true, output_queues: true, waiting_for_nodes: true, random: true }
+        SwitchNeeds {
+            sends: true,
+            input_buffers: true,
+            output_queues: true,
+            waiting_for_nodes: true,
+            random: true,
+            ..SwitchNeeds::default()
+        }
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {

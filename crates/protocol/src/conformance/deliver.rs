@@ -1,7 +1,7 @@
 //! What happens when something arrives at its node.
 
 use super::world::{Event, Flying, What, World};
-use crate::{Arrival, Control, Direction, Sink, SinkAction};
+use crate::{Arrival, Control, Sink, SinkAction};
 
 impl World {
     /// Something arrives at its node.
@@ -67,9 +67,9 @@ impl World {
         let direction = self.direction(control.kind)?;
         let interface = &mut self.nodes[control.to as usize];
         let about = interface.messages.get(&control.about.message).map(|message| message.id);
-        let message = about.filter(|_| direction != Direction::Request && self.hooks.copies);
+        let message = about.filter(|_| !direction.asks_sink() && self.hooks.copies);
         self.trace.events.push(Event::Heard { at: self.now, message, control: control.clone(), latency });
-        if direction != Direction::Request {
+        if !direction.asks_sink() {
             return interface.on_control(control, latency, self.now);
         }
         let now = self.now;

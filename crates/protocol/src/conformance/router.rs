@@ -15,6 +15,7 @@ use crate::{
 pub(super) enum Decided {
     Goes,
     Dropped,
+    Trimmed(PacketKind),
     Absorbed,
 }
 
@@ -37,6 +38,7 @@ pub(super) struct Router {
     /// By class, whether packets of it expire.
     expire: Vec<bool>,
     sends: bool,
+    trims: bool,
     /// How many routers there are: the nodes here are every so many.
     routers: u32,
     number: u32,
@@ -45,6 +47,8 @@ pub(super) struct Router {
     timers_set: usize,
     random: Option<Stream>,
     sent: Vec<Control>,
+    /// What it has come to mark queued packets with.
+    queue_marks: u8,
 }
 
 /// What there is to see of a router.
@@ -79,18 +83,30 @@ impl Router {
             kinds: protocol.kinds(),
             expire: protocol.classes().iter().map(|class| class.queueing_timeout.is_some()).collect(),
             sends: protocol.switch_needs().sends,
+            trims: protocol.switch_needs().trims,
             routers,
             number,
             timers: BTreeMap::new(),
             timers_set: 0,
             random: protocol.switch_needs().random.then(|| Stream::new(0, number.into(), 0)),
             sent: Vec::new(),
+            queue_marks: 0,
         }
     }
 
     /// Control packets that it has come to send.
     pub fn take_sent(&mut self) -> Vec<Control> {
         std::mem::take(&mut self.sent)
+    }
+
+    /// What queued packets are to be marked with. All wait for the same output here.
+    pub fn queue_marks(&self) -> u8 {
+        self.queue_marks
+    }
+
+    /// They are marked.
+    pub fn take_queue_marks(&mut self) -> u8 {
+        std::mem::take(&mut self.queue_marks)
     }
 
     pub fn next_timer(&self) -> Option<u64> {
@@ -165,26 +181,30 @@ impl Router {
         let fate = switch.ask(moment, &mut packet, &mut here);
         let kind = packet.kind;
         self.act(actions, now)?;
-        self.settle(fate, kind, (source, destination))
+        self.settle(fate, kind, source)
     }
 
     /// Sees whether a packet may have that fate.
-    fn settle(&mut self, fate: Fate, kind: PacketKind, (source, destination): (u32, u32)) -> Result<Decided, String> {
+    fn settle(&mut self, fate: Fate, kind: PacketKind, source: u32) -> Result<Decided, String> {
         let direction = self.kinds[kind.index()].direction;
         let about = |control: &Control| self.kinds.get(control.kind.index()).map(|kind| kind.direction);
         match fate {
             Fate::Forward => Ok(Decided::Goes),
             Fate::Drop(control) => {
-                let told = match about(&control) {
-                    Some(Direction::Nack) => control.to == source,
-                    Some(Direction::Request) => control.to == destination,
-                    _ => false,
-                };
+                let told = about(&control) == Some(Direction::Nack) && control.to == source;
                 if direction != Direction::LossyData || !told {
                     return Err(format!("router {}: {kind:?} is dropped, and {control:?} says so", self.number));
                 }
                 self.send(control)?;
                 Ok(Decided::Dropped)
+            }
+            Fate::Trim(to) => {
+                let rest = self.kinds.get(to.index()).map(|kind| kind.direction);
+                if direction != Direction::LossyData || rest != Some(Direction::Trimmed) || !self.trims {
+                    let undeclared = if self.trims { "" } else { ", and has not declared that it trims" };
+                    return Err(format!("router {}: {kind:?} is trimmed to {to:?}{undeclared}", self.number));
+                }
+                Ok(Decided::Trimmed(to))
             }
             Fate::Absorb(answer) => {
                 if direction.carries_data() {
@@ -208,6 +228,7 @@ impl Router {
         for action in actions {
             match action {
                 SwitchAction::Send(control) => self.send(control)?,
+                SwitchAction::MarkQueued { marks, .. } => self.queue_marks |= marks,
                 SwitchAction::Timer { at, .. } if at <= now => {
                     return Err(format!("router {} sets a timer for {at}, and now is {now}", self.number));
                 }

@@ -25,11 +25,17 @@ enum Broken {
     Hoarder,
     /// It declares lossy data in the class of lossless data.
     Careless,
+    /// It trims packets to a kind for sources, or has not declared that it trims.
+    Cutter,
+    Surprise,
+    /// Its sinks send what only trimming makes.
+    Forger,
 }
 
 const LOSSY: PacketKind = PacketKind::new(1);
 const ACKNOWLEDGEMENT: PacketKind = PacketKind::new(2);
 const NACK: PacketKind = PacketKind::new(3);
+const HEADER: PacketKind = PacketKind::new(4);
 
 impl Protocol for Broken {
     fn classes(&self) -> Vec<TrafficClass> {
@@ -43,6 +49,7 @@ impl Protocol for Broken {
             KindDeclaration::lossy_data("lossy_data", if *self == Self::Careless { 0 } else { 1 }),
             KindDeclaration::control("acknowledgements", Direction::Feedback, 2),
             KindDeclaration::control("nacks", Direction::Nack, 2),
+            KindDeclaration::control("headers", Direction::Trimmed, 2),
         ]
     }
 
@@ -55,7 +62,7 @@ impl Protocol for Broken {
     }
 
     fn switch_needs(&self) -> SwitchNeeds {
-        SwitchNeeds { sends: true, ..SwitchNeeds::default() }
+        SwitchNeeds { sends: true, trims: *self == Self::Cutter, ..SwitchNeeds::default() }
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
@@ -107,13 +114,18 @@ impl Source for Broken {
 
 impl Sink for Broken {
     fn on_data(&mut self, arrival: &Arrival<'_>, _: u64, actions: &mut Vec<SinkAction>) {
-        actions.push(SinkAction::Control(arrival.acknowledgement(ACKNOWLEDGEMENT)));
+        let kind = if *self == Self::Forger { HEADER } else { ACKNOWLEDGEMENT };
+        actions.push(SinkAction::Control(arrival.acknowledgement(kind)));
     }
 }
 
 impl Switch for Broken {
     fn expires(&mut self, packet: &mut Passing<'_>, _: &mut Here<'_>) -> Fate {
-        Fate::Drop(packet.nack(NACK))
+        match self {
+            Self::Cutter => Fate::Trim(ACKNOWLEDGEMENT),
+            Self::Surprise => Fate::Trim(HEADER),
+            _ => Fate::Drop(packet.nack(NACK)),
+        }
     }
 }
 
@@ -136,6 +148,9 @@ fn what_is_wrong_is_found_out() {
     assert!(complaint(Broken::Backward).contains("is to wait until"));
     assert!(complaint(Broken::Hoarder).contains("not idle"));
     assert!(complaint(Broken::Careless).contains("shares a class"));
+    assert!(complaint(Broken::Cutter).contains("is trimmed to"));
+    assert!(complaint(Broken::Surprise).contains("has not declared that it trims"));
+    assert!(complaint(Broken::Forger).contains("before it was trimmed"));
 }
 
 /// A protocol whose sources send nothing before a router has let them: each message asks, the router of the source

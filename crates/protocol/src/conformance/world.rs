@@ -80,6 +80,15 @@ pub(super) enum What {
     Data { kind: PacketKind, message: usize, packet: PacketRef, flits: u16, marks: u8 },
 }
 
+impl What {
+    /// Data gets marks.
+    fn mark(&mut self, more: u8) {
+        if let Self::Data { marks, .. } = self {
+            *marks |= more;
+        }
+    }
+}
+
 pub(super) struct World {
     pub hooks: Hooks,
     kinds: Vec<KindDeclaration>,
@@ -241,16 +250,21 @@ impl World {
     }
 
     /// A control packet that is to be sent.
-    fn checked(&self, mut control: Control) -> Result<Control, String> {
-        let words = usize::from(self.kinds.get(control.kind.index()).map_or(0, |kind| kind.payload_words));
-        if control.payload.len() > words {
+    fn checked(&self, control: Control) -> Result<Control, String> {
+        let direction = self.direction(control.kind)?;
+        if control.payload.len() > usize::from(self.kinds[control.kind.index()].payload_words) {
             return Err(format!("{control:?} has more payload than its kind declares"));
         }
-        control.payload.resize(words, 0);
-        if self.direction(control.kind)?.carries_data() {
-            return Err(format!("{control:?} is of a kind that carries data"));
+        if direction.carries_data() || direction == Direction::Trimmed {
+            return Err(format!("{control:?} is of a kind that carries data, or did before it was trimmed"));
         }
-        Ok(control)
+        Ok(self.fitted(control))
+    }
+
+    /// A control packet with as much payload as its kind declares.
+    fn fitted(&self, mut control: Control) -> Control {
+        control.payload.resize(self.kinds[control.kind.index()].payload_words.into(), 0);
+        control
     }
 
     /// Something comes to a router, and leaves it if nothing stops it.
@@ -263,17 +277,18 @@ impl World {
         let router = &mut self.routers[here as usize];
         let visit = Visit { source, destination, last_hop: here == last, obstacle, now: self.now };
         let decided = router.pass(&mut flying.what, &mut flying.payload, visit)?;
-        for control in router.take_sent() {
-            self.fly_from(here, control)?;
-        }
+        flying.what.mark(router.queue_marks()); // it waits there like those that are yet to come
+        self.obey(here)?;
         match decided {
             Decided::Absorbed => Ok(()),
-            Decided::Dropped => {
-                let What::Data { message, packet, .. } = flying.what else {
-                    return Err(format!("a router drops {:?}", flying.what));
-                };
-                self.trace.events.push(Event::Dropped { at: self.now, message, index: packet.index });
-                self.dropped.insert((message, packet.index));
+            Decided::Dropped => self.drop_data(&flying.what),
+            Decided::Trimmed(kind) => {
+                self.drop_data(&flying.what)?;
+                let What::Data { packet, flits, marks, .. } = flying.what else { unreachable!("it was dropped") };
+                let payload = std::mem::take(&mut flying.payload);
+                let rest = Control { marks, payload, ..Control::new(kind, source, destination, packet) };
+                flying.what = What::Control(self.fitted(rest.flits(flits.into())));
+                self.flying.push(flying); // it comes to the same router again, as what it is now
                 Ok(())
             }
             Decided::Goes if here == last => self.deliver(flying, source, destination),
@@ -283,6 +298,25 @@ impl World {
                 Ok(())
             }
         }
+    }
+
+    /// A router drops a packet with data, or its data.
+    fn drop_data(&mut self, what: &What) -> Result<(), String> {
+        let &What::Data { message, packet, .. } = what else { return Err(format!("a router drops {what:?}")) };
+        self.trace.events.push(Event::Dropped { at: self.now, message, index: packet.index });
+        self.dropped.insert((message, packet.index));
+        Ok(())
+    }
+
+    /// Does what a router wants done.
+    fn obey(&mut self, router: u32) -> Result<(), String> {
+        let marks = self.routers[router as usize].take_queue_marks();
+        let queued = self.flying.iter_mut().filter(|flying| flying.router == router);
+        queued.for_each(|flying| flying.what.mark(marks));
+        for control in self.routers[router as usize].take_sent() {
+            self.fly_from(router, control)?;
+        }
+        Ok(())
     }
 
     fn fly_from(&mut self, router: u32, control: Control) -> Result<(), String> {
@@ -295,9 +329,7 @@ impl World {
     fn fire_timers(&mut self) -> Result<bool, String> {
         for router in 0..self.routers.len() {
             self.routers[router].fire_timers(self.now);
-            for control in self.routers[router].take_sent() {
-                self.fly_from(router as u32, control)?;
-            }
+            self.obey(router as u32)?;
         }
         let mut told_any = false;
         while let Some(told) = self.control_network.take(self.now)? {

@@ -77,8 +77,7 @@ const LAST_HOP: [Watch; 2] = [
 ];
 const RESERVATIONS_AT_LAST_HOP: Watch = Watch::new(Moment::Arrives, kind::RESERVATION, Ports::LastHop);
 
-const SENDS: SwitchNeeds =
-    SwitchNeeds { sends: true, input_buffers: false, output_queues: false, waiting_for_nodes: false, random: false };
+const SENDS: SwitchNeeds = SwitchNeeds { sends: true, ..SwitchNeeds::NONE };
 const WATCHES_NODES: SwitchNeeds = SwitchNeeds { waiting_for_nodes: true, ..SENDS };
 
 /// The Speculative Reservation Protocol.

@@ -159,6 +159,16 @@ impl NcaAgent {
         }
     }
 
+    /// Which of `count` equally good ports a packet takes, unless that is drawn.
+    #[inline]
+    fn chosen(&self, destination: Locator, count: u32) -> Option<u32> {
+        match self.routing.up {
+            _ if count == 1 => Some(0),
+            UpChoice::Random => None,
+            UpChoice::Destination => Some(self.routing.topology.spread(self.level, destination) % count),
+        }
+    }
+
     fn step(&self, port: u32, header: Header) -> Step {
         let terminal = self.level == 1 && port < self.first_up;
         let vcs = if terminal { 1 } else { self.routing.vcs };
@@ -175,15 +185,16 @@ impl Agent for NcaAgent {
     fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         let ports = self.ports(header.destination());
         let count = ports.len() as u32;
-        let index = match self.routing.up {
-            _ if count == 1 => 0,
-            UpChoice::Random => random.below(count),
-            UpChoice::Destination => self.routing.topology.spread(self.level, header.destination()) % count,
-        };
+        let index = self.chosen(header.destination(), count).unwrap_or_else(|| random.below(count));
         self.step(ports.start + index, *header)
     }
 
     fn ejects(&self, _entry: Lane, header: &Header) -> bool {
         self.level == 1 && self.ports(header.destination()).start < self.first_up
+    }
+
+    fn only_port(&self, _entry: Lane, header: &Header) -> Option<Port> {
+        let ports = self.ports(header.destination());
+        self.chosen(header.destination(), ports.len() as u32).map(|index| (ports.start + index) as Port)
     }
 }
