@@ -46,5 +46,5 @@ pub use models::{ModelSummary, models};
 pub use network::Routings;
 pub use resolve::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 pub use sections::{SECTIONS, SectionModel};
-pub use sweep::{Axis, Point, Sweep, SweepRun, Variant};
+pub use sweep::{Axis, Point, SEEDS_MAX, Sweep, SweepRun, Variant};
 pub use tailback_parameters::{Choice, Kind, Parameter};

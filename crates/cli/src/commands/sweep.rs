@@ -86,7 +86,8 @@ fn complete(mut sweep: Sweep, arguments: &SweepArguments) -> Result<Sweep, Compl
         })
     };
     let axes = arguments.over.iter().map(axis).collect::<Result<_, _>>()?;
-    if !vary(&mut sweep, axes, arguments.seeds, arguments.no_stop) {
+    let bad = |problem| Complaint::BadInput(problem, Some("leave one of the two out, or vary less".to_owned()));
+    if !vary(&mut sweep, axes, arguments.seeds, arguments.no_stop).map_err(bad)? {
         return Err(Complaint::BadInput(
             "there is nothing to vary".to_owned(),
             Some("say what, as in `--over traffic.load=0.1..0.9/0.1`, or add [sweep] to the file".to_owned()),
