@@ -54,6 +54,13 @@ pub struct Hooks {
     pub departures: bool,
     /// Sources are told when messages are offered: [`Source::offered`].
     pub offers: bool,
+    /// Sources give data packets entropy values: [`Source::entropy`].
+    pub entropy: bool,
+}
+
+impl Hooks {
+    /// Nothing.
+    pub const NONE: Self = Self { copies: false, departures: false, offers: false, entropy: false };
 }
 
 /// Where a part of a protocol is.

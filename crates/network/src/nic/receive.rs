@@ -80,9 +80,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         if let Some(sink) = self.protocol.sinks.get_mut(node as usize) {
             let Packet { kind, source: from, destination: to, flits, marks, hops, .. } = packet;
-            let (packet, sent_at) = (packet.name(), packet.injected());
+            let (packet, sent_at, entropy) = (packet.name(), packet.injected(), packet.header.entropy);
             let payload = self.payloads.of(place, self.fabric.kinds[kind.index()].payload_words);
-            let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops, payload };
+            let arrival = Arrival { kind, from, to, packet, flits, marks, entropy, sent_at, hops, payload };
             sink.on_data(&arrival, now.into(), &mut self.protocol.replies);
             self.send_replies(node, now);
         }
