@@ -27,6 +27,8 @@ pub struct Fabric {
     pub(crate) seed: u64,
     pub(crate) protocol: Arc<dyn Protocol>,
     pub(crate) hooks: Hooks,
+    /// Whether the protocol adds anything to data packets that leave: payload, entropy values, or numbers of their order.
+    pub(crate) completes_packets: bool,
     /// By kind of packet: what the protocol declares of it.
     pub(crate) kinds: Vec<KindDeclaration>,
     /// By moment, then by kind: where switches are asked about packets.
@@ -96,6 +98,8 @@ impl Fabric {
         by_priority.sort_by_key(|&class| u8::MAX - spec.classes[usize::from(class)].priority);
         let watches = traits.table(topology.link_classes());
         let Traits { hooks, kinds, queueing_timeouts, .. } = traits;
+        let numbers = hooks.resequencing.is_some();
+        let completes_packets = hooks.entropy || numbers || kinds.iter().any(|kind| kind.payload_words > 0);
         let named = |routing: &Arc<dyn Routing>| routing.moves().into_iter().chain(routing.opportunities()).collect();
         let named_moves = if cfg!(debug_assertions) { routings.iter().map(named).collect() } else { Vec::new() };
         Self {
@@ -106,6 +110,7 @@ impl Fabric {
             seed,
             protocol,
             hooks,
+            completes_packets,
             kinds,
             watches,
             by_priority,

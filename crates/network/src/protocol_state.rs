@@ -85,16 +85,16 @@ impl Packet {
                 (self.about_flits.into(), (self.word != UNNAMED).then_some(self.word.into()))
             }
         };
-        let Self { kind, source, destination, marks, .. } = *self;
+        let Self { kind, source, destination, marks, header: Header { entropy, .. }, .. } = *self;
         let payload = payloads.of(place, declaration.payload_words).to_vec();
-        Some(Control { kind, from: source, to: destination, about: self.name(), flits, time, marks, payload })
+        Some(Control { kind, from: source, to: destination, about: self.name(), flits, time, marks, entropy, payload })
     }
 
     /// Its data is cut off: it goes on as a packet of another kind, from the router that has done that.
     pub(crate) fn trim(&mut self, kind: PacketKind, fabric: &Fabric, now: Time) {
         let &KindDeclaration { direction, class, flits, .. } = &fabric.kinds[kind.index()];
         assert!(direction == Direction::Trimmed, "a packet is trimmed to {direction:?}");
-        let header = Header::new(self.header.destination());
+        let header = Header::new(self.header.destination()).with_entropy(self.header.entropy);
         let place = place_of(self.index(), self.is_last());
         let (word, vc) = (self.flits.into(), fabric.spec.classes[usize::from(class)].first_vc[0]);
         *self = Self { kind, class, flits, header, place, word, vc, head_at: now, tail_lag: 0, ..self.clone() };
@@ -102,7 +102,7 @@ impl Packet {
 
     /// A control packet that begins its way now.
     pub(crate) fn of_control(control: &Control, fabric: &Fabric, now: Time) -> Self {
-        let &Control { kind, from, to, about, flits, time, marks, .. } = control;
+        let &Control { kind, from, to, about, flits, time, marks, entropy, .. } = control;
         let declaration = &fabric.kinds[kind.index()];
         // A tick beyond the end of time is never reached, whichever it is.
         let tick = |tick: u64| u32::try_from(tick).map_or(UNNAMED - 1, |tick| tick.min(UNNAMED - 1));
@@ -120,7 +120,7 @@ impl Packet {
             destination: to,
             message: about.message,
             place: place_of(about.index, true),
-            header: Header::new(fabric.topology.locator(to)),
+            header: Header::new(fabric.topology.locator(to)).with_entropy(entropy),
             flits: declaration.flits,
             traffic: 0,
             class: declaration.class,

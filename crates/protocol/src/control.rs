@@ -30,6 +30,8 @@ pub struct Control {
     pub time: Option<u64>,
     /// Marks that the data packet had when it arrived.
     pub marks: u8,
+    /// Its entropy value, by which routing may choose its path: of acknowledgements and trimmed packets that of the data packet.
+    pub entropy: u16,
     /// Words that its kind declares as payload; what is not given is 0.
     pub payload: Vec<u64>,
 }
@@ -38,7 +40,7 @@ impl Control {
     /// One that says nothing but what it is.
     #[must_use]
     pub fn new(kind: PacketKind, from: u32, to: u32, about: PacketRef) -> Self {
-        Self { kind, from, to, about, flits: 0, time: None, marks: 0, payload: Vec::new() }
+        Self { kind, from, to, about, flits: 0, time: None, marks: 0, entropy: 0, payload: Vec::new() }
     }
 
     /// The same about so many flits.

@@ -58,6 +58,13 @@ pub struct Hooks {
     /// for others before them. The network refuses nothing: that they do not become more is up to the protocol, and a run in
     /// which they do ends.
     pub resequencing: Option<u32>,
+    /// Sources give data packets entropy values: [`Source::entropy`].
+    pub entropy: bool,
+}
+
+impl Hooks {
+    /// Nothing.
+    pub const NONE: Self = Self { copies: false, departures: false, offers: false, resequencing: None, entropy: false };
 }
 
 /// Where a part of a protocol is.

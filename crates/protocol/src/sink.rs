@@ -17,6 +17,8 @@ pub struct Arrival<'a> {
     pub flits: u16,
     /// What it was marked with on its way.
     pub marks: u8,
+    /// Its entropy value: [`Source::entropy`](crate::Source::entropy).
+    pub entropy: u16,
     /// When its first flit left its source.
     pub sent_at: u64,
     /// The links between routers that it has taken.
@@ -26,10 +28,10 @@ pub struct Arrival<'a> {
 }
 
 impl Arrival<'_> {
-    /// What acknowledges it, with its marks.
+    /// What acknowledges it, with its marks and its entropy value.
     #[must_use]
     pub fn acknowledgement(&self, kind: PacketKind) -> Control {
-        Control { marks: self.marks, ..Control::new(kind, self.to, self.from, self.packet) }
+        Control { marks: self.marks, entropy: self.entropy, ..Control::new(kind, self.to, self.from, self.packet) }
     }
 }
 

@@ -96,6 +96,12 @@ pub trait Source: Send {
     /// payload, with all words 0.
     fn write_payload(&mut self, _packet: &Outgoing, _now: u64, _payload: &mut [u64]) {}
 
+    /// The entropy value of a data packet that is about to leave, for the first time or again: routing that hashes packets to
+    /// paths may send those of different values by different ones. Asked only where [`crate::Hooks::entropy`] says so.
+    fn entropy(&mut self, _packet: &Outgoing, _now: u64) -> u16 {
+        0
+    }
+
     /// A packet has left for the first time. Told only where [`crate::Hooks::departures`] says so.
     fn sent(&mut self, _packet: &Outgoing, _now: u64) {}
 

@@ -89,7 +89,7 @@ fn sweeps() {
     refuses(&program, "over-out-of-range", &["sweep", "small.toml", "--over", "traffic.load=0.8..1.2/0.2"]);
     refuses(&program, "over-twice", &["sweep", "small.toml", "--over", "seed=1,2", "--over", "seed=3,4"]);
     let variants = "[[sweep.variant]]\nname = \"A\"\nset = { traffic.load = 0.2, measure.cycles = 200 }\n";
-    program.write("variants.toml", &format!("{SMALL}{variants}"));
+    program.write("variants.toml", format!("{SMALL}{variants}"));
     refuses(&program, "over-a-variant", &["sweep", "variants.toml", "--over", "traffic.load=0.1,0.2"]);
     let all = ["--over", "traffic.load=0..1/0.0001", "--over", "measure.cycles=1..100000", "--seeds", "10000"];
     refuses(&program, "over-too-much", &[&["sweep", "small.toml"][..], &all].concat());

@@ -121,8 +121,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let mut actions = std::mem::take(&mut self.protocol.sink_actions);
         let &Packet { kind, source: from, destination: to, flits, marks, hops, .. } = packet;
         let payload = payload.words(packet, &self.payloads, &self.fabric);
-        let (packet, sent_at) = (packet.name(), packet.injected());
-        let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops, payload };
+        let (packet, sent_at, entropy) = (packet.name(), packet.injected(), packet.header.entropy);
+        let arrival = Arrival { kind, from, to, packet, flits, marks, entropy, sent_at, hops, payload };
         tell(self.protocol.sinks[node as usize].as_mut(), &arrival, now.into(), &mut actions);
         self.act_as_sink(node, actions, now);
     }

@@ -203,8 +203,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
         }
         let packet = self.pool.insert(part.packet(self.node_ids[node as usize], flits, send_as, &self.fabric, now));
-        if self.payloads.exist() {
-            self.write_payload(node, packet, now);
+        if self.fabric.completes_packets {
+            self.complete_packet(node, packet, now);
         }
         self.launch(node, packet, vc, now);
         if let Again::Packet { .. } = again {
@@ -228,8 +228,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let Some(vc) = self.channel_for(node, lane, send_as.class, flits) else { continue };
             self.nodes.nodes[node as usize].last_lane = lane as u8;
             let packet = self.cut_packet(node, lane, flits, send_as, now);
-            if self.payloads.exist() {
-                self.write_payload(node, packet, now);
+            if self.fabric.completes_packets {
+                self.complete_packet(node, packet, now);
             }
             self.launch(node, packet, vc, now);
             if self.fabric.hooks.departures {

@@ -84,9 +84,20 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         Outgoing { packet, source, destination: message.destination, flits, message_flits }
     }
 
-    /// A data packet gets its payload before it leaves.
+    /// A data packet gets its entropy value and its payload before it leaves.
     #[cold]
-    pub(super) fn write_payload(&mut self, node: u32, packet: u32, now: Time) {
+    pub(super) fn complete_packet(&mut self, node: u32, packet: u32, now: Time) {
+        if self.fabric.hooks.entropy {
+            let outgoing = self.departing(node, packet);
+            let entropy = self.protocol.sources[node as usize].entropy(&outgoing, now.into());
+            self.pool[packet].header.entropy = entropy;
+        }
+        if self.payloads.exist() {
+            self.write_payload(node, packet, now);
+        }
+    }
+
+    fn write_payload(&mut self, node: u32, packet: u32, now: Time) {
         self.payloads.set(packet, &[]);
         let words = self.fabric.kinds[self.pool[packet].kind.index()].payload_words;
         if words > 0 && !self.protocol.sources.is_empty() {

@@ -5,6 +5,7 @@ mod conservation;
 mod contention;
 mod deadlock;
 mod determinism;
+mod entropy;
 mod exact;
 mod notes;
 mod one_way;

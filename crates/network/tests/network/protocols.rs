@@ -12,6 +12,7 @@ use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Te
 
 use crate::conservation::{SILENT_FROM, conserves};
 use crate::determinism::is_determined;
+use crate::entropy::Spray;
 use crate::relay::Relay;
 use crate::renato::Renato;
 use crate::resequenced::Resequenced;
@@ -33,7 +34,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
         });
     let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
     let numbers = (0u64..100, 1u32..30, 0u32..20, prop::option::of(fabric));
-    (0usize..11, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
+    (0usize..12, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
         let protocol: Arc<dyn Protocol> = match which {
             0 => Arc::new(Srp { terms, timeout, bypass_below: size }),
             1 => Arc::new(Smsrp { terms, timeout }),
@@ -45,6 +46,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
             7 => Arc::new(Resequenced(Arc::new(Smsrp { terms, timeout }))),
             8 => Arc::new(Renato::default()),
             9 => Arc::new(Trimmer { threshold, timeout }),
+            10 => Arc::new(Spray { values: 1 + size as u16 }),
             _ => Arc::new(Ecn {
                 pacing: Pacing { increment: timeout, longest: 400, timer: u64::from(threshold) * 7, decrement: 1 },
                 threshold: f64::from(size) / 20.0,

@@ -53,8 +53,9 @@ impl World {
         tell: impl FnOnce(&mut dyn Sink, &Arrival<'_>, u64, &mut Vec<SinkAction>),
     ) -> Result<(), String> {
         let What::Data { kind, packet, flits, marks, .. } = flying.what else { return Ok(()) };
-        let (payload, sent_at) = (&flying.payload, flying.sent_at);
-        let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops: 0, payload };
+        let Flying { payload, sent_at, entropy, .. } = flying;
+        let (sent_at, entropy) = (*sent_at, *entropy);
+        let arrival = Arrival { kind, from, to, packet, flits, marks, entropy, sent_at, hops: 0, payload };
         let (now, interface) = (self.now, &mut self.nodes[to as usize]);
         if interface.sink.is_none() {
             return Ok(());

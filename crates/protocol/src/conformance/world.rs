@@ -72,6 +72,7 @@ pub(super) struct Flying {
     pub what: What,
     /// Of data; that of control packets is theirs.
     pub payload: Vec<u64>,
+    pub entropy: u16,
 }
 
 #[derive(Clone, Debug)]
@@ -232,21 +233,22 @@ impl World {
                 What::Data { kind, message, packet, flits, marks }
             }
         };
-        let payload = self.payload(node, &what);
-        self.flying.push(Flying { sent_at: self.now, router: self.router_of(node), what, payload });
+        let (payload, entropy) = self.payload_and_entropy(node, &what);
+        self.flying.push(Flying { sent_at: self.now, router: self.router_of(node), what, payload, entropy });
         Ok(true)
     }
 
-    /// The payload with which data leaves a node.
-    fn payload(&mut self, node: u32, what: &What) -> Vec<u64> {
-        let &What::Data { kind, message, packet, flits, .. } = what else { return Vec::new() };
+    /// The payload and the entropy value with which data leaves a node.
+    fn payload_and_entropy(&mut self, node: u32, what: &What) -> (Vec<u64>, u16) {
+        let &What::Data { kind, message, packet, flits, .. } = what else { return (Vec::new(), 0) };
         let mut payload = vec![0; self.kinds[kind.index()].payload_words.into()];
-        if let Some(source) = self.nodes[node as usize].source.as_mut().filter(|_| !payload.is_empty()) {
-            let (_, destination, message_flits) = self.trace.messages[message];
-            let outgoing = Outgoing { packet, source: node, destination, flits, message_flits };
+        let Some(source) = self.nodes[node as usize].source.as_mut() else { return (payload, 0) };
+        let (_, destination, message_flits) = self.trace.messages[message];
+        let outgoing = Outgoing { packet, source: node, destination, flits, message_flits };
+        if !payload.is_empty() {
             source.write_payload(&outgoing, self.now, &mut payload);
         }
-        payload
+        (payload, if self.hooks.entropy { source.entropy(&outgoing, self.now) } else { 0 })
     }
 
     /// A control packet that is to be sent.
@@ -286,7 +288,12 @@ impl World {
                 self.drop_data(&flying.what)?;
                 let What::Data { packet, flits, marks, .. } = flying.what else { unreachable!("it was dropped") };
                 let payload = std::mem::take(&mut flying.payload);
-                let rest = Control { marks, payload, ..Control::new(kind, source, destination, packet) };
+                let rest = Control {
+                    marks,
+                    payload,
+                    entropy: flying.entropy,
+                    ..Control::new(kind, source, destination, packet)
+                };
                 flying.what = What::Control(self.fitted(rest.flits(flits.into())));
                 self.flying.push(flying); // it comes to the same router again, as what it is now
                 Ok(())
@@ -321,7 +328,7 @@ impl World {
 
     fn fly_from(&mut self, router: u32, control: Control) -> Result<(), String> {
         let what = What::Control(self.checked(control)?);
-        self.flying.push(Flying { sent_at: self.now, router, what, payload: Vec::new() });
+        self.flying.push(Flying { sent_at: self.now, router, what, payload: Vec::new(), entropy: 0 });
         Ok(())
     }
 

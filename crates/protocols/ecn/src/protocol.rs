@@ -205,8 +205,18 @@ mod tests {
         let replies = |carrier, marks| {
             let mut actions = Vec::new();
             let kind = PacketKind::DATA;
-            let arrival =
-                Arrival { kind, from: 3, to: 4, packet: PACKET, flits: 4, marks, sent_at: 0, hops: 1, payload: &[] };
+            let arrival = Arrival {
+                kind,
+                from: 3,
+                to: 4,
+                packet: PACKET,
+                flits: 4,
+                marks,
+                entropy: 0,
+                sent_at: 0,
+                hops: 1,
+                payload: &[],
+            };
             ecn(carrier).sink(&STATION).unwrap().on_data(&arrival, 0, &mut actions);
             let reply = |action| match action {
                 SinkAction::Control(reply) => (reply.kind, reply.to, reply.marks),

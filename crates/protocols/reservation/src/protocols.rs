@@ -65,7 +65,7 @@ fn kinds(handshake: bool) -> Vec<KindDeclaration> {
     kinds
 }
 
-const COPIES: Hooks = Hooks { copies: true, departures: false, offers: false, resequencing: None };
+const COPIES: Hooks = Hooks { copies: true, ..Hooks::NONE };
 
 /// What is dropped after too much waiting.
 const EXPIRY: Watch = Watch::new(Moment::Expires, kind::SPECULATIVE, Ports::All);
