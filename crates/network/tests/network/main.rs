@@ -13,5 +13,6 @@ mod order;
 mod protocols;
 mod relay;
 mod renato;
+mod reverse;
 mod sample;
 mod trim;
