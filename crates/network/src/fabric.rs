@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
-use tailback_protocol::{Direction, Hooks, KindDeclaration, Moment, PacketKind, Protocol, Station};
+use tailback_protocol::{
+    Direction, Hooks, KindDeclaration, Moment, PacketKind, PathUse, Protocol, RecordedPath, Station,
+};
+use tailback_routing::reverse::ReverseChannels;
 use tailback_routing::{ChannelKind, Interests, Lane, Routing, Step};
 use tailback_topology::{Peer, RouterId, Topology};
 use tailback_workload::Workload;
@@ -41,6 +44,8 @@ pub struct Fabric {
     pub(crate) rules: Rules,
     /// The traffic class of each virtual channel: by link class, then by virtual channel.
     class_of_vc: Vec<u8>,
+    /// By traffic class: the virtual channels of packets that take recorded paths, if any do.
+    reverse_channels: Vec<Option<ReverseChannels>>,
     /// By traffic class, then by link class: the first virtual channel.
     first_vcs: Vec<u8>,
     /// By link class, then by virtual channel: the set of those of a higher priority.
@@ -99,7 +104,8 @@ impl Fabric {
         let watches = traits.table(topology.link_classes());
         let Traits { hooks, kinds, queueing_timeouts, .. } = traits;
         let numbers = hooks.resequencing.is_some();
-        let completes_packets = hooks.entropy || numbers || kinds.iter().any(|kind| kind.payload_words > 0);
+        let completes_packets = hooks.entropy || numbers || payload_words(&kinds) > 0;
+        let reverse_channels = reverse_channels(&kinds, &routings);
         let named = |routing: &Arc<dyn Routing>| routing.moves().into_iter().chain(routing.opportunities()).collect();
         let named_moves = if cfg!(debug_assertions) { routings.iter().map(named).collect() } else { Vec::new() };
         Self {
@@ -118,6 +124,7 @@ impl Fabric {
             shape,
             rules,
             class_of_vc,
+            reverse_channels,
             first_vcs,
             higher_vcs,
             named_moves,
@@ -196,8 +203,14 @@ impl Fabric {
 
     /// The words of payload of the kind that has most.
     pub(crate) fn payload_words(&self) -> usize {
-        let most: usize = self.kinds.iter().map(|kind| kind.payload_words.into()).max().unwrap_or(0);
-        most + usize::from(self.hooks.resequencing.is_some())
+        payload_words(&self.kinds) + usize::from(self.hooks.resequencing.is_some())
+    }
+
+    /// The virtual channel that a packet on a recorded path takes next: of a class of channels, where it holds another one or has
+    /// just started.
+    pub(crate) fn reverse_vc(&self, class: u8, held: Option<ChannelKind>, next: u8) -> u8 {
+        let channels = self.reverse_channels[usize::from(class)].as_ref().expect("its class takes recorded paths");
+        channels.next(held, next).expect("paths can be taken in reverse")
     }
 
     /// Where switches are asked about packets of a kind at a moment.
@@ -215,6 +228,26 @@ impl Fabric {
             nodes: self.topology.nodes(),
         }
     }
+}
+
+/// The words of payload, paths among them, of the kind that has most.
+fn payload_words(kinds: &[KindDeclaration]) -> usize {
+    let path = |kind: &KindDeclaration| if kind.path == PathUse::None { 0 } else { RecordedPath::WORDS };
+    kinds.iter().map(|kind| usize::from(kind.payload_words) + path(kind)).max().unwrap_or(0)
+}
+
+/// By traffic class: the virtual channels of packets that take recorded paths, if any do.
+fn reverse_channels(kinds: &[KindDeclaration], routings: &[Arc<dyn Routing>]) -> Vec<Option<ReverseChannels>> {
+    let of = |class: u8| routings[usize::from(class)].as_ref();
+    let mut channels = vec![None; routings.len()];
+    for back in kinds.iter().filter(|kind| kind.path == PathUse::Follows) {
+        for forth in kinds.iter().filter(|kind| kind.path == PathUse::Records) {
+            let found = ReverseChannels::new(of(forth.class), of(back.class), RecordedPath::ROUTERS_MAX);
+            // They are those of the way back, whichever kind is answered.
+            channels[usize::from(back.class)] = Some(found.expect("scenarios are checked before they get here"));
+        }
+    }
+    channels
 }
 
 /// By link class, then by virtual channel: the set of those of a higher priority.

@@ -1,6 +1,7 @@
 //! Payload: words that travel beside packets, where the protocol declares kinds of packets with any.
 
 use serde::{Deserialize, Serialize};
+use tailback_protocol::{Control, KindDeclaration, PathUse, RecordedPath};
 
 /// The payload of all packets of a region, by their place in the pool. Without payload it holds nothing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -31,6 +32,28 @@ impl Payloads {
         let (given, rest) = self.words[from..][..self.stride].split_at_mut(payload.len());
         given.copy_from_slice(payload);
         rest.fill(0);
+    }
+
+    /// A control packet gets its payload, and its path behind that.
+    pub fn set_control(&mut self, place: u32, control: &Control, kind: &KindDeclaration) {
+        if self.exist() {
+            self.set(place, &control.payload);
+            if kind.path != PathUse::None {
+                self.set_path(place, kind, &control.path);
+            }
+        }
+    }
+
+    /// The path of a control packet of a kind that has one.
+    pub fn path(&self, place: u32, kind: &KindDeclaration) -> RecordedPath {
+        let words = &self.words[place as usize * self.stride + usize::from(kind.payload_words)..];
+        RecordedPath::from_words(std::array::from_fn(|word| words[word]))
+    }
+
+    /// The same, to be changed.
+    pub fn set_path(&mut self, place: u32, kind: &KindDeclaration, path: &RecordedPath) {
+        let from = place as usize * self.stride + usize::from(kind.payload_words);
+        self.words[from..][..RecordedPath::WORDS].copy_from_slice(&path.words());
     }
 
     /// The first words of the payload of a packet.

@@ -5,8 +5,8 @@
 //! **The invariant it keeps:** a protocol that has no part of some kind has none here, and nobody is asked.
 
 use tailback_protocol::{
-    Control, Direction, KindDeclaration, PacketKind, PacketRef, Sink, SinkAction, Source, SourceAction, Switch,
-    SwitchAction, remember, write_down,
+    Control, Direction, KindDeclaration, PacketKind, PacketRef, PathUse, RecordedPath, Sink, SinkAction, Source,
+    SourceAction, Switch, SwitchAction, remember, write_down,
 };
 use tailback_random::Stream;
 use tailback_routing::Header;
@@ -87,7 +87,22 @@ impl Packet {
         };
         let Self { kind, source, destination, marks, header: Header { entropy, .. }, .. } = *self;
         let payload = payloads.of(place, declaration.payload_words).to_vec();
-        Some(Control { kind, from: source, to: destination, about: self.name(), flits, time, marks, entropy, payload })
+        let path = match declaration.path {
+            PathUse::None => RecordedPath::default(),
+            PathUse::Records | PathUse::Follows => payloads.path(place, declaration),
+        };
+        Some(Control {
+            kind,
+            from: source,
+            to: destination,
+            about: self.name(),
+            flits,
+            time,
+            marks,
+            entropy,
+            payload,
+            path,
+        })
     }
 
     /// Its data is cut off: it goes on as a packet of another kind, from the router that has done that.

@@ -22,6 +22,7 @@ mod fat_tree;
 mod header;
 mod ports;
 mod registry;
+pub mod reverse;
 mod sequence;
 mod view;
 

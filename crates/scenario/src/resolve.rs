@@ -18,7 +18,7 @@ use crate::network::{Hardware, Routings, check_spec, place_of, read_hardware, re
 use crate::nodes::{NodeBook, compact, read_nodes};
 use crate::parameters::Context;
 use crate::print::print;
-use crate::protocol::check_protocol;
+use crate::protocol::{check_paths, check_protocol};
 use crate::quantity::{TimeScale, parse_cycle};
 use crate::reader::{Reading, TableReader};
 use crate::sections::{EXECUTION, MEASURE};
@@ -377,6 +377,7 @@ impl Resolver<'_> {
         let topology = routing.topology();
         check_spec(&spec, topology.link_classes(), routing.revises(), root, self.reading);
         check_protocol(built, protocol.name, &spec, topology.as_ref(), root, self.reading);
+        check_paths(built, protocol.name, |way| Arc::clone(routings.of(way)), root, self.reading);
         spec
     }
 

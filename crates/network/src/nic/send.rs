@@ -237,7 +237,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
             return true;
         }
-        false
+        // A source that sends none of its packets may have come to send control packets.
+        !self.protocol.sources.is_empty() && self.inject_control(node, now)
     }
 
     /// The size of the next packet of a lane that may leave, and what it leaves as.

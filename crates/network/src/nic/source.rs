@@ -206,9 +206,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Puts a control packet among those of its class.
     pub(super) fn send_control(&mut self, node: u32, control: &Control, now: Time) {
         let place = self.pool.insert(Packet::of_control(control, &self.fabric, now));
-        if self.payloads.exist() {
-            self.payloads.set(place, &control.payload);
-        }
+        self.payloads.set_control(place, control, &self.fabric.kinds[control.kind.index()]);
         self.nodes.nodes[node as usize].control_waiting += 1;
         let class = self.pool[place].class;
         let list = self.nodes.control_list(node, class);

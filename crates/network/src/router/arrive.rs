@@ -22,6 +22,9 @@ impl<M: Microarchitecture> Routers<M> {
             let channel = self.channel(port, vc);
             self.extras.occupied[channel] += flits;
         }
+        if self.may(self.rules.records_paths) {
+            self.note_path(id, packet, around);
+        }
         if self.routes_on_arrival() {
             id.voq = self.route_on_arrival(id, packet, now, around);
         }
@@ -186,6 +189,9 @@ impl<M: Microarchitecture> Routers<M> {
         now: Time,
         around: &mut Surroundings<'_>,
     ) -> (Step, u8) {
+        if let Some(port) = self.recorded_port(packet, around) {
+            return self.step_on_path(id, packet, port, around);
+        }
         let class = around.pool[packet].class;
         let input = &self.inputs[id.index as usize];
         let vc = id.vc - around.fabric.first_vc(class, input.link_class);

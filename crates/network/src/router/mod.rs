@@ -23,6 +23,7 @@ mod inspect;
 mod link;
 mod mark;
 mod microarchitecture;
+mod path;
 mod request;
 mod sleep;
 mod state;

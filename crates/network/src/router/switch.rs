@@ -4,7 +4,7 @@
 //! **The invariant it keeps:** only lossy data is dropped or trimmed, and a control packet says so; the credits of what
 //! ends here are given back.
 
-use tailback_protocol::{Control, Direction, Fate, Fill, Here, Moment, Passing, PortVc, SwitchAction, View};
+use tailback_protocol::{Control, Direction, Fate, Fill, Here, Moment, Passing, PathUse, PortVc, SwitchAction, View};
 
 use super::state::QueueId;
 use super::{Microarchitecture, PortId, Routers, Surroundings};
@@ -48,6 +48,9 @@ impl<M: Microarchitecture> Routers<M> {
         if self.routes_on_arrival() {
             return self.outputs[self.output_of(id, id.voq)].is_terminal().then_some(id.voq);
         }
+        if let Some(port) = self.recorded_port(packet, around) {
+            return self.outputs[self.output_of(id, port)].is_terminal().then_some(port);
+        }
         let record = &around.pool[packet];
         let (_, entry) = self.entry(id, around.fabric);
         let ejects = around.ejects(self.router_of(id), record.class, entry, &record.header);
@@ -87,7 +90,10 @@ impl<M: Microarchitecture> Routers<M> {
         let own = if waits { record.flits.into() } else { 0 };
         let first_port = self.inputs[id.index as usize].first_port;
         let view = RouterBuffers { routers: self, fabric, first_port, now, own };
-        let (control, name) = (record.control(packet, around.payloads, fabric), record.name());
+        let (mut control, name) = (record.control(packet, around.payloads, fabric), record.name());
+        if let Some(control) = control.as_mut().filter(|_| fabric.kinds[record.kind.index()].path == PathUse::Follows) {
+            control.path = control.path.before_step(); // what takes the packet's place here steps back anew
+        }
         let payload = around.payloads.of_mut(packet, fabric.kinds[record.kind.index()].payload_words);
         let Packet { kind, source, destination, flits, .. } = *record;
         let marks = &mut record.marks;
@@ -264,9 +270,7 @@ impl<M: Microarchitecture> Routers<M> {
         let mut packet = Packet::of_control(control, around.fabric, now);
         packet.vc = around.fabric.spec.classes[usize::from(packet.class)].first_vc[0];
         let packet = around.pool.insert(packet);
-        if around.payloads.exist() {
-            around.payloads.set(packet, &control.payload);
-        }
+        around.payloads.set_control(packet, control, &around.fabric.kinds[control.kind.index()]);
         self.come_in_internally(router, packet, now, around);
     }
 

@@ -14,6 +14,7 @@ mod protocols;
 mod relay;
 mod renato;
 mod resequenced;
+mod reverse;
 mod sample;
 mod scheduler;
 mod trim;

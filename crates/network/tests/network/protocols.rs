@@ -16,6 +16,7 @@ use crate::entropy::Spray;
 use crate::relay::Relay;
 use crate::renato::Renato;
 use crate::resequenced::Resequenced;
+use crate::reverse::{Reverse, is_reversible};
 use crate::sample::{Sample, samples};
 use crate::scheduler::Scheduler;
 use crate::trim::Trimmer;
@@ -34,7 +35,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
         });
     let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
     let numbers = (0u64..100, 1u32..30, 0u32..20, prop::option::of(fabric));
-    (0usize..12, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
+    (0usize..13, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
         let protocol: Arc<dyn Protocol> = match which {
             0 => Arc::new(Srp { terms, timeout, bypass_below: size }),
             1 => Arc::new(Smsrp { terms, timeout }),
@@ -47,6 +48,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
             8 => Arc::new(Renato::default()),
             9 => Arc::new(Trimmer { threshold, timeout }),
             10 => Arc::new(Spray { values: 1 + size as u16 }),
+            11 => Arc::new(Reverse { way: terms.way, routers_answer: timeout % 2 == 0 }),
             _ => Arc::new(Ecn {
                 pacing: Pacing { increment: timeout, longest: 400, timer: u64::from(threshold) * 7, decrement: 1 },
                 threshold: f64::from(size) / 20.0,
@@ -65,12 +67,16 @@ fn networks() -> impl Strategy<Value = Sample> {
         .prop_filter("routers reach the nodes that they send to", |(sample, protocol)| {
             !protocol.switch_needs().sends || sample.topology().graph().routers_reach_all_nodes()
         });
-    (pairs, 0usize..5).prop_map(|((sample, protocol), pattern)| {
-        let router = RouterSpec { vc_allocation: false, ..sample.router };
-        let nic = NicSpec { queues: SourceQueues::PerDestination, ..sample.nic };
-        // Half of them overload one node.
-        Sample { protocol, router, nic, pattern: if pattern < 2 { sample.pattern } else { 4 }, ..sample }
-    })
+    (pairs, 0usize..5)
+        .prop_map(|((sample, protocol), pattern)| {
+            let router = RouterSpec { vc_allocation: false, ..sample.router };
+            let nic = NicSpec { queues: SourceQueues::PerDestination, ..sample.nic };
+            // Half of them overload one node.
+            Sample { protocol, router, nic, pattern: if pattern < 2 { sample.pattern } else { 4 }, ..sample }
+        })
+        .prop_filter("answers can take the paths of requests in reverse", |sample| {
+            is_reversible(sample.protocol.as_ref(), sample)
+        })
 }
 
 proptest! {

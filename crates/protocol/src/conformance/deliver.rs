@@ -1,6 +1,7 @@
 //! What happens when something arrives at its node.
 
-use super::world::{Event, Flying, What, World};
+use super::trace::Event;
+use super::world::{Flying, What, World};
 use crate::{Arrival, Control, Sink, SinkAction};
 
 impl World {

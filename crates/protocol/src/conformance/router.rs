@@ -7,8 +7,8 @@ use tailback_random::Stream;
 use super::Obstacle;
 use super::world::What;
 use crate::{
-    Control, Direction, Fate, Fill, Here, KindDeclaration, Moment, PacketKind, Passing, PortVc, Ports, Protocol,
-    Station, Switch, SwitchAction, View, Watch,
+    Control, Direction, Fate, Fill, Here, KindDeclaration, Moment, PacketKind, Passing, PathUse, PortVc, Ports,
+    Protocol, Station, Switch, SwitchAction, View, Watch,
 };
 
 /// What has become of something that came to a router.
@@ -27,6 +27,8 @@ pub(super) struct Visit {
     pub destination: u32,
     /// Whether the latter is attached to the router.
     pub last_hop: bool,
+    /// The ports that it comes in by and leaves by.
+    pub ports: (u8, u8),
     pub obstacle: Obstacle,
     pub now: u64,
 }
@@ -39,8 +41,6 @@ pub(super) struct Router {
     expire: Vec<bool>,
     sends: bool,
     trims: bool,
-    /// How many routers there are: the nodes here are every so many.
-    routers: u32,
     number: u32,
     /// By time and in the order in which they were set.
     timers: BTreeMap<(u64, usize), u32>,
@@ -76,7 +76,7 @@ impl View for Seen {
 }
 
 impl Router {
-    pub fn new(protocol: &dyn Protocol, station: &Station, number: u32, routers: u32) -> Self {
+    pub fn new(protocol: &dyn Protocol, station: &Station, number: u32) -> Self {
         Self {
             switch: protocol.switch(station),
             watches: protocol.watches().into_iter().collect(),
@@ -84,7 +84,6 @@ impl Router {
             expire: protocol.classes().iter().map(|class| class.queueing_timeout.is_some()).collect(),
             sends: protocol.switch_needs().sends,
             trims: protocol.switch_needs().trims,
-            routers,
             number,
             timers: BTreeMap::new(),
             timers_set: 0,
@@ -152,7 +151,7 @@ impl Router {
     }
 
     fn ask(&mut self, moment: Moment, what: &mut What, payload: &mut [u64], visit: Visit) -> Result<Decided, String> {
-        let Visit { source, destination, last_hop, obstacle, now } = visit;
+        let Visit { source, destination, last_hop, ports: (input, output), obstacle, now } = visit;
         let switch = self.switch.as_mut().expect("somebody watches");
         let (waiting, flits) = match obstacle {
             Obstacle::Queued(flits) => (flits, 0),
@@ -160,16 +159,18 @@ impl Router {
             Obstacle::Expiry => (0, 0),
         };
         let seen = Seen { waiting, fill: Fill { flits, capacity: 100 } };
-        let node_port = (destination / self.routers) as u8;
-        let output = (last_hop || moment == Moment::Crosses).then_some(PortVc { port: node_port, vc: 0 });
+        let output = (last_hop || moment == Moment::Crosses).then_some(PortVc { port: output, vc: 0 });
         let mut actions = Vec::new();
         let stream = self.random.as_mut();
         let mut here =
-            Here { now, input: PortVc { port: 0, vc: 0 }, output, view: &seen, actions: &mut actions, stream };
+            Here { now, input: PortVc { port: input, vc: 0 }, output, view: &seen, actions: &mut actions, stream };
         let mut packet = match what {
             What::Control(control) => {
                 let (kind, packet, flits) = (control.kind, control.about, self.kinds[control.kind.index()].flits);
-                let said = Some(control.clone());
+                // What takes the place of a packet here steps back anew.
+                let follows = self.kinds[kind.index()].path == PathUse::Follows;
+                let path = if follows { control.path.before_step() } else { control.path };
+                let said = Some(Control { path, ..control.clone() });
                 let Control { marks, payload, .. } = control;
                 Passing { kind, source, destination, packet, flits, marks, control: said, payload }
             }

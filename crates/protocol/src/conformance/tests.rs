@@ -30,6 +30,9 @@ enum Broken {
     Surprise,
     /// Its sinks send what only trimming makes.
     Forger,
+    /// Its acknowledgements take recorded paths, of which there are none; or data records them.
+    Wanderer,
+    Recorder,
 }
 
 const LOSSY: PacketKind = PacketKind::new(1);
@@ -44,10 +47,12 @@ impl Protocol for Broken {
     }
 
     fn kinds(&self) -> Vec<KindDeclaration> {
+        let lossy = KindDeclaration::lossy_data("lossy_data", if *self == Self::Careless { 0 } else { 1 });
+        let acknowledgements = KindDeclaration::control("acknowledgements", Direction::Feedback, 2);
         vec![
             KindDeclaration::DATA,
-            KindDeclaration::lossy_data("lossy_data", if *self == Self::Careless { 0 } else { 1 }),
-            KindDeclaration::control("acknowledgements", Direction::Feedback, 2),
+            if *self == Self::Recorder { lossy.recording_path() } else { lossy },
+            if *self == Self::Wanderer { acknowledgements.on_recorded_path() } else { acknowledgements },
             KindDeclaration::control("nacks", Direction::Nack, 2),
             KindDeclaration::control("headers", Direction::Trimmed, 2),
         ]
@@ -151,6 +156,8 @@ fn what_is_wrong_is_found_out() {
     assert!(complaint(Broken::Cutter).contains("is trimmed to"));
     assert!(complaint(Broken::Surprise).contains("has not declared that it trims"));
     assert!(complaint(Broken::Forger).contains("before it was trimmed"));
+    assert!(complaint(Broken::Wanderer).contains("and has none from its destination"));
+    assert!(complaint(Broken::Recorder).contains("the paths of requests are recorded"));
 }
 
 /// A protocol whose sources send nothing before a router has let them: each message asks, the router of the source

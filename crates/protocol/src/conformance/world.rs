@@ -1,66 +1,26 @@
 //! A line of routers with anything in flight at once.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::control_network::ControlNetwork;
+use super::declarations::check_declarations;
 use super::interface::{Interface, Launch};
 use super::order::Order;
 use super::router::{Decided, Router, Visit};
+use super::trace::{Event, Trace};
 use super::{Obstacle, Script, Step};
-use crate::{Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Party, Protocol, Station};
+use crate::{
+    Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Party, PathUse, Protocol, Station,
+};
 
-/// Something that happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A packet with data left its source.
-    Sent {
-        /// When.
-        at: u64,
-        /// The number of its message in the order in which they were offered.
-        message: usize,
-        /// Its place in the message.
-        index: u32,
-        /// What it was sent as.
-        kind: PacketKind,
-    },
-    /// It was dropped.
-    Dropped {
-        /// When.
-        at: u64,
-        /// Its message.
-        message: usize,
-        /// Its place.
-        index: u32,
-    },
-    /// It arrived.
-    Arrived {
-        /// When.
-        at: u64,
-        /// Its message.
-        message: usize,
-        /// Its place.
-        index: u32,
-    },
-    /// A control packet arrived at its node.
-    Heard {
-        /// When.
-        at: u64,
-        /// The message that it is about, unless that is done.
-        message: Option<usize>,
-        /// What it says.
-        control: Control,
-        /// How long it was under way.
-        latency: u64,
-    },
-}
+/// The ports of routers: to the routers beside it, to nodes, and the last for what it sends itself.
+const LEFT: u8 = 0;
+const RIGHT: u8 = 1;
 
-/// All that happened in a run, in order.
-#[derive(Clone, Debug, Default)]
-pub struct Trace {
-    /// The events.
-    pub events: Vec<Event>,
-    /// By message: its source, its destination, its flits.
-    pub messages: Vec<(u32, u32, u32)>,
+/// The port of a node; of the first node that there is not, that for what a router sends itself.
+fn node_port(node: u32) -> u8 {
+    RIGHT + 1 + node as u8
 }
 
 /// Something under way.
@@ -69,6 +29,8 @@ pub(super) struct Flying {
     pub sent_at: u64,
     /// The router that it comes to next.
     router: u32,
+    /// The port by which it comes in there.
+    input: u8,
     pub what: What,
     /// Of data; that of control packets is theirs.
     pub payload: Vec<u64>,
@@ -124,33 +86,10 @@ pub fn run(protocol: &dyn Protocol, script: &Script) -> Result<Trace, String> {
     Ok(world.trace)
 }
 
-/// What networks take for granted of kinds and classes.
-fn check_declarations(protocol: &dyn Protocol) -> Result<(), String> {
-    let (kinds, classes) = (protocol.kinds(), protocol.classes());
-    if kinds.first().map(|kind| kind.with_payload(0)) != Some(KindDeclaration::DATA) {
-        return Err("the first kind is not lossless data of the first class".to_owned());
-    }
-    for kind in &kinds {
-        let class = classes.get(usize::from(kind.class)).ok_or_else(|| format!("{kind:?} has no class"))?;
-        let lossy = kind.direction == Direction::LossyData;
-        if class.queueing_timeout.is_some() && !lossy {
-            return Err(format!("{kind:?} is in a class whose packets expire"));
-        }
-        if !kind.direction.carries_data() && (kind.flits == 0 || kind.class == 0) {
-            return Err(format!("{kind:?} has no size, or no class of its own"));
-        }
-        let shares = |other: &&KindDeclaration| other.class == kind.class && other.direction.carries_data();
-        if lossy && kinds.iter().filter(shares).any(|other| other.direction == Direction::Data) {
-            return Err(format!("{kind:?} shares a class with lossless data"));
-        }
-    }
-    Ok(())
-}
-
 impl World {
     fn new(protocol: &dyn Protocol, script: &Script) -> Result<Self, String> {
         let &Script { nodes, routers, packet_flits_max, .. } = script;
-        let station = Station { flit_ticks: 1, packet_flits_max, ports: nodes + 2, nodes };
+        let station = Station { flit_ticks: 1, packet_flits_max, ports: u32::from(node_port(nodes)) + 1, nodes };
         let (hooks, kinds) = (protocol.hooks(), protocol.kinds());
         let interface = |node| {
             let (source, sink) = (protocol.source(&station), protocol.sink(&station));
@@ -160,7 +99,7 @@ impl World {
             hooks,
             now: 0,
             nodes: (0..nodes).map(interface).collect(),
-            routers: (0..routers).map(|router| Router::new(protocol, &station, router, routers)).collect(),
+            routers: (0..routers).map(|router| Router::new(protocol, &station, router)).collect(),
             kinds,
             flying: Vec::new(),
             control_network: ControlNetwork::new(protocol, &station)?,
@@ -234,7 +173,8 @@ impl World {
             }
         };
         let (payload, entropy) = self.payload_and_entropy(node, &what);
-        self.flying.push(Flying { sent_at: self.now, router: self.router_of(node), what, payload, entropy });
+        let (router, input) = (self.router_of(node), node_port(node));
+        self.flying.push(Flying { sent_at: self.now, router, input, what, payload, entropy });
         Ok(true)
     }
 
@@ -260,6 +200,13 @@ impl World {
         if direction.carries_data() || direction == Direction::Trimmed {
             return Err(format!("{control:?} is of a kind that carries data, or did before it was trimmed"));
         }
+        if self.kinds[control.kind.index()].path == PathUse::Follows {
+            let first =
+                (0..control.path.routers()).try_fold(control.path, |mut path, _| path.step_back().map(|_| path));
+            let start = first.filter(|path| control.path.routers() > 0 && path.port() == node_port(control.to));
+            start
+                .ok_or_else(|| format!("{control:?} is to take a recorded path, and has none from its destination"))?;
+        }
         Ok(self.fitted(control))
     }
 
@@ -276,8 +223,17 @@ impl World {
             What::Data { message, .. } => (self.trace.messages[*message].0, self.trace.messages[*message].1),
         };
         let (here, last) = (flying.router, self.router_of(destination));
+        let next = match here.cmp(&last) {
+            Ordering::Less => RIGHT,
+            Ordering::Equal => node_port(destination),
+            Ordering::Greater => LEFT,
+        };
+        if self.take_path_port(&mut flying)?.is_some_and(|port| port != next) {
+            return Err(format!("{:?} leaves the path that it is to take", flying.what));
+        }
+        let ports = (flying.input, next);
+        let visit = Visit { source, destination, last_hop: here == last, ports, obstacle, now: self.now };
         let router = &mut self.routers[here as usize];
-        let visit = Visit { source, destination, last_hop: here == last, obstacle, now: self.now };
         let decided = router.pass(&mut flying.what, &mut flying.payload, visit)?;
         flying.what.mark(router.queue_marks()); // it waits there like those that are yet to come
         self.obey(here)?;
@@ -286,25 +242,44 @@ impl World {
             Decided::Dropped => self.drop_data(&flying.what),
             Decided::Trimmed(kind) => {
                 self.drop_data(&flying.what)?;
-                let What::Data { packet, flits, marks, .. } = flying.what else { unreachable!("it was dropped") };
-                let payload = std::mem::take(&mut flying.payload);
-                let rest = Control {
-                    marks,
-                    payload,
-                    entropy: flying.entropy,
-                    ..Control::new(kind, source, destination, packet)
-                };
-                flying.what = What::Control(self.fitted(rest.flits(flits.into())));
+                self.trim(&mut flying, kind, source, destination);
                 self.flying.push(flying); // it comes to the same router again, as what it is now
                 Ok(())
             }
             Decided::Goes if here == last => self.deliver(flying, source, destination),
             Decided::Goes => {
-                flying.router = if here < last { here + 1 } else { here - 1 };
+                flying.router = if next == RIGHT { here + 1 } else { here - 1 };
+                flying.input = if next == RIGHT { LEFT } else { RIGHT };
                 self.flying.push(flying);
                 Ok(())
             }
         }
+    }
+
+    /// A control packet that has come to a router has its input port recorded, or steps back on its path: then the port by which it
+    /// leaves is returned.
+    fn take_path_port(&self, flying: &mut Flying) -> Result<Option<u8>, String> {
+        let What::Control(control) = &mut flying.what else { return Ok(None) };
+        match self.kinds[control.kind.index()].path {
+            PathUse::None => Ok(None),
+            PathUse::Records => {
+                control.path.record(flying.input);
+                Ok(None)
+            }
+            PathUse::Follows => {
+                let port = control.path.step_back();
+                port.map(Some).ok_or_else(|| format!("{control:?} is under way, and its path is at its end"))
+            }
+        }
+    }
+
+    /// What is left of a packet whose data has been dropped.
+    fn trim(&self, flying: &mut Flying, kind: PacketKind, source: u32, destination: u32) {
+        let What::Data { packet, flits, marks, .. } = flying.what else { return };
+        let (payload, entropy) = (std::mem::take(&mut flying.payload), flying.entropy);
+        let rest = Control { marks, payload, entropy, ..Control::new(kind, source, destination, packet) };
+        flying.what = What::Control(self.fitted(rest.flits(flits.into())));
+        flying.input = node_port(self.nodes.len() as u32);
     }
 
     /// A router drops a packet with data, or its data.
@@ -327,8 +302,12 @@ impl World {
     }
 
     fn fly_from(&mut self, router: u32, control: Control) -> Result<(), String> {
+        if self.kinds.get(control.kind.index()).is_some_and(|kind| kind.path == PathUse::Records) {
+            return Err(format!("router {router} sends {control:?}, and paths begin at nodes"));
+        }
         let what = What::Control(self.checked(control)?);
-        self.flying.push(Flying { sent_at: self.now, router, what, payload: Vec::new(), entropy: 0 });
+        let input = node_port(self.nodes.len() as u32);
+        self.flying.push(Flying { sent_at: self.now, router, input, what, payload: Vec::new(), entropy: 0 });
         Ok(())
     }
 

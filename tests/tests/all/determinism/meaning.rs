@@ -65,6 +65,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "switch-idle-ejection" => idle_ejection,
         "switch-overload" => overload,
         "switch-wide" => wide_switch,
+        "tree-hash" => hashed_tree,
         "tree-nearest-ancestor" => nearest_ancestor,
         "tree-parallel-links" => parallel_tree_links,
         "tree-plain" => plain_tree,
@@ -106,9 +107,18 @@ impl Seen {
 
     /// How busy the links of a class were on average.
     fn busy(&self, class: &str) -> f64 {
+        self.links(class, "mean")
+    }
+
+    /// How busy the busiest of them was.
+    fn busiest(&self, class: &str) -> f64 {
+        self.links(class, "max")
+    }
+
+    fn links(&self, class: &str, figure: &str) -> f64 {
         let links = self.report["links"].as_array().expect("it is a list");
         let link = links.iter().find(|link| link["class"] == class).expect("there are such links");
-        link["mean"].as_f64().expect("it is a number")
+        link[figure].as_f64().expect("it is a number")
     }
 
     pub fn assert_plain(&self, plain: bool) {
@@ -281,6 +291,14 @@ fn parallel_tree_links(seen: &Seen) {
     assert_eq!((seen.plan.links, seen.count("/hops/max")), (2 * 8 * 2 * 2, 2));
     // The largest messages are of five packets.
     assert!(seen.count("/packets_delivered") > seen.count("/messages/delivered"));
+}
+
+/// Some links up carry several flows, where a random choice per packet spreads all over all.
+fn hashed_tree(seen: &Seen) {
+    assert_eq!(seen.count("/hops/max"), 2);
+    let random = Seen::of(&seen.scenario, &["routing.nearest-common-ancestor.up=random"]);
+    let (hashed, random) = (seen.busiest("level1"), random.busiest("level1"));
+    assert!(hashed > 0.95 && random < 0.8, "the busiest link is busy for {hashed}, and {random} if packets are spread");
 }
 
 fn plain_tree(seen: &Seen) {
