@@ -25,6 +25,7 @@ mod print;
 mod protocol;
 mod quantity;
 mod reader;
+mod renamed;
 mod resolve;
 mod sections;
 mod sweep;

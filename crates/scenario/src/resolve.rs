@@ -11,7 +11,7 @@ use tailback_topology::{AnyTopology, TOPOLOGIES};
 use tailback_workload::{Groups, Workload};
 
 use crate::choice::{Choice, Model, PROTOCOLS, peek_speedup, read_choice};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::digest::digest;
 use crate::document::Document;
 use crate::network::{Hardware, Routings, check_spec, place_of, read_hardware, read_section};
@@ -56,6 +56,8 @@ pub struct Scenario {
     pub text: String,
     /// SHA-256 of the part of that text that can change results.
     pub digest: String,
+    /// What to change in the document before the next version, which will not accept it.
+    pub notes: Diagnostics,
 }
 
 /// A model that was chosen by name.
@@ -122,11 +124,14 @@ pub enum PartitionChoice {
 pub(crate) fn resolve(document: &Document) -> (Option<Scenario>, Vec<Diagnostic>) {
     let mut reading = Reading::default();
     let mut root = document.reader();
-    let scenario = Resolver { reading: &mut reading }.resolve(&mut root);
+    let mut scenario = Resolver { reading: &mut reading }.resolve(&mut root);
     let _ = root.take("sweep");
     root.finish(&mut reading);
     let (_, sweep) = crate::sweep::read_sweep(document);
     reading.diagnostics.extend(sweep);
+    if let Some(scenario) = &mut scenario {
+        scenario.notes = document.diagnostics(reading.notes);
+    }
     (scenario, reading.diagnostics)
 }
 
@@ -176,6 +181,7 @@ impl Resolver<'_> {
             proof,
             text,
             digest,
+            notes: Diagnostics::default(),
         })
     }
 

@@ -9,7 +9,7 @@ use crate::output::{count, say_line};
 
 /// Runs the command.
 pub fn run(arguments: &ExplainArguments) -> Result<(), Complaint> {
-    let scenario = input::document(&arguments.scenario)?.resolve()?;
+    let scenario = input::resolve(&input::document(&arguments.scenario)?)?;
     let explained = explain(&scenario);
     match arguments.format {
         Format::Json => say_line!("{}", serde_json::to_string_pretty(&explained).expect("plain data")),

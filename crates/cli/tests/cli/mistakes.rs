@@ -34,6 +34,7 @@ fn keys_that_nobody_knows() {
     refuses_addition("unknown-key", "[router]\nspeedupp = 2");
     refuses_addition("unknown-section", "[ruoter]\nspeedup = 2");
     refuses_change("unknown-model", "\"minimal\"", "\"minimum\"");
+    refuses_addition("both-names", "[protocol.srp]\ntoll = 3\ncontrol_overhead = 3");
 }
 
 #[test]

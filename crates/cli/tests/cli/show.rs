@@ -58,6 +58,22 @@ fn what_check_prints_can_be_checked() {
     assert_eq!(program.good(&["check", "resolved.toml"]), first);
 }
 
+/// Each note is told once, however many points of a sweep have it.
+#[test]
+fn old_names_of_parameters_are_noted() {
+    let program = Program::new();
+    let named = |nacks: &str| format!("{SMALL}\n[protocol.lhrp]\nfabric_drop = true\n{nacks} = 4\n");
+    program.write("old.toml", named("refusals"));
+    program.write("new.toml", named("nacks"));
+    assert_eq!(program.good(&["check", "old.toml"]), program.good(&["check", "new.toml"]));
+    let arguments = ["check", "old.toml", "--set", "protocol.start=on-time"];
+    compare("check-old-names", &arguments, &program.run(&arguments).stderr);
+    let arguments = ["sweep", "old.toml", "--quiet", "--over", "protocol.notice=0,100"];
+    compare("sweep-old-names", &arguments, &program.run(&arguments).stderr);
+    let arguments = ["submit", "old.toml", "--server", "http://127.0.0.1:1"];
+    assert!(program.run(&arguments).stderr.contains("`protocol.lhrp.refusals` is called `nacks` now"));
+}
+
 #[test]
 fn a_dragonfly_is_explained() {
     shows("explain-dragonfly", SMALL, &["explain", "scenario.toml"]);

@@ -16,7 +16,8 @@ use crate::notes::Log;
 use crate::sample::{Sample, fixed};
 use crate::scheduler::{KEEPS_TICKS, Scheduler, THINKS_TICKS};
 
-const TERMS: Terms = Terms { way: Way::Minimal, lead: Lead::Latency, overhead: 0.0, toll: 0, notice: 0 };
+const TERMS: Terms =
+    Terms { way: Way::Minimal, lead: Lead::Latency, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 0 };
 
 /// A single switch on which `sources` nodes send packets of 4 flits to the last one, at full rate until cycle `until`.
 pub fn plan(protocol: Arc<dyn Protocol>, sources: u64, until: u64) -> NetworkPlan {

@@ -29,8 +29,8 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
                 way: if minimal { Way::Minimal } else { Way::Chosen },
                 lead: if early { Lead::Latency } else { Lead::None },
                 overhead,
-                toll: if early { 0 } else { 3 },
-                notice: if minimal { 0 } else { 37 },
+                control_overhead: if early { 0 } else { 3 },
+                minimum_grant_delay: if minimal { 0 } else { 37 },
             }
         });
     let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });

@@ -20,20 +20,25 @@ pub struct Terms {
     pub lead: Lead,
     /// What schedules charge beyond the flits themselves, as a share of them.
     pub overhead: f64,
-    /// Flits that the schedule of a node charges for each reservation that comes to it, which takes some of its time too.
-    pub toll: u32,
-    /// Ticks from now before which no time is given out.
-    pub notice: u64,
+    /// Flits that the schedule of a node charges for each reservation, which takes some of the link to the node too.
+    pub control_overhead: u32,
+    /// The least ticks from a request to the time that it is granted.
+    pub minimum_grant_delay: u64,
 }
 
 impl Terms {
     /// What routers charge: no reservation goes on to the node from there.
     fn charge(&self, station: &Station) -> Charge {
-        Charge { flit_ticks: station.flit_ticks, overhead: self.overhead, toll: 0, notice: self.notice }
+        Charge {
+            flit_ticks: station.flit_ticks,
+            overhead: self.overhead,
+            control_overhead: 0,
+            minimum_grant_delay: self.minimum_grant_delay,
+        }
     }
 
     fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
-        let charge = Charge { toll: self.toll, ..self.charge(station) };
+        let charge = Charge { control_overhead: self.control_overhead, ..self.charge(station) };
         Some(Box::new(Destination { charge, schedule: Schedule::default() }))
     }
 

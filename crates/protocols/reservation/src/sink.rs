@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn reservations_that_come_together_are_granted_one_after_the_other() {
-        let charge = Charge { flit_ticks: 2, overhead: 0.0, toll: 0, notice: 0 };
+        let charge = Charge { flit_ticks: 2, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 0 };
         let mut sink = Destination { charge, schedule: Schedule::default() };
         let mut actions = Vec::new();
         for source in 0..3 {
