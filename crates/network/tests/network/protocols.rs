@@ -94,7 +94,7 @@ proptest! {
         let script = Script::from_numbers(&numbers);
         let scheduled = run(&Scheduler { latency, credits }, &script);
         prop_assert!(scheduled.is_ok(), "{scheduled:?}");
-        let terms = Terms { way: Way::Minimal, lead: Lead::None, overhead: 0.0, toll: 0, notice: 0 };
+        let terms = Terms { way: Way::Minimal, lead: Lead::None, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 0 };
         let resequenced = run(&Resequenced(Arc::new(Smsrp { terms, timeout: latency })), &script);
         prop_assert!(resequenced.is_ok(), "{resequenced:?}");
     }
