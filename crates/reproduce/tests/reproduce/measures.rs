@@ -75,7 +75,7 @@ const OF_SERIES: &[(&str, f64)] = &[
         30.0,
     ),
     (
-        r#"{ reaching = { curve = "step", series = "detoured_share", percent = 90, before = [-500, 0], final = [500, 1000], span = [0, 2000] } }"#,
+        r#"{ reaching = { curve = "step", series = "nonminimal_share", percent = 90, before = [-500, 0], final = [500, 1000], span = [0, 2000] } }"#,
         0.0,
     ),
     (r#"{ amplitude = { curve = "wave", series = "latency_message_mean", bin = 10, span = [-1000, 1000] } }"#, 20.0),
@@ -165,9 +165,12 @@ fn what_is_not_in_the_runs_fails_and_says_why() {
         assert!(found.note.as_deref().is_some_and(|note| note.contains(why)), "{measure}: {found:?}");
     }
     for (measure, why) in [
-        (r#"{ during = { curve = "step", series = "nobody.accepted_load" } }"#, "there is no traffic `nobody`"),
-        (r#"{ during = { curve = "step", series = "detoured_share", span = [9000, 9001] } }"#, "nothing was delivered"),
-        (r#"{ period = { curve = "step", series = "detoured_share", span = [200, 900] } }"#, "nothing comes back"),
+        (r#"{ during = { curve = "step", series = "nobody.accepted_load" } }"#, "there is no flow `nobody`"),
+        (
+            r#"{ during = { curve = "step", series = "nonminimal_share", span = [9000, 9001] } }"#,
+            "nothing was delivered",
+        ),
+        (r#"{ period = { curve = "step", series = "nonminimal_share", span = [200, 900] } }"#, "nothing comes back"),
     ] {
         let figure = read(&format!("{SERIES}{}", claim(measure, "{ above = 0 }")));
         let found = finding(&figure, &step_and_wave(&figure));

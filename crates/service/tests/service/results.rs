@@ -126,7 +126,7 @@ async fn series_are_selected_by_column_traffic_and_time() {
     assert_eq!(series.columns[1].empty, [0, 1, 2], "nothing has arrived in the first cycles");
     for (field, request) in [
         ("columns", QuerySeriesRequest { columns: vec!["colour".to_owned()], ..all.clone() }),
-        ("traffic", QuerySeriesRequest { traffic: "nobody".to_owned(), ..all }),
+        ("flow", QuerySeriesRequest { flow: "nobody".to_owned(), ..all }),
     ] {
         let refused = client.results.query_series(request).await.expect_err("there is no such thing");
         assert_eq!((refused.code(), violations(&refused)[0].0.as_str()), (Code::InvalidArgument, field));

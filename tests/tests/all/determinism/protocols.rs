@@ -8,7 +8,7 @@ fn counter(seen: &Seen, name: &str) -> u64 {
 
 /// The share of what its destinations can take that the hot traffic gets: two nodes, from 16 sources.
 fn hot_share(seen: &Seen) -> f64 {
-    seen.number("/traffics/hot/accepted_load") * 16.0 / 2.0
+    seen.number("/flows/hot/accepted_load") * 16.0 / 2.0
 }
 
 /// Packets are dropped, their sources are told, and they come again.
@@ -72,7 +72,7 @@ fn with_and_without_pauses(seen: &Seen, pointer: &str) -> [f64; 2] {
 pub fn ecn(seen: &Seen) {
     let (acknowledged, packets) = (counter(seen, "acknowledgements"), seen.count("/packets_delivered"));
     assert!(acknowledged.abs_diff(packets) < packets / 10);
-    let [with, without] = with_and_without_pauses(seen, "/traffics/around/accepted_load");
+    let [with, without] = with_and_without_pauses(seen, "/flows/around/accepted_load");
     assert!(with > 1.1 * without, "{with} with pauses, {without} without");
 }
 

@@ -67,18 +67,18 @@ class ReadArtifactResponse(_message.Message):
     def __init__(self, artifact: _Optional[_Union[Artifact, _Mapping]] = ..., offset: _Optional[int] = ..., content: _Optional[bytes] = ...) -> None: ...
 
 class QuerySeriesRequest(_message.Message):
-    __slots__ = ("run_id", "columns", "traffic", "from_cycle", "until_cycle")
+    __slots__ = ("run_id", "columns", "flow", "from_cycle", "until_cycle")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     COLUMNS_FIELD_NUMBER: _ClassVar[int]
-    TRAFFIC_FIELD_NUMBER: _ClassVar[int]
+    FLOW_FIELD_NUMBER: _ClassVar[int]
     FROM_CYCLE_FIELD_NUMBER: _ClassVar[int]
     UNTIL_CYCLE_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     columns: _containers.RepeatedScalarFieldContainer[str]
-    traffic: str
+    flow: str
     from_cycle: int
     until_cycle: int
-    def __init__(self, run_id: _Optional[str] = ..., columns: _Optional[_Iterable[str]] = ..., traffic: _Optional[str] = ..., from_cycle: _Optional[int] = ..., until_cycle: _Optional[int] = ...) -> None: ...
+    def __init__(self, run_id: _Optional[str] = ..., columns: _Optional[_Iterable[str]] = ..., flow: _Optional[str] = ..., from_cycle: _Optional[int] = ..., until_cycle: _Optional[int] = ...) -> None: ...
 
 class QuerySeriesResponse(_message.Message):
     __slots__ = ("columns", "rows")

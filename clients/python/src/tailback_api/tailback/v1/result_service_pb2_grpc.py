@@ -99,7 +99,7 @@ class ResultServiceServicer:
         """Gives the time series of a run that has succeeded, or the table of a sweep. A series is what the scenario asks for
         with `measure.series`; what was seen while the run went on is told by WatchRun.
 
-        * INVALID_ARGUMENT, INVALID_REQUEST: there is no such column or traffic; the violation lists those there are.
+        * INVALID_ARGUMENT, INVALID_REQUEST: there is no such column or flow; the violation lists those there are.
         * NOT_FOUND, RUN_NOT_FOUND: check the name.
         * FAILED_PRECONDITION, RUN_NOT_ENDED: wait for it. NO_RESULTS: look at the run's error. NO_SERIES: set
         `measure.series` in the scenario and run again.
