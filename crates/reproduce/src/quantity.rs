@@ -5,7 +5,7 @@ use tailback_scenario::control_kinds;
 use tailback_scenario::reading::nearest;
 
 /// A figure of a report, such as `latency_message_mean`, `victims.accepted_load`, `links.global.mean`,
-/// `ejection.refusals` or `counters.dropped`.
+/// `ejection.nacks` or `counters.dropped`.
 #[derive(Clone, Debug)]
 pub enum Quantity {
     /// One of the figures that reports are compared by, of all flows or of one.

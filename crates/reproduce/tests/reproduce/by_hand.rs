@@ -65,7 +65,7 @@ pub fn report(offered: f64, accepted: f64, latency: f64) -> Report {
     report.total.latency.message.mean = Some(latency);
     report.total.latency.message.ci95 = Some(0.5);
     report.flows.0[0].1.figures = report.total.clone();
-    report.ejection.0.push(("refusals".to_owned(), 0.125));
+    report.ejection.0.push(("nacks".to_owned(), 0.125));
     report.counters.0.push(("dropped".to_owned(), 7));
     report.links.push(tailback_report::LinkUtilisation { class: "global".to_owned(), mean: 0.25, max: 0.5 });
     report

@@ -17,7 +17,7 @@ fn drops(seen: &Seen) {
     let [dropped, again] = ["dropped_packets", "packets_sent_again"].map(|name| counter(seen, name));
     assert!(dropped > 200 && again > 200, "{dropped} dropped, {again} sent again");
     // What is measured begins and ends with some of them under way.
-    assert!(counter(seen, "refusals").abs_diff(dropped) < dropped / 5);
+    assert!(counter(seen, "nacks").abs_diff(dropped) < dropped / 5);
     assert!(counter(seen, "speculative_data") > 0 || seen.scenario.title.contains("fabric"));
 }
 
@@ -37,7 +37,7 @@ pub fn smsrp(seen: &Seen) {
     assert!(reservations.abs_diff(dropped) < dropped / 5, "{reservations} for {dropped} that were dropped");
 }
 
-/// Nothing but acknowledgements and refusals beside data, and hot nodes are kept busy: what is left is taken by the other traffic.
+/// Nothing but acknowledgements and NACKs beside data, and hot nodes are kept busy: what is left is taken by the other traffic.
 pub fn lhrp(seen: &Seen) {
     drops(seen);
     assert_eq!(seen.scenario.network.classes.len(), 3);
