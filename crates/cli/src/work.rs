@@ -53,8 +53,8 @@ impl Task {
 fn weight(scenario: &Scenario, nodes: u32) -> f64 {
     let measure = scenario.measure;
     let cycles = measure.warmup + measure.cycles;
-    let traffics = scenario.workload.traffics.iter();
-    let sent: f64 = traffics.map(|traffic| traffic.mean_load(0, cycles) * f64::from(traffic.sources.len())).sum();
+    let flows = scenario.workload.flows.iter();
+    let sent: f64 = flows.map(|flow| flow.mean_load(0, cycles) * f64::from(flow.sources.len())).sum();
     cycles as f64 * (sent + IDLE * f64::from(nodes))
 }
 

@@ -153,7 +153,7 @@ pub const fn way_parameter(default: &'static str) -> Parameter {
     Parameter {
         name: "control_routing",
         kind: Kind::Choice(&[
-            Choice { word: "minimal", help: "the shortest way, on as few virtual channels as that needs" },
+            Choice { word: "minimal", help: "the shortest path, on as few virtual channels as that needs" },
             Choice { word: "as-data", help: "as data packets" },
         ]),
         default: Some(default),

@@ -22,7 +22,7 @@ use crate::protocol::{check_paths, check_protocol};
 use crate::quantity::{TimeScale, parse_cycle};
 use crate::reader::{Reading, TableReader};
 use crate::sections::{EXECUTION, MEASURE};
-use crate::traffic::{read_traffics, smallest_packet};
+use crate::traffic::{read_flows, smallest_packet};
 use crate::tree::{Item, Node, Table};
 
 /// A scenario in which nothing is left open.
@@ -157,10 +157,10 @@ impl Resolver<'_> {
         let book = self.nodes(root, topology.as_ref(), seed.unwrap_or(1));
         let context = Context { scale, nodes: Some(&book) };
         let packet_flits = hardware.as_ref().map_or(8, |hardware| hardware.packet_flits);
-        let traffics = read_traffics(root, packet_flits, &context, &book, self.reading);
+        let flows = read_flows(root, packet_flits, &context, &book, self.reading);
         let topology = topology?;
-        let (hardware, protocol, routing, traffics) = (hardware?, protocol?, routing?, traffics?);
-        let smallest = smallest_packet(traffics.iter().map(|traffic| traffic.size.clone()), packet_flits);
+        let (hardware, protocol, routing, flows) = (hardware?, protocol?, routing?, flows?);
+        let smallest = smallest_packet(flows.iter().map(|traffic| traffic.size.clone()), packet_flits);
         let routings = self.routings(root, &topology, &routing, &protocol)?;
         let context = (&hardware, &protocol, &routings);
         let network = self.network(root.table, context, smallest, clock.ticks_per_cycle);
@@ -175,7 +175,7 @@ impl Resolver<'_> {
             routings,
             protocol,
             network,
-            workload: Workload { traffics },
+            workload: Workload { flows },
             measure: measure?,
             execution: execution?,
             proof,

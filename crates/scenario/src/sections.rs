@@ -41,7 +41,7 @@ pub(crate) const MEASURE: &[Parameter] = &[
             Choice { word: "creation", help: "when the message was created that they belong to" },
         ]),
         default: Some("\"delivery\""),
-        help: "where in the time series latencies and detours are shown",
+        help: "where in the time series latencies and non-minimal paths are shown",
     },
 ];
 

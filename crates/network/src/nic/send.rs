@@ -27,7 +27,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let process = &mut self.nodes.processes[process as usize];
             let (traffic, is_due) = (process.traffic, process.next_cycle() == Some(cycle));
             if is_due {
-                let plan = &self.fabric.workload.traffics[usize::from(traffic)];
+                let plan = &self.fabric.workload.flows[usize::from(traffic)];
                 let request = process.fire(plan, self.node_ids[node as usize]);
                 next = earlier(next, process.next_cycle());
                 self.offer_message(node, traffic, request.destination, request.flits, now);

@@ -1,4 +1,4 @@
-//! Tests of whole networks, with random topologies, routers and traffics.
+//! Tests of whole networks, with random topologies, routers and flows.
 
 mod by_hand;
 mod conservation;

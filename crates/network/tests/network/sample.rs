@@ -392,7 +392,7 @@ impl Sample {
             topology,
             routings,
             spec,
-            workload: Workload { traffics: vec![traffic] },
+            workload: Workload { flows: vec![traffic] },
             seed: self.seed,
             protocol,
             partition,

@@ -20,7 +20,7 @@ const CHANNELS: &str = "\"l0 g0 l1\"";
 pub(crate) const MINIMAL: RoutingModel = RoutingModel {
     name: "minimal",
     topology: "dragonfly",
-    summary: "MIN: the one way with at most one global link",
+    summary: "MIN: the one path with at most one global link",
     parameters: &[Parameter {
         name: "vcs",
         kind: Kind::Text,
