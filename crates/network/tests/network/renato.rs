@@ -96,7 +96,7 @@ fn plan(protocol: &Renato, messages: &[Message], voqs: bool) -> NetworkPlan {
         Traffic::new(cycle.to_string(), set(source), MessageSize::Fixed(4), Arrivals::Bernoulli, phases)
     });
     let mut plan = sample.plan_with(&any, traffics.clone().next().expect("somebody sends"));
-    plan.workload.traffics = traffics.collect();
+    plan.workload.flows = traffics.collect();
     plan
 }
 
