@@ -76,7 +76,11 @@ impl RunService for Runs {
         loop {
             news.mark_unchanged();
             let found = get(&self.0, &run_id).await?;
-            if found.run.state.has_ended() || Instant::now() >= until {
+            let (has_ended, now) = (found.run.state.has_ended(), Instant::now());
+            if !has_ended && gives_up.is_some_and(|gives_up| now >= gives_up) {
+                return Err(ApiError::DeadlinePassed { resume_after: None }.into());
+            }
+            if has_ended || now >= until {
                 drop(place);
                 return Ok(Response::new(WaitRunResponse { run: Some(wire::run(found)) }));
             }
