@@ -86,11 +86,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// The sink of a node is told of a data packet at once, and again when all before it have arrived.
     fn take_in_order(&mut self, node: u32, place: u32, packet: Packet, most: u32, now: Time) {
+        // Both now: what the sink sends may take the place that the packet had in the pool.
         let payload = Payload::Of(place).words(&packet, &self.payloads, &self.fabric).to_vec();
+        let number = self.payloads.last_of(place) as u32;
         self.tell_sink(node, &packet, Payload::Words(&payload), now, |sink, arrival, now, actions| {
             sink.on_arrival(arrival, now, actions);
         });
-        let number = self.payloads.last_of(place) as u32;
         for Held { packet, payload } in self.nodes.resequencing.add(node, number, Held { packet, payload }, most) {
             self.take_data(node, &packet, Payload::Words(&payload), now);
         }

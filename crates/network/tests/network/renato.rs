@@ -89,14 +89,14 @@ fn plan(protocol: &Renato, messages: &[Message], voqs: bool) -> NetworkPlan {
     let sample = Sample { routing, ticks_per_cycle: 1, buffer_packets: vec![3], protocol, router, ..sample };
     let any = sample.topology();
     let set = |node: u64| NodeSet::of(&[node], 6).expect("the node exists");
-    let traffics = messages.iter().map(|&(source, destination, cycle)| {
+    let flows = messages.iter().map(|&(source, destination, cycle)| {
         let pattern = Pattern::uniform(set(destination), true).expect("one is enough");
         let phase = |from_cycle, load| Phase { from_cycle, pattern: pattern.clone(), load };
         let phases = vec![phase(0, 0.0), phase(cycle, 4.0), phase(cycle + 1, 0.0)];
         Traffic::new(cycle.to_string(), set(source), MessageSize::Fixed(4), Arrivals::Bernoulli, phases)
     });
-    let mut plan = sample.plan_with(&any, traffics.clone().next().expect("somebody sends"));
-    plan.workload.flows = traffics.collect();
+    let mut plan = sample.plan_with(&any, flows.clone().next().expect("somebody sends"));
+    plan.workload.flows = flows.collect();
     plan
 }
 

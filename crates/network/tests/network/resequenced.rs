@@ -57,12 +57,16 @@ struct InOrder {
 }
 
 impl Sink for InOrder {
-    fn on_data(&mut self, arrival: &Arrival<'_>, now: u64, actions: &mut Vec<SinkAction>) {
+    fn on_arrival(&mut self, arrival: &Arrival<'_>, now: u64, actions: &mut Vec<SinkAction>) {
+        // Acknowledged at once: a control packet is sent while the packet is not yet in order.
+        self.sink.on_data(arrival, now, actions);
+    }
+
+    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, _actions: &mut Vec<SinkAction>) {
         let last = self.last.insert(arrival.from, (arrival.packet.message, arrival.packet.index));
         let follows =
             last.is_some_and(|(message, index)| (arrival.packet.message, arrival.packet.index) == (message, index + 1));
         assert!(follows || arrival.packet.index == 0, "{:?} follows {last:?}", arrival.packet);
-        self.sink.on_data(arrival, now, actions);
     }
 
     fn on_request(&mut self, request: &Control, now: u64, actions: &mut Vec<SinkAction>) {
