@@ -66,6 +66,8 @@ pub struct Rules {
     pub routes_on_arrival: bool,
     /// Whether routing agents are told of heads.
     pub tells_heads: bool,
+    /// Whether they are told too when these start to cross.
+    pub tells_crossings: bool,
     /// Set of the link classes of the outputs at which something has to change for routing agents to look around.
     looked_at: u32,
     /// Whether routing agents ask what waits for links.
@@ -147,6 +149,7 @@ impl Rules {
             revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
             routes_on_arrival: router.virtual_output_queues,
             tells_heads: routings.iter().any(|routing| routing.interests().heads),
+            tells_crossings: routings.iter().any(|routing| routing.interests().crossings),
             looked_at: routings
                 .iter()
                 .map(|routing| routing.interests().changes.link_classes())

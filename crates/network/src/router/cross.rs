@@ -46,6 +46,10 @@ impl<M: Microarchitecture> Routers<M> {
             around.broadcasts.note_change(self.inputs[id.index as usize].router);
         }
         if self.rules.tells_heads {
+            if self.rules.tells_crossings && !self.is_internal(id.index) {
+                let (class, entry) = self.entry(id, around.fabric);
+                around.tell_crosses(self.inputs[id.index as usize].router, class, entry);
+            }
             self.schedule_input_free(id, around);
         }
         self.leave_queue(request, behind, flits, end, now, around);
