@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_hardware::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, Ejection, InputServed, InputTurns, LinkArbiter, NetworkSpec,
-    Release, RouterSpec,
+    OutputHeld, Release, RouterSpec,
 };
 use tailback_protocol::Moment;
 use tailback_routing::Routing;
@@ -51,6 +51,8 @@ pub struct Rules {
     pub bounded: bool,
     /// Whether departing packets make room only when they are gone.
     pub releases_late: bool,
+    /// Whether an output is free for the next packet when one would have crossed all of whose flits are there.
+    pub frees_outputs_early: bool,
     /// Whether packets need a virtual channel of their own before they cross.
     pub vc_allocation: bool,
     /// Whether outputs choose before inputs do.
@@ -142,6 +144,7 @@ impl Rules {
             never_overtaken: never_overtaken(spec),
             bounded: router.output_queues.flits.is_some(),
             releases_late,
+            frees_outputs_early: router.output_held == OutputHeld::FullRate,
             vc_allocation: router.vc_allocation,
             outputs_first: router.order == AllocationOrder::OutputFirst,
             inputs_take_turns,
