@@ -121,7 +121,7 @@ fn plan(topology: Arc<dyn Topology>, routing: Arc<dyn Routing>, spec: NetworkSpe
         partition: Partition::by_domain(topology.as_ref(), u32::MAX),
         routings: vec![routing],
         spec,
-        workload: Workload { traffics: vec![traffic] },
+        workload: Workload { flows: vec![traffic] },
         seed: 1,
         topology,
     }

@@ -8,12 +8,20 @@ use tailback_sim::Plan;
 use crate::arguments::ScenarioArguments;
 use crate::complaint::Complaint;
 use crate::host;
+use crate::rendering::Notes;
 
 /// Reads the file, and lays over it what was said beside it.
 pub fn document(arguments: &ScenarioArguments) -> Result<Document, Complaint> {
     let name = arguments.file.display().to_string();
     let text = read(&arguments.file)?;
     Ok(arguments.set.iter().fold(Document::read(&name, &text), |document, set| document.with(set)))
+}
+
+/// The scenario of a document that is resolved once; its notes are told.
+pub fn resolve(document: &Document) -> Result<Scenario, Complaint> {
+    let scenario = document.resolve()?;
+    Notes::default().tell(&scenario.notes);
+    Ok(scenario)
 }
 
 /// The text of a file.

@@ -16,6 +16,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod remote;
+mod rendering;
 mod results;
 mod store;
 mod work;

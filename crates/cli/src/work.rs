@@ -10,6 +10,7 @@ use crate::commands::run::simulate;
 use crate::complaint::Complaint;
 use crate::host::{self, Stopwatch};
 use crate::progress::Bar;
+use crate::rendering::Notes;
 use crate::store::{Kept, Store, VERSION};
 use crate::{input, interrupt};
 
@@ -32,9 +33,10 @@ pub struct Task {
 const IDLE: f64 = 0.05;
 
 impl Task {
-    /// The run of a document.
-    pub fn new(document: Document) -> Result<Self, Complaint> {
+    /// The run of a document, whose notes are told.
+    pub fn new(document: Document, notes: &mut Notes) -> Result<Self, Complaint> {
         let scenario = document.resolve()?;
+        notes.tell(&scenario.notes);
         let plan = Plan::on(&scenario, 1);
         Ok(Self {
             document,
@@ -51,8 +53,8 @@ impl Task {
 fn weight(scenario: &Scenario, nodes: u32) -> f64 {
     let measure = scenario.measure;
     let cycles = measure.warmup + measure.cycles;
-    let traffics = scenario.workload.traffics.iter();
-    let sent: f64 = traffics.map(|traffic| traffic.mean_load(0, cycles) * f64::from(traffic.sources.len())).sum();
+    let flows = scenario.workload.flows.iter();
+    let sent: f64 = flows.map(|flow| flow.mean_load(0, cycles) * f64::from(flow.sources.len())).sum();
     cycles as f64 * (sent + IDLE * f64::from(nodes))
 }
 

@@ -117,6 +117,8 @@ struct Ledger<'a> {
     links: Vec<i64>,
     /// By node and virtual channel.
     injections: Vec<i64>,
+    /// Data flits that were dropped and have not been sent again.
+    dropped_flits: i64,
     holdings: Holdings,
 }
 
@@ -127,6 +129,7 @@ impl<'a> Ledger<'a> {
             fabric,
             links: vec![0; topology.routers() as usize * shape.ports * shape.vcs],
             injections: vec![0; topology.nodes() as usize * shape.vcs],
+            dropped_flits: 0,
             holdings: Holdings::default(),
         }
     }
@@ -162,7 +165,7 @@ impl<'a> Ledger<'a> {
         }
         self.holdings.waiting_flits += region.nodes.sources.waiting_flits();
         self.holdings.waiting_flits += region.nodes.copies.iter().map(RetransmitBuffer::withheld_flits).sum::<u64>();
-        self.holdings.dropped_flits += region.nodes.flits_dropped;
+        self.dropped_flits += region.nodes.flits_dropped;
         self.holdings.offered_flits += region.nodes.flits_offered;
         self.holdings.received_flits += region.nodes.flits_received;
     }
@@ -223,8 +226,10 @@ impl<'a> Ledger<'a> {
             return;
         }
         self.holdings.control_packets += 1;
-        if direction == Direction::Nack {
-            self.holdings.dropped_flits += u64::from(packet.about_flits);
+        match direction {
+            Direction::Nack => self.dropped_flits += i64::from(packet.about_flits),
+            Direction::Trimmed => self.dropped_flits += i64::from(packet.word),
+            _ => {}
         }
     }
 
@@ -258,12 +263,13 @@ impl<'a> Ledger<'a> {
                 return Err(Discrepancy::Injection { node, vc: vc as u8, capacity, found });
             }
         }
-        let Holdings { waiting_flits, flits_under_way, dropped_flits, received_flits, offered_flits, .. } =
-            self.holdings;
-        if offered_flits != waiting_flits + flits_under_way + dropped_flits + received_flits {
-            return Err(Discrepancy::Flits(self.holdings));
+        let holdings = Holdings { dropped_flits: self.dropped_flits as u64, ..self.holdings };
+        let Holdings { waiting_flits, flits_under_way, received_flits, offered_flits, .. } = holdings;
+        let left = i64::try_from(waiting_flits + flits_under_way + received_flits).expect("flits can be counted");
+        if self.dropped_flits < 0 || offered_flits as i64 != left + self.dropped_flits {
+            return Err(Discrepancy::Flits(holdings));
         }
-        Ok(self.holdings)
+        Ok(holdings)
     }
 }
 

@@ -10,6 +10,7 @@ use tailback_routing::Routing;
 use tailback_topology::{LinkClass, Peer, Port, RouterId, Topology};
 use tailback_workload::Workload;
 
+use crate::control_network::{ControlNetwork, Parties};
 use crate::event::PLACES_MAX;
 use crate::fabric::{Fabric, Shape};
 use crate::link::{FarEnd, FarKind, InputLink, OutputLink, PortLinks};
@@ -71,7 +72,7 @@ impl NetworkPlan {
         let fabric = Arc::new(Fabric::new(spec, topology, routings, workload, seed, protocol, &measured));
         assert!(M::suits(&fabric.shape, &fabric.rules), "the microarchitecture cannot do what the plan asks for");
         let places = Places::new(&fabric, &partition);
-        let channels = channels(&fabric, &partition, places.domains.as_ref());
+        let channels = channels(&fabric, &partition, &places);
         let regions = (0..partition.regions()).map(|index| {
             let receiver = |to| channels.position(index, to).unwrap_or(FarEnd::INSIDE);
             build_region(&fabric, &places, index, &receiver, observer(index))
@@ -91,6 +92,8 @@ struct Places {
     nodes: Vec<(u32, u32)>,
     /// Which routers tell each other something, if any do.
     domains: Option<Domains>,
+    /// Who is reached by the protocol's control network, if it has one.
+    parties: Option<Parties>,
 }
 
 impl Places {
@@ -115,7 +118,8 @@ impl Places {
         let ports = fabric.shape.ports;
         assert!(members.iter().all(|list| list.len() * ports < PLACES_MAX as usize), "a region has too many ports");
         assert!(counts.iter().all(|&count| count < PLACES_MAX), "a region has too many nodes");
-        Self { routers, members, nodes, domains: Domains::new(fabric, partition) }
+        let parties = Parties::new(fabric, &nodes, partition.regions());
+        Self { routers, members, nodes, domains: Domains::new(fabric, partition), parties }
     }
 
     /// The other end of a link, for a region that knows others by what `receiver` makes of their numbers.
@@ -133,14 +137,16 @@ impl Places {
 }
 
 /// The channels between regions: of each link that crosses, for packets one way and for credits the other.
-fn channels(fabric: &Fabric, partition: &Partition, domains: Option<&Domains>) -> ChannelMap {
+fn channels(fabric: &Fabric, partition: &Partition, places: &Places) -> ChannelMap {
     let both_ways = |(from, to, class): (u32, u32, LinkClass)| {
         let delay = fabric.spec.links[class.index()].latency.into();
         [Channel { from, to, delay }, Channel { from: to, to: from, delay }]
     };
     let links = partition.crossings(fabric.topology.as_ref()).flat_map(both_ways);
-    let notices = domains.into_iter().flat_map(Domains::channels);
-    ChannelMap::new(partition.regions(), links.chain(notices)).expect("regions exist and links have a latency")
+    let notices = places.domains.iter().flat_map(Domains::channels);
+    let messages = places.parties.iter().flat_map(Parties::channels);
+    ChannelMap::new(partition.regions(), links.chain(notices).chain(messages))
+        .expect("regions exist and links have a latency")
 }
 
 /// Builds region `index`, which knows other regions by what `receiver` makes of their numbers.
@@ -180,6 +186,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
             receiver,
             &router_ids,
         ),
+        control_network: ControlNetwork::new(fabric, places.parties.as_ref(), index, receiver),
         nodes: NodeState::new(fabric, &node_ids),
         agents: agents.collect(),
         protocol: ProtocolState::new(fabric, node_ids.len(), &router_ids),

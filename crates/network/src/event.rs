@@ -33,14 +33,15 @@ pub enum EventKind {
     HeadTimeout = 6,
     /// A timer of the protocol's part of a router is due: that of the router with this port; payload is its token.
     SwitchTimer = 7,
-    /// Notice `payload` of a routing agent has had the time to arrive.
+    /// Place [`ARRIVED`]: notice `payload` of a routing agent has had the time to arrive. Place [`BROADCAST`]: all routing agents of
+    /// a region tell the others of their domain something.
     Notice = 8,
-    /// All routing agents of a region tell the others of their domain something.
-    Broadcast = 9,
     /// A port may send the next packet on its link.
-    LinkStart = 10,
+    LinkStart = 9,
     /// A node gets credits: payload is virtual channel and flits.
-    NodeCredit = 11,
+    NodeCredit = 10,
+    /// A message of the control network is due, or a timer of a controller: which, the control network knows.
+    ControlMessage = 11,
     /// The last flit of packet `payload` arrives at a node.
     Delivery = 12,
     /// A node's link is free again.
@@ -62,15 +63,19 @@ impl EventKind {
         Self::HeadTimeout,
         Self::SwitchTimer,
         Self::Notice,
-        Self::Broadcast,
         Self::LinkStart,
         Self::NodeCredit,
+        Self::ControlMessage,
         Self::Delivery,
         Self::NodeLink,
         Self::Message,
         Self::Due,
     ];
 }
+
+/// The places of notices: one that has arrived, and the time to send some.
+pub(crate) const ARRIVED: u32 = 0;
+pub(crate) const BROADCAST: u32 = 1;
 
 /// How many ports of routers, and how many nodes, a region can have.
 pub(crate) const PLACES_MAX: u32 = 1 << 28;
@@ -98,9 +103,10 @@ impl Event {
     }
 
     /// Whether the order of two events matters, and nothing that is the same everywhere says which it is. Credits that a
-    /// dropped packet and another give back at once are the same, and so are two timers with one token.
+    /// dropped packet and another give back at once are the same, and so are two timers with one token, and control messages.
     fn ties(self, other: Self) -> bool {
-        let same = matches!(self.kind(), EventKind::Credit | EventKind::NodeCredit | EventKind::SwitchTimer);
+        use EventKind::{ControlMessage, Credit, NodeCredit, SwitchTimer};
+        let same = matches!(self.kind(), Credit | NodeCredit | SwitchTimer | ControlMessage);
         self.identity() == other.identity() && !same
     }
 

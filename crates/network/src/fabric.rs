@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
-use tailback_protocol::{Direction, Hooks, KindDeclaration, Moment, PacketKind, Protocol, Station};
+use tailback_protocol::{
+    Direction, Hooks, KindDeclaration, Moment, PacketKind, PathUse, Protocol, RecordedPath, Station,
+};
+use tailback_routing::reverse::ReverseChannels;
 use tailback_routing::{ChannelKind, Interests, Lane, Routing, Step};
 use tailback_topology::{Peer, RouterId, Topology};
 use tailback_workload::Workload;
@@ -27,6 +30,8 @@ pub struct Fabric {
     pub(crate) seed: u64,
     pub(crate) protocol: Arc<dyn Protocol>,
     pub(crate) hooks: Hooks,
+    /// Whether the protocol adds anything to data packets that leave: payload, entropy values, or numbers of their order.
+    pub(crate) completes_packets: bool,
     /// By kind of packet: what the protocol declares of it.
     pub(crate) kinds: Vec<KindDeclaration>,
     /// By moment, then by kind: where switches are asked about packets.
@@ -39,6 +44,8 @@ pub struct Fabric {
     pub(crate) rules: Rules,
     /// The traffic class of each virtual channel: by link class, then by virtual channel.
     class_of_vc: Vec<u8>,
+    /// By traffic class: the virtual channels of packets that take recorded paths, if any do.
+    reverse_channels: Vec<Option<ReverseChannels>>,
     /// By traffic class, then by link class: the first virtual channel.
     first_vcs: Vec<u8>,
     /// By link class, then by virtual channel: the set of those of a higher priority.
@@ -96,6 +103,9 @@ impl Fabric {
         by_priority.sort_by_key(|&class| u8::MAX - spec.classes[usize::from(class)].priority);
         let watches = traits.table(topology.link_classes());
         let Traits { hooks, kinds, queueing_timeouts, .. } = traits;
+        let numbers = hooks.resequencing.is_some();
+        let completes_packets = hooks.entropy || numbers || payload_words(&kinds) > 0;
+        let reverse_channels = reverse_channels(&kinds, &routings);
         let named = |routing: &Arc<dyn Routing>| routing.moves().into_iter().chain(routing.opportunities()).collect();
         let named_moves = if cfg!(debug_assertions) { routings.iter().map(named).collect() } else { Vec::new() };
         Self {
@@ -106,6 +116,7 @@ impl Fabric {
             seed,
             protocol,
             hooks,
+            completes_packets,
             kinds,
             watches,
             by_priority,
@@ -113,6 +124,7 @@ impl Fabric {
             shape,
             rules,
             class_of_vc,
+            reverse_channels,
             first_vcs,
             higher_vcs,
             named_moves,
@@ -191,7 +203,14 @@ impl Fabric {
 
     /// The words of payload of the kind that has most.
     pub(crate) fn payload_words(&self) -> usize {
-        self.kinds.iter().map(|kind| kind.payload_words.into()).max().unwrap_or(0)
+        payload_words(&self.kinds) + usize::from(self.hooks.resequencing.is_some())
+    }
+
+    /// The virtual channel that a packet on a recorded path takes next: of a class of channels, where it holds another one or has
+    /// just started.
+    pub(crate) fn reverse_vc(&self, class: u8, held: Option<ChannelKind>, next: u8) -> u8 {
+        let channels = self.reverse_channels[usize::from(class)].as_ref().expect("its class takes recorded paths");
+        channels.next(held, next).expect("paths can be taken in reverse")
     }
 
     /// Where switches are asked about packets of a kind at a moment.
@@ -206,8 +225,29 @@ impl Fabric {
             flit_ticks: self.spec.links[0].flit_ticks.into(),
             packet_flits_max: self.spec.packet_flits_max,
             ports: self.shape.ports as u32,
+            nodes: self.topology.nodes(),
         }
     }
+}
+
+/// The words of payload, paths among them, of the kind that has most.
+fn payload_words(kinds: &[KindDeclaration]) -> usize {
+    let path = |kind: &KindDeclaration| if kind.path == PathUse::None { 0 } else { RecordedPath::WORDS };
+    kinds.iter().map(|kind| usize::from(kind.payload_words) + path(kind)).max().unwrap_or(0)
+}
+
+/// By traffic class: the virtual channels of packets that take recorded paths, if any do.
+fn reverse_channels(kinds: &[KindDeclaration], routings: &[Arc<dyn Routing>]) -> Vec<Option<ReverseChannels>> {
+    let of = |class: u8| routings[usize::from(class)].as_ref();
+    let mut channels = vec![None; routings.len()];
+    for back in kinds.iter().filter(|kind| kind.path == PathUse::Follows) {
+        for forth in kinds.iter().filter(|kind| kind.path == PathUse::Records) {
+            let found = ReverseChannels::new(of(forth.class), of(back.class), RecordedPath::ROUTERS_MAX);
+            // They are those of the way back, whichever kind is answered.
+            channels[usize::from(back.class)] = Some(found.expect("scenarios are checked before they get here"));
+        }
+    }
+    channels
 }
 
 /// By link class, then by virtual channel: the set of those of a higher priority.
@@ -225,7 +265,7 @@ fn higher_vcs(spec: &NetworkSpec, vcs: usize) -> Vec<u32> {
 
 impl Shape {
     pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology, traits: &Traits) -> Self {
-        let ports = topology.radix() as usize + usize::from(traits.needs.sends);
+        let ports = topology.radix() as usize + usize::from(traits.has_internal_port());
         let vcs = spec.vcs();
         let connections = |kind| match kind {
             CrossbarPorts::PerPort => 1,

@@ -16,6 +16,7 @@
 
 mod audit;
 mod build;
+mod control_network;
 mod deadlock;
 mod event;
 mod fabric;

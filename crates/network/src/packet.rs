@@ -51,8 +51,8 @@ pub struct Packet {
     pub(crate) marks: u8,
     /// Of a control packet for a source the flits that it is about.
     pub(crate) about_flits: u16,
-    /// Of lossy data the ticks that it has waited in input buffers; of requests the flits that they are about; of other control
-    /// packets the tick that they name, or [`UNNAMED`].
+    /// Of lossy data the ticks that it has waited in input buffers; of requests and trimmed packets the flits that they are about;
+    /// of other control packets the tick that they name, or [`UNNAMED`].
     pub(crate) word: u32,
 }
 

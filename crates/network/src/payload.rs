@@ -1,11 +1,12 @@
 //! Payload: words that travel beside packets, where the protocol declares kinds of packets with any.
 
 use serde::{Deserialize, Serialize};
+use tailback_protocol::{Control, KindDeclaration, PathUse, RecordedPath};
 
 /// The payload of all packets of a region, by their place in the pool. Without payload it holds nothing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Payloads {
-    /// Words of the kind that has most.
+    /// Words of the kind that has most, and one more where data has numbers of its order.
     stride: usize,
     words: Vec<u64>,
 }
@@ -33,6 +34,28 @@ impl Payloads {
         rest.fill(0);
     }
 
+    /// A control packet gets its payload, and its path behind that.
+    pub fn set_control(&mut self, place: u32, control: &Control, kind: &KindDeclaration) {
+        if self.exist() {
+            self.set(place, &control.payload);
+            if kind.path != PathUse::None {
+                self.set_path(place, kind, &control.path);
+            }
+        }
+    }
+
+    /// The path of a control packet of a kind that has one.
+    pub fn path(&self, place: u32, kind: &KindDeclaration) -> RecordedPath {
+        let words = &self.words[place as usize * self.stride + usize::from(kind.payload_words)..];
+        RecordedPath::from_words(std::array::from_fn(|word| words[word]))
+    }
+
+    /// The same, to be changed.
+    pub fn set_path(&mut self, place: u32, kind: &KindDeclaration, path: &RecordedPath) {
+        let from = place as usize * self.stride + usize::from(kind.payload_words);
+        self.words[from..][..RecordedPath::WORDS].copy_from_slice(&path.words());
+    }
+
     /// The first words of the payload of a packet.
     pub fn of(&self, place: u32, words: u8) -> &[u64] {
         if words == 0 { &[] } else { &self.words[place as usize * self.stride..][..words.into()] }
@@ -41,6 +64,15 @@ impl Payloads {
     /// The same, to be changed.
     pub fn of_mut(&mut self, place: u32, words: u8) -> &mut [u64] {
         if words == 0 { &mut [] } else { &mut self.words[place as usize * self.stride..][..words.into()] }
+    }
+
+    /// The last word of all, behind those that the protocol declares.
+    pub fn last_of(&self, place: u32) -> u64 {
+        self.words[(place as usize + 1) * self.stride - 1]
+    }
+
+    pub fn set_last_of(&mut self, place: u32, word: u64) {
+        self.words[(place as usize + 1) * self.stride - 1] = word;
     }
 
     /// Appends the payload of a packet that leaves the region.

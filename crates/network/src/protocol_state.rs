@@ -5,7 +5,8 @@
 //! **The invariant it keeps:** a protocol that has no part of some kind has none here, and nobody is asked.
 
 use tailback_protocol::{
-    Control, Direction, PacketRef, Sink, Source, SourceAction, Switch, SwitchAction, remember, write_down,
+    Control, Direction, KindDeclaration, PacketKind, PacketRef, PathUse, RecordedPath, Sink, SinkAction, Source,
+    SourceAction, Switch, SwitchAction, remember, write_down,
 };
 use tailback_random::Stream;
 use tailback_routing::Header;
@@ -34,7 +35,7 @@ pub struct ProtocolState {
     pub dropped: Vec<Packet>,
     /// What is wanted done, for the moment.
     pub actions: Vec<SourceAction>,
-    pub replies: Vec<Control>,
+    pub sink_actions: Vec<SinkAction>,
     pub switch_actions: Vec<SwitchAction>,
 }
 
@@ -79,24 +80,49 @@ impl Packet {
         let declaration = &fabric.kinds[self.kind.index()];
         let (flits, time) = match declaration.direction {
             Direction::Data | Direction::LossyData => return None,
-            Direction::Request => (self.word, None),
+            Direction::Request | Direction::Trimmed => (self.word, None),
             Direction::Feedback | Direction::Nack => {
                 (self.about_flits.into(), (self.word != UNNAMED).then_some(self.word.into()))
             }
         };
-        let Self { kind, source, destination, marks, .. } = *self;
+        let Self { kind, source, destination, marks, header: Header { entropy, .. }, .. } = *self;
         let payload = payloads.of(place, declaration.payload_words).to_vec();
-        Some(Control { kind, from: source, to: destination, about: self.name(), flits, time, marks, payload })
+        let path = match declaration.path {
+            PathUse::None => RecordedPath::default(),
+            PathUse::Records | PathUse::Follows => payloads.path(place, declaration),
+        };
+        Some(Control {
+            kind,
+            from: source,
+            to: destination,
+            about: self.name(),
+            flits,
+            time,
+            marks,
+            entropy,
+            payload,
+            path,
+        })
+    }
+
+    /// Its data is cut off: it goes on as a packet of another kind, from the router that has done that.
+    pub(crate) fn trim(&mut self, kind: PacketKind, fabric: &Fabric, now: Time) {
+        let &KindDeclaration { direction, class, flits, .. } = &fabric.kinds[kind.index()];
+        assert!(direction == Direction::Trimmed, "a packet is trimmed to {direction:?}");
+        let header = Header::new(self.header.destination()).with_entropy(self.header.entropy);
+        let place = place_of(self.index(), self.is_last());
+        let (word, vc) = (self.flits.into(), fabric.spec.classes[usize::from(class)].first_vc[0]);
+        *self = Self { kind, class, flits, header, place, word, vc, head_at: now, tail_lag: 0, ..self.clone() };
     }
 
     /// A control packet that begins its way now.
     pub(crate) fn of_control(control: &Control, fabric: &Fabric, now: Time) -> Self {
-        let &Control { kind, from, to, about, flits, time, marks, .. } = control;
+        let &Control { kind, from, to, about, flits, time, marks, entropy, .. } = control;
         let declaration = &fabric.kinds[kind.index()];
         // A tick beyond the end of time is never reached, whichever it is.
         let tick = |tick: u64| u32::try_from(tick).map_or(UNNAMED - 1, |tick| tick.min(UNNAMED - 1));
         let (about_flits, word) = match declaration.direction {
-            Direction::Request => (0, flits),
+            Direction::Request | Direction::Trimmed => (0, flits),
             _ => (flits as u16, time.map_or(UNNAMED, tick)),
         };
         Self {
@@ -109,7 +135,7 @@ impl Packet {
             destination: to,
             message: about.message,
             place: place_of(about.index, true),
-            header: Header::new(fabric.topology.locator(to)),
+            header: Header::new(fabric.topology.locator(to)).with_entropy(entropy),
             flits: declaration.flits,
             traffic: 0,
             class: declaration.class,

@@ -12,7 +12,8 @@ use tailback_routing::Agent;
 use tailback_topology::{LinkClass, NodeId, Port, RouterId};
 
 use crate::Observer;
-use crate::event::{EARLY, Event, EventKind, OF_NODES, RARE, credited, has};
+use crate::control_network::{ControlMessage, ControlNetwork};
+use crate::event::{BROADCAST, EARLY, Event, EventKind, OF_NODES, RARE, credited, has};
 use crate::fabric::Fabric;
 use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
@@ -31,8 +32,17 @@ pub struct NetworkMail {
     pub(crate) payloads: Vec<u64>,
     /// Credits.
     pub(crate) credits: Vec<(Tick, Event)>,
-    /// What routing agents tell each other.
-    pub(crate) postings: Vec<(Tick, Posting)>,
+    /// What is told beside the data network, and when it arrives.
+    pub(crate) out_of_band: Vec<(Tick, OutOfBand)>,
+}
+
+/// What is told beside the data network.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum OutOfBand {
+    /// By a routing agent to the others of its domain.
+    Notice(Posting),
+    /// By a part of a protocol to another.
+    Message(ControlMessage),
 }
 
 impl Mail for NetworkMail {
@@ -40,7 +50,7 @@ impl Mail for NetworkMail {
         self.packets.clear();
         self.payloads.clear();
         self.credits.clear();
-        self.postings.clear();
+        self.out_of_band.clear();
     }
 }
 
@@ -68,6 +78,7 @@ pub struct NetworkRegion<O, M> {
     pub(crate) routers: Routers<M>,
     pub(crate) nodes: NodeState,
     pub(crate) broadcasts: StateBroadcast,
+    pub(crate) control_network: ControlNetwork,
     /// By traffic class, then by router.
     pub(crate) agents: Vec<Box<dyn Agent>>,
     /// The random streams of the routers.
@@ -195,7 +206,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             EventKind::Message | EventKind::NodeLink | EventKind::NodeCredit | EventKind::Due => {
                 self.nodes.glance(event.place())
             }
-            EventKind::Notice | EventKind::Broadcast => 0,
+            EventKind::Notice | EventKind::ControlMessage => 0,
             EventKind::Delivery => self.pool[event.payload()].next,
             EventKind::Arrival => self.routers.prefetch(event.place()) ^ self.pool[event.payload()].next,
             _ => self.routers.prefetch(event.place()),
@@ -207,7 +218,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let cycles = self.fabric.interests().broadcast_cycles;
         if let Some(cycles) = cycles.filter(|_| !self.router_ids.is_empty()) {
             let period = Tick::from(cycles * self.fabric.spec.ticks_per_cycle);
-            self.wheel.schedule(period, Event::at(EventKind::Broadcast, 0, 0));
+            self.wheel.schedule(period, Event::at(EventKind::Notice, BROADCAST, 0));
         }
     }
 
@@ -220,7 +231,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             take_early(routers, &mut around, kinds, now);
         }
         if around.fabric.rules.allocation_time(now) == now {
-            around.listen(routers, kinds, now);
+            around.listen(routers, now);
             if routers.allocation_due() {
                 routers.allocate(now, &mut around);
             }
@@ -236,6 +247,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         if kinds & OF_NODES != 0 {
             self.take_late(kinds, now);
+            if self.control_network.is_sending() {
+                self.control_network.dispatch(tick, &mut self.wheel, outbox);
+            }
         }
         self.wheel.finish();
         self.present = now + 1;
@@ -247,6 +261,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.each(kinds, EventKind::NodeCredit, |region, event| {
             region.receive_node_credit(event.place(), event.payload(), now);
         });
+        self.each(kinds, EventKind::ControlMessage, |region, _| region.receive_message(now));
         self.each(kinds, EventKind::Delivery, |region, event| region.deliver(event.place(), event.payload(), now));
         self.each(kinds, EventKind::NodeLink, |region, event| region.node_link_free(event.place(), now));
         self.each(kinds, EventKind::Message, |region, event| region.offer_messages(event.place(), now));
@@ -322,7 +337,10 @@ fn take_rare<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surrou
         });
     }
     if has(kinds, EventKind::Notice) {
-        around.each(EventKind::Notice, |around, event| around.broadcasts.post(event.payload()));
+        around.each(EventKind::Notice, |around, event| match event.place() {
+            BROADCAST => around.broadcasts.state.broadcast_due = true,
+            _ => around.broadcasts.post(event.payload()),
+        });
     }
 }
 
@@ -347,9 +365,11 @@ impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
         for &(tick, event) in &mail.credits {
             self.wheel.schedule(tick, event);
         }
-        for (tick, posting) in &mail.postings {
-            let event = self.broadcasts.expect(posting.clone());
-            self.wheel.schedule(*tick, event);
+        for (tick, told) in &mail.out_of_band {
+            match told {
+                OutOfBand::Notice(posting) => self.wheel.schedule(*tick, self.broadcasts.expect(posting.clone())),
+                OutOfBand::Message(message) => self.control_network.expect(*tick, message.clone(), &mut self.wheel),
+            }
         }
     }
 
@@ -375,6 +395,7 @@ impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot 
         write_value(&(&self.streams, &self.observer, self.present, &self.broadcasts.state, &self.payloads), bytes)?;
         self.agents.iter().for_each(|agent| agent.save(bytes));
         self.protocol.save(bytes);
+        self.control_network.save(bytes);
         Ok(())
     }
 
@@ -392,6 +413,7 @@ impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot 
             agent.load(bytes).ok_or_else(|| SnapshotError::Damaged("an agent's memory is not there".to_owned()))?;
         }
         let missing = || SnapshotError::Damaged("the protocol's memory is not there".to_owned());
-        self.protocol.load(bytes).ok_or_else(missing)
+        self.protocol.load(bytes).ok_or_else(missing)?;
+        self.control_network.load(bytes).ok_or_else(missing)
     }
 }

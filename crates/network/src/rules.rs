@@ -74,8 +74,10 @@ pub struct Rules {
     looked_at: u32,
     /// Whether routing agents ask what waits for links.
     pub measures_queues: bool,
-    /// Whether routers have an internal port, by which they send control packets of the protocol.
+    /// Whether routers have an internal port, by which packets come in that the protocol sends there, or has trimmed.
     pub has_internal_port: bool,
+    /// Whether the paths of requests are recorded, and answers take them in reverse.
+    pub records_paths: bool,
     /// Whether the protocol is asked about packets that arrive, that request the crossbar or expire, and that cross.
     pub watches_arrivals: bool,
     pub watches_heads: bool,
@@ -158,7 +160,8 @@ impl Rules {
                 .map(|routing| routing.interests().changes.link_classes())
                 .fold(0, |all, set| all | set),
             measures_queues,
-            has_internal_port: traits.needs.sends,
+            has_internal_port: traits.has_internal_port(),
+            records_paths: traits.records_paths(),
             watches_arrivals: traits.watches(Moment::Arrives),
             watches_heads: traits.watches_heads(),
             watches_crossings: traits.watches(Moment::Crosses),

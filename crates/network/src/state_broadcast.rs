@@ -10,10 +10,10 @@ use tailback_engine::{Channel, Outbox, Tick};
 use tailback_routing::{Board, Notice};
 use tailback_topology::RouterId;
 
-use crate::event::{Event, EventKind};
+use crate::event::{ARRIVED, Event, EventKind};
 use crate::fabric::Fabric;
 use crate::partition::Partition;
-use crate::region::NetworkMail;
+use crate::region::{NetworkMail, OutOfBand};
 
 /// A notice on its way to a board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +97,8 @@ pub(crate) struct BroadcastState {
     changed: Vec<u64>,
     /// Whether there is any.
     pub look_due: bool,
+    /// Whether it is time for all agents to broadcast.
+    pub broadcast_due: bool,
 }
 
 impl StateBroadcast {
@@ -168,7 +170,7 @@ impl StateBroadcast {
         let posting = Posting { class, domain, place, notice };
         let (_, others) = self.domains.iter().find(|(own, _)| *own == domain).expect("it is one of this region's");
         for &receiver in others {
-            outbox.mail(receiver, tick).postings.push((tick, posting.clone()));
+            outbox.mail(receiver, tick).out_of_band.push((tick, OutOfBand::Notice(posting.clone())));
         }
         (tick, self.expect(posting))
     }
@@ -180,7 +182,7 @@ impl StateBroadcast {
             self.state.postings.len() as u32 - 1
         });
         self.state.postings[slot as usize] = Some(posting);
-        Event::at(EventKind::Notice, 0, slot)
+        Event::at(EventKind::Notice, ARRIVED, slot)
     }
 
     /// Puts a notice on its board.

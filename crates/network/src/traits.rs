@@ -1,6 +1,6 @@
 //! What the network has to know of a protocol: its declarations, looked at once.
 
-use tailback_protocol::{Direction, Hooks, KindDeclaration, Moment, Ports, Protocol, SwitchNeeds, Watch};
+use tailback_protocol::{Direction, Hooks, KindDeclaration, Moment, PathUse, Ports, Protocol, SwitchNeeds, Watch};
 
 use crate::time::Time;
 
@@ -28,6 +28,16 @@ impl Traits {
     /// Whether routers may drop packets.
     pub fn is_lossy(&self) -> bool {
         self.kinds.iter().any(|kind| kind.direction == Direction::LossyData)
+    }
+
+    /// Whether routers have an internal port, by which packets come in that they send or trim.
+    pub fn has_internal_port(&self) -> bool {
+        self.needs.sends || self.needs.trims
+    }
+
+    /// Whether any packets record their path, or take a recorded one.
+    pub fn records_paths(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.path != PathUse::None)
     }
 
     /// Whether the heads of queues are asked about at each allocation.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tailback_parameters::{Kind, Parameter};
 
 use crate::{
-    Arrival, Control, Direction, KindDeclaration, PacketKind, Protocol, ProtocolModel, Sink, Station, TrafficClass,
+    Arrival, Direction, KindDeclaration, PacketKind, Protocol, ProtocolModel, Sink, SinkAction, Station, TrafficClass,
     Way, way, way_parameter,
 };
 
@@ -65,8 +65,8 @@ impl Protocol for Baseline {
 struct Acknowledger;
 
 impl Sink for Acknowledger {
-    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, replies: &mut Vec<Control>) {
-        replies.push(arrival.acknowledgement(ACKNOWLEDGEMENT));
+    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, actions: &mut Vec<SinkAction>) {
+        actions.push(SinkAction::Control(arrival.acknowledgement(ACKNOWLEDGEMENT)));
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
             values.set("acknowledge", Value::Flag(acknowledge));
             values.set("control_routing", Value::Text("minimal".to_owned()));
             let protocol = (BASELINE.build)(&values).unwrap();
-            let station = Station { flit_ticks: 1, packet_flits_max: 8, ports: 1 };
+            let station = Station { flit_ticks: 1, packet_flits_max: 8, ports: 1, nodes: 2 };
             let classes = protocol.classes();
             assert_eq!(protocol.sink(&station).is_some(), acknowledge);
             assert_eq!(classes.len(), 1 + usize::from(acknowledge));

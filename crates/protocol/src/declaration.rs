@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 
-use crate::{KindDeclaration, Sink, Source, Switch, SwitchNeeds, Watch};
+use crate::{ControlNetwork, Controller, KindDeclaration, Sink, Source, Switch, SwitchNeeds, Watch};
 
 /// A class of traffic: packets that share virtual channels and a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,17 @@ pub struct Hooks {
     pub departures: bool,
     /// Sources are told when messages are offered: [`Source::offered`].
     pub offers: bool,
+    /// Data reaches sinks in the order in which it was first sent, of each source for itself; so many packets at most may wait at a node
+    /// for others before them. The network refuses nothing: that they do not become more is up to the protocol, and a run in
+    /// which they do ends.
+    pub resequencing: Option<u32>,
+    /// Sources give data packets entropy values: [`Source::entropy`].
+    pub entropy: bool,
+}
+
+impl Hooks {
+    /// Nothing.
+    pub const NONE: Self = Self { copies: false, departures: false, offers: false, resequencing: None, entropy: false };
 }
 
 /// Where a part of a protocol is.
@@ -65,6 +76,8 @@ pub struct Station {
     pub packet_flits_max: u16,
     /// Ports of the largest router.
     pub ports: u32,
+    /// Nodes of the network.
+    pub nodes: u32,
 }
 
 /// A congestion control protocol for one network.
@@ -105,6 +118,16 @@ pub trait Protocol: Send + Sync + Debug {
         None
     }
 
+    /// The network beside the data network by which controllers are reached, if it needs one.
+    fn control_network(&self) -> Option<ControlNetwork> {
+        None
+    }
+
+    /// A controller, by its number.
+    fn controller(&self, _number: u32, _station: &Station) -> Option<Box<dyn Controller>> {
+        None
+    }
+
     /// One line with its parameters, for people.
     fn describe(&self) -> String;
 }
@@ -130,7 +153,7 @@ pub const fn way_parameter(default: &'static str) -> Parameter {
     Parameter {
         name: "control_routing",
         kind: Kind::Choice(&[
-            Choice { word: "minimal", help: "the shortest way, on as few virtual channels as that needs" },
+            Choice { word: "minimal", help: "the shortest path, on as few virtual channels as that needs" },
             Choice { word: "as-data", help: "as data packets" },
         ]),
         default: Some(default),

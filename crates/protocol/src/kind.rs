@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::PathUse;
+
 /// A kind of packet: its number among those that its protocol declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PacketKind(u8);
@@ -33,10 +35,12 @@ pub enum Direction {
     LossyData,
     /// Control for a source.
     Feedback,
-    /// Control for a source: one of its data packets has been dropped, and must be sent again.
+    /// Control for a source, from a router: one of its data packets has been dropped, and must be sent again.
     Nack,
     /// Control for a sink.
     Request,
+    /// Control for a sink: what is left of a data packet for it that a router has trimmed. The sink tells the source, by feedback.
+    Trimmed,
 }
 
 impl Direction {
@@ -45,6 +49,13 @@ impl Direction {
     #[must_use]
     pub const fn carries_data(self) -> bool {
         matches!(self, Self::Data | Self::LossyData)
+    }
+
+    /// Whether packets are control for a sink.
+    #[inline]
+    #[must_use]
+    pub const fn asks_sink(self) -> bool {
+        matches!(self, Self::Request | Self::Trimmed)
     }
 }
 
@@ -61,28 +72,43 @@ pub struct KindDeclaration {
     pub flits: u16,
     /// Words of payload that travel with each: what [`Control`](crate::Control) and marks have no place for.
     pub payload_words: u8,
+    /// Whether their path is recorded, or they take a recorded one.
+    pub path: PathUse,
 }
 
 impl KindDeclaration {
     /// Lossless data of the first traffic class.
-    pub const DATA: Self = Self { name: "data", direction: Direction::Data, class: 0, flits: 0, payload_words: 0 };
+    pub const DATA: Self =
+        Self { name: "data", direction: Direction::Data, class: 0, flits: 0, payload_words: 0, path: PathUse::None };
 
     /// Data that switches may drop.
     #[must_use]
     pub const fn lossy_data(name: &'static str, class: u8) -> Self {
-        Self { name, direction: Direction::LossyData, class, flits: 0, payload_words: 0 }
+        Self { name, direction: Direction::LossyData, class, flits: 0, payload_words: 0, path: PathUse::None }
     }
 
     /// Control packets of one flit.
     #[must_use]
     pub const fn control(name: &'static str, direction: Direction, class: u8) -> Self {
-        Self { name, direction, class, flits: 1, payload_words: 0 }
+        Self { name, direction, class, flits: 1, payload_words: 0, path: PathUse::None }
     }
 
     /// The same with payload.
     #[must_use]
     pub const fn with_payload(self, words: u8) -> Self {
         Self { payload_words: words, ..self }
+    }
+
+    /// The same for requests whose path is recorded, so that answers can take it in reverse.
+    #[must_use]
+    pub const fn recording_path(self) -> Self {
+        Self { path: PathUse::Records, ..self }
+    }
+
+    /// The same for feedback that takes the recorded path of a request in reverse: [`Control::along`](crate::Control::along).
+    #[must_use]
+    pub const fn on_recorded_path(self) -> Self {
+        Self { path: PathUse::Follows, ..self }
     }
 
     /// The same with another size.

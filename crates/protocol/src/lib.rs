@@ -1,6 +1,6 @@
 //! The seam for congestion control: what the network and a protocol say to each other.
 //!
-//! A protocol is a [`Source`] and a [`Sink`] at each node and a [`Switch`] in each router. They are told facts (a packet may
+//! A protocol is a [`Source`] and a [`Sink`] at each node, a [`Switch`] in each router, and [`Controller`]s beside the network. They are told facts (a packet may
 //! be sent, a packet has arrived, a packet has waited too long) with the time and what can be seen on the spot, and answer
 //! with actions (send this, send it again at that time, drop it and tell its source so). What they remember is theirs; what
 //! waits anywhere is not: queues, clocks, copies of packets and random numbers belong to the network.
@@ -8,11 +8,12 @@
 //! | who | owns | tells | is told |
 //! |---|---|---|---|
 //! | network interface | send queues by destination, copies of messages until all their packets are forgotten, packets to be sent again by time, control packets by class, timers | [`Source`]: a packet may be sent, a control packet arrived, a timer is due, a message is done | a [`Verdict`], [`SourceAction`]s |
-//! | the same, receiving | what has arrived of each message | [`Sink`]: data arrived, a request arrived | control packets to send back |
+//! | the same, receiving | what has arrived of each message, packets that wait for those before them | [`Sink`]: data arrived, a request arrived, a timer is due | [`SinkAction`]s |
 //! | router | buffers, how many flits wait for each of its nodes, how long a packet has waited, timers | [`Switch`]: a packet arrives, requests the crossbar, crosses, or expires | its [`Fate`], marks, [`SwitchAction`]s |
+//! | control network | messages on their way, timers | [`Source`], [`Sink`], [`Controller`]: a message arrived | [`ControllerAction`]s |
 //!
-//! Packets are of [kinds](KindDeclaration) that the protocol declares. Lossy data may be dropped by a router, and then a control
-//! packet tells its source or its destination; whatever else is sent arrives. What switches are asked about is declared as a
+//! Packets are of [kinds](KindDeclaration) that the protocol declares. Lossy data may be dropped by a router, and then a NACK
+//! tells its source, or trimmed, and then what is left of it tells its destination; whatever else is sent arrives. What switches are asked about is declared as a
 //! list of [`Watch`]es, and what they look at as [`SwitchNeeds`].
 //!
 //! `docs/seam.md` has the same for protocols that are not here yet, and why it was cut so; `docs/add-a-protocol.md` adds one, step
@@ -27,8 +28,10 @@
 mod baseline;
 pub mod conformance;
 mod control;
+mod controller;
 mod declaration;
 mod kind;
+mod path;
 mod sink;
 mod snapshot;
 mod source;
@@ -36,9 +39,11 @@ mod switch;
 
 pub use baseline::{BASELINE, Baseline};
 pub use control::{Control, PacketRef};
+pub use controller::{ControlNetwork, Controller, ControllerAction, Party};
 pub use declaration::{Hooks, Protocol, ProtocolModel, Station, TrafficClass, Way, way, way_parameter};
 pub use kind::{Direction, KindDeclaration, PacketKind};
-pub use sink::{Arrival, Sink};
+pub use path::{PathUse, RecordedPath};
+pub use sink::{Arrival, Sink, SinkAction};
 pub use snapshot::{remember, write_down};
 pub use source::{Outgoing, Source, SourceAction, Verdict};
 pub use switch::{Fate, Fill, Here, Moment, Passing, PortVc, Ports, Switch, SwitchAction, SwitchNeeds, View, Watch};

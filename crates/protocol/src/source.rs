@@ -1,6 +1,6 @@
 //! The sending side of a node.
 
-use crate::{Control, PacketKind, PacketRef};
+use crate::{Control, PacketKind, PacketRef, Party};
 
 /// A packet that could be sent for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +75,13 @@ pub enum SourceAction {
         /// What the source knows it by.
         token: u32,
     },
+    /// A message is to be sent on the control network: [`crate::Protocol::control_network`].
+    Tell {
+        /// To whom.
+        to: Party,
+        /// What it says.
+        words: Vec<u64>,
+    },
 }
 
 /// What decides when the packets of a node may leave.
@@ -89,6 +96,12 @@ pub trait Source: Send {
     /// payload, with all words 0.
     fn write_payload(&mut self, _packet: &Outgoing, _now: u64, _payload: &mut [u64]) {}
 
+    /// The entropy value of a data packet that is about to leave, for the first time or again: routing that hashes packets to
+    /// paths may send those of different values by different ones. Asked only where [`crate::Hooks::entropy`] says so.
+    fn entropy(&mut self, _packet: &Outgoing, _now: u64) -> u16 {
+        0
+    }
+
     /// A packet has left for the first time. Told only where [`crate::Hooks::departures`] says so.
     fn sent(&mut self, _packet: &Outgoing, _now: u64) {}
 
@@ -97,6 +110,9 @@ pub trait Source: Send {
 
     /// A timer is due.
     fn on_timer(&mut self, _token: u32, _now: u64, _actions: &mut Vec<SourceAction>) {}
+
+    /// A message has arrived on the control network.
+    fn on_message(&mut self, _from: Party, _words: &[u64], _now: u64, _actions: &mut Vec<SourceAction>) {}
 
     /// All packets of a message are forgotten: its name will be used again.
     fn done(&mut self, _message: u32) {}

@@ -53,6 +53,8 @@ impl Watch {
 pub struct SwitchNeeds {
     /// It sends control packets, at once or later.
     pub sends: bool,
+    /// It trims packets: [`Fate::Trim`].
+    pub trims: bool,
     /// It looks at how full input buffers are: [`View::input`].
     pub input_buffers: bool,
     /// It looks at how full output queues are: [`View::output`].
@@ -61,6 +63,18 @@ pub struct SwitchNeeds {
     pub waiting_for_nodes: bool,
     /// It draws random numbers: [`Here::random`].
     pub random: bool,
+}
+
+impl SwitchNeeds {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        sends: false,
+        trims: false,
+        input_buffers: false,
+        output_queues: false,
+        waiting_for_nodes: false,
+        random: false,
+    };
 }
 
 /// A packet in a router.
@@ -161,11 +175,20 @@ impl Here<'_> {
     }
 }
 
-/// What a switch wants done beside the fate of a packet. Only where [`SwitchNeeds::sends`] says so.
+/// What a switch wants done beside the fate of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SwitchAction {
-    /// A control packet is to be sent.
+    /// A control packet is to be sent. Only where [`SwitchNeeds::sends`] says so.
     Send(Control),
+    /// All data packets are marked that wait in input buffers of the router for one of the outputs that those in one buffer wait
+    /// for. A packet that has just arrived waits like the others, and one that crosses still does. Packets that are not routed
+    /// yet, and could leave by several ports, wait for none.
+    MarkQueued {
+        /// The buffer whose packets name the outputs; they are marked too.
+        like: PortVc,
+        /// The marks, beside those that the packets have.
+        marks: u8,
+    },
     /// [`Switch::on_timer`] is to be called at a tick, which lies ahead.
     Timer {
         /// When.
@@ -180,8 +203,13 @@ pub enum SwitchAction {
 pub enum Fate {
     /// It goes on.
     Forward,
-    /// Its data is dropped: a NACK tells its source, or a request its destination. Only lossy data.
+    /// It is dropped, and a NACK tells its source. Only lossy data.
     Drop(Control),
+    /// Its data is dropped. What is left goes on to the destination as a packet of this kind, whose direction is
+    /// [`Direction::Trimmed`](crate::Direction::Trimmed): of the kind's size and class, about the flits that it had, with the
+    /// packet's name, marks and hops, and those words of its payload that the kind has. Only lossy data, and only where
+    /// [`SwitchNeeds::trims`] says so.
+    Trim(PacketKind),
     /// It ends here, and perhaps something is answered at once. Only control packets.
     Absorb(Option<Control>),
 }

@@ -57,7 +57,7 @@ impl Geometric {
         match &self.0 {
             Method::Always => 1,
             Method::Table(table) => table.sample(stream),
-            Method::Logarithm(scale) => 1 + (libm::log(stream.unit()) * scale) as u64,
+            Method::Logarithm(scale) => ((libm::log(stream.unit()) * scale) as u64).saturating_add(1),
         }
     }
 }
@@ -121,6 +121,12 @@ mod tests {
             assert!(draws.iter().all(|&gap| gap >= 1));
         }
         assert_eq!(draws(1.0, 3), [1, 1, 1]);
+    }
+
+    #[test]
+    fn a_coin_that_hardly_ever_succeeds_does_not() {
+        assert!(draws(f64::MIN_POSITIVE, 100).iter().all(|&gap| gap > u64::MAX / 2));
+        assert!(draws(1e-320, 100).iter().all(|&gap| gap > u64::MAX / 2));
     }
 
     /// Golden values: all result digests stand on them.

@@ -10,7 +10,7 @@ mod geometric;
 mod stream;
 
 pub use geometric::Geometric;
-pub use stream::Stream;
+pub use stream::{Stream, scramble};
 
 /// A choice among weighted alternatives.
 #[derive(Clone, Debug, PartialEq)]

@@ -67,7 +67,9 @@ impl TryRng for Stream {
 }
 
 /// The finaliser of SplitMix64: a bijection in which each input bit changes half the output bits.
-fn scramble(value: u64) -> u64 {
+#[inline]
+#[must_use]
+pub fn scramble(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -7,7 +7,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{Histogram, Intervals, Point, Record, Timeline, TrafficRecord};
+use crate::{FlowRecord, Histogram, Intervals, Point, Record, Timeline};
 
 /// Takes in what belongs to a result, and tells its SHA-256.
 ///
@@ -48,8 +48,8 @@ impl Digest {
     #[must_use]
     pub fn record(mut self, record: &Record) -> Self {
         let window = record.plan().window;
-        self.put_all(&[window.from, window.until, record.traffics().len() as u64]);
-        record.traffics().iter().for_each(|traffic| self.put_traffic(traffic));
+        self.put_all(&[window.from, window.until, record.flows().len() as u64]);
+        record.flows().iter().for_each(|flow| self.put_flow(flow));
         self.put(record.plan().counters.len() as u64);
         record.counters().fold(self, |digest, (name, count)| digest.text(name).number(count))
     }
@@ -68,17 +68,17 @@ impl Digest {
         numbers.iter().for_each(|&number| self.put(number));
     }
 
-    fn put_traffic(&mut self, traffic: &TrafficRecord) {
-        let (offered, delivered) = (traffic.offered, traffic.delivered);
+    fn put_flow(&mut self, flow: &FlowRecord) {
+        let (offered, delivered) = (flow.offered, flow.delivered);
         self.put_all(&[offered.messages, offered.flits, offered.lost_messages, offered.lost_flits]);
         self.put_all(&[delivered.messages, delivered.message_flits, delivered.packets, delivered.flits]);
-        self.put(delivered.detoured);
-        self.put_histogram(&traffic.message_latency);
-        self.put_histogram(&traffic.network_latency);
-        self.put_histogram(&traffic.hops);
-        self.put_timeline(&traffic.batches);
-        self.put(traffic.series.is_some().into());
-        if let Some(series) = &traffic.series {
+        self.put(delivered.nonminimal);
+        self.put_histogram(&flow.message_latency);
+        self.put_histogram(&flow.network_latency);
+        self.put_histogram(&flow.hops);
+        self.put_timeline(&flow.batches);
+        self.put(flow.series.is_some().into());
+        if let Some(series) = &flow.series {
             self.put_timeline(series);
         }
     }
@@ -101,7 +101,7 @@ impl Digest {
         for point in &timeline.points()[..used] {
             self.put_all(&[point.offered_flits, point.delivered_flits]);
             self.put_all(&[point.delivered_messages, point.message_latency_ticks]);
-            self.put_all(&[point.delivered_packets, point.network_latency_ticks, point.detoured_packets]);
+            self.put_all(&[point.delivered_packets, point.network_latency_ticks, point.nonminimal_packets]);
         }
     }
 }
@@ -120,7 +120,7 @@ mod tests {
         record.packet_delivered(
             0,
             50,
-            ArrivedPacket { created: 5, network_latency: 30, hops: 3, flits: 4, detoured: false },
+            ArrivedPacket { created: 5, network_latency: 30, hops: 3, flits: 4, nonminimal: false },
         );
         record.message_delivered(0, 50, latency, 4);
         record.count(0, 60, 2);

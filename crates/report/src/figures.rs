@@ -1,8 +1,8 @@
-//! The figures of one traffic, or of all of them together.
+//! The figures of one flow, or of all of them together.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Histogram, Point, TrafficRecord, Window, batch_means};
+use crate::{FlowRecord, Histogram, Point, Window, batch_means};
 
 /// Accepting less than this share of what was offered counts as saturation.
 pub const SATURATION_THRESHOLD: f64 = 0.95;
@@ -31,8 +31,9 @@ pub struct Figures {
     pub flits: Amounts,
     /// Packets delivered in the measured cycles.
     pub packets_delivered: u64,
-    /// The share of them that took a way that is not minimal.
-    pub detoured_share: Option<f64>,
+    /// The share of them that took a path that is not minimal.
+    #[serde(alias = "detoured_share")]
+    pub nonminimal_share: Option<f64>,
 }
 
 /// Latencies by what is timed.
@@ -96,7 +97,7 @@ pub(crate) struct Clock {
 
 impl Figures {
     /// The figures of a record, of which loads are per one of `nodes` and cycle.
-    pub(crate) fn new(record: &TrafficRecord, window: Window, nodes: u64, cycles: u64, clock: Clock) -> Self {
+    pub(crate) fn new(record: &FlowRecord, window: Window, nodes: u64, cycles: u64, clock: Clock) -> Self {
         let (offered, delivered) = (record.offered, record.delivered);
         let load = |flits: u64| flits as f64 / (nodes.max(1) as f64 * cycles.max(1) as f64);
         let (offered_load, accepted_load) = (load(offered.flits), load(delivered.flits));
@@ -111,13 +112,13 @@ impl Figures {
             messages: Amounts { offered: offered.messages, delivered: delivered.messages, lost: offered.lost_messages },
             flits: Amounts { offered: offered.flits, delivered: delivered.flits, lost: offered.lost_flits },
             packets_delivered: delivered.packets,
-            detoured_share: (delivered.packets > 0).then(|| delivered.detoured as f64 / delivered.packets as f64),
+            nonminimal_share: (delivered.packets > 0).then(|| delivered.nonminimal as f64 / delivered.packets as f64),
         }
     }
 }
 
 impl Latencies {
-    fn new(record: &TrafficRecord, window: Window, convert: impl Fn(f64) -> f64) -> Self {
+    fn new(record: &FlowRecord, window: Window, convert: impl Fn(f64) -> f64) -> Self {
         let half_width =
             |measure: fn(&Point) -> (u64, u64)| batch_means(&record.batches, window, measure)?.half_width_95;
         Self {

@@ -26,7 +26,7 @@ pub const METRICS: &[Metric] = &[
     Metric::new("latency_network_p99", |f| f.latency.network.p99),
     Metric::new("latency_network_max", |f| f.latency.network.max),
     Metric::new("hops_mean", |f| f.hops.mean),
-    Metric::new("detoured_share", |f| f.detoured_share),
+    Metric::new("nonminimal_share", |f| f.nonminimal_share),
     Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
     Metric::new("saturated", |f| Some(f64::from(u8::from(f.saturated)))),
 ];
@@ -42,9 +42,9 @@ impl Metric {
 }
 
 impl Report {
-    /// The figures of the traffic with this name.
+    /// The figures of the flow with this name.
     #[must_use]
-    pub fn traffic(&self, name: &str) -> Option<&Figures> {
-        self.traffics.get(name).map(|traffic| &traffic.figures)
+    pub fn flow(&self, name: &str) -> Option<&Figures> {
+        self.flows.get(name).map(|flow| &flow.figures)
     }
 }

@@ -1,6 +1,6 @@
 //! What a run writes down while it goes on.
 //!
-//! A [`Record`] has one part per traffic and a list of named counters. Each region of a simulation keeps its own; they
+//! A [`Record`] has one part per flow and a list of named counters. Each region of a simulation keeps its own; they
 //! are merged at the end, in any order, with the same result. The methods that take notes are called for every packet.
 
 use serde::{Deserialize, Serialize};
@@ -36,8 +36,8 @@ impl Window {
 /// What is to be written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordPlan {
-    /// How many traffics there are.
-    pub traffics: usize,
+    /// How many flows there are.
+    pub flows: usize,
     /// The ticks in which totals and histograms are taken.
     pub window: Window,
     /// The intervals for confidence intervals and for judging the warm-up; see [`Intervals::around`].
@@ -58,9 +58,9 @@ impl RecordPlan {
 
     /// A plan with neither time series nor further counters, and intervals that suit the statistics.
     #[must_use]
-    pub fn new(traffics: usize, window: Window) -> Self {
+    pub fn new(flows: usize, window: Window) -> Self {
         let batches = Intervals::around(window.from, window.until, Self::BATCH_INTERVALS, Self::WARM_UP_INTERVALS_MAX);
-        Self { traffics, window, batches, series: None, series_by_creation: false, counters: Vec::new() }
+        Self { flows, window, batches, series: None, series_by_creation: false, counters: Vec::new() }
     }
 }
 
@@ -88,8 +88,8 @@ pub struct Delivered {
     pub packets: u64,
     /// Their flits.
     pub flits: u64,
-    /// Packets that took a way that is not minimal.
-    pub detoured: u64,
+    /// Packets that took a path that is not minimal.
+    pub nonminimal: u64,
 }
 
 /// A packet that has arrived.
@@ -103,13 +103,13 @@ pub struct ArrivedPacket {
     pub hops: u32,
     /// Its flits.
     pub flits: u32,
-    /// Whether it took a way that is not minimal.
-    pub detoured: bool,
+    /// Whether it took a path that is not minimal.
+    pub nonminimal: bool,
 }
 
-/// What is written down about one traffic.
+/// What is written down about one flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TrafficRecord {
+pub struct FlowRecord {
     /// What its sources had to send.
     pub offered: Offered,
     /// What arrived.
@@ -126,7 +126,7 @@ pub struct TrafficRecord {
     pub series: Option<Timeline>,
 }
 
-impl TrafficRecord {
+impl FlowRecord {
     fn new(plan: &RecordPlan) -> Self {
         Self {
             offered: Offered::default(),
@@ -158,7 +158,7 @@ impl TrafficRecord {
         self.delivered.message_flits += other.delivered.message_flits;
         self.delivered.packets += other.delivered.packets;
         self.delivered.flits += other.delivered.flits;
-        self.delivered.detoured += other.delivered.detoured;
+        self.delivered.nonminimal += other.delivered.nonminimal;
         self.message_latency.merge(&other.message_latency);
         self.network_latency.merge(&other.network_latency);
         self.hops.merge(&other.hops);
@@ -186,7 +186,7 @@ impl TrafficRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     plan: RecordPlan,
-    traffics: Vec<TrafficRecord>,
+    flows: Vec<FlowRecord>,
     /// The values of the counters that the plan names.
     counters: Vec<u64>,
 }
@@ -195,15 +195,15 @@ impl Record {
     /// An empty record.
     #[must_use]
     pub fn new(plan: RecordPlan) -> Self {
-        let traffics = (0..plan.traffics).map(|_| TrafficRecord::new(&plan)).collect();
-        Self { traffics, counters: vec![0; plan.counters.len()], plan }
+        let flows = (0..plan.flows).map(|_| FlowRecord::new(&plan)).collect();
+        Self { flows, counters: vec![0; plan.counters.len()], plan }
     }
 
-    /// A source of `traffic` had a message of `flits` to send at `tick`; it was perhaps lost.
+    /// A source of `flow` had a message of `flits` to send at `tick`; it was perhaps lost.
     #[inline]
-    pub fn offered(&mut self, traffic: usize, tick: u64, flits: u32, lost: bool) {
+    pub fn offered(&mut self, flow: usize, tick: u64, flits: u32, lost: bool) {
         let measured = self.plan.window.contains(tick);
-        let (record, flits) = (&mut self.traffics[traffic], u64::from(flits));
+        let (record, flits) = (&mut self.flows[flow], u64::from(flits));
         if measured {
             record.offered.messages += 1;
             record.offered.flits += flits;
@@ -213,34 +213,34 @@ impl Record {
         record.note(tick, tick, |point| point.offered_flits += flits);
     }
 
-    /// The last flit of a packet of `traffic` arrived at `tick`.
+    /// The last flit of a packet of `flow` arrived at `tick`.
     #[inline]
-    pub fn packet_delivered(&mut self, traffic: usize, tick: u64, packet: ArrivedPacket) {
-        let ArrivedPacket { created, network_latency, hops, flits, detoured } = packet;
+    pub fn packet_delivered(&mut self, flow: usize, tick: u64, packet: ArrivedPacket) {
+        let ArrivedPacket { created, network_latency, hops, flits, nonminimal } = packet;
         let measured = self.plan.window.contains(tick);
         let series_tick = if self.plan.series_by_creation { created } else { tick };
-        let (record, flits, detoured) = (&mut self.traffics[traffic], u64::from(flits), u64::from(detoured));
+        let (record, flits, nonminimal) = (&mut self.flows[flow], u64::from(flits), u64::from(nonminimal));
         if measured {
             record.delivered.packets += 1;
             record.delivered.flits += flits;
-            record.delivered.detoured += detoured;
+            record.delivered.nonminimal += nonminimal;
             record.network_latency.record(network_latency);
             record.hops.record(hops.into());
         }
         record.note(tick, series_tick, |point| {
             point.delivered_flits += flits;
             point.delivered_packets += 1;
-            point.detoured_packets += detoured;
+            point.nonminimal_packets += nonminimal;
             point.network_latency_ticks += network_latency;
         });
     }
 
-    /// The last flit of a message of `traffic` arrived at `tick`, `latency` ticks after the message was created.
+    /// The last flit of a message of `flow` arrived at `tick`, `latency` ticks after the message was created.
     #[inline]
-    pub fn message_delivered(&mut self, traffic: usize, tick: u64, latency: u64, flits: u32) {
+    pub fn message_delivered(&mut self, flow: usize, tick: u64, latency: u64, flits: u32) {
         let measured = self.plan.window.contains(tick);
         let series_tick = if self.plan.series_by_creation { tick - latency } else { tick };
-        let record = &mut self.traffics[traffic];
+        let record = &mut self.flows[flow];
         if measured {
             record.delivered.messages += 1;
             record.delivered.message_flits += u64::from(flits);
@@ -266,7 +266,7 @@ impl Record {
     /// When it was written to another plan.
     pub fn merge(&mut self, other: &Self) {
         assert_eq!(self.plan, other.plan, "records that are merged have the same plan");
-        for (mine, theirs) in self.traffics.iter_mut().zip(&other.traffics) {
+        for (mine, theirs) in self.flows.iter_mut().zip(&other.flows) {
             mine.merge(theirs);
         }
         for (mine, theirs) in self.counters.iter_mut().zip(&other.counters) {
@@ -280,10 +280,10 @@ impl Record {
         &self.plan
     }
 
-    /// What was written down by traffic.
+    /// What was written down by flow.
     #[must_use]
-    pub fn traffics(&self) -> &[TrafficRecord] {
-        &self.traffics
+    pub fn flows(&self) -> &[FlowRecord] {
+        &self.flows
     }
 
     /// The further counters with their names.
@@ -291,11 +291,11 @@ impl Record {
         self.plan.counters.iter().map(String::as_str).zip(self.counters.iter().copied())
     }
 
-    /// All traffics taken together.
+    /// All flows taken together.
     #[must_use]
-    pub fn total(&self) -> TrafficRecord {
-        let mut total = TrafficRecord::new(&self.plan);
-        self.traffics.iter().for_each(|traffic| total.merge(traffic));
+    pub fn total(&self) -> FlowRecord {
+        let mut total = FlowRecord::new(&self.plan);
+        self.flows.iter().for_each(|flow| total.merge(flow));
         total
     }
 }
@@ -318,15 +318,15 @@ mod tests {
             record.packet_delivered(
                 1,
                 tick,
-                ArrivedPacket { created: 0, network_latency: 20, hops: 3, flits: 2, detoured: tick == 199 },
+                ArrivedPacket { created: 0, network_latency: 20, hops: 3, flits: 2, nonminimal: tick == 199 },
             );
             record.message_delivered(1, tick, 30, 4);
             record.count(0, tick, 5);
         }
-        let [first, second] = record.traffics() else { panic!("there are two") };
+        let [first, second] = record.flows() else { panic!("there are two") };
         assert_eq!(first.offered, Offered { messages: 2, flits: 8, lost_messages: 1, lost_flits: 4 });
         assert_eq!(first.delivered, Delivered::default());
-        assert_eq!(second.delivered, Delivered { messages: 2, message_flits: 8, packets: 2, flits: 4, detoured: 1 });
+        assert_eq!(second.delivered, Delivered { messages: 2, message_flits: 8, packets: 2, flits: 4, nonminimal: 1 });
         assert_eq!((second.hops_total(), second.network_latency.sum(), second.message_latency.sum()), (6, 40, 60));
         // The batches end with the window.
         assert_eq!(first.batches.points().iter().map(|point| point.offered_flits).sum::<u64>(), 16);

@@ -5,7 +5,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use crate::figures::Clock;
-use crate::{Figures, Named, Record, TrafficRecord, Window, warm_up_hint};
+use crate::{Figures, FlowRecord, Named, Record, Window, warm_up_hint};
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,15 +24,16 @@ pub struct Report {
     pub nodes: u64,
     /// How long a link cycle is, if that is known.
     pub cycle_ns: Option<f64>,
-    /// The figures of all traffics together; loads are per node of the network.
+    /// The figures of all flows together; loads are per node of the network.
     #[serde(flatten)]
     pub total: Figures,
-    /// The figures of each traffic; loads are per source of that traffic.
-    pub traffics: Named<TrafficFigures>,
+    /// The figures of each flow; loads are per source of that flow.
+    #[serde(alias = "traffics")]
+    pub flows: Named<FlowFigures>,
     /// How long the simulated time was.
     pub cycles: Cycles,
     /// How busy the links were.
-    pub links: Vec<LinkUse>,
+    pub links: Vec<LinkUtilisation>,
     /// The share of the links to nodes that packets of a kind took, over all nodes and measured cycles; empty where there
     /// is nothing but data.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
@@ -45,9 +46,9 @@ pub struct Report {
     pub performance: Performance,
 }
 
-/// The figures of one traffic.
+/// The figures of one flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TrafficFigures {
+pub struct FlowFigures {
     /// How many nodes send.
     pub sources: u64,
     /// The load that sources were told to offer, if it is one number.
@@ -68,7 +69,7 @@ pub struct Cycles {
 
 /// How busy the links of one class were, as shares of the measured cycles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LinkUse {
+pub struct LinkUtilisation {
     /// The class.
     pub class: String,
     /// Their mean.
@@ -125,12 +126,12 @@ pub struct Measured<'a> {
     /// How long the simulated time was. What was measured may be less than the record's window when the run was ended
     /// early.
     pub cycles: Cycles,
-    /// The traffics, in the order of the record.
-    pub traffics: Vec<TrafficInput>,
+    /// The flows, in the order of the record.
+    pub flows: Vec<FlowInput>,
     /// What was recorded, merged.
     pub record: &'a Record,
     /// How busy the links were.
-    pub links: Vec<LinkUse>,
+    pub links: Vec<LinkUtilisation>,
     /// What the links to nodes were busy with, if not with data alone.
     pub ejection: Named<f64>,
     /// What is to be noted first.
@@ -139,9 +140,9 @@ pub struct Measured<'a> {
     pub performance: Performance,
 }
 
-/// What the record does not tell about a traffic.
+/// What the record does not tell about a flow.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TrafficInput {
+pub struct FlowInput {
     /// Its name.
     pub name: String,
     /// How many nodes send.
@@ -154,18 +155,18 @@ impl Report {
     /// Takes all figures from what was measured, and notes what looks wrong.
     ///
     /// # Panics
-    /// When the traffics are not those of the record.
+    /// When the flows are not those of the record.
     #[must_use]
     pub fn new(measured: Measured<'_>) -> Self {
         let Measured { title, version, scenario_digest, result_digest, seed, nodes, cycle_ns, .. } = measured;
         let Measured { cycles, record, links, ejection, notes, performance, .. } = measured;
-        assert_eq!(measured.traffics.len(), record.traffics().len(), "each traffic of the record is described");
+        assert_eq!(measured.flows.len(), record.flows().len(), "each flow of the record is described");
         let window = record.plan().window;
         let clock = Clock { ticks_per_cycle: measured.ticks_per_cycle, cycle_ns };
         let figures = |record, nodes| Figures::new(record, window, nodes, cycles.measured, clock);
-        let traffic = |(input, record): (TrafficInput, _)| {
-            let TrafficInput { name, sources, offered_load_nominal } = input;
-            (name, TrafficFigures { sources, offered_load_nominal, figures: figures(record, sources) })
+        let flow = |(input, record): (FlowInput, _)| {
+            let FlowInput { name, sources, offered_load_nominal } = input;
+            (name, FlowFigures { sources, offered_load_nominal, figures: figures(record, sources) })
         };
         let total = record.total();
         let mut report = Self {
@@ -177,7 +178,7 @@ impl Report {
             nodes,
             cycle_ns,
             total: figures(&total, nodes),
-            traffics: measured.traffics.into_iter().zip(record.traffics()).map(traffic).collect(),
+            flows: measured.flows.into_iter().zip(record.flows()).map(flow).collect(),
             cycles,
             links,
             ejection,
@@ -198,16 +199,16 @@ impl Report {
         if total.saturated {
             self.notes.push(format!("the network {}", saturation(total, "node")));
         }
-        // A single traffic would only repeat it.
-        if self.traffics.len() > 1 {
-            for (name, traffic) in self.traffics.0.iter().filter(|(_, traffic)| traffic.figures.saturated) {
-                self.notes.push(format!("traffic `{name}` {}", saturation(&traffic.figures, "source")));
+        // A single flow would only repeat it.
+        if self.flows.len() > 1 {
+            for (name, flow) in self.flows.0.iter().filter(|(_, flow)| flow.figures.saturated) {
+                self.notes.push(format!("flow `{name}` {}", saturation(&flow.figures, "source")));
             }
         }
     }
 
     /// In saturation latencies grow without end, and no warm-up would be long enough.
-    fn note_warm_up(&mut self, total: &TrafficRecord, window: Window, clock: Clock) {
+    fn note_warm_up(&mut self, total: &FlowRecord, window: Window, clock: Clock) {
         let hint = warm_up_hint(&total.batches, window);
         if let Some(hint) = hint.filter(|hint| hint.looks_short && !self.total.saturated) {
             self.notes.push(format!(

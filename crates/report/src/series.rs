@@ -1,40 +1,35 @@
 //! Time series as a table.
 
 use crate::table::{Column, Kind};
-use crate::{Point, Record, Table, Timeline, TrafficInput};
+use crate::{FlowInput, Point, Record, Table, Timeline};
 
-/// The time series of a record, with a row for each traffic and interval that started before `until_tick`, the end of
+/// The time series of a record, with a row for each flow and interval that started before `until_tick`, the end of
 /// the run; none if no series was recorded.
 ///
-/// Loads are per source of the traffic and cycle, latencies in link cycles; latencies are empty where nothing was
-/// delivered. Rows are sorted by traffic, then by time.
+/// Loads are per source of the flow and cycle, latencies in link cycles; latencies are empty where nothing was
+/// delivered. Rows are sorted by flow, then by time.
 ///
 /// # Panics
-/// When the traffics are not those of the record.
+/// When the flows are not those of the record.
 #[must_use]
-pub fn series_table(
-    record: &Record,
-    traffics: &[TrafficInput],
-    ticks_per_cycle: u64,
-    until_tick: u64,
-) -> Option<Table> {
-    assert_eq!(traffics.len(), record.traffics().len(), "each traffic of the record is described");
+pub fn series_table(record: &Record, flows: &[FlowInput], ticks_per_cycle: u64, until_tick: u64) -> Option<Table> {
+    assert_eq!(flows.len(), record.flows().len(), "each flow of the record is described");
     record.plan().series?;
-    let numbers = ["offered_load", "accepted_load", "latency_message_mean", "latency_network_mean", "detoured_share"];
+    let numbers = ["offered_load", "accepted_load", "latency_message_mean", "latency_network_mean", "nonminimal_share"];
     let integers = ["offered_flits", "delivered_flits", "delivered_packets", "delivered_messages"];
-    let mut columns = vec![Column::new("cycle", Kind::Integer), Column::text("traffic")];
+    let mut columns = vec![Column::new("cycle", Kind::Integer), Column::text("flow")];
     columns.extend(numbers.map(|name| Column::new(name, Kind::Number)));
     columns.extend(integers.map(|name| Column::new(name, Kind::Integer)));
     let mut table = Table::new(columns);
-    for (input, traffic) in traffics.iter().zip(record.traffics()) {
-        if let Some(series) = &traffic.series {
-            add_traffic(&mut table, input, series, ticks_per_cycle, until_tick);
+    for (input, flow) in flows.iter().zip(record.flows()) {
+        if let Some(series) = &flow.series {
+            add_flow(&mut table, input, series, ticks_per_cycle, until_tick);
         }
     }
     Some(table)
 }
 
-fn add_traffic(table: &mut Table, input: &TrafficInput, series: &Timeline, ticks_per_cycle: u64, until_tick: u64) {
+fn add_flow(table: &mut Table, input: &FlowInput, series: &Timeline, ticks_per_cycle: u64, until_tick: u64) {
     let intervals = series.intervals();
     for index in 0..intervals.count_max() as usize {
         let start = intervals.start(index);
@@ -55,7 +50,7 @@ fn add_traffic(table: &mut Table, input: &TrafficInput, series: &Timeline, ticks
             (delivered_flits as f64 / source_cycles).into(),
             latency(point.message_latency()).into(),
             latency(point.network_latency()).into(),
-            (delivered_packets > 0).then(|| point.detoured_packets as f64 / delivered_packets as f64).into(),
+            (delivered_packets > 0).then(|| point.nonminimal_packets as f64 / delivered_packets as f64).into(),
             offered_flits.into(),
             delivered_flits.into(),
             delivered_packets.into(),
@@ -78,15 +73,15 @@ mod tests {
         record.packet_delivered(
             0,
             45,
-            ArrivedPacket { created: 0, network_latency: 6, hops: 2, flits: 8, detoured: true },
+            ArrivedPacket { created: 0, network_latency: 6, hops: 2, flits: 8, nonminimal: true },
         );
         record.message_delivered(0, 45, 42, 8);
-        let traffic = TrafficInput { name: "all".to_owned(), sources: 2, offered_load_nominal: None };
-        let table = series_table(&record, &[traffic], 2, 50).unwrap();
+        let flow = FlowInput { name: "all".to_owned(), sources: 2, offered_load_nominal: None };
+        let table = series_table(&record, &[flow], 2, 50).unwrap();
         let mut csv = Vec::new();
         table.write_csv(&mut csv).unwrap();
         let expected = "\
-cycle,traffic,offered_load,accepted_load,latency_message_mean,latency_network_mean,detoured_share,offered_flits,delivered_flits,delivered_packets,delivered_messages
+cycle,flow,offered_load,accepted_load,latency_message_mean,latency_network_mean,nonminimal_share,offered_flits,delivered_flits,delivered_packets,delivered_messages
 0,all,0.4,0.0,,,,8,0,0,0
 10,all,0.0,0.0,,,,0,0,0,0
 20,all,0.0,0.8,21.0,3.0,1.0,0,8,1,1

@@ -34,13 +34,14 @@ impl Report {
         let Amounts { offered, delivered, lost } = messages;
         writeln!(text, "  messages  {offered} offered, {delivered} delivered, {lost} lost")?;
         if let (Some(mean), Some(max)) = (hops.mean, hops.max) {
-            let detours = self.total.detoured_share.filter(|&share| share > 0.0);
-            let detours = detours.map_or_else(String::new, |share| format!(", {:.2} % detoured", 100.0 * share));
-            writeln!(text, "  hops      {mean:.3} on average, {max} at most{detours}")?;
+            let share = self.total.nonminimal_share.filter(|&share| share > 0.0);
+            let share =
+                share.map_or_else(String::new, |share| format!(", {:.2} % of packets non-minimal", 100.0 * share));
+            writeln!(text, "  hops      {mean:.3} on average, {max} at most{share}")?;
         }
         indent(text, &self.latency_table().to_text())?;
-        if self.traffics.len() > 1 {
-            indent(text, &self.traffic_table().to_text())?;
+        if self.flows.len() > 1 {
+            indent(text, &self.flow_table().to_text())?;
         }
         if !self.links.is_empty() {
             indent(text, &self.link_table().to_text())?;
@@ -75,16 +76,16 @@ impl Report {
         table
     }
 
-    fn traffic_table(&self) -> Table {
+    fn flow_table(&self) -> Table {
         let figures = ["offered", "accepted", "hops", "network", "message", "±95 %", "p99"];
-        let mut columns = vec![Column::text("traffic"), Column::new("sources", Kind::Integer)];
+        let mut columns = vec![Column::text("flow"), Column::new("sources", Kind::Integer)];
         columns.extend(figures.map(|name| Column::new(name, Kind::Number)));
         columns.push(Column::new("lost", Kind::Integer));
         let mut table = Table::new(columns);
-        for (name, traffic) in self.traffics.iter() {
-            let Figures { offered_load, accepted_load, hops, latency, messages, .. } = &traffic.figures;
+        for (name, flow) in self.flows.iter() {
+            let Figures { offered_load, accepted_load, hops, latency, messages, .. } = &flow.figures;
             let (message, network) = (&latency.message, &latency.network);
-            let mut row = vec![name.into(), traffic.sources.into(), (*offered_load).into(), (*accepted_load).into()];
+            let mut row = vec![name.into(), flow.sources.into(), (*offered_load).into(), (*accepted_load).into()];
             row.extend([hops.mean, network.mean, message.mean, message.ci95, message.p99].map(Cell::from));
             row.push(messages.lost.into());
             table.push(row);
@@ -93,7 +94,7 @@ impl Report {
     }
 
     fn link_table(&self) -> Table {
-        let figures = ["mean use %", "max use %"].map(|name| Column::new(name, Kind::Number));
+        let figures = ["mean utilisation %", "max utilisation %"].map(|name| Column::new(name, Kind::Number));
         let columns = std::iter::once(Column::text("links")).chain(figures).collect();
         let mut table = Table::new(columns);
         for link in &self.links {

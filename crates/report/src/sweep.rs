@@ -19,19 +19,19 @@ pub struct SweepPoint {
 /// It has a column for each setting (those of all points, in the order of their first appearance), `variant`, `seeds`,
 /// `cycle_ns`, and for each metric its mean over the seeds and in `<metric>_ci95` half the width of the 95 % confidence
 /// interval by Student's t. With a single seed the means of latencies have the interval of that run, by batch means.
-/// `saturated` is the share of the seeds. If there are several traffics, their metrics follow as `<traffic>.<metric>`.
+/// `saturated` is the share of the seeds. If there are several flows, their metrics follow as `<flow>.<metric>`.
 /// Latencies are in link cycles.
 #[must_use]
 pub fn sweep_table(points: &[SweepPoint]) -> Table {
     let settings = distinct(points.iter().flat_map(|point| point.settings.iter().map(|(key, _)| key.as_str())));
     let reports = || points.iter().flat_map(|point| &point.reports);
-    let mut traffics = distinct(reports().flat_map(|report| report.traffics.iter().map(|(name, _)| name)));
-    if traffics.len() == 1 {
-        traffics.clear();
+    let mut flows = distinct(reports().flat_map(|report| report.flows.iter().map(|(name, _)| name)));
+    if flows.len() == 1 {
+        flows.clear();
     }
-    let mut table = Table::new(columns(&settings, &traffics));
+    let mut table = Table::new(columns(&settings, &flows));
     for point in points {
-        table.push(row(point, &settings, &traffics));
+        table.push(row(point, &settings, &flows));
     }
     (0..settings.len()).for_each(|column| table.infer_kind(column));
     table
@@ -48,12 +48,12 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     known
 }
 
-fn columns(settings: &[&str], traffics: &[&str]) -> Vec<Column> {
+fn columns(settings: &[&str], flows: &[&str]) -> Vec<Column> {
     let mut columns: Vec<_> = settings.iter().map(|name| Column::text(*name)).collect();
     columns.push(Column::text("variant"));
     columns.push(Column::new("seeds", Kind::Integer));
     columns.push(Column::new("cycle_ns", Kind::Number));
-    let prefixes = std::iter::once(String::new()).chain(traffics.iter().map(|name| format!("{name}.")));
+    let prefixes = std::iter::once(String::new()).chain(flows.iter().map(|name| format!("{name}.")));
     for prefix in prefixes {
         for Metric { name, .. } in METRICS {
             columns.push(Column::new(format!("{prefix}{name}"), Kind::Number));
@@ -63,7 +63,7 @@ fn columns(settings: &[&str], traffics: &[&str]) -> Vec<Column> {
     columns
 }
 
-fn row(point: &SweepPoint, settings: &[&str], traffics: &[&str]) -> Vec<Cell> {
+fn row(point: &SweepPoint, settings: &[&str], flows: &[&str]) -> Vec<Cell> {
     let setting = |name: &&str| {
         let found = point.settings.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.as_str()).into()
@@ -74,9 +74,9 @@ fn row(point: &SweepPoint, settings: &[&str], traffics: &[&str]) -> Vec<Cell> {
     row.push(point.reports.first().and_then(|report| report.cycle_ns).into());
     let total: Vec<_> = point.reports.iter().map(|report| &report.total).collect();
     add_metrics(&mut row, &total);
-    for name in traffics {
-        let of_traffic = |report| Report::traffic(report, name);
-        add_metrics(&mut row, &point.reports.iter().filter_map(of_traffic).collect::<Vec<_>>());
+    for name in flows {
+        let of_flow = |report| Report::flow(report, name);
+        add_metrics(&mut row, &point.reports.iter().filter_map(of_flow).collect::<Vec<_>>());
     }
     row
 }

@@ -89,7 +89,7 @@ pub struct Point {
     /// The sum of their network latencies.
     pub network_latency_ticks: u64,
     /// Those of them that took a way that is not minimal.
-    pub detoured_packets: u64,
+    pub nonminimal_packets: u64,
 }
 
 impl Point {
@@ -112,7 +112,7 @@ impl Point {
         self.message_latency_ticks += other.message_latency_ticks;
         self.delivered_packets += other.delivered_packets;
         self.network_latency_ticks += other.network_latency_ticks;
-        self.detoured_packets += other.detoured_packets;
+        self.nonminimal_packets += other.nonminimal_packets;
     }
 }
 

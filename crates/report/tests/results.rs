@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use tailback_report::{
-    ArrivedPacket, Curve, Cycles, Digest, Figure, Intervals, LinkUse, Measured, Named, Performance, Record, RecordPlan,
-    Report, SweepPoint, TrafficInput, Window, sweep_table,
+    ArrivedPacket, Curve, Cycles, Digest, Figure, FlowInput, Intervals, LinkUtilisation, Measured, Named, Performance,
+    Record, RecordPlan, Report, SweepPoint, Window, sweep_table,
 };
 
 /// Two ticks per cycle, 1000 cycles of warm-up, 2000 measured.
 fn packet(network_latency: u64, hops: u32, flits: u32) -> ArrivedPacket {
-    ArrivedPacket { created: 0, network_latency, hops, flits, detoured: network_latency.is_multiple_of(2) }
+    ArrivedPacket { created: 0, network_latency, hops, flits, nonminimal: network_latency.is_multiple_of(2) }
 }
 
 fn plan() -> RecordPlan {
@@ -19,28 +19,28 @@ fn plan() -> RecordPlan {
     plan
 }
 
-/// Something that happens, to `traffic` at `tick`.
+/// Something that happens, to `flow` at `tick`.
 #[derive(Clone, Copy, Debug)]
 struct Event {
-    traffic: usize,
+    flow: usize,
     tick: u64,
     kind: u8,
     amount: u32,
 }
 
 fn note(record: &mut Record, event: Event) {
-    let Event { traffic, tick, kind, amount } = event;
+    let Event { flow, tick, kind, amount } = event;
     match kind {
-        0 => record.offered(traffic, tick, amount % 64, amount.is_multiple_of(5)),
-        1 => record.packet_delivered(traffic, tick, packet(amount.into(), amount % 7, amount % 16)),
-        2 => record.message_delivered(traffic, tick, amount.into(), amount % 64),
-        _ => record.count(traffic, tick, amount.into()),
+        0 => record.offered(flow, tick, amount % 64, amount.is_multiple_of(5)),
+        1 => record.packet_delivered(flow, tick, packet(amount.into(), amount % 7, amount % 16)),
+        2 => record.message_delivered(flow, tick, amount.into(), amount % 64),
+        _ => record.count(flow, tick, amount.into()),
     }
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let event = (0usize..2, 0u64..7000, 0u8..4, 0u32..100_000);
-    let event = event.prop_map(|(traffic, tick, kind, amount)| Event { traffic, tick, kind, amount });
+    let event = event.prop_map(|(flow, tick, kind, amount)| Event { flow, tick, kind, amount });
     proptest::collection::vec(event, 0..400)
 }
 
@@ -92,9 +92,9 @@ fn steady() -> Record {
 }
 
 fn report(record: &Record, seed: u64) -> Report {
-    let traffic = |name: &str, sources| TrafficInput { name: name.to_owned(), sources, offered_load_nominal: None };
+    let flow = |name: &str, sources| FlowInput { name: name.to_owned(), sources, offered_load_nominal: None };
     Report::new(Measured {
-        title: "Two traffics on a dragonfly".to_owned(),
+        title: "Two flows on a dragonfly".to_owned(),
         version: "0.1.0".to_owned(),
         scenario_digest: "5ce2".to_owned(),
         result_digest: "d16e".to_owned(),
@@ -103,9 +103,9 @@ fn report(record: &Record, seed: u64) -> Report {
         ticks_per_cycle: 2,
         cycle_ns: Some(0.5),
         cycles: Cycles { warmup: 1000, measured: 2000 },
-        traffics: vec![traffic("victim", 64), traffic("hotspot", 8)],
+        flows: vec![flow("victim", 64), flow("hotspot", 8)],
         record,
-        links: vec![LinkUse { class: "global".to_owned(), mean: 0.25, max: 0.5 }],
+        links: vec![LinkUtilisation { class: "global".to_owned(), mean: 0.25, max: 0.5 }],
         ejection: Named::default(),
         notes: vec!["a note from outside".to_owned()],
         performance: Performance::new(2.0, 4.0, 10_000_000, Some(64 << 20), 2),
@@ -124,18 +124,18 @@ fn the_paths_of_the_json_are_those_that_others_rely_on() {
     // 12 flits per tick, 24 per cycle, among 72 nodes.
     assert!((number("/offered_load") - 24.0 / 72.0).abs() < 1e-12);
     assert!((number("/accepted_load") - 16.0 / 72.0).abs() < 1e-12);
-    assert!((number("/traffics/hotspot/offered_load") - 16.0 / 8.0).abs() < 1e-12);
-    assert!((number("/traffics/victim/accepted_load") - 8.0 / 64.0).abs() < 1e-12);
+    assert!((number("/flows/hotspot/offered_load") - 16.0 / 8.0).abs() < 1e-12);
+    assert!((number("/flows/victim/accepted_load") - 8.0 / 64.0).abs() < 1e-12);
     assert_eq!(at("/saturated"), Value::Bool(true));
-    assert_eq!(at("/traffics/victim/saturated"), Value::Bool(false));
+    assert_eq!(at("/flows/victim/saturated"), Value::Bool(false));
     for figure in ["mean", "ci95", "min", "p50", "p95", "p99", "p999", "max", "samples"] {
         for of in ["latency/message", "latency/network", "latency_ns/message", "latency_ns/network"] {
             number(&format!("/{of}/{figure}"));
-            number(&format!("/traffics/victim/{of}/{figure}"));
+            number(&format!("/flows/victim/{of}/{figure}"));
         }
     }
-    assert_eq!(number("/traffics/victim/latency/message/mean"), 249.5 / 2.0);
-    assert_eq!(number("/traffics/victim/latency_ns/message/max"), 259.0 / 4.0);
+    assert_eq!(number("/flows/victim/latency/message/mean"), 249.5 / 2.0);
+    assert_eq!(number("/flows/victim/latency_ns/message/max"), 259.0 / 4.0);
     assert_eq!((number("/hops/mean"), number("/hops/max")), (4.0, 5.0));
     assert_eq!(
         (number("/messages/offered"), number("/messages/delivered"), number("/messages/lost")),
@@ -157,6 +157,15 @@ fn traffics_keep_their_order() {
 }
 
 #[test]
+fn reports_of_the_version_before_are_read() {
+    let report = report(&steady(), 1);
+    let json = report.to_json();
+    let before = json.replace("\"flows\"", "\"traffics\"").replace("\"nonminimal_share\"", "\"detoured_share\"");
+    assert_ne!(before, json);
+    assert_eq!(Report::read_json(before.as_bytes()).unwrap(), report);
+}
+
+#[test]
 fn where_nothing_arrived_there_are_no_figures() {
     let report = report(&Record::new(plan()), 1);
     assert_eq!((report.total.latency.message.mean, report.total.hops.mean), (None, None));
@@ -168,12 +177,12 @@ fn where_nothing_arrived_there_are_no_figures() {
 #[test]
 fn the_summary_is_aligned() {
     let expected = "\
-Two traffics on a dragonfly
+Two flows on a dragonfly
   72 nodes, seed 7, 2000 cycles measured after 1000 of warm-up
 
   load      offered 0.3333, accepted 0.2222 flits/node/cycle  SATURATED
   messages  8000 offered, 6000 delivered, 0 lost
-  hops      4.000 on average, 5 at most, 75.00 % detoured
+  hops      4.000 on average, 5 at most, 75.00 % of packets non-minimal
 
   latency  in        mean   ±95 %     min     p50     p95     p99   p99.9     max
   message  cycles  583.17  0.0000  120.00  127.00  1499.5  1499.5  1499.5  1500.0
@@ -181,12 +190,12 @@ Two traffics on a dragonfly
   message  ns      291.58  0.0000   60.00   63.50   749.8   749.8   749.8   750.0
   network  ns      275.56  0.0000   50.00   52.25   500.0   500.0   500.0   500.0
 
-  traffic  sources  offered  accepted    hops  network  message   ±95 %     p99  lost
+  flow     sources  offered  accepted    hops  network  message   ±95 %     p99  lost
   victim        64   0.1250    0.1250  3.0000    102.2    124.8  0.0000   129.0     0
   hotspot        8   2.0000    1.0000  5.0000   1000.0   1500.0  0.0000  1500.0     0
 
-  links   mean use %  max use %
-  global      25.000     50.000
+  links   mean utilisation %  max utilisation %
+  global              25.000             50.000
 
   counter  count
   acks        17
@@ -196,7 +205,7 @@ Two traffics on a dragonfly
   result d16e
   note: a note from outside
   note: the network looks saturated: it accepted 0.2222 of 0.3333 flits per node and cycle
-  note: traffic `hotspot` looks saturated: it accepted 1.0000 of 2.0000 flits per source and cycle
+  note: flow `hotspot` looks saturated: it accepted 1.0000 of 2.0000 flits per source and cycle
 ";
     assert_eq!(report(&steady(), 7).summary_text(), expected);
 }

@@ -29,7 +29,7 @@ pub use experiment::{Experiment, Scale};
 pub use figure::Figure;
 pub use measure::{Along, Apart, At, Measure, Number, Order, Timed, Trace};
 pub use panel::{Panel, Shown};
-pub use quantity::{Flow, Quantity};
+pub use quantity::{Quantity, SeriesColumn};
 pub use read::MEASURES;
 pub use render::{Row, Table, rows};
 pub use results::{Absent, Outcome, Results};

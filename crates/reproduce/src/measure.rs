@@ -3,7 +3,7 @@
 use tailback_report::Estimate;
 
 use crate::experiment::Experiment;
-use crate::quantity::{Flow, Quantity};
+use crate::quantity::{Quantity, SeriesColumn};
 use crate::results::{Absent, Results, same};
 use crate::series::Sample;
 use crate::signal;
@@ -100,7 +100,7 @@ pub struct Trace {
     /// The curve.
     pub curve: String,
     /// What is measured.
-    pub flow: Flow,
+    pub column: SeriesColumn,
     /// What runs to the right in the sweep, if that is not clear.
     pub axis: Option<String>,
     /// The place on the curve; none if it has only one.
@@ -334,9 +334,9 @@ impl Order {
 
 impl Timed {
     fn all(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {
-        let Trace { curve, flow, axis, at, bin } = &self.trace;
+        let Trace { curve, column, axis, at, bin } = &self.trace;
         let outcome = results.at(curve, axis.as_deref(), *at, seed)?;
-        Ok(signal::binned(results.samples(outcome, flow)?, *bin))
+        Ok(signal::binned(results.samples(outcome, column)?, *bin))
     }
 
     fn samples(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {

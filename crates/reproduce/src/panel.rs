@@ -2,7 +2,7 @@
 
 use tailback_report::{Curve, Estimate, Figure, Style};
 
-use crate::quantity::{Flow, Quantity};
+use crate::quantity::{Quantity, SeriesColumn};
 use crate::results::{Outcome, Results};
 use crate::signal::binned;
 
@@ -36,7 +36,7 @@ pub enum Shown {
     /// A time series around the event, averaged over all seeds.
     Series {
         /// What runs upwards.
-        flow: Flow,
+        column: SeriesColumn,
         /// Cycles that are averaged.
         bin: Option<f64>,
     },
@@ -54,7 +54,7 @@ impl Panel {
         let names = self.curves.clone().unwrap_or_else(|| results.experiment().curve_names(place));
         let curves = names.into_iter().filter_map(|name| match &self.shown {
             Shown::Curves { quantity, .. } => Some(self.curve(name, quantity, axis, results)),
-            Shown::Series { flow, bin } => self.series(name, flow, *bin, results),
+            Shown::Series { column, bin } => self.series(name, column, *bin, results),
         });
         let style = match &self.shown {
             Shown::Curves { .. } => Style::Markers,
@@ -82,11 +82,11 @@ impl Panel {
     }
 
     /// All seeds together; none if any has not been run.
-    fn series(&self, name: String, flow: &Flow, bin: Option<f64>, results: &Results) -> Option<Curve> {
+    fn series(&self, name: String, column: &SeriesColumn, bin: Option<f64>, results: &Results) -> Option<Curve> {
         let mut samples = Vec::new();
         for seed in 0..results.seeds() {
             let outcome = results.at(&name, None, None, seed).ok()?;
-            samples.extend(results.samples(outcome, flow).ok()?);
+            samples.extend(results.samples(outcome, column).ok()?);
         }
         let wanted = |&(x, _): &(f64, f64)| {
             self.frame.x_min.is_none_or(|least| x >= least) && self.frame.x_max.is_none_or(|most| x <= most)

@@ -5,13 +5,13 @@ use tailback_scenario::control_kinds;
 use tailback_scenario::reading::nearest;
 
 /// A figure of a report, such as `latency_message_mean`, `victims.accepted_load`, `links.global.mean`,
-/// `ejection.refusals` or `counters.dropped`.
+/// `ejection.nacks` or `counters.dropped`.
 #[derive(Clone, Debug)]
 pub enum Quantity {
-    /// One of the figures that reports are compared by, of all traffics or of one.
+    /// One of the figures that reports are compared by, of all flows or of one.
     Metric {
-        /// The traffic, if it is about one.
-        traffic: Option<String>,
+        /// The flow, if it is about one.
+        flow: Option<String>,
         /// The figure.
         metric: &'static Metric,
     },
@@ -50,9 +50,9 @@ impl Quantity {
         if let Some(counter) = name.strip_prefix("counters.") {
             return Ok(Self::Counter(counter.to_owned()));
         }
-        let (traffic, word) = of_traffic(name);
+        let (flow, word) = of_flow(name);
         match METRICS.iter().find(|metric| metric.name == word) {
-            Some(metric) => Ok(Self::Metric { traffic, metric }),
+            Some(metric) => Ok(Self::Metric { flow, metric }),
             None => Err(unknown(name, meant(word, METRICS.iter().map(|metric| metric.name)))),
         }
     }
@@ -61,8 +61,8 @@ impl Quantity {
     #[must_use]
     pub fn of(&self, report: &Report) -> Option<f64> {
         match self {
-            Self::Metric { traffic: None, metric } => (metric.value)(&report.total),
-            Self::Metric { traffic: Some(traffic), metric } => report.traffic(traffic).and_then(metric.value),
+            Self::Metric { flow: None, metric } => (metric.value)(&report.total),
+            Self::Metric { flow: Some(flow), metric } => report.flow(flow).and_then(metric.value),
             Self::Links { class, busiest } => {
                 let links = report.links.iter().find(|links| links.class == *class)?;
                 Some(if *busiest { links.max } else { links.mean })
@@ -76,18 +76,18 @@ impl Quantity {
     #[must_use]
     pub fn ci95_of(&self, report: &Report) -> Option<f64> {
         match self {
-            Self::Metric { traffic: None, metric } => (metric.ci95)(&report.total),
-            Self::Metric { traffic: Some(traffic), metric } => report.traffic(traffic).and_then(metric.ci95),
+            Self::Metric { flow: None, metric } => (metric.ci95)(&report.total),
+            Self::Metric { flow: Some(flow), metric } => report.flow(flow).and_then(metric.ci95),
             Self::Links { .. } | Self::Ejection(_) | Self::Counter(_) => None,
         }
     }
 }
 
-/// A column of a time series, of all traffics or of one.
+/// A column of a time series, of all flows or of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flow {
-    /// The traffic, if it is about one.
-    pub traffic: Option<String>,
+pub struct SeriesColumn {
+    /// The flow, if it is about one.
+    pub flow: Option<String>,
     /// The column.
     pub column: &'static str,
     /// The column that tells how much each of its values counts; none if all count the same.
@@ -100,18 +100,18 @@ const COLUMNS: [(&str, Option<&str>); 5] = [
     ("accepted_load", None),
     ("latency_message_mean", Some("delivered_messages")),
     ("latency_network_mean", Some("delivered_packets")),
-    ("detoured_share", Some("delivered_packets")),
+    ("nonminimal_share", Some("delivered_packets")),
 ];
 
-impl Flow {
+impl SeriesColumn {
     /// Reads its name.
     ///
     /// # Errors
     /// A sentence about what is wrong, and what to do about it.
     pub fn parse(name: &str) -> Result<Self, (String, String)> {
-        let (traffic, word) = of_traffic(name);
+        let (flow, word) = of_flow(name);
         match COLUMNS.into_iter().find(|(column, _)| *column == word) {
-            Some((column, weight)) => Ok(Self { traffic, column, weight }),
+            Some((column, weight)) => Ok(Self { flow, column, weight }),
             None => Err(unknown(name, meant(word, COLUMNS.map(|(column, _)| column)))),
         }
     }
@@ -122,10 +122,10 @@ fn ejected() -> impl Iterator<Item = &'static str> + Clone {
     ["data"].into_iter().chain(control_kinds())
 }
 
-/// The name of a traffic before a dot, and the rest.
-fn of_traffic(name: &str) -> (Option<String>, &str) {
+/// The name of a flow before a dot, and the rest.
+fn of_flow(name: &str) -> (Option<String>, &str) {
     match name.split_once('.') {
-        Some((traffic, word)) => (Some(traffic.to_owned()), word),
+        Some((flow, word)) => (Some(flow.to_owned()), word),
         None => (None, name),
     }
 }

@@ -3,7 +3,7 @@
 use tailback_report::Report;
 
 use crate::experiment::Experiment;
-use crate::quantity::Flow;
+use crate::quantity::SeriesColumn;
 use crate::series::{Sample, Series};
 
 /// What a run has found.
@@ -102,10 +102,10 @@ impl Results {
     ///
     /// # Errors
     /// When there is none.
-    pub fn samples(&self, outcome: &Outcome, flow: &Flow) -> Result<Vec<Sample>, Absent> {
+    pub fn samples(&self, outcome: &Outcome, column: &SeriesColumn) -> Result<Vec<Sample>, Absent> {
         let series = outcome.series.as_ref();
         let series = series.ok_or_else(|| Absent::Undefined("the runs have no time series".to_owned()))?;
-        series.samples(flow, self.experiment.event).map_err(Absent::Undefined)
+        series.samples(column, self.experiment.event).map_err(Absent::Undefined)
     }
 }
 

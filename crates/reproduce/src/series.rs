@@ -2,7 +2,7 @@
 
 use tailback_report::{Cell, Table, TableError};
 
-use crate::quantity::Flow;
+use crate::quantity::SeriesColumn;
 
 /// A value of a time series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,11 +15,11 @@ pub struct Sample {
     pub weight: f64,
 }
 
-/// The time series of a run, as a table with a row for each traffic and interval.
+/// The time series of a run, as a table with a row for each flow and interval.
 #[derive(Clone, Debug)]
 pub struct Series {
     table: Table,
-    traffics: Vec<String>,
+    flows: Vec<String>,
 }
 
 impl Series {
@@ -28,41 +28,41 @@ impl Series {
     /// # Errors
     /// When the table is another one.
     pub fn new(table: Table) -> Result<Self, TableError> {
-        let (cycle, traffic) = (table.column("cycle")?, table.column("traffic")?);
+        let (cycle, flow) = (table.column("cycle")?, table.column("flow")?);
         if table.rows.iter().any(|row| row[cycle].number().is_none()) {
             return Err(TableError::NotNumbers("cycle".to_owned()));
         }
-        let mut traffics: Vec<String> = Vec::new();
+        let mut flows: Vec<String> = Vec::new();
         for row in &table.rows {
-            let name = name_of(&row[traffic]);
-            if !traffics.contains(&name) {
-                traffics.push(name);
+            let name = name_of(&row[flow]);
+            if !flows.contains(&name) {
+                flows.push(name);
             }
         }
-        Ok(Self { table, traffics })
+        Ok(Self { table, flows })
     }
 
     /// The values of a column in times counted from cycle `event`; intervals without a value are left out. Of several
-    /// traffics the values follow each other.
+    /// flows the values follow each other.
     ///
     /// # Errors
-    /// When there is no such traffic, or loads of several would have to be averaged.
-    pub fn samples(&self, flow: &Flow, event: u64) -> Result<Vec<Sample>, String> {
-        let known = || self.traffics.join(", ");
-        match &flow.traffic {
-            Some(traffic) if !self.traffics.contains(traffic) => {
-                return Err(format!("there is no traffic `{traffic}`; there is {}", known()));
+    /// When there is no such flow, or loads of several would have to be averaged.
+    pub fn samples(&self, wanted: &SeriesColumn, event: u64) -> Result<Vec<Sample>, String> {
+        let known = || self.flows.join(", ");
+        match &wanted.flow {
+            Some(flow) if !self.flows.contains(flow) => {
+                return Err(format!("there is no flow `{flow}`; there is {}", known()));
             }
-            None if flow.weight.is_none() && self.traffics.len() > 1 => {
-                return Err(format!("say which traffic's {} is meant, of {}", flow.column, known()));
+            None if wanted.weight.is_none() && self.flows.len() > 1 => {
+                return Err(format!("say which flow's {} is meant, of {}", wanted.column, known()));
             }
             _ => {}
         }
         let column = |name: &str| self.table.column(name).map_err(|error| error.to_string());
-        let (cycle, traffic, value) = (column("cycle")?, column("traffic")?, column(flow.column)?);
-        let weight = flow.weight.map(column).transpose()?;
-        let wanted =
-            self.table.rows.iter().filter(|row| flow.traffic.as_ref().is_none_or(|t| name_of(&row[traffic]) == *t));
+        let (cycle, flow, value) = (column("cycle")?, column("flow")?, column(wanted.column)?);
+        let weight = wanted.weight.map(column).transpose()?;
+        let rows = self.table.rows.iter();
+        let rows = rows.filter(|row| wanted.flow.as_ref().is_none_or(|name| name_of(&row[flow]) == *name));
         let sample = |row: &Vec<Cell>| {
             Some(Sample {
                 time: row[cycle].number()? - event as f64,
@@ -70,7 +70,7 @@ impl Series {
                 weight: weight.map_or(Some(1.0), |weight| row[weight].number())?,
             })
         };
-        Ok(wanted.filter_map(sample).collect())
+        Ok(rows.filter_map(sample).collect())
     }
 }
 

@@ -214,7 +214,7 @@ impl Dependencies {
 }
 
 /// The nodes of a graph in an order that all its edges follow, or a shortest cycle through some node on one.
-fn order<T: Copy + Ord>(edges: &[(T, T)]) -> Result<Vec<T>, Vec<T>> {
+pub(crate) fn order<T: Copy + Ord>(edges: &[(T, T)]) -> Result<Vec<T>, Vec<T>> {
     let mut successors: BTreeMap<T, Vec<T>> = BTreeMap::new();
     let mut predecessors: BTreeMap<T, usize> = BTreeMap::new();
     for &(from, to) in edges {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tailback_parameters::{Kind, Parameter};
 use tailback_random::Stream;
-use tailback_topology::{AnyTopology, Butterfly, LinkClass, RouterId, Topology};
+use tailback_topology::{AnyTopology, Butterfly, LinkClass, Port, RouterId, Topology};
 
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, Validity, View};
@@ -117,5 +117,9 @@ impl Agent for TagAgent {
 
     fn ejects(&self, _entry: Lane, _header: &Header) -> bool {
         self.is_last
+    }
+
+    fn only_port(&self, _entry: Lane, header: &Header) -> Option<Port> {
+        Some(self.step(*header).port)
     }
 }

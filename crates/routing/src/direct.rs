@@ -84,4 +84,8 @@ impl Agent for Direct {
     fn ejects(&self, _entry: Lane, _header: &Header) -> bool {
         true
     }
+
+    fn only_port(&self, _entry: Lane, header: &Header) -> Option<Port> {
+        Some(self.step(*header).port)
+    }
 }

@@ -15,17 +15,26 @@ pub struct Header {
     /// Which part of its path the packet is on, as the algorithm sees fit; 0 when it starts.
     pub leg: u8,
     /// Whether it has been sent on a path that is not minimal between groups.
-    pub detoured: bool,
+    pub nonminimal: bool,
+    /// The entropy value that its protocol has given it, for routing that hashes packets to paths.
+    pub entropy: u16,
 }
 
 /// The header of a packet that starts towards any destination. Only [`crate::Routing::possible`] sees it.
-pub const ANYWHERE: Header = Header { addresses: u64::MAX << 32, leg: 0, detoured: false };
+pub const ANYWHERE: Header = Header { addresses: u64::MAX << 32, leg: 0, nonminimal: false, entropy: 0 };
 
 impl Header {
     /// The header of a packet that starts towards `destination`.
     #[must_use]
     pub fn new(destination: Locator) -> Self {
-        Self { addresses: u64::from(destination.0) << 32, leg: 0, detoured: false }
+        Self { addresses: u64::from(destination.0) << 32, leg: 0, nonminimal: false, entropy: 0 }
+    }
+
+    /// The same header with an entropy value.
+    #[inline]
+    #[must_use]
+    pub fn with_entropy(self, entropy: u16) -> Self {
+        Self { entropy, ..self }
     }
 
     /// Where the packet goes before its destination, as the algorithm sees fit; 0 when it starts.

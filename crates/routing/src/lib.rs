@@ -22,6 +22,7 @@ mod fat_tree;
 mod header;
 mod ports;
 mod registry;
+pub mod reverse;
 mod sequence;
 mod view;
 
@@ -212,6 +213,12 @@ pub trait Agent: Send {
     /// Whether the packet with `header`, which has come in by `entry`, is known to leave by the port of its node: it has nothing but
     /// its destination ahead, and is there.
     fn ejects(&self, entry: Lane, header: &Header) -> bool;
+
+    /// The port by which the packet with `header`, which has come in by `entry`, leaves, if there is only one by which it can,
+    /// whatever happens until it is routed.
+    fn only_port(&self, _entry: Lane, _header: &Header) -> Option<Port> {
+        None
+    }
 
     /// The packet with `header`, which came in by `entry`, is now head of its queue: its first flit has arrived, and the
     /// last one of the packet before it has left. Returns the port for which decisions that are valid [`Validity::UntilNamed`]

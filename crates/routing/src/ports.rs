@@ -42,6 +42,13 @@ impl PortSet {
         self.0[usize::from(port) / 64] &= !(1 << (port % 64));
     }
 
+    /// Whether a port is in.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, port: Port) -> bool {
+        self.0[usize::from(port) / 64] & 1 << (port % 64) != 0
+    }
+
     /// How many ports there are.
     #[inline]
     #[must_use]

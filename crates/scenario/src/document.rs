@@ -92,11 +92,14 @@ impl Document {
         list.extend(self.mistakes.iter().cloned());
         match found {
             Some(found) if list.is_empty() => Ok(found),
-            _ => {
-                let mut diagnostics = Diagnostics { sources: self.sources.clone(), list };
-                diagnostics.sort();
-                Err(diagnostics)
-            }
+            _ => Err(self.diagnostics(list)),
         }
+    }
+
+    /// What there is to say about the document, in the order of places.
+    pub(crate) fn diagnostics(&self, list: Vec<Diagnostic>) -> Diagnostics {
+        let mut diagnostics = Diagnostics { sources: self.sources.clone(), list };
+        diagnostics.sort();
+        diagnostics
     }
 }

@@ -6,6 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::nodes::{NodeBook, compact, read_nodes};
 use crate::quantity::{TimeScale, parse_ticks};
 use crate::reader::{Reading, TableReader};
+use crate::renamed::take_parameter;
 use crate::tree::{Item, Node};
 
 /// What values mean depends on this.
@@ -44,7 +45,7 @@ fn read_parameter(
     reading: &mut Reading,
 ) -> Option<Value> {
     let path = table.path_of(parameter.name);
-    let given = table.take(parameter.name).map(|entry| entry.node.clone());
+    let given = take_parameter(table, parameter.name, reading).map(|entry| entry.node.clone());
     let node = match (given, parameter.default) {
         (Some(node), _) => node,
         (None, Some(default)) => Node::parse(default, 0, 0).expect("a default is written as in a file"),

@@ -1,13 +1,45 @@
 //! What a protocol needs of the network that it is put into.
 
+use std::sync::Arc;
+
 use tailback_hardware::{NetworkSpec, SourceQueues};
-use tailback_protocol::{Direction, Ports, Protocol, Station};
+use tailback_protocol::{
+    Direction, KindDeclaration, PathUse, Ports, Protocol, RecordedPath, Station, SwitchNeeds, Way,
+};
+use tailback_routing::Routing;
+use tailback_routing::reverse::ReverseChannels;
 use tailback_topology::Topology;
 
 use crate::diagnostic::Diagnostic;
 use crate::network::place_of;
 use crate::reader::Reading;
 use crate::tree::Table;
+
+/// Complains if a protocol takes the paths of requests in reverse, and these cannot be taken so.
+pub(crate) fn check_paths(
+    protocol: &dyn Protocol,
+    name: &str,
+    routing: impl Fn(Way) -> Arc<dyn Routing>,
+    root: &Table,
+    reading: &mut Reading,
+) {
+    let (kinds, classes) = (protocol.kinds(), protocol.classes());
+    let routing_of = |kind: &KindDeclaration| routing(classes[usize::from(kind.class)].way);
+    for back in kinds.iter().filter(|kind| kind.path == PathUse::Follows) {
+        for forth in kinds.iter().filter(|kind| kind.path == PathUse::Records) {
+            let (forth, back) = (routing_of(forth), routing_of(back));
+            let found = ReverseChannels::new(forth.as_ref(), back.as_ref(), RecordedPath::ROUTERS_MAX);
+            if let Err(reason) = found {
+                let message = format!("protocol `{name}`: answers take the paths of requests in reverse, and {reason}");
+                let diagnostic = Diagnostic { span: place_of(root, "routing", ""), ..Diagnostic::new(message) };
+                reading.blame(diagnostic.help(
+                    "choose a routing with shorter paths and ascending virtual channels, on links that lead both ways",
+                ));
+                return;
+            }
+        }
+    }
+}
 
 /// The rules that a protocol needs kept.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +61,8 @@ pub(crate) fn check_protocol(
     reading: &mut Reading,
 ) {
     let lossy = protocol.kinds().iter().any(|kind| kind.direction == Direction::LossyData);
-    let sends = protocol.switch_needs().sends;
-    let station = Station { flit_ticks: 1, packet_flits_max: 1, ports: 1 };
+    let SwitchNeeds { sends, trims, .. } = protocol.switch_needs();
+    let station = Station { flit_ticks: 1, packet_flits_max: 1, ports: 1, nodes: 1 };
     let needs = [
         Needs {
             broken: lossy && spec.router.vc_allocation,
@@ -50,10 +82,10 @@ pub(crate) fn check_protocol(
             help: "choose a topology with such links",
         },
         Needs {
-            broken: sends && topology.radix() > 255,
+            broken: (sends || trims) && topology.radix() > 255,
             section: "topology",
             parameter: "",
-            message: "routers that send control packets have at most 255 ports",
+            message: "routers that send control packets, or trim packets, have at most 255 ports",
             help: "choose a topology with smaller routers",
         },
         Needs {

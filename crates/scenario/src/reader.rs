@@ -4,11 +4,13 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::nearest::nearest;
 use crate::tree::{Entry, Item, Node, Table};
 
-/// What all parts of the reading share: the mistakes found so far.
+/// What all parts of the reading share: what has been found so far.
 #[derive(Debug, Default)]
 pub struct Reading {
     /// The mistakes.
     pub diagnostics: Vec<Diagnostic>,
+    /// What is no mistake yet: names that the next version does not accept.
+    pub notes: Vec<Diagnostic>,
 }
 
 impl Reading {

@@ -11,18 +11,18 @@ use tailback_topology::{AnyTopology, TOPOLOGIES};
 use tailback_workload::{Groups, Workload};
 
 use crate::choice::{Choice, Model, PROTOCOLS, peek_speedup, read_choice};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::digest::digest;
 use crate::document::Document;
 use crate::network::{Hardware, Routings, check_spec, place_of, read_hardware, read_section};
 use crate::nodes::{NodeBook, compact, read_nodes};
 use crate::parameters::Context;
 use crate::print::print;
-use crate::protocol::check_protocol;
+use crate::protocol::{check_paths, check_protocol};
 use crate::quantity::{TimeScale, parse_cycle};
 use crate::reader::{Reading, TableReader};
 use crate::sections::{EXECUTION, MEASURE};
-use crate::traffic::{read_traffics, smallest_packet};
+use crate::traffic::{read_flows, smallest_packet};
 use crate::tree::{Item, Node, Table};
 
 /// A scenario in which nothing is left open.
@@ -56,6 +56,8 @@ pub struct Scenario {
     pub text: String,
     /// SHA-256 of the part of that text that can change results.
     pub digest: String,
+    /// What to change in the document before the next version, which will not accept it.
+    pub notes: Diagnostics,
 }
 
 /// A model that was chosen by name.
@@ -122,11 +124,14 @@ pub enum PartitionChoice {
 pub(crate) fn resolve(document: &Document) -> (Option<Scenario>, Vec<Diagnostic>) {
     let mut reading = Reading::default();
     let mut root = document.reader();
-    let scenario = Resolver { reading: &mut reading }.resolve(&mut root);
+    let mut scenario = Resolver { reading: &mut reading }.resolve(&mut root);
     let _ = root.take("sweep");
     root.finish(&mut reading);
     let (_, sweep) = crate::sweep::read_sweep(document);
     reading.diagnostics.extend(sweep);
+    if let Some(scenario) = &mut scenario {
+        scenario.notes = document.diagnostics(reading.notes);
+    }
     (scenario, reading.diagnostics)
 }
 
@@ -152,10 +157,10 @@ impl Resolver<'_> {
         let book = self.nodes(root, topology.as_ref(), seed.unwrap_or(1));
         let context = Context { scale, nodes: Some(&book) };
         let packet_flits = hardware.as_ref().map_or(8, |hardware| hardware.packet_flits);
-        let traffics = read_traffics(root, packet_flits, &context, &book, self.reading);
+        let flows = read_flows(root, packet_flits, &context, &book, self.reading);
         let topology = topology?;
-        let (hardware, protocol, routing, traffics) = (hardware?, protocol?, routing?, traffics?);
-        let smallest = smallest_packet(traffics.iter().map(|traffic| traffic.size.clone()), packet_flits);
+        let (hardware, protocol, routing, flows) = (hardware?, protocol?, routing?, flows?);
+        let smallest = smallest_packet(flows.iter().map(|traffic| traffic.size.clone()), packet_flits);
         let routings = self.routings(root, &topology, &routing, &protocol)?;
         let context = (&hardware, &protocol, &routings);
         let network = self.network(root.table, context, smallest, clock.ticks_per_cycle);
@@ -170,12 +175,13 @@ impl Resolver<'_> {
             routings,
             protocol,
             network,
-            workload: Workload { traffics },
+            workload: Workload { flows },
             measure: measure?,
             execution: execution?,
             proof,
             text,
             digest,
+            notes: Diagnostics::default(),
         })
     }
 
@@ -377,6 +383,7 @@ impl Resolver<'_> {
         let topology = routing.topology();
         check_spec(&spec, topology.link_classes(), routing.revises(), root, self.reading);
         check_protocol(built, protocol.name, &spec, topology.as_ref(), root, self.reading);
+        check_paths(built, protocol.name, |way| Arc::clone(routings.of(way)), root, self.reading);
         spec
     }
 

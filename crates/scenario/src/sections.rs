@@ -41,7 +41,7 @@ pub(crate) const MEASURE: &[Parameter] = &[
             Choice { word: "creation", help: "when the message was created that they belong to" },
         ]),
         default: Some("\"delivery\""),
-        help: "where in the time series latencies and detours are shown",
+        help: "where in the time series latencies and non-minimal paths are shown",
     },
 ];
 
@@ -108,6 +108,11 @@ pub const SECTIONS: &[SectionModel] = &[
     SectionModel {
         name: "links.level1, links.level2, …",
         summary: "links of a tree, from the bottom up",
+        parameters: tailback_hardware::parameters::OTHER,
+    },
+    SectionModel {
+        name: "links.stage1, links.stage2, …",
+        summary: "links of a unidirectional network, into each stage behind the first",
         parameters: tailback_hardware::parameters::OTHER,
     },
     SectionModel { name: "router", summary: "what routers do", parameters: tailback_hardware::parameters::ROUTER },

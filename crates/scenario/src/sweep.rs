@@ -62,9 +62,10 @@ pub struct SweepRun {
     pub document: Document,
 }
 
-/// More points than anybody waits for.
-const POINTS_MAX: usize = 100_000;
-const SEEDS_MAX: i128 = 10_000;
+/// More runs, and more values of one path, than anybody waits for.
+const RUNS_MAX: usize = 100_000;
+/// More seeds than anybody waits for.
+pub const SEEDS_MAX: u64 = 10_000;
 
 impl Sweep {
     /// All points: variant by variant, the last axis fastest.
@@ -90,6 +91,31 @@ impl Sweep {
             }));
         }
         points
+    }
+
+    /// What is wrong with it, if anything is: a value that another would take the place of without a word, or more runs than
+    /// anybody waits for.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        let paths = || self.axes.iter().map(|axis| axis.path.as_str());
+        let twice = paths().enumerate().find(|&(place, path)| paths().take(place).any(|before| before == path));
+        if let Some((_, path)) = twice {
+            return Some(format!("`{path}` is varied twice"));
+        }
+        let sets = self.variants.iter().flat_map(|variant| variant.paths().map(|path| (&variant.name, path)));
+        for (name, set) in sets {
+            if let Some(path) = paths().find(|path| lies_within(set, path)) {
+                return Some(format!("`{path}` is varied, and variant \"{name}\" sets `{set}`"));
+            }
+        }
+        let others = [self.variants.len().max(1), self.runs_per_point()];
+        let mut counts = self.axes.iter().map(|axis| axis.values.len()).chain(others);
+        let runs = counts.try_fold(1usize, usize::checked_mul);
+        match runs {
+            Some(runs) if runs <= RUNS_MAX => None,
+            Some(runs) => Some(format!("the sweep has {runs} runs, the limit is {RUNS_MAX}")),
+            None => Some(format!("the sweep has more runs than can be counted, the limit is {RUNS_MAX}")),
+        }
     }
 
     /// How many runs there are for each point.
@@ -124,6 +150,18 @@ impl Sweep {
     pub fn load_axis(&self) -> Option<usize> {
         self.axes.iter().position(|axis| axis.path.rsplit('.').next() == Some("load"))
     }
+}
+
+impl Variant {
+    /// The paths that it sets.
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        self.assignments.iter().filter_map(|assignment| assignment.split('=').next())
+    }
+}
+
+/// Whether a path is another one, or leads on from there: whoever sets the other replaces it.
+fn lies_within(path: &str, other: &str) -> bool {
+    path.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 impl Point {
@@ -169,8 +207,8 @@ fn range(text: &str) -> Option<Result<Vec<String>, String>> {
     if step == 0 || last < first {
         return Some(Err(format!("`{text}` does not lead upwards")));
     }
-    if (last - first) / step >= POINTS_MAX as i128 {
-        return Some(Err(format!("`{text}` has more than {POINTS_MAX} values")));
+    if (last - first) / step >= RUNS_MAX as i128 {
+        return Some(Err(format!("`{text}` has more than {RUNS_MAX} values")));
     }
     let numbers = (0..=(last - first) / step).map(|index| Decimal { units: first + index * step, places }.to_string());
     Some(Ok(numbers.collect()))
@@ -189,10 +227,8 @@ pub(crate) fn read_sweep(document: &Document) -> (Option<Sweep>, Vec<Diagnostic>
 /// Reads what is varied: `over`, `variant`, `seeds` and `stop_when_saturated`.
 pub fn sweep(node: &Node, reading: &mut Reading) -> Sweep {
     let sweep = read(node, reading);
-    let points = sweep.axes.iter().map(|axis| axis.values.len()).product::<usize>() * sweep.variants.len().max(1);
-    if points > POINTS_MAX {
-        let message = format!("the sweep has {points} points, the limit is {POINTS_MAX}");
-        reading.blame(Diagnostic::at(node.span, message));
+    if let Some(problem) = sweep.problem() {
+        reading.blame(Diagnostic::at(node.span, problem));
     }
     sweep
 }
@@ -221,7 +257,7 @@ pub fn seeds(node: &Node, reading: &mut Reading) -> Vec<u64> {
         _ => None,
     };
     let seeds = match &node.item {
-        Item::Integer(count) if (1..=SEEDS_MAX).contains(count) => Some((1..=*count as u64).collect()),
+        Item::Integer(count) if (1..=i128::from(SEEDS_MAX)).contains(count) => Some((1..=*count as u64).collect()),
         Item::List(list) if !list.is_empty() => list.iter().map(seed).collect(),
         _ => None,
     };

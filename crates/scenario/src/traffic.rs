@@ -10,7 +10,7 @@ use crate::parameters::{Context, read_parameters};
 use crate::reader::{Reading, TableReader};
 use crate::tree::{Entry, Item, Node, Table};
 
-/// The parameters of a traffic, beside its pattern, size and arrival process.
+/// The parameters of a flow, beside its pattern, size and arrival process.
 pub(crate) const TRAFFIC: &[Parameter] = &[
     Parameter { name: "from", kind: Kind::Nodes, default: Some("\"all\""), help: "the nodes that send" },
     LOAD,
@@ -31,11 +31,11 @@ pub(crate) const PHASE: &[Parameter] =
 /// Where messages go if nothing is said.
 pub(crate) const PATTERN_DEFAULT: &str = "uniform";
 
-/// The most traffics of a scenario.
-const TRAFFICS_MAX: usize = 1024;
+/// The most flows of a scenario.
+const FLOWS_MAX: usize = 1024;
 
-/// Reads all traffics.
-pub(crate) fn read_traffics(
+/// Reads all flows.
+pub(crate) fn read_flows(
     root: &mut TableReader<'_>,
     packet_flits: u16,
     context: &Context<'_>,
@@ -59,26 +59,26 @@ pub(crate) fn read_traffics(
             return None;
         }
     };
-    if list.len() > TRAFFICS_MAX || list.is_empty() {
-        let message = format!("there are {} traffics, the limits are 1 and {TRAFFICS_MAX}", list.len());
+    if list.len() > FLOWS_MAX || list.is_empty() {
+        let message = format!("there are {} flows, the limits are 1 and {FLOWS_MAX}", list.len());
         reading.blame(Diagnostic::at(entry.node.span, message));
         return None;
     }
-    let mut traffics: Vec<Option<Traffic>> = Vec::new();
+    let mut flows: Vec<Option<Traffic>> = Vec::new();
     let mut resolved = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for (index, node) in list.iter().enumerate() {
         let mut table = TableReader::of(node, "traffic".to_owned(), reading);
         let name = read_name(&mut table, index, list.len(), &mut names, reading);
         table.path = path_of(node, index, list.len());
-        traffics.push(TrafficReader { context, book, packet_flits, name }.read(&mut table, reading));
+        flows.push(TrafficReader { context, book, packet_flits, name }.read(&mut table, reading));
         resolved.push(Node::free(Item::Table(table.finish(reading))));
     }
     root.resolved.put("traffic", Item::List(resolved));
-    traffics.into_iter().collect()
+    flows.into_iter().collect()
 }
 
-/// How a person, or an override, would name a traffic.
+/// How a person, or an override, would name a flow.
 fn path_of(node: &Node, index: usize, count: usize) -> String {
     let Item::Table(table) = &node.item else { return "traffic".to_owned() };
     match table.get("name").map(|entry| &entry.node.item) {
@@ -101,11 +101,11 @@ fn read_name(
     let span = given.map_or(table.span, |(_, span)| span);
     let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || !name.chars().all(plain) {
-        let message = format!("\"{name}\" cannot name a traffic");
+        let message = format!("\"{name}\" cannot name a flow");
         reading.blame(Diagnostic::at(span, message).help("use letters, digits, `-` and `_`"));
     }
     if names.contains(&name) {
-        let message = format!("two traffics are called \"{name}\"");
+        let message = format!("two flows are called \"{name}\"");
         reading.blame(Diagnostic::at(span, message).help("results are told apart by name"));
     }
     names.push(name.clone());
@@ -113,7 +113,7 @@ fn read_name(
     name
 }
 
-/// Reads one traffic.
+/// Reads one flow.
 struct TrafficReader<'a> {
     context: &'a Context<'a>,
     book: &'a NodeBook,
@@ -159,7 +159,7 @@ impl TrafficReader<'_> {
         let node = phases.iter().filter(|phase| phase.load > 0.0).find_map(lonely);
         let Some(node) = node else { return Some(()) };
         let place = ["pattern", "from"].iter().find_map(|key| table.table.get(key)).map(|entry| entry.node.span);
-        let message = format!("node {node} of traffic \"{}\" would send to itself", self.name);
+        let message = format!("node {node} of flow \"{}\" would send to itself", self.name);
         let help = format!("take it out of the sources, as in `from = {{ outside = [{node}] }}`");
         reading.blame(Diagnostic::at(place.unwrap_or(table.span), message).help(help));
         None

@@ -1,6 +1,6 @@
 //! From a request to runs that can be written down: everything is checked before anything happens.
 
-use tailback_scenario::Scenario;
+use tailback_scenario::{Diagnostics, Scenario};
 use tailback_sim::Plan;
 
 use crate::access::Caller;
@@ -18,6 +18,8 @@ pub(crate) struct Accepted {
     pub children: Vec<New>,
     /// What tells this request from others with the same request id.
     pub fingerprint: String,
+    /// What to change in the scenario before the next version; each note once, though many runs may have it.
+    pub notes: Diagnostics,
 }
 
 impl Accepted {
@@ -72,14 +74,19 @@ pub(crate) fn admit(
     let Some(asked) = request.sweep else {
         let mut run = base.simulation(&resolved)?;
         run.run.labels = request.labels;
-        return Ok(Accepted { run, children: Vec::new(), fingerprint });
+        return Ok(Accepted { run, children: Vec::new(), fingerprint, notes: resolved.notes });
     };
     let varied = sweep::wanted(&document, &asked)?;
     let runs = varied.points().len() as u64 * varied.runs_per_point() as u64;
     Limits::check(Limit::SweepRuns, runs, limits.sweep_runs_max.into())?;
-    let mut children = Vec::new();
+    let (mut children, mut notes) = (Vec::new(), resolved.notes.clone());
     for (index, part) in varied.runs(&document).into_iter().enumerate() {
-        let mut child = base.simulation(&part.document.resolve().map_err(ApiError::InvalidScenario)?)?;
+        let mut resolved = part.document.resolve().map_err(ApiError::InvalidScenario)?;
+        let mut child = base.simulation(&resolved)?;
+        resolved.notes.list.retain(|note| notes.list.iter().all(|known| known.message != note.message));
+        if !resolved.notes.list.is_empty() {
+            notes.append(resolved.notes);
+        }
         child.run.id = format!("{id}.{}", index + 1);
         child.run.parent_id = id.clone();
         child.run.child_number = index as u32 + 1;
@@ -92,7 +99,7 @@ pub(crate) fn admit(
     run.run.sweep = Some(asked);
     run.run.labels = request.labels;
     run.run.progress = Progress { children: children.len() as u32, ..Progress::default() };
-    Ok(Accepted { run, children, fingerprint })
+    Ok(Accepted { run, children, fingerprint, notes })
 }
 
 /// What the runs of a request have in common.

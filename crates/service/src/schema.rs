@@ -99,10 +99,12 @@ fn section(name: &str) -> Value {
 fn links() -> Value {
     let sections = models().filter(|model| model.kind == "section");
     let named = sections.filter_map(|model| Some((model.name.strip_prefix("links.")?.to_owned(), table(&model))));
-    let (levels, named): (Vec<_>, Vec<_>) = named.partition(|(name, _)| name.contains(','));
+    let (numbered, named): (Vec<_>, Vec<_>) = named.partition(|(name, _)| name.contains("1,"));
     let mut schema = closed(&Value::Object(named.into_iter().collect()));
-    let levels: Map<_, _> = levels.into_iter().map(|(_, table)| ("^level[0-9]+$".to_owned(), table)).collect();
-    schema["patternProperties"] = Value::Object(levels);
+    // "level1, links.level2, …" are all levels.
+    let pattern = |name: String| name.split("1,").next().map(|stem| format!("^{stem}[0-9]+$")).unwrap_or_default();
+    let patterns: Map<_, _> = numbered.into_iter().map(|(names, table)| (pattern(names), table)).collect();
+    schema["patternProperties"] = Value::Object(patterns);
     schema
 }
 

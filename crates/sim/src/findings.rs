@@ -1,7 +1,7 @@
 //! What a finished run has found.
 
 use tailback_report::{
-    Cycles, Digest, LinkUse, Measured, Named, Performance, Record, Report, Table, TrafficInput, series_table,
+    Cycles, Digest, FlowInput, LinkUtilisation, Measured, Named, Performance, Record, Report, Table, series_table,
 };
 use tailback_scenario::Scenario;
 
@@ -31,7 +31,7 @@ pub struct Timing {
 
 /// How busy the links of a class were, in flits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct ClassUse {
+struct ClassUtilisation {
     links: u64,
     total: u64,
     max: u32,
@@ -46,16 +46,16 @@ impl Findings {
         classes.iter().fold(digest, |digest, class| digest.number(class.total).number(class.max.into())).hex()
     }
 
-    fn by_class(&self) -> Vec<ClassUse> {
+    fn by_class(&self) -> Vec<ClassUtilisation> {
         let classes = self.links.iter().map(|&(class, _)| usize::from(class) + 1).max().unwrap_or(0);
-        let mut uses = vec![ClassUse::default(); classes];
+        let mut utilisation = vec![ClassUtilisation::default(); classes];
         for &(class, flits) in &self.links {
-            let used = &mut uses[usize::from(class)];
+            let used = &mut utilisation[usize::from(class)];
             used.links += 1;
             used.total += u64::from(flits);
             used.max = used.max.max(flits);
         }
-        uses
+        utilisation
     }
 
     /// The report of a run of `scenario`.
@@ -73,9 +73,9 @@ impl Findings {
             ticks_per_cycle: scenario.clock.ticks_per_cycle.into(),
             cycle_ns: scenario.clock.cycle_fs.map(|fs| fs as f64 / 1e6),
             cycles: Cycles { warmup: measure.warmup, measured: measure.cycles },
-            traffics: traffics(scenario),
+            flows: flows(scenario),
             record: &self.record,
-            links: self.link_use(scenario),
+            links: self.link_utilisation(scenario),
             ejection: self.ejection(scenario),
             notes: Vec::new(),
             performance: Performance::new(wall_s, cpu_s, self.packet_hops, peak_rss_bytes, self.threads),
@@ -87,7 +87,7 @@ impl Findings {
     pub fn series(&self, scenario: &Scenario) -> Option<Table> {
         let ticks_per_cycle = u64::from(scenario.clock.ticks_per_cycle);
         let end = (scenario.measure.warmup + scenario.measure.cycles) * ticks_per_cycle;
-        series_table(&self.record, &traffics(scenario), ticks_per_cycle, end)
+        series_table(&self.record, &flows(scenario), ticks_per_cycle, end)
     }
 
     /// What the links to nodes were busy with, by kind of packet, if not with data alone.
@@ -106,29 +106,29 @@ impl Findings {
         [data].into_iter().chain(flits).map(|(name, flits)| (name.to_owned(), flits as f64 / room)).collect()
     }
 
-    fn link_use(&self, scenario: &Scenario) -> Vec<LinkUse> {
+    fn link_utilisation(&self, scenario: &Scenario) -> Vec<LinkUtilisation> {
         let graph = scenario.topology.built.graph();
         let ticks = (scenario.measure.cycles * u64::from(scenario.clock.ticks_per_cycle)) as f64;
-        let uses = self.by_class();
-        let busy = |(class, used): (usize, &ClassUse)| {
+        let utilisation = self.by_class();
+        let busy = |(class, used): (usize, &ClassUtilisation)| {
             let flit_ticks = f64::from(scenario.network.links[class].flit_ticks);
             let name = if class == 0 { "ejection" } else { graph.link_classes()[class] };
-            LinkUse {
+            LinkUtilisation {
                 class: name.to_owned(),
                 mean: used.total as f64 * flit_ticks / ticks / used.links as f64,
                 max: f64::from(used.max) * flit_ticks / ticks,
             }
         };
-        uses.iter().enumerate().filter(|(_, used)| used.links > 0).map(busy).collect()
+        utilisation.iter().enumerate().filter(|(_, used)| used.links > 0).map(busy).collect()
     }
 }
 
-fn traffics(scenario: &Scenario) -> Vec<TrafficInput> {
+fn flows(scenario: &Scenario) -> Vec<FlowInput> {
     let (from, until) = (scenario.measure.warmup, scenario.measure.warmup + scenario.measure.cycles);
-    let input = |traffic: &tailback_workload::Traffic| TrafficInput {
-        name: traffic.name.clone(),
-        sources: traffic.sources.len().into(),
-        offered_load_nominal: Some(traffic.mean_load(from, until)),
+    let input = |flow: &tailback_workload::Traffic| FlowInput {
+        name: flow.name.clone(),
+        sources: flow.sources.len().into(),
+        offered_load_nominal: Some(flow.mean_load(from, until)),
     };
-    scenario.workload.traffics.iter().map(input).collect()
+    scenario.workload.flows.iter().map(input).collect()
 }

@@ -28,7 +28,7 @@ pub struct Plan {
     pub memory_bytes: u64,
 }
 
-/// The record of a region: histograms and timelines of a traffic.
+/// The record of a region: histograms and timelines of a flow.
 const RECORD_BYTES: u64 = 100 << 10;
 /// A node: its state, its processes with their random streams, its events and those of its link.
 const NODE_BYTES: u64 = 700;
@@ -91,7 +91,7 @@ fn memory(scenario: &Scenario, topology: &dyn Topology, regions: u32, plain: boo
     let queues = if spec.router.virtual_output_queues { u64::from(topology.radix()) } else { 1 };
     let channels = spec.vcs() as u64 * queues;
     let per_port = PLAIN_PORT_BYTES + if plain { 0 } else { GENERAL_CHANNEL_BYTES * channels };
-    let records = u64::from(regions) * scenario.workload.traffics.len() as u64 * RECORD_BYTES;
+    let records = u64::from(regions) * scenario.workload.flows.len() as u64 * RECORD_BYTES;
     let (packets, messages) = population(scenario, topology);
     ports * per_port
         + u64::from(topology.nodes()) * NODE_BYTES
@@ -105,7 +105,7 @@ fn population(scenario: &Scenario, topology: &dyn Topology) -> (u64, u64) {
     let spec = &scenario.network;
     let cycles = scenario.measure.warmup + scenario.measure.cycles;
     let (mut flits, mut messages) = (0.0, 0.0);
-    for traffic in &scenario.workload.traffics {
+    for traffic in &scenario.workload.flows {
         let load = traffic.phases().iter().map(|phase| phase.load).fold(0.0, f64::max);
         let per_cycle = load * f64::from(traffic.sources.len());
         flits += per_cycle * cycles as f64;

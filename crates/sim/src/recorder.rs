@@ -44,7 +44,7 @@ pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
     let ticks = u64::from(scenario.clock.ticks_per_cycle);
     let (warmup, cycles) = (scenario.measure.warmup, scenario.measure.cycles);
     let end = (warmup + cycles) * ticks;
-    let mut plan = RecordPlan::new(scenario.workload.traffics.len(), Window { from: warmup * ticks, until: end });
+    let mut plan = RecordPlan::new(scenario.workload.flows.len(), Window { from: warmup * ticks, until: end });
     plan.series = scenario.measure.series.map(|every| {
         let intervals = (warmup + cycles).div_ceil(every);
         Intervals::new(0, every * ticks, u32::try_from(intervals).unwrap_or(u32::MAX))
@@ -81,7 +81,7 @@ impl Observer for Recorder {
                 network_latency: tick - packet.injected(),
                 hops: packet.hops.into(),
                 flits: packet.flits.into(),
-                detoured: packet.header.detoured,
+                nonminimal: packet.header.nonminimal,
             };
             self.record.packet_delivered(packet.traffic.into(), tick, arrived);
         }

@@ -1,7 +1,7 @@
 //! What is said about sweeps beside their points.
 
 use serde::{Deserialize, Serialize};
-use tailback_scenario::{Axis, Scenario, Sweep};
+use tailback_scenario::{Axis, SEEDS_MAX, Scenario, Sweep};
 
 /// What is said about a sweep as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,16 +28,25 @@ impl SweepManifest {
 
 /// Lays what is asked for over what a document says: axes go before those of the same path, seeds are counted from 1.
 /// Tells whether anything is varied then.
-pub fn vary(sweep: &mut Sweep, axes: Vec<Axis>, seeds: Option<u64>, run_saturated: bool) -> bool {
-    for axis in axes {
+///
+/// # Errors
+/// A sentence about what cannot be varied so.
+pub fn vary(sweep: &mut Sweep, axes: Vec<Axis>, seeds: Option<u64>, run_saturated: bool) -> Result<bool, String> {
+    let given = Sweep { axes, ..Sweep::default() };
+    given.problem().map_or(Ok(()), Err)?;
+    for axis in given.axes {
         match sweep.axes.iter_mut().find(|known| known.path == axis.path) {
             Some(known) => *known = axis,
             None => sweep.axes.push(axis),
         }
     }
     if let Some(seeds) = seeds {
+        if seeds > SEEDS_MAX {
+            return Err(format!("{seeds} seeds are more than the limit of {SEEDS_MAX}"));
+        }
         sweep.seeds = (1..=seeds).collect();
     }
+    sweep.problem().map_or(Ok(()), Err)?;
     sweep.stop_when_saturated &= !run_saturated;
-    !sweep.axes.is_empty() || !sweep.variants.is_empty() || sweep.seeds.len() > 1
+    Ok(!sweep.axes.is_empty() || !sweep.variants.is_empty() || sweep.seeds.len() > 1)
 }

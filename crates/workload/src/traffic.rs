@@ -86,11 +86,11 @@ impl Traffic {
     }
 }
 
-/// All traffics of a simulation.
+/// All flows of a simulation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Workload {
-    /// The traffics, in an order that matters: a source's random stream depends on the place of its traffic.
-    pub traffics: Vec<Traffic>,
+    /// The flows, in an order that matters: a source's random stream depends on the place of its flow.
+    pub flows: Vec<Traffic>,
 }
 
 impl Workload {
@@ -99,10 +99,10 @@ impl Workload {
     pub fn processes(&self, node: u32, seed: u64) -> Vec<Process> {
         let sends = |(_, traffic): &(usize, &Traffic)| traffic.sources.contains(node);
         let start = |(index, traffic): (usize, &Traffic)| {
-            // The first of a node's purposes are its traffics.
+            // The first of a node's purposes are its flows.
             Process::start(traffic, index as u16, Stream::new(seed, node.into(), index as u64))
         };
-        self.traffics.iter().enumerate().filter(sends).map(start).collect()
+        self.flows.iter().enumerate().filter(sends).map(start).collect()
     }
 }
 

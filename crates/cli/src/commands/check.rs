@@ -26,7 +26,7 @@ struct Checked<'a> {
 /// Runs the command.
 pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
     let document = input::document(&arguments.scenario)?;
-    let scenario = document.resolve()?;
+    let scenario = input::resolve(&document)?;
     let sweep = document.sweep()?;
     let plan = input::plan(&scenario)?;
     let per_cycle = f64::from(scenario.clock.ticks_per_cycle);

@@ -9,7 +9,7 @@ use crate::output::{count, say_line};
 
 /// Runs the command.
 pub fn run(arguments: &ExplainArguments) -> Result<(), Complaint> {
-    let scenario = input::document(&arguments.scenario)?.resolve()?;
+    let scenario = input::resolve(&input::document(&arguments.scenario)?)?;
     let explained = explain(&scenario);
     match arguments.format {
         Format::Json => say_line!("{}", serde_json::to_string_pretty(&explained).expect("plain data")),
@@ -84,7 +84,7 @@ fn print_definitions() {
         "\nLATENCIES\n  message   from its creation at the source to the arrival of its last flit at the destination\n  \
          network   of a packet: from its first flit leaving the source to the arrival of its last flit\n  \
          hops      links between routers that a packet takes\n\
-         LOADS\n  offered   flits of created messages per node (of a traffic: per source) and cycle, lost ones included\n  \
+         LOADS\n  offered   flits of created messages per node (of a flow: per source) and cycle, lost ones included\n  \
          accepted  flits of delivered packets, per the same"
     );
 }

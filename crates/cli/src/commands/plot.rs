@@ -102,7 +102,7 @@ fn read_series(directory: &Path, prefix: Option<&str>, found: &mut Found) -> Res
     let path = directory.join("series.csv");
     let Some(table) = read_table(&path)? else { return Ok(false) };
     for (column, _, _) in SERIES {
-        let curves = Curve::from_table(&table, "cycle", column, &["traffic"])
+        let curves = Curve::from_table(&table, "cycle", column, &["flow"])
             .map_err(|error| Complaint::bad_input(format!("{}: {error}", path.display())))?;
         let curves = curves.into_iter().map(|curve| match prefix {
             Some(prefix) => Curve { name: format!("{prefix}: {}", curve.name), ..curve },

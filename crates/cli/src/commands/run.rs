@@ -25,7 +25,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
     if let Some(threads) = arguments.threads {
         document = document.with(&format!("execution.threads={threads}"));
     }
-    let scenario = document.resolve()?;
+    let scenario = input::resolve(&document)?;
     let plan = input::plan(&scenario)?;
     let directory = arguments.out.as_deref().map(Directory::at).transpose()?;
     if let Some(directory) = &directory {

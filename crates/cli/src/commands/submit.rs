@@ -30,7 +30,7 @@ fn request(arguments: &SubmitArguments) -> Result<CreateRunRequest, Complaint> {
     overrides.extend(arguments.seed.map(|seed| format!("seed={seed}")));
     let document = input::document(&arguments.scenario)?;
     let document = arguments.seed.iter().fold(document, |document, seed| document.with(&format!("seed={seed}")));
-    document.resolve()?;
+    input::resolve(&document)?;
     let varies = arguments.sweep || !arguments.over.is_empty() || arguments.seeds.is_some();
     let sweep = varies.then(|| Sweep {
         over: arguments.over.clone(),

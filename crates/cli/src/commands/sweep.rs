@@ -11,6 +11,7 @@ use tailback_sim::{Curves, SweepManifest, vary};
 use crate::arguments::{Format, SweepArguments};
 use crate::complaint::Complaint;
 use crate::output::{count, say, say_line};
+use crate::rendering::Notes;
 use crate::results::Directory;
 use crate::store::Store;
 use crate::work::{self, Order, Task};
@@ -21,10 +22,12 @@ pub use manifest::read_manifest;
 pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     let document = input::document(&arguments.scenario)?;
     let base = document.resolve()?;
+    let mut notes = Notes::default();
+    notes.tell(&base.notes);
     let sweep = complete(document.sweep()?, arguments)?;
     let runs = sweep.runs(&document);
     let places: Vec<(usize, usize)> = runs.iter().map(|run| (run.point, run.seed)).collect();
-    let tasks = runs.into_iter().map(|run| Task::new(run.document)).collect::<Result<Vec<_>, _>>()?;
+    let tasks = runs.into_iter().map(|run| Task::new(run.document, &mut notes)).collect::<Result<Vec<_>, _>>()?;
     let jobs = work::jobs(arguments.jobs, tasks.iter())?;
     let out = arguments
         .out
@@ -86,7 +89,8 @@ fn complete(mut sweep: Sweep, arguments: &SweepArguments) -> Result<Sweep, Compl
         })
     };
     let axes = arguments.over.iter().map(axis).collect::<Result<_, _>>()?;
-    if !vary(&mut sweep, axes, arguments.seeds, arguments.no_stop) {
+    let bad = |problem| Complaint::BadInput(problem, Some("leave one of the two out, or vary less".to_owned()));
+    if !vary(&mut sweep, axes, arguments.seeds, arguments.no_stop).map_err(bad)? {
         return Err(Complaint::BadInput(
             "there is nothing to vary".to_owned(),
             Some("say what, as in `--over traffic.load=0.1..0.9/0.1`, or add [sweep] to the file".to_owned()),

@@ -34,6 +34,7 @@ fn keys_that_nobody_knows() {
     refuses_addition("unknown-key", "[router]\nspeedupp = 2");
     refuses_addition("unknown-section", "[ruoter]\nspeedup = 2");
     refuses_change("unknown-model", "\"minimal\"", "\"minimum\"");
+    refuses_addition("both-names", "[protocol.srp]\ntoll = 3\ncontrol_overhead = 3");
 }
 
 #[test]
@@ -87,6 +88,13 @@ fn sweeps() {
     refuses(&program, "over-downwards", &["sweep", "small.toml", "--over", "traffic.load=0.5..0.1/0.1"]);
     refuses(&program, "over-unknown", &["sweep", "small.toml", "--over", "trafic.load=0.1,0.2"]);
     refuses(&program, "over-out-of-range", &["sweep", "small.toml", "--over", "traffic.load=0.8..1.2/0.2"]);
+    refuses(&program, "over-twice", &["sweep", "small.toml", "--over", "seed=1,2", "--over", "seed=3,4"]);
+    let variants = "[[sweep.variant]]\nname = \"A\"\nset = { traffic.load = 0.2, measure.cycles = 200 }\n";
+    program.write("variants.toml", format!("{SMALL}{variants}"));
+    refuses(&program, "over-a-variant", &["sweep", "variants.toml", "--over", "traffic.load=0.1,0.2"]);
+    let all = ["--over", "traffic.load=0..1/0.0001", "--over", "measure.cycles=1..100000", "--seeds", "10000"];
+    refuses(&program, "over-too-much", &[&["sweep", "small.toml"][..], &all].concat());
+    refuses(&program, "too-many-seeds", &["sweep", "small.toml", "--seeds", "4294967295"]);
 }
 
 #[test]

@@ -45,6 +45,8 @@ fn the_schema_of_scenarios_is_printed() {
     let schema: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
     let grammar = &schema["properties"]["topology"]["properties"]["dragonfly"]["properties"]["g"];
     assert_eq!((&grammar["type"], &schema["additionalProperties"]), (&"integer".into(), &false.into()), "{grammar}");
+    let links = &schema["properties"]["links"]["patternProperties"];
+    assert!(links["^level[0-9]+$"].is_object() && links["^stage[0-9]+$"].is_object(), "{links}");
 }
 
 /// What `check` prints is itself a scenario, the same one.
@@ -54,6 +56,22 @@ fn what_check_prints_can_be_checked() {
     let first = program.good(&["check", "small.toml"]);
     program.write("resolved.toml", &first);
     assert_eq!(program.good(&["check", "resolved.toml"]), first);
+}
+
+/// Each note is told once, however many points of a sweep have it.
+#[test]
+fn old_names_of_parameters_are_noted() {
+    let program = Program::new();
+    let named = |nacks: &str| format!("{SMALL}\n[protocol.lhrp]\nfabric_drop = true\n{nacks} = 4\n");
+    program.write("old.toml", named("refusals"));
+    program.write("new.toml", named("nacks"));
+    assert_eq!(program.good(&["check", "old.toml"]), program.good(&["check", "new.toml"]));
+    let arguments = ["check", "old.toml", "--set", "protocol.start=on-time"];
+    compare("check-old-names", &arguments, &program.run(&arguments).stderr);
+    let arguments = ["sweep", "old.toml", "--quiet", "--over", "protocol.notice=0,100"];
+    compare("sweep-old-names", &arguments, &program.run(&arguments).stderr);
+    let arguments = ["submit", "old.toml", "--server", "http://127.0.0.1:1"];
+    assert!(program.run(&arguments).stderr.contains("`protocol.lhrp.refusals` is called `nacks` now"));
 }
 
 #[test]

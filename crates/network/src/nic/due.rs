@@ -26,6 +26,8 @@ pub(crate) enum What {
     Queue { destination: u32, lane: u8 },
     /// A timer of the source.
     Timer { token: u32 },
+    /// A timer of the sink.
+    SinkTimer { token: u32 },
 }
 
 /// From when on; of equal times, what was said first is first.

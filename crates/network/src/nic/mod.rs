@@ -7,6 +7,7 @@
 
 mod due;
 mod receive;
+mod resequence;
 mod retransmit;
 mod send;
 mod source;

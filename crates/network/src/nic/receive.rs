@@ -4,12 +4,17 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use serde::{Deserialize, Serialize};
-use tailback_protocol::{Arrival, Direction};
+use tailback_protocol::{Arrival, Direction, Party, Sink, SinkAction};
 
+use super::due::What;
+use super::resequence::Held;
 use super::source_queues::KeyHasher;
 use crate::Observer;
+use crate::control_network::ControlMessage;
+use crate::fabric::Fabric;
 use crate::observer::MessageDelivery;
 use crate::packet::Packet;
+use crate::payload::Payloads;
 use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use crate::time::Time;
@@ -73,36 +78,132 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             return self.receive_control(node, place, &packet, direction, now);
         }
         self.nodes.flits_received += u64::from(packet.flits);
-        if let Some(flits) = self.nodes.reassembly.add(&packet) {
-            let Packet { source, destination, traffic, .. } = packet;
-            let (tick, created) = (now.into(), packet.created());
-            self.observer.message_delivered(&MessageDelivery { tick, created, source, destination, traffic, flits });
-        }
-        if let Some(sink) = self.protocol.sinks.get_mut(node as usize) {
-            let Packet { kind, source: from, destination: to, flits, marks, hops, .. } = packet;
-            let (packet, sent_at) = (packet.name(), packet.injected());
-            let payload = self.payloads.of(place, self.fabric.kinds[kind.index()].payload_words);
-            let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops, payload };
-            sink.on_data(&arrival, now.into(), &mut self.protocol.replies);
-            self.send_replies(node, now);
+        match self.fabric.hooks.resequencing {
+            None => self.take_data(node, &packet, Payload::Of(place), now),
+            Some(most) => self.take_in_order(node, place, packet, most, now),
         }
     }
 
+    /// The sink of a node is told of a data packet at once, and again when all before it have arrived.
+    fn take_in_order(&mut self, node: u32, place: u32, packet: Packet, most: u32, now: Time) {
+        let payload = Payload::Of(place).words(&packet, &self.payloads, &self.fabric).to_vec();
+        self.tell_sink(node, &packet, Payload::Words(&payload), now, |sink, arrival, now, actions| {
+            sink.on_arrival(arrival, now, actions);
+        });
+        let number = self.payloads.last_of(place) as u32;
+        for Held { packet, payload } in self.nodes.resequencing.add(node, number, Held { packet, payload }, most) {
+            self.take_data(node, &packet, Payload::Words(&payload), now);
+        }
+    }
+
+    /// A node takes a data packet.
+    fn take_data(&mut self, node: u32, packet: &Packet, payload: Payload<'_>, now: Time) {
+        if let Some(flits) = self.nodes.reassembly.add(packet) {
+            let &Packet { source, destination, traffic, .. } = packet;
+            let (tick, created) = (now.into(), packet.created());
+            self.observer.message_delivered(&MessageDelivery { tick, created, source, destination, traffic, flits });
+        }
+        self.tell_sink(node, packet, payload, now, |sink, arrival, now, actions| sink.on_data(arrival, now, actions));
+    }
+
+    /// Tells the sink of a node, if there is one, something about a data packet.
+    fn tell_sink(
+        &mut self,
+        node: u32,
+        packet: &Packet,
+        payload: Payload<'_>,
+        now: Time,
+        tell: impl FnOnce(&mut dyn Sink, &Arrival<'_>, u64, &mut Vec<SinkAction>),
+    ) {
+        if self.protocol.sinks.is_empty() {
+            return;
+        }
+        let mut actions = std::mem::take(&mut self.protocol.sink_actions);
+        let &Packet { kind, source: from, destination: to, flits, marks, hops, .. } = packet;
+        let payload = payload.words(packet, &self.payloads, &self.fabric);
+        let (packet, sent_at, entropy) = (packet.name(), packet.injected(), packet.header.entropy);
+        let arrival = Arrival { kind, from, to, packet, flits, marks, entropy, sent_at, hops, payload };
+        tell(self.protocol.sinks[node as usize].as_mut(), &arrival, now.into(), &mut actions);
+        self.act_as_sink(node, actions, now);
+    }
+
     fn receive_control(&mut self, node: u32, place: u32, packet: &Packet, direction: Direction, now: Time) {
-        if direction == Direction::Request {
+        if direction.asks_sink() {
+            if direction == Direction::Trimmed {
+                self.nodes.flits_dropped += i64::from(packet.word);
+            }
             let request = packet.control(place, &self.payloads, &self.fabric).expect("a request is a control packet");
-            self.protocol.sinks[node as usize].on_request(&request, now.into(), &mut self.protocol.replies);
-            self.send_replies(node, now);
+            let mut actions = std::mem::take(&mut self.protocol.sink_actions);
+            self.protocol.sinks[node as usize].on_request(&request, now.into(), &mut actions);
+            self.act_as_sink(node, actions, now);
         } else if !self.protocol.sources.is_empty() {
             self.on_control(node, place, packet, now);
         }
     }
 
-    fn send_replies(&mut self, node: u32, now: Time) {
-        let mut replies = std::mem::take(&mut self.protocol.replies);
-        for reply in replies.drain(..) {
-            self.send_control(node, &reply, now);
+    /// A timer of the sink is due.
+    pub(super) fn on_sink_timer(&mut self, node: u32, token: u32, now: Time) {
+        let mut actions = std::mem::take(&mut self.protocol.sink_actions);
+        self.protocol.sinks[node as usize].on_timer(token, now.into(), &mut actions);
+        self.act_as_sink(node, actions, now);
+    }
+
+    /// A message of the control network is due, or a timer of a controller.
+    pub(crate) fn receive_message(&mut self, now: Time) {
+        let Some(ControlMessage { from, to, words }) = self.control_network.take(now.into(), &mut self.wheel) else {
+            return;
+        };
+        let tick = u64::from(now);
+        match to {
+            Party::Source(node) => {
+                let node = self.control_network.place(node);
+                let mut actions = std::mem::take(&mut self.protocol.actions);
+                self.protocol.sources[node as usize].on_message(from, &words, tick, &mut actions);
+                self.act(node, &mut actions, now);
+                self.protocol.actions = actions;
+            }
+            Party::Sink(node) => {
+                let node = self.control_network.place(node);
+                let mut actions = std::mem::take(&mut self.protocol.sink_actions);
+                self.protocol.sinks[node as usize].on_message(from, &words, tick, &mut actions);
+                self.act_as_sink(node, actions, now);
+            }
+            Party::Controller(_) => unreachable!("controllers are told by the control network"),
         }
-        self.protocol.replies = replies;
+    }
+
+    /// Does what the sink wants, and keeps the memory of the list.
+    fn act_as_sink(&mut self, node: u32, mut actions: Vec<SinkAction>, now: Time) {
+        for action in actions.drain(..) {
+            match action {
+                SinkAction::Control(control) => self.send_control(node, &control, now),
+                SinkAction::Timer { at, token } => {
+                    self.wait_until(node, at.max(u64::from(now) + 1), What::SinkTimer { token });
+                }
+                SinkAction::Tell { to, words } => {
+                    self.control_network.send(Party::Sink(self.node_ids[node as usize]), to, words);
+                }
+            }
+        }
+        self.protocol.sink_actions = actions;
+    }
+}
+
+/// Where the payload of a packet is.
+#[derive(Clone, Copy)]
+enum Payload<'a> {
+    /// Where that of the packet was with this place in the pool.
+    Of(u32),
+    /// Here.
+    Words(&'a [u64]),
+}
+
+impl<'a> Payload<'a> {
+    /// The words that the protocol declares for a packet.
+    fn words(self, packet: &Packet, payloads: &'a Payloads, fabric: &Fabric) -> &'a [u64] {
+        match self {
+            Self::Of(place) => payloads.of(place, fabric.kinds[packet.kind.index()].payload_words),
+            Self::Words(words) => words,
+        }
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct KeptMessage {
     /// What has not been sent and was taken out of the send queue: its first packet, and its flits.
     pub rest_index: u32,
     pub rest_flits: u32,
+    /// The number of its first packet in its flow, where flows are numbered.
+    pub first_number: u32,
 }
 
 /// The messages of a node, by name. Names are used again.
@@ -31,7 +33,16 @@ impl RetransmitBuffer {
     pub fn keep(&mut self, message: &Waiting, packet_flits_max: u16) -> u32 {
         let &Waiting { created, destination, flits_left: flits, traffic, .. } = message;
         let packets_left = flits.div_ceil(packet_flits_max.into());
-        let copy = KeptMessage { created, destination, flits, traffic, packets_left, rest_index: 0, rest_flits: 0 };
+        let copy = KeptMessage {
+            created,
+            destination,
+            flits,
+            traffic,
+            packets_left,
+            rest_index: 0,
+            rest_flits: 0,
+            first_number: 0,
+        };
         if let Some(name) = self.free.pop() {
             self.messages[name as usize] = copy;
             return name;

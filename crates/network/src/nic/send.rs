@@ -27,7 +27,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let process = &mut self.nodes.processes[process as usize];
             let (traffic, is_due) = (process.traffic, process.next_cycle() == Some(cycle));
             if is_due {
-                let plan = &self.fabric.workload.traffics[usize::from(traffic)];
+                let plan = &self.fabric.workload.flows[usize::from(traffic)];
                 let request = process.fire(plan, self.node_ids[node as usize]);
                 next = earlier(next, process.next_cycle());
                 self.offer_message(node, traffic, request.destination, request.flits, now);
@@ -203,12 +203,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
         }
         let packet = self.pool.insert(part.packet(self.node_ids[node as usize], flits, send_as, &self.fabric, now));
-        if self.payloads.exist() {
-            self.write_payload(node, packet, now);
+        if self.fabric.completes_packets {
+            self.complete_packet(node, packet, now);
         }
         self.launch(node, packet, vc, now);
         if let Again::Packet { .. } = again {
-            self.nodes.flits_dropped -= u64::from(flits);
+            self.nodes.flits_dropped -= i64::from(flits);
             self.observer.packet_sent_again(&self.pool[packet], now.into());
         }
         true
@@ -228,8 +228,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let Some(vc) = self.channel_for(node, lane, send_as.class, flits) else { continue };
             self.nodes.nodes[node as usize].last_lane = lane as u8;
             let packet = self.cut_packet(node, lane, flits, send_as, now);
-            if self.payloads.exist() {
-                self.write_payload(node, packet, now);
+            if self.fabric.completes_packets {
+                self.complete_packet(node, packet, now);
             }
             self.launch(node, packet, vc, now);
             if self.fabric.hooks.departures {
@@ -237,7 +237,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
             return true;
         }
-        false
+        // A source that sends none of its packets may have come to send control packets.
+        !self.protocol.sources.is_empty() && self.inject_control(node, now)
     }
 
     /// The size of the next packet of a lane that may leave, and what it leaves as.

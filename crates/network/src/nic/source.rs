@@ -1,6 +1,6 @@
 //! The protocol's source is asked and told, and what it wants is done.
 
-use tailback_protocol::{Control, Direction, Outgoing, PacketKind, PacketRef, SourceAction, Verdict};
+use tailback_protocol::{Control, Direction, Outgoing, PacketKind, PacketRef, Party, SourceAction, Verdict};
 
 use super::due::{Again, What};
 use super::send::source_lane;
@@ -72,6 +72,11 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let copies = &mut self.nodes.copies[node as usize];
             if message.serial == NONE {
                 message.serial = copies.keep(message, self.fabric.spec.packet_flits_max);
+                if self.fabric.hooks.resequencing.is_some() {
+                    let packets = message.flits_left.div_ceil(self.fabric.spec.packet_flits_max.into());
+                    let first = self.nodes.numbering.take(node, message.destination, packets);
+                    copies.get_mut(message.serial).first_number = first;
+                }
             }
             message_flits = copies.get(message.serial).flits;
         }
@@ -79,15 +84,40 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         Outgoing { packet, source, destination: message.destination, flits, message_flits }
     }
 
-    /// A data packet gets its payload before it leaves.
+    /// A data packet gets its entropy value and its payload before it leaves.
     #[cold]
-    pub(super) fn write_payload(&mut self, node: u32, packet: u32, now: Time) {
+    pub(super) fn complete_packet(&mut self, node: u32, packet: u32, now: Time) {
+        if self.fabric.hooks.entropy {
+            let outgoing = self.departing(node, packet);
+            let entropy = self.protocol.sources[node as usize].entropy(&outgoing, now.into());
+            self.pool[packet].header.entropy = entropy;
+        }
+        if self.payloads.exist() {
+            self.write_payload(node, packet, now);
+        }
+    }
+
+    fn write_payload(&mut self, node: u32, packet: u32, now: Time) {
         self.payloads.set(packet, &[]);
         let words = self.fabric.kinds[self.pool[packet].kind.index()].payload_words;
         if words > 0 && !self.protocol.sources.is_empty() {
             let outgoing = self.departing(node, packet);
             let payload = self.payloads.of_mut(packet, words);
             self.protocol.sources[node as usize].write_payload(&outgoing, now.into(), payload);
+        }
+        if self.fabric.hooks.resequencing.is_some() {
+            let number = self.number(node, packet);
+            self.payloads.set_last_of(packet, number.into());
+        }
+    }
+
+    /// The number of a packet that leaves in its flow. Where copies are kept a message got its numbers with its name, as its packets may leave
+    /// in any order and again.
+    fn number(&mut self, node: u32, packet: u32) -> u32 {
+        let packet = &self.pool[packet];
+        match self.nodes.copies.get(node as usize) {
+            Some(copies) => copies.get(packet.message).first_number.wrapping_add(packet.index()),
+            None => self.nodes.numbering.take(node, packet.destination, 1),
         }
     }
 
@@ -110,7 +140,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// A control packet for the source has arrived.
     pub(super) fn on_control(&mut self, node: u32, place: u32, packet: &Packet, now: Time) {
         if self.fabric.direction(packet.kind) == Direction::Nack {
-            self.nodes.flits_dropped += u64::from(packet.about_flits);
+            self.nodes.flits_dropped += i64::from(packet.about_flits);
         }
         let control = packet.control(place, &self.payloads, &self.fabric).expect("only control packets come here");
         let mut actions = std::mem::take(&mut self.protocol.actions);
@@ -121,7 +151,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Does what the source wants.
-    fn act(&mut self, node: u32, actions: &mut Vec<SourceAction>, now: Time) {
+    pub(super) fn act(&mut self, node: u32, actions: &mut Vec<SourceAction>, now: Time) {
         for action in actions.drain(..) {
             match action {
                 SourceAction::Control(control) => self.send_control(node, &control, now),
@@ -151,6 +181,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 SourceAction::Timer { at, token } => {
                     self.wait_until(node, at.max(u64::from(now) + 1), What::Timer { token });
                 }
+                SourceAction::Tell { to, words } => {
+                    self.control_network.send(Party::Source(self.node_ids[node as usize]), to, words);
+                }
             }
         }
     }
@@ -173,9 +206,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Puts a control packet among those of its class.
     pub(super) fn send_control(&mut self, node: u32, control: &Control, now: Time) {
         let place = self.pool.insert(Packet::of_control(control, &self.fabric, now));
-        if self.payloads.exist() {
-            self.payloads.set(place, &control.payload);
-        }
+        self.payloads.set_control(place, control, &self.fabric.kinds[control.kind.index()]);
         self.nodes.nodes[node as usize].control_waiting += 1;
         let class = self.pool[place].class;
         let list = self.nodes.control_list(node, class);
@@ -210,7 +241,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Lets something wait until a tick that lies ahead.
-    fn wait_until(&mut self, node: u32, tick: u64, what: What) {
+    pub(super) fn wait_until(&mut self, node: u32, tick: u64, what: What) {
         // Beyond the end of time nothing is sent.
         let at = Time::try_from(tick).unwrap_or(Time::MAX);
         let announcement = self.nodes.due[node as usize].wait(at, what);
@@ -235,6 +266,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 What::Again(again) => self.line_up(node, again),
                 What::Queue { destination, lane } => self.nodes.sources.unpark(node, lane.into(), destination),
                 What::Timer { token } => self.on_timer(node, token, now),
+                What::SinkTimer { token } => self.on_sink_timer(node, token, now),
             }
         }
         if let Some((at, number)) = self.nodes.due[node as usize].next_announcement() {

@@ -6,6 +6,7 @@ use tailback_workload::Process;
 
 use super::due::DueQueue;
 use super::receive::Reassembly;
+use super::resequence::{Numbering, Resequencing};
 use super::retransmit::RetransmitBuffer;
 use super::source_queues::{EMPTY, List, SourceQueues};
 use crate::fabric::Fabric;
@@ -46,9 +47,12 @@ pub(crate) struct NodeState {
     controls: Vec<List>,
     /// By node, where the protocol wants copies: the messages that are not done.
     pub copies: Vec<RetransmitBuffer>,
-    /// By node, where the protocol has sources: what is to be sent from some time on.
+    /// By node, where the protocol has sources or sinks: what is to be done from some time on.
     pub due: Vec<DueQueue>,
     pub reassembly: Reassembly,
+    /// Where data reaches sinks in order: the numbers of packets, and those that wait for others before them.
+    pub numbering: Numbering,
+    pub resequencing: Resequencing,
     /// The random streams for choosing channels. Only where channels are chosen at random.
     pub streams: Vec<Stream>,
     /// Nodes that may be able to send in this tick.
@@ -56,8 +60,9 @@ pub(crate) struct NodeState {
     /// Data flits that were offered and not lost, and data flits that have arrived.
     pub flits_offered: u64,
     pub flits_received: u64,
-    /// Data flits that were dropped, as their sources know, and have not been sent again.
-    pub flits_dropped: u64,
+    /// Data flits that were dropped, as NACKs have told sources and trimmed packets have told sinks here, without those that
+    /// sources here have sent again: negative where it was the sinks of others that were told.
+    pub flits_dropped: i64,
 }
 
 /// Purposes of random streams of nodes, beside those of the workload, which are small.
@@ -109,7 +114,8 @@ impl NodeState {
         });
         let nodes = nodes.collect();
         let classes = fabric.spec.classes.len();
-        let has_sources = fabric.protocol.source(&fabric.station()).is_some();
+        let station = fabric.station();
+        let has_timers = fabric.protocol.source(&station).is_some() || fabric.protocol.sink(&station).is_some();
         let random = fabric.spec.nic.vc_choice == InjectionVc::Random;
         let stream = |&node: &u32| Stream::new(fabric.seed, node.into(), CHANNEL_CHOICE);
         Self {
@@ -119,8 +125,10 @@ impl NodeState {
             sources: SourceQueues::new(fabric, node_ids.len()),
             controls: vec![EMPTY; if classes > 1 { node_ids.len() * classes } else { 0 }],
             copies: vec![RetransmitBuffer::default(); if fabric.hooks.copies { node_ids.len() } else { 0 }],
-            due: vec![DueQueue::default(); if has_sources { node_ids.len() } else { 0 }],
+            due: vec![DueQueue::default(); if has_timers { node_ids.len() } else { 0 }],
             reassembly: Reassembly::default(),
+            numbering: Numbering::default(),
+            resequencing: Resequencing::default(),
             streams: if random { node_ids.iter().map(stream).collect() } else { Vec::new() },
             ready: Vec::new(),
             flits_offered: 0,

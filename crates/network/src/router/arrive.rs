@@ -22,14 +22,29 @@ impl<M: Microarchitecture> Routers<M> {
             let channel = self.channel(port, vc);
             self.extras.occupied[channel] += flits;
         }
+        if self.may(self.rules.records_paths) {
+            self.note_path(id, packet, around);
+        }
         if self.routes_on_arrival() {
             id.voq = self.route_on_arrival(id, packet, now, around);
         }
-        if self.may(self.rules.watches_arrivals || self.rules.counts_for_nodes)
-            && self.ends_here(id, packet, now, around)
-        {
-            return;
+        if self.may(self.rules.watches_arrivals || self.rules.counts_for_nodes) {
+            self.arrive_watched(id, packet, now, around);
+        } else {
+            self.join_queue(id, packet, flits, now, around);
         }
+    }
+
+    /// A packet joins its queue at an input.
+    #[inline]
+    pub(super) fn join_queue(
+        &mut self,
+        id: QueueId,
+        packet: u32,
+        flits: u16,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) {
         let index = self.queue_index(id);
         let queue = &mut self.queues[index];
         let last = std::mem::replace(&mut queue.tail, packet);
@@ -38,7 +53,7 @@ impl<M: Microarchitecture> Routers<M> {
             return;
         }
         queue.head = packet;
-        if self.rules.tells_heads && !self.is_internal(port) && !self.is_crossing_still(id) {
+        if self.rules.tells_heads && !self.is_internal(id.index) && !self.is_crossing_still(id) {
             self.tell_head(id, packet, self.entry(id, around.fabric).1, now, around);
         }
         let alone_from = if self.might(self.rules.head_delay > 0) { now.max(self.crossing_until(id)) } else { now };
@@ -174,6 +189,9 @@ impl<M: Microarchitecture> Routers<M> {
         now: Time,
         around: &mut Surroundings<'_>,
     ) -> (Step, u8) {
+        if let Some(port) = self.recorded_port(packet, around) {
+            return self.step_on_path(id, packet, port, around);
+        }
         let class = around.pool[packet].class;
         let input = &self.inputs[id.index as usize];
         let vc = id.vc - around.fabric.first_vc(class, input.link_class);
@@ -181,8 +199,11 @@ impl<M: Microarchitecture> Routers<M> {
         let entry = if own { Lane::OWN } else { Lane { port: id.port, vc } };
         let outputs = self.outputs(input.router, class, flits, now, around.fabric);
         let mut step = around.route(input.router, packet, entry, outputs);
-        if cfg!(debug_assertions) && !own {
-            around.assert_named(input.router, class, entry, &step);
+        if cfg!(debug_assertions) {
+            around.assert_only_port(input.router, packet, entry, &step);
+            if !own {
+                around.assert_named(input.router, class, entry, &step);
+            }
         }
         let output = &self.outputs[input.first_port as usize + usize::from(step.port)];
         if self.may(output.is_terminal() && step.vcs > 0) {

@@ -364,6 +364,7 @@ pub(super) fn is_plain(shape: &Shape, rules: &Rules) -> bool {
         && rules.ejection_vcs == 1
         && !(rules.routes_on_arrival
             || rules.has_internal_port
+            || rules.records_paths
             || rules.watches_arrivals
             || rules.watches_heads
             || rules.watches_crossings)

@@ -1,13 +1,13 @@
 //! What routers act on, beside themselves.
 
-use tailback_engine::{Kinds, Outbox, Tick, Wheel};
+use tailback_engine::{Outbox, Tick, Wheel};
 use tailback_random::Stream;
 use tailback_routing::{Agent, Header, Lane, Notice, Step};
 use tailback_topology::{Port, RouterId};
 
 use super::view::{Outputs, RouterView};
 use super::{Microarchitecture, Routers};
-use crate::event::{Event, EventKind, credit, has, sort};
+use crate::event::{BROADCAST, Event, EventKind, credit, sort};
 use crate::fabric::Fabric;
 use crate::link::{FarEnd, FarKind};
 use crate::packet::{Packet, Pool};
@@ -86,9 +86,24 @@ impl Surroundings<'_> {
         self.fabric.assert_named(self.router_ids[router as usize], class, entry, step);
     }
 
+    /// Checks that a packet leaves by the only port by which it can, where its routing agent knows of one.
+    pub fn assert_only_port(&self, router: u32, packet: u32, entry: Lane, step: &Step) {
+        let Packet { class, header, .. } = &self.pool[packet];
+        let only = self.only_port(router, *class, entry, header);
+        assert!(
+            step.vcs == 0 || only.is_none_or(|port| port == step.port),
+            "{only:?} was to be the only port: {step:?}"
+        );
+    }
+
     /// Whether a packet that came in by `entry` leaves by its node's port, as far as its routing agent can tell already.
     pub fn ejects(&self, router: u32, class: u8, entry: Lane, header: &Header) -> bool {
         self.agents[usize::from(class) * self.streams.len() + router as usize].ejects(entry, header)
+    }
+
+    /// The port by which a packet leaves that came in by `entry`, if there is only one by which it can.
+    pub fn only_port(&self, router: u32, class: u8, entry: Lane, header: &Header) -> Option<Port> {
+        self.agents[usize::from(class) * self.streams.len() + router as usize].only_port(entry, header)
     }
 
     /// Tells the routing agent of a router that a packet has become head of its queue. Returns the port for which others are to
@@ -111,12 +126,11 @@ impl Surroundings<'_> {
 
     /// Lets agents look around and broadcast, before routers allocate.
     #[inline]
-    pub fn listen<M: Microarchitecture>(&mut self, routers: &mut Routers<M>, kinds: Kinds, now: Time) {
+    pub fn listen<M: Microarchitecture>(&mut self, routers: &mut Routers<M>, now: Time) {
         if self.broadcasts.state.look_due {
             self.look_around(routers, now);
         }
-        if has(kinds, EventKind::Broadcast) {
-            while self.wheel.take_batch(EventKind::Broadcast as usize).is_some() {}
+        if std::mem::take(&mut self.broadcasts.state.broadcast_due) {
             self.broadcast(routers, now);
         }
     }
@@ -148,7 +162,7 @@ impl Surroundings<'_> {
             }
         }
         let period = interests.broadcast_cycles.map_or(0, |cycles| cycles * self.fabric.spec.ticks_per_cycle);
-        self.schedule(now + period, Event::at(EventKind::Broadcast, 0, 0));
+        self.schedule(now + period, Event::at(EventKind::Notice, BROADCAST, 0));
     }
 
     fn tell(&mut self, class: u8, router: u32, notice: Notice, now: Time) {

@@ -1,10 +1,10 @@
-//! Where the protocol's part of a router is asked about packets, and does what it wants done: packets are dropped or
-//! absorbed, and control packets sent, which come in by an internal port, behind which nothing is.
+//! Where the protocol's part of a router is asked about packets, and does what it wants done: packets are dropped, trimmed or
+//! absorbed, and control packets sent. What is sent or trimmed comes in by an internal port, behind which nothing is.
 //!
-//! **The invariant it keeps:** only lossy data is dropped, each packet with a control packet that says so; the credits of what
+//! **The invariant it keeps:** only lossy data is dropped or trimmed, and a control packet says so; the credits of what
 //! ends here are given back.
 
-use tailback_protocol::{Control, Direction, Fate, Fill, Here, Moment, Passing, PortVc, SwitchAction, View};
+use tailback_protocol::{Control, Direction, Fate, Fill, Here, Moment, Passing, PathUse, PortVc, SwitchAction, View};
 
 use super::state::QueueId;
 use super::{Microarchitecture, PortId, Routers, Surroundings};
@@ -15,8 +15,16 @@ use crate::protocol_state::ProtocolState;
 use crate::time::Time;
 
 impl<M: Microarchitecture> Routers<M> {
+    /// A packet comes in where switches are asked about arrivals, or count them: it ends here, or joins its queue.
+    pub(super) fn arrive_watched(&mut self, id: QueueId, packet: u32, now: Time, around: &mut Surroundings<'_>) {
+        if !self.ends_here(id, packet, now, around) {
+            self.join_queue(id, packet, around.pool[packet].flits, now, around);
+        }
+        self.act(id, now, around);
+    }
+
     /// A packet that has just come in and is in no queue yet. Returns whether it ends here.
-    pub(super) fn ends_here(&mut self, id: QueueId, packet: u32, now: Time, around: &mut Surroundings<'_>) -> bool {
+    fn ends_here(&mut self, id: QueueId, packet: u32, now: Time, around: &mut Surroundings<'_>) -> bool {
         let node_port = self.node_port(id, packet, around);
         let output = node_port.map(|port| PortVc { port, vc: 0 });
         let kind = around.pool[packet].kind;
@@ -29,20 +37,19 @@ impl<M: Microarchitecture> Routers<M> {
                 self.begins_to_wait(id, packet, port, around);
             }
         } else {
-            let gone = around.pool.remove(packet);
-            self.free_buffer(id, gone.flits, now, around);
-            self.bury(gone, fate, id, now, around);
-        }
-        if asked {
-            self.act(id, now, around);
+            self.free_buffer(id, around.pool[packet].flits, now, around);
+            self.end(packet, fate, id, now, around);
         }
         ends
     }
 
     /// The port of the node that a packet is for that has come in, if that is where it leaves.
-    fn node_port(&self, id: QueueId, packet: u32, around: &Surroundings<'_>) -> Option<u8> {
+    pub(super) fn node_port(&self, id: QueueId, packet: u32, around: &Surroundings<'_>) -> Option<u8> {
         if self.routes_on_arrival() {
             return self.outputs[self.output_of(id, id.voq)].is_terminal().then_some(id.voq);
+        }
+        if let Some(port) = self.recorded_port(packet, around) {
+            return self.outputs[self.output_of(id, port)].is_terminal().then_some(port);
         }
         let record = &around.pool[packet];
         let (_, entry) = self.entry(id, around.fabric);
@@ -83,7 +90,10 @@ impl<M: Microarchitecture> Routers<M> {
         let own = if waits { record.flits.into() } else { 0 };
         let first_port = self.inputs[id.index as usize].first_port;
         let view = RouterBuffers { routers: self, fabric, first_port, now, own };
-        let (control, name) = (record.control(packet, around.payloads, fabric), record.name());
+        let (mut control, name) = (record.control(packet, around.payloads, fabric), record.name());
+        if let Some(control) = control.as_mut().filter(|_| fabric.kinds[record.kind.index()].path == PathUse::Follows) {
+            control.path = control.path.before_step(); // what takes the packet's place here steps back anew
+        }
         let payload = around.payloads.of_mut(packet, fabric.kinds[record.kind.index()].payload_words);
         let Packet { kind, source, destination, flits, .. } = *record;
         let marks = &mut record.marks;
@@ -96,19 +106,27 @@ impl<M: Microarchitecture> Routers<M> {
         switch.ask(moment, &mut packet, &mut here)
     }
 
-    /// What is left to do about a packet that has ended here.
-    fn bury(&mut self, gone: Packet, fate: Fate, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
-        let router = self.router_of(id);
+    /// A packet that has left its buffer ends here, or at least its data does.
+    fn end(&mut self, packet: u32, fate: Fate, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
+        let (router, direction) = (self.router_of(id), around.fabric.direction(around.pool[packet].kind));
         match fate {
             Fate::Forward => unreachable!("it goes on"),
             Fate::Drop(control) => {
-                let direction = around.fabric.direction(gone.kind);
                 assert!(direction == Direction::LossyData, "a switch drops {direction:?}");
+                let gone = around.pool.remove(packet);
                 around.protocol.dropped.push(gone);
                 self.inject_control(router, &control, now, around);
             }
+            Fate::Trim(kind) => {
+                assert!(direction == Direction::LossyData, "a switch trims {direction:?}");
+                let record = &mut around.pool[packet];
+                around.protocol.dropped.push(record.clone());
+                record.trim(kind, around.fabric, now);
+                self.come_in_internally(router, packet, now, around);
+            }
             Fate::Absorb(answer) => {
-                assert!(!around.fabric.direction(gone.kind).carries_data(), "a switch absorbs data");
+                assert!(!direction.carries_data(), "a switch absorbs {direction:?}");
+                around.pool.remove(packet);
                 if let Some(control) = answer {
                     self.inject_control(router, &control, now, around);
                 }
@@ -126,6 +144,7 @@ impl<M: Microarchitecture> Routers<M> {
         for action in actions.drain(..) {
             match action {
                 SwitchAction::Send(control) => self.inject_control(router, &control, now, around),
+                SwitchAction::MarkQueued { like, marks } => self.mark_queued(first_port, like, marks, around),
                 SwitchAction::Timer { at, token } => {
                     let event = Event::at(EventKind::SwitchTimer, first_port, token);
                     around.wheel.schedule(at.max(u64::from(now) + 1), event);
@@ -183,21 +202,21 @@ impl<M: Microarchitecture> Routers<M> {
         let fate = self.ask(moment, id, queue.head, port.map(|port| PortVc { port, vc: 0 }), now, around);
         let ends = fate != Fate::Forward;
         if ends {
-            let gone = self.take_head(id, now, around);
+            let packet = self.take_head(id, now, around);
             if let Some(port) = port.filter(|_| self.rules.counts_for_nodes) {
-                self.waits_no_more(self.output_of(id, port) as u32, &gone, around.fabric);
+                self.waits_no_more(self.output_of(id, port) as u32, &around.pool[packet], around.fabric);
             }
-            self.bury(gone, fate, id, now, around);
+            self.end(packet, fate, id, now, around);
         }
         self.act(id, now, around);
         ends
     }
 
-    /// Takes the head of a queue away, and gives its credits back.
-    fn take_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> Packet {
-        let gone = around.pool.remove(self.queue(id).head);
-        self.free_buffer(id, gone.flits, now, around);
-        let behind = gone.next;
+    /// Takes the head of a queue out of it, and gives its credits back.
+    fn take_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> u32 {
+        let head = self.queue(id).head;
+        let Packet { flits, next: behind, .. } = around.pool[head];
+        self.free_buffer(id, flits, now, around);
         let queue = self.queue_index(id);
         self.queues[queue].head = behind;
         self.clear_awake(id);
@@ -211,7 +230,7 @@ impl<M: Microarchitecture> Routers<M> {
             self.set_head(id, queue, behind, flits, around);
             self.begin_asking(id, from, now, around);
         }
-        gone
+        head
     }
 
     /// Makes sure that an event wakes the head of a queue, which is going to sleep, when it has waited for too long.
@@ -251,9 +270,14 @@ impl<M: Microarchitecture> Routers<M> {
         let mut packet = Packet::of_control(control, around.fabric, now);
         packet.vc = around.fabric.spec.classes[usize::from(packet.class)].first_vc[0];
         let packet = around.pool.insert(packet);
-        if around.payloads.exist() {
-            around.payloads.set(packet, &control.payload);
-        }
+        around.payloads.set_control(packet, control, &around.fabric.kinds[control.kind.index()]);
+        self.come_in_internally(router, packet, now, around);
+    }
+
+    /// A packet that a router sends or has trimmed comes in by its internal port. Trimmed packets do as well, as what feeds the
+    /// port that they came by has taken credits of another virtual channel than the one they are in now: in that one they would
+    /// take room for which others have credits.
+    fn come_in_internally(&mut self, router: u32, packet: u32, now: Time, around: &mut Surroundings<'_>) {
         let port = self.internal_port();
         self.arrive(self.port_index(PortId { router, port }), packet, now, around);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{
-    General, NetworkPlan, NetworkRegion, NicSpec, OutputQueueSpec, QueuePer, RouterSpec, SourceQueues, ZeroLoad,
+    General, NetworkPlan, NetworkRegion, NicSpec, OutputQueueSpec, Packet, QueuePer, RouterSpec, SourceQueues, ZeroLoad,
 };
 use tailback_protocol::{PacketKind, Protocol, Way};
 use tailback_reservation::{Lead, Lhrp, Smsrp, Srp, Terms, kind};
@@ -14,11 +14,13 @@ use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
 use crate::notes::Log;
 use crate::sample::{Sample, fixed};
+use crate::scheduler::{KEEPS_TICKS, Scheduler, THINKS_TICKS};
 
-const TERMS: Terms = Terms { way: Way::Minimal, lead: Lead::Latency, overhead: 0.0, toll: 0, notice: 0 };
+const TERMS: Terms =
+    Terms { way: Way::Minimal, lead: Lead::Latency, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 0 };
 
 /// A single switch on which `sources` nodes send packets of 4 flits to the last one, at full rate until cycle `until`.
-fn plan(protocol: Arc<dyn Protocol>, sources: u64, until: u64) -> NetworkPlan {
+pub fn plan(protocol: Arc<dyn Protocol>, sources: u64, until: u64) -> NetworkPlan {
     let numbers: &'static [(&str, &[u64])] = if sources == 1 { &[("nodes", &[2])] } else { &[("nodes", &[3])] };
     let nodes = sources as u32 + 1;
     let sample = fixed(("single-switch", numbers));
@@ -50,16 +52,36 @@ fn carries_data(kind: PacketKind) -> bool {
     kind == PacketKind::DATA || kind == kind::SPECULATIVE
 }
 
+/// A packet that arrives at its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    pub tick: u64,
+    pub from: u32,
+    pub kind: PacketKind,
+    /// When it left its source.
+    pub sent_at: u64,
+    pub flits: u16,
+}
+
 /// What arrives and when, until nothing happens any more.
-fn arrivals(plan: NetworkPlan) -> Vec<(u64, u32, PacketKind)> {
+pub fn deliveries(plan: NetworkPlan) -> Vec<Delivery> {
     let mut simulation: Simulation<NetworkRegion<Log, General>> = plan.build(|_| Log::default());
     simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
     let region = simulation.regions().next().expect("there is one region");
-    region.observer().0.iter().map(|(tick, packet)| (*tick, packet.source, packet.kind)).collect()
+    let delivery = |(tick, packet): &(u64, Packet)| {
+        let &Packet { source: from, kind, flits, .. } = packet;
+        Delivery { tick: *tick, from, kind, sent_at: packet.injected(), flits }
+    };
+    region.observer().0.iter().map(delivery).collect()
+}
+
+/// The same by time, source and kind.
+fn arrivals(plan: NetworkPlan) -> Vec<(u64, u32, PacketKind)> {
+    deliveries(plan).into_iter().map(|delivery| (delivery.tick, delivery.from, delivery.kind)).collect()
 }
 
 /// How long a packet takes that is alone, and how long one that the router sends itself.
-fn latencies(plan: &NetworkPlan) -> (u64, u64, u64) {
+pub fn latencies(plan: &NetworkPlan) -> (u64, u64, u64) {
     let of = |flits| ZeroLoad::new(&plan.spec, &[], flits).total();
     (of(4), of(1), of(1) - u64::from(plan.spec.injection.latency))
 }
@@ -116,6 +138,17 @@ fn srp_asks_first_and_speculates_meanwhile() {
 }
 
 /// Two sources at full rate for one node: it gets all that it can take, and nothing is lost.
+#[test]
+fn a_controller_is_asked_thinks_and_grants_one_credit_after_the_other() {
+    const LATENCY: u64 = 11;
+    let plan = plan(Arc::new(Scheduler { latency: LATENCY, credits: 1 }), 2, 1);
+    let (data, ..) = latencies(&plan);
+    // Both ask at once. The second packet waits for the credit of the first, which its sink keeps for a while.
+    let first = LATENCY + THINKS_TICKS + LATENCY + data;
+    let second = first + KEEPS_TICKS + LATENCY + THINKS_TICKS + LATENCY + data;
+    assert_eq!(arrivals(plan), [(first, 0, PacketKind::DATA), (second, 1, PacketKind::DATA)]);
+}
+
 #[test]
 fn an_overloaded_node_gets_all_that_it_can_take() {
     const CYCLES: u64 = 2000;

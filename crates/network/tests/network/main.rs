@@ -1,14 +1,20 @@
-//! Tests of whole networks, with random topologies, routers and traffics.
+//! Tests of whole networks, with random topologies, routers and flows.
 
 mod by_hand;
 mod conservation;
 mod contention;
 mod deadlock;
 mod determinism;
+mod entropy;
 mod exact;
 mod notes;
 mod one_way;
 mod order;
 mod protocols;
 mod relay;
+mod renato;
+mod resequenced;
+mod reverse;
 mod sample;
+mod scheduler;
+mod trim;

@@ -6,13 +6,20 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tailback_ecn::{Carrier, Ecn, Pacing};
 use tailback_network::{General, NicSpec, RouterSpec, SourceQueues};
+use tailback_protocol::conformance::{Script, run};
 use tailback_protocol::{Protocol, Way};
 use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms};
 
 use crate::conservation::{SILENT_FROM, conserves};
 use crate::determinism::is_determined;
+use crate::entropy::Spray;
 use crate::relay::Relay;
+use crate::renato::Renato;
+use crate::resequenced::Resequenced;
+use crate::reverse::{Reverse, is_reversible};
 use crate::sample::{Sample, samples};
+use crate::scheduler::Scheduler;
+use crate::trim::Trimmer;
 
 /// Protocols that have much to do in small networks.
 fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
@@ -22,19 +29,26 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
                 way: if minimal { Way::Minimal } else { Way::Chosen },
                 lead: if early { Lead::Latency } else { Lead::None },
                 overhead,
-                toll: if early { 0 } else { 3 },
-                notice: if minimal { 0 } else { 37 },
+                control_overhead: if early { 0 } else { 3 },
+                minimum_grant_delay: if minimal { 0 } else { 37 },
             }
         });
     let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
     let numbers = (0u64..100, 1u32..30, 0u32..20, prop::option::of(fabric));
-    (0usize..6, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
+    (0usize..13, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
         let protocol: Arc<dyn Protocol> = match which {
             0 => Arc::new(Srp { terms, timeout, bypass_below: size }),
             1 => Arc::new(Smsrp { terms, timeout }),
             2 => Arc::new(Lhrp { terms, threshold, fabric_drop }),
             3 => Arc::new(Comprehensive { terms, threshold, large_from: size.max(1) }),
             4 => Arc::new(Relay),
+            5 => Arc::new(Scheduler { latency: 1 + timeout, credits: threshold }),
+            6 => Arc::new(Resequenced(Arc::new(Srp { terms, timeout, bypass_below: size }))),
+            7 => Arc::new(Resequenced(Arc::new(Smsrp { terms, timeout }))),
+            8 => Arc::new(Renato::default()),
+            9 => Arc::new(Trimmer { threshold, timeout }),
+            10 => Arc::new(Spray { values: 1 + size as u16 }),
+            11 => Arc::new(Reverse { way: terms.way, routers_answer: timeout % 2 == 0 }),
             _ => Arc::new(Ecn {
                 pacing: Pacing { increment: timeout, longest: 400, timer: u64::from(threshold) * 7, decrement: 1 },
                 threshold: f64::from(size) / 20.0,
@@ -53,12 +67,16 @@ fn networks() -> impl Strategy<Value = Sample> {
         .prop_filter("routers reach the nodes that they send to", |(sample, protocol)| {
             !protocol.switch_needs().sends || sample.topology().graph().routers_reach_all_nodes()
         });
-    (pairs, 0usize..5).prop_map(|((sample, protocol), pattern)| {
-        let router = RouterSpec { vc_allocation: false, ..sample.router };
-        let nic = NicSpec { queues: SourceQueues::PerDestination, ..sample.nic };
-        // Half of them overload one node.
-        Sample { protocol, router, nic, pattern: if pattern < 2 { sample.pattern } else { 4 }, ..sample }
-    })
+    (pairs, 0usize..5)
+        .prop_map(|((sample, protocol), pattern)| {
+            let router = RouterSpec { vc_allocation: false, ..sample.router };
+            let nic = NicSpec { queues: SourceQueues::PerDestination, ..sample.nic };
+            // Half of them overload one node.
+            Sample { protocol, router, nic, pattern: if pattern < 2 { sample.pattern } else { 4 }, ..sample }
+        })
+        .prop_filter("answers can take the paths of requests in reverse", |sample| {
+            is_reversible(sample.protocol.as_ref(), sample)
+        })
 }
 
 proptest! {
@@ -67,6 +85,18 @@ proptest! {
     fn everything_arrives(sample in networks()) {
         let acknowledged = conserves::<General>(sample.plan(SILENT_FROM), sample.routing.0);
         prop_assert!(acknowledged.is_ok(), "{}: {:?}", sample.protocol.describe(), acknowledged);
+    }
+
+    #[test]
+    fn protocols_of_tests_keep_what_all_must(
+        numbers in prop::collection::vec(any::<u64>(), 1..150), latency in 1u64..200, credits in 1u32..6,
+    ) {
+        let script = Script::from_numbers(&numbers);
+        let scheduled = run(&Scheduler { latency, credits }, &script);
+        prop_assert!(scheduled.is_ok(), "{scheduled:?}");
+        let terms = Terms { way: Way::Minimal, lead: Lead::None, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 0 };
+        let resequenced = run(&Resequenced(Arc::new(Smsrp { terms, timeout: latency })), &script);
+        prop_assert!(resequenced.is_ok(), "{resequenced:?}");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tailback_protocol::{
     Arrival, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind, Passing, Ports,
-    Protocol, Sink, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds, TrafficClass, Verdict, Watch,
-    Way, remember, write_down,
+    Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds, TrafficClass,
+    Verdict, Watch, Way, remember, write_down,
 };
 
 const ASK: PacketKind = PacketKind::new(1);
@@ -50,7 +50,14 @@ impl Protocol for Relay {
     }
 
     fn switch_needs(&self) -> SwitchNeeds {
-        SwitchNeeds { sends: true, input_buffers: true, output_queues: true, waiting_for_nodes: true, random: true }
+        SwitchNeeds {
+            sends: true,
+            input_buffers: true,
+            output_queues: true,
+            waiting_for_nodes: true,
+            random: true,
+            ..SwitchNeeds::default()
+        }
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
@@ -149,9 +156,9 @@ impl Source for RelaySource {
 struct RelaySink;
 
 impl Sink for RelaySink {
-    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, replies: &mut Vec<Control>) {
+    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, actions: &mut Vec<SinkAction>) {
         assert_eq!(arrival.payload, [u64::from(arrival.hops) + 1, arrival.sent_at], "{arrival:?}");
-        replies.push(arrival.acknowledgement(ECHO).payload(arrival.payload));
+        actions.push(SinkAction::Control(arrival.acknowledgement(ECHO).payload(arrival.payload)));
     }
 }
 

@@ -82,6 +82,7 @@ const DRAGONFLY_ROUTES: &[Route] = &[
 const TREE_ROUTES: &[Route] = &[
     ("nearest-common-ancestor", &[("up", "random"), ("vcs", "2")]),
     ("nearest-common-ancestor", &[("up", "destination"), ("vcs", "1")]),
+    ("nearest-common-ancestor", &[("up", "hash"), ("vcs", "1")]),
 ];
 const BUTTERFLY_ROUTES: &[Route] = &[("destination-tag", &[("vcs", "1")]), ("destination-tag", &[("vcs", "3")])];
 const SWITCH_ROUTES: &[Route] = &[("direct", &[("vcs", "1")]), ("direct", &[("vcs", "3")])];
@@ -394,7 +395,7 @@ impl Sample {
             topology,
             routings,
             spec,
-            workload: Workload { traffics: vec![traffic] },
+            workload: Workload { flows: vec![traffic] },
             seed: self.seed,
             protocol,
             partition,

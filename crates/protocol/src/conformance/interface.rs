@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::control_network::Told;
 use crate::{
-    Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Sink, Source, SourceAction, Verdict,
+    Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Party, Sink, SinkAction, Source,
+    SourceAction, Verdict,
 };
 
 /// A message that is not done.
@@ -26,6 +28,7 @@ enum Due {
     Packet(PacketRef, PacketKind),
     Rest(u32),
     Timer(u32),
+    SinkTimer(u32),
 }
 
 /// What leaves an interface.
@@ -51,6 +54,8 @@ pub(super) struct Interface {
     due: BTreeMap<(u64, u64), Due>,
     serial: u64,
     pub control: VecDeque<Control>,
+    /// What is to be sent on the control network.
+    pub told: Vec<Told>,
 }
 
 impl Interface {
@@ -77,6 +82,7 @@ impl Interface {
             due: BTreeMap::new(),
             serial: 0,
             control: VecDeque::new(),
+            told: Vec::new(),
         }
     }
 
@@ -155,6 +161,10 @@ impl Interface {
                 let mut actions = Vec::new();
                 self.source.as_mut().expect("only sources set timers").on_timer(token, now, &mut actions);
                 self.act(actions)?;
+                self.transmit(now)
+            }
+            Due::SinkTimer(token) => {
+                self.ask_sink(|sink, actions| sink.on_timer(token, now, actions))?;
                 self.transmit(now)
             }
             Due::Packet(packet, kind) => Ok(Some(Launch::Data { kind, packet, marks: 0, again: true })),
@@ -255,9 +265,35 @@ impl Interface {
                 }
                 SourceAction::OpenAll => self.held.clear(),
                 SourceAction::Timer { at, token } => self.insert_due(at, Due::Timer(token)),
+                SourceAction::Tell { to, words } => self.told.push((Party::Source(self.node), to, words)),
             }
         }
         Ok(())
+    }
+
+    /// Tells the sink something, and does what it wants.
+    pub fn ask_sink(&mut self, tell: impl FnOnce(&mut dyn Sink, &mut Vec<SinkAction>)) -> Result<(), String> {
+        let mut actions = Vec::new();
+        tell(self.sink.as_mut().ok_or("there is no sink")?.as_mut(), &mut actions);
+        for action in actions {
+            match action {
+                SinkAction::Control(control) => self.control.push_back(control),
+                SinkAction::Timer { at, token } => self.insert_due(at, Due::SinkTimer(token)),
+                SinkAction::Tell { to, words } => self.told.push((Party::Sink(self.node), to, words)),
+            }
+        }
+        Ok(())
+    }
+
+    /// A message has arrived on the control network.
+    pub fn on_message(&mut self, (from, to, words): &Told, now: u64) -> Result<(), String> {
+        if matches!(to, Party::Sink(_)) {
+            return self.ask_sink(|sink, actions| sink.on_message(*from, words, now, actions));
+        }
+        let mut actions = Vec::new();
+        let source = self.source.as_mut().ok_or("there is no source for a message")?;
+        source.on_message(*from, words, now, &mut actions);
+        self.act(actions)
     }
 
     fn insert_due(&mut self, at: u64, due: Due) {

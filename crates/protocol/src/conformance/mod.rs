@@ -5,8 +5,8 @@
 //! has to come to rest. It fails as soon as one of these does not hold:
 //!
 //! * every packet of every message arrives exactly once, at the node it is for, with its size;
-//! * kinds and classes are declared as the network needs them; only lossy data is dropped, and only control packets end in
-//!   routers;
+//! * kinds and classes are declared as the network needs them; only lossy data is dropped or trimmed, and only control packets end in
+//!   routers; answers on recorded paths have the path of a request of their destination;
 //! * a packet is sent again only if it has been dropped, and is forgotten only when it has arrived;
 //! * in the end every source is idle and every message is done.
 //!
@@ -15,11 +15,17 @@
 //! **What this module must never know:** any concrete protocol. The interface that it has is written to be
 //! obvious, and shares nothing with that of the network.
 
+mod control_network;
+mod declarations;
+mod deliver;
 mod interface;
+mod order;
 mod router;
+mod trace;
 mod world;
 
-pub use world::{Event, Trace, run};
+pub use trace::{Event, Trace};
+pub use world::run;
 
 /// What happens in a run.
 #[derive(Clone, Debug)]

@@ -7,14 +7,15 @@ use tailback_random::Stream;
 use super::Obstacle;
 use super::world::What;
 use crate::{
-    Control, Direction, Fate, Fill, Here, KindDeclaration, Moment, PacketKind, Passing, PortVc, Ports, Protocol,
-    Station, Switch, SwitchAction, View, Watch,
+    Control, Direction, Fate, Fill, Here, KindDeclaration, Moment, PacketKind, Passing, PathUse, PortVc, Ports,
+    Protocol, Station, Switch, SwitchAction, View, Watch,
 };
 
 /// What has become of something that came to a router.
 pub(super) enum Decided {
     Goes,
     Dropped,
+    Trimmed(PacketKind),
     Absorbed,
 }
 
@@ -26,6 +27,8 @@ pub(super) struct Visit {
     pub destination: u32,
     /// Whether the latter is attached to the router.
     pub last_hop: bool,
+    /// The ports that it comes in by and leaves by.
+    pub ports: (u8, u8),
     pub obstacle: Obstacle,
     pub now: u64,
 }
@@ -37,14 +40,15 @@ pub(super) struct Router {
     /// By class, whether packets of it expire.
     expire: Vec<bool>,
     sends: bool,
-    /// How many routers there are: the nodes here are every so many.
-    routers: u32,
+    trims: bool,
     number: u32,
     /// By time and in the order in which they were set.
     timers: BTreeMap<(u64, usize), u32>,
     timers_set: usize,
     random: Option<Stream>,
     sent: Vec<Control>,
+    /// What it has come to mark queued packets with.
+    queue_marks: u8,
 }
 
 /// What there is to see of a router.
@@ -72,25 +76,36 @@ impl View for Seen {
 }
 
 impl Router {
-    pub fn new(protocol: &dyn Protocol, station: &Station, number: u32, routers: u32) -> Self {
+    pub fn new(protocol: &dyn Protocol, station: &Station, number: u32) -> Self {
         Self {
             switch: protocol.switch(station),
             watches: protocol.watches().into_iter().collect(),
             kinds: protocol.kinds(),
             expire: protocol.classes().iter().map(|class| class.queueing_timeout.is_some()).collect(),
             sends: protocol.switch_needs().sends,
-            routers,
+            trims: protocol.switch_needs().trims,
             number,
             timers: BTreeMap::new(),
             timers_set: 0,
             random: protocol.switch_needs().random.then(|| Stream::new(0, number.into(), 0)),
             sent: Vec::new(),
+            queue_marks: 0,
         }
     }
 
     /// Control packets that it has come to send.
     pub fn take_sent(&mut self) -> Vec<Control> {
         std::mem::take(&mut self.sent)
+    }
+
+    /// What queued packets are to be marked with. All wait for the same output here.
+    pub fn queue_marks(&self) -> u8 {
+        self.queue_marks
+    }
+
+    /// They are marked.
+    pub fn take_queue_marks(&mut self) -> u8 {
+        std::mem::take(&mut self.queue_marks)
     }
 
     pub fn next_timer(&self) -> Option<u64> {
@@ -136,7 +151,7 @@ impl Router {
     }
 
     fn ask(&mut self, moment: Moment, what: &mut What, payload: &mut [u64], visit: Visit) -> Result<Decided, String> {
-        let Visit { source, destination, last_hop, obstacle, now } = visit;
+        let Visit { source, destination, last_hop, ports: (input, output), obstacle, now } = visit;
         let switch = self.switch.as_mut().expect("somebody watches");
         let (waiting, flits) = match obstacle {
             Obstacle::Queued(flits) => (flits, 0),
@@ -144,16 +159,18 @@ impl Router {
             Obstacle::Expiry => (0, 0),
         };
         let seen = Seen { waiting, fill: Fill { flits, capacity: 100 } };
-        let node_port = (destination / self.routers) as u8;
-        let output = (last_hop || moment == Moment::Crosses).then_some(PortVc { port: node_port, vc: 0 });
+        let output = (last_hop || moment == Moment::Crosses).then_some(PortVc { port: output, vc: 0 });
         let mut actions = Vec::new();
         let stream = self.random.as_mut();
         let mut here =
-            Here { now, input: PortVc { port: 0, vc: 0 }, output, view: &seen, actions: &mut actions, stream };
+            Here { now, input: PortVc { port: input, vc: 0 }, output, view: &seen, actions: &mut actions, stream };
         let mut packet = match what {
             What::Control(control) => {
                 let (kind, packet, flits) = (control.kind, control.about, self.kinds[control.kind.index()].flits);
-                let said = Some(control.clone());
+                // What takes the place of a packet here steps back anew.
+                let follows = self.kinds[kind.index()].path == PathUse::Follows;
+                let path = if follows { control.path.before_step() } else { control.path };
+                let said = Some(Control { path, ..control.clone() });
                 let Control { marks, payload, .. } = control;
                 Passing { kind, source, destination, packet, flits, marks, control: said, payload }
             }
@@ -165,26 +182,30 @@ impl Router {
         let fate = switch.ask(moment, &mut packet, &mut here);
         let kind = packet.kind;
         self.act(actions, now)?;
-        self.settle(fate, kind, (source, destination))
+        self.settle(fate, kind, source)
     }
 
     /// Sees whether a packet may have that fate.
-    fn settle(&mut self, fate: Fate, kind: PacketKind, (source, destination): (u32, u32)) -> Result<Decided, String> {
+    fn settle(&mut self, fate: Fate, kind: PacketKind, source: u32) -> Result<Decided, String> {
         let direction = self.kinds[kind.index()].direction;
         let about = |control: &Control| self.kinds.get(control.kind.index()).map(|kind| kind.direction);
         match fate {
             Fate::Forward => Ok(Decided::Goes),
             Fate::Drop(control) => {
-                let told = match about(&control) {
-                    Some(Direction::Nack) => control.to == source,
-                    Some(Direction::Request) => control.to == destination,
-                    _ => false,
-                };
+                let told = about(&control) == Some(Direction::Nack) && control.to == source;
                 if direction != Direction::LossyData || !told {
                     return Err(format!("router {}: {kind:?} is dropped, and {control:?} says so", self.number));
                 }
                 self.send(control)?;
                 Ok(Decided::Dropped)
+            }
+            Fate::Trim(to) => {
+                let rest = self.kinds.get(to.index()).map(|kind| kind.direction);
+                if direction != Direction::LossyData || rest != Some(Direction::Trimmed) || !self.trims {
+                    let undeclared = if self.trims { "" } else { ", and has not declared that it trims" };
+                    return Err(format!("router {}: {kind:?} is trimmed to {to:?}{undeclared}", self.number));
+                }
+                Ok(Decided::Trimmed(to))
             }
             Fate::Absorb(answer) => {
                 if direction.carries_data() {
@@ -208,6 +229,7 @@ impl Router {
         for action in actions {
             match action {
                 SwitchAction::Send(control) => self.send(control)?,
+                SwitchAction::MarkQueued { marks, .. } => self.queue_marks |= marks,
                 SwitchAction::Timer { at, .. } if at <= now => {
                     return Err(format!("router {} sets a timer for {at}, and now is {now}", self.number));
                 }

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::{Obstacle, Script, Step, run};
 use crate::{
     Arrival, Baseline, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind, Passing,
-    Ports, Protocol, Sink, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds, TrafficClass, Verdict,
-    Watch, Way,
+    Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds, TrafficClass,
+    Verdict, Watch, Way,
 };
 
 /// A protocol that sends lossy data and may be broken in one way.
@@ -25,11 +25,20 @@ enum Broken {
     Hoarder,
     /// It declares lossy data in the class of lossless data.
     Careless,
+    /// It trims packets to a kind for sources, or has not declared that it trims.
+    Cutter,
+    Surprise,
+    /// Its sinks send what only trimming makes.
+    Forger,
+    /// Its acknowledgements take recorded paths, of which there are none; or data records them.
+    Wanderer,
+    Recorder,
 }
 
 const LOSSY: PacketKind = PacketKind::new(1);
 const ACKNOWLEDGEMENT: PacketKind = PacketKind::new(2);
 const NACK: PacketKind = PacketKind::new(3);
+const HEADER: PacketKind = PacketKind::new(4);
 
 impl Protocol for Broken {
     fn classes(&self) -> Vec<TrafficClass> {
@@ -38,11 +47,14 @@ impl Protocol for Broken {
     }
 
     fn kinds(&self) -> Vec<KindDeclaration> {
+        let lossy = KindDeclaration::lossy_data("lossy_data", if *self == Self::Careless { 0 } else { 1 });
+        let acknowledgements = KindDeclaration::control("acknowledgements", Direction::Feedback, 2);
         vec![
             KindDeclaration::DATA,
-            KindDeclaration::lossy_data("lossy_data", if *self == Self::Careless { 0 } else { 1 }),
-            KindDeclaration::control("acknowledgements", Direction::Feedback, 2),
+            if *self == Self::Recorder { lossy.recording_path() } else { lossy },
+            if *self == Self::Wanderer { acknowledgements.on_recorded_path() } else { acknowledgements },
             KindDeclaration::control("nacks", Direction::Nack, 2),
+            KindDeclaration::control("headers", Direction::Trimmed, 2),
         ]
     }
 
@@ -55,7 +67,7 @@ impl Protocol for Broken {
     }
 
     fn switch_needs(&self) -> SwitchNeeds {
-        SwitchNeeds { sends: true, ..SwitchNeeds::default() }
+        SwitchNeeds { sends: true, trims: *self == Self::Cutter, ..SwitchNeeds::default() }
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
@@ -106,14 +118,19 @@ impl Source for Broken {
 }
 
 impl Sink for Broken {
-    fn on_data(&mut self, arrival: &Arrival<'_>, _: u64, replies: &mut Vec<Control>) {
-        replies.push(arrival.acknowledgement(ACKNOWLEDGEMENT));
+    fn on_data(&mut self, arrival: &Arrival<'_>, _: u64, actions: &mut Vec<SinkAction>) {
+        let kind = if *self == Self::Forger { HEADER } else { ACKNOWLEDGEMENT };
+        actions.push(SinkAction::Control(arrival.acknowledgement(kind)));
     }
 }
 
 impl Switch for Broken {
     fn expires(&mut self, packet: &mut Passing<'_>, _: &mut Here<'_>) -> Fate {
-        Fate::Drop(packet.nack(NACK))
+        match self {
+            Self::Cutter => Fate::Trim(ACKNOWLEDGEMENT),
+            Self::Surprise => Fate::Trim(HEADER),
+            _ => Fate::Drop(packet.nack(NACK)),
+        }
     }
 }
 
@@ -136,6 +153,11 @@ fn what_is_wrong_is_found_out() {
     assert!(complaint(Broken::Backward).contains("is to wait until"));
     assert!(complaint(Broken::Hoarder).contains("not idle"));
     assert!(complaint(Broken::Careless).contains("shares a class"));
+    assert!(complaint(Broken::Cutter).contains("is trimmed to"));
+    assert!(complaint(Broken::Surprise).contains("has not declared that it trims"));
+    assert!(complaint(Broken::Forger).contains("before it was trimmed"));
+    assert!(complaint(Broken::Wanderer).contains("and has none from its destination"));
+    assert!(complaint(Broken::Recorder).contains("the paths of requests are recorded"));
 }
 
 /// A protocol whose sources send nothing before a router has let them: each message asks, the router of the source

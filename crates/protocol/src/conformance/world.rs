@@ -1,75 +1,40 @@
 //! A line of routers with anything in flight at once.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::control_network::ControlNetwork;
+use super::declarations::check_declarations;
 use super::interface::{Interface, Launch};
+use super::order::Order;
 use super::router::{Decided, Router, Visit};
+use super::trace::{Event, Trace};
 use super::{Obstacle, Script, Step};
-use crate::{Arrival, Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Protocol, Station};
+use crate::{
+    Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Party, PathUse, Protocol, Station,
+};
 
-/// Something that happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A packet with data left its source.
-    Sent {
-        /// When.
-        at: u64,
-        /// The number of its message in the order in which they were offered.
-        message: usize,
-        /// Its place in the message.
-        index: u32,
-        /// What it was sent as.
-        kind: PacketKind,
-    },
-    /// It was dropped.
-    Dropped {
-        /// When.
-        at: u64,
-        /// Its message.
-        message: usize,
-        /// Its place.
-        index: u32,
-    },
-    /// It arrived.
-    Arrived {
-        /// When.
-        at: u64,
-        /// Its message.
-        message: usize,
-        /// Its place.
-        index: u32,
-    },
-    /// A control packet arrived at its node.
-    Heard {
-        /// When.
-        at: u64,
-        /// The message that it is about, unless that is done.
-        message: Option<usize>,
-        /// What it says.
-        control: Control,
-        /// How long it was under way.
-        latency: u64,
-    },
-}
+/// The ports of routers: to the routers beside it, to nodes, and the last for what it sends itself.
+const LEFT: u8 = 0;
+const RIGHT: u8 = 1;
 
-/// All that happened in a run, in order.
-#[derive(Clone, Debug, Default)]
-pub struct Trace {
-    /// The events.
-    pub events: Vec<Event>,
-    /// By message: its source, its destination, its flits.
-    pub messages: Vec<(u32, u32, u32)>,
+/// The port of a node; of the first node that there is not, that for what a router sends itself.
+fn node_port(node: u32) -> u8 {
+    RIGHT + 1 + node as u8
 }
 
 /// Something under way.
 #[derive(Clone, Debug)]
-struct Flying {
-    sent_at: u64,
+pub(super) struct Flying {
+    pub sent_at: u64,
     /// The router that it comes to next.
     router: u32,
-    what: What,
+    /// The port by which it comes in there.
+    input: u8,
+    pub what: What,
     /// Of data; that of control packets is theirs.
-    payload: Vec<u64>,
+    pub payload: Vec<u64>,
+    pub entropy: u16,
 }
 
 #[derive(Clone, Debug)]
@@ -78,17 +43,29 @@ pub(super) enum What {
     Data { kind: PacketKind, message: usize, packet: PacketRef, flits: u16, marks: u8 },
 }
 
-struct World {
-    hooks: Hooks,
+impl What {
+    /// Data gets marks.
+    fn mark(&mut self, more: u8) {
+        if let Self::Data { marks, .. } = self {
+            *marks |= more;
+        }
+    }
+}
+
+pub(super) struct World {
+    pub hooks: Hooks,
     kinds: Vec<KindDeclaration>,
-    now: u64,
-    nodes: Vec<Interface>,
+    pub now: u64,
+    pub nodes: Vec<Interface>,
     routers: Vec<Router>,
     flying: Vec<Flying>,
+    control_network: ControlNetwork,
+    /// Data that waits for what comes before it.
+    pub order: Order<Flying>,
     /// By message: packets that have arrived, and those that have been dropped and not been sent again.
-    arrived: Vec<BTreeSet<u32>>,
+    pub arrived: Vec<BTreeSet<u32>>,
     dropped: BTreeSet<(usize, u32)>,
-    trace: Trace,
+    pub trace: Trace,
 }
 
 /// More than any run needs to come to rest.
@@ -100,57 +77,37 @@ const REST_STEPS_MAX: usize = 400_000;
 /// What it did that no protocol may do.
 pub fn run(protocol: &dyn Protocol, script: &Script) -> Result<Trace, String> {
     check_declarations(protocol)?;
-    let mut world = World::new(protocol, script);
+    let mut world = World::new(protocol, script)?;
     for &step in &script.steps {
         world.step(step)?;
+        world.send_told()?;
     }
     world.come_to_rest()?;
     Ok(world.trace)
 }
 
-/// What networks take for granted of kinds and classes.
-fn check_declarations(protocol: &dyn Protocol) -> Result<(), String> {
-    let (kinds, classes) = (protocol.kinds(), protocol.classes());
-    if kinds.first() != Some(&KindDeclaration::DATA) {
-        return Err("the first kind is not lossless data of the first class".to_owned());
-    }
-    for kind in &kinds {
-        let class = classes.get(usize::from(kind.class)).ok_or_else(|| format!("{kind:?} has no class"))?;
-        let lossy = kind.direction == Direction::LossyData;
-        if class.queueing_timeout.is_some() && !lossy {
-            return Err(format!("{kind:?} is in a class whose packets expire"));
-        }
-        if !kind.direction.carries_data() && (kind.flits == 0 || kind.class == 0) {
-            return Err(format!("{kind:?} has no size, or no class of its own"));
-        }
-        let shares = |other: &&KindDeclaration| other.class == kind.class && other.direction.carries_data();
-        if lossy && kinds.iter().filter(shares).any(|other| other.direction == Direction::Data) {
-            return Err(format!("{kind:?} shares a class with lossless data"));
-        }
-    }
-    Ok(())
-}
-
 impl World {
-    fn new(protocol: &dyn Protocol, script: &Script) -> Self {
+    fn new(protocol: &dyn Protocol, script: &Script) -> Result<Self, String> {
         let &Script { nodes, routers, packet_flits_max, .. } = script;
-        let station = Station { flit_ticks: 1, packet_flits_max, ports: nodes + 2 };
+        let station = Station { flit_ticks: 1, packet_flits_max, ports: u32::from(node_port(nodes)) + 1, nodes };
         let (hooks, kinds) = (protocol.hooks(), protocol.kinds());
         let interface = |node| {
             let (source, sink) = (protocol.source(&station), protocol.sink(&station));
             Interface::new(node, source, sink, packet_flits_max, hooks, kinds.clone())
         };
-        Self {
+        Ok(Self {
             hooks,
             now: 0,
             nodes: (0..nodes).map(interface).collect(),
-            routers: (0..routers).map(|router| Router::new(protocol, &station, router, routers)).collect(),
+            routers: (0..routers).map(|router| Router::new(protocol, &station, router)).collect(),
             kinds,
             flying: Vec::new(),
+            control_network: ControlNetwork::new(protocol, &station)?,
+            order: Order::new(),
             arrived: Vec::new(),
             dropped: BTreeSet::new(),
             trace: Trace::default(),
-        }
+        })
     }
 
     fn step(&mut self, step: Step) -> Result<(), String> {
@@ -171,7 +128,7 @@ impl World {
             Step::Hop { .. } => Ok(()),
             Step::Wait { ticks } => {
                 self.now += ticks;
-                self.fire_timers()
+                self.fire_timers().map(|_| ())
             }
         }
     }
@@ -181,7 +138,7 @@ impl World {
         node % self.routers.len() as u32
     }
 
-    fn direction(&self, kind: PacketKind) -> Result<Direction, String> {
+    pub fn direction(&self, kind: PacketKind) -> Result<Direction, String> {
         self.kinds.get(kind.index()).map(|kind| kind.direction).ok_or_else(|| format!("{kind:?} is not declared"))
     }
 
@@ -215,34 +172,48 @@ impl World {
                 What::Data { kind, message, packet, flits, marks }
             }
         };
-        let payload = self.payload(node, &what);
-        self.flying.push(Flying { sent_at: self.now, router: self.router_of(node), what, payload });
+        let (payload, entropy) = self.payload_and_entropy(node, &what);
+        let (router, input) = (self.router_of(node), node_port(node));
+        self.flying.push(Flying { sent_at: self.now, router, input, what, payload, entropy });
         Ok(true)
     }
 
-    /// The payload with which data leaves a node.
-    fn payload(&mut self, node: u32, what: &What) -> Vec<u64> {
-        let &What::Data { kind, message, packet, flits, .. } = what else { return Vec::new() };
+    /// The payload and the entropy value with which data leaves a node.
+    fn payload_and_entropy(&mut self, node: u32, what: &What) -> (Vec<u64>, u16) {
+        let &What::Data { kind, message, packet, flits, .. } = what else { return (Vec::new(), 0) };
         let mut payload = vec![0; self.kinds[kind.index()].payload_words.into()];
-        if let Some(source) = self.nodes[node as usize].source.as_mut().filter(|_| !payload.is_empty()) {
-            let (_, destination, message_flits) = self.trace.messages[message];
-            let outgoing = Outgoing { packet, source: node, destination, flits, message_flits };
+        let Some(source) = self.nodes[node as usize].source.as_mut() else { return (payload, 0) };
+        let (_, destination, message_flits) = self.trace.messages[message];
+        let outgoing = Outgoing { packet, source: node, destination, flits, message_flits };
+        if !payload.is_empty() {
             source.write_payload(&outgoing, self.now, &mut payload);
         }
-        payload
+        (payload, if self.hooks.entropy { source.entropy(&outgoing, self.now) } else { 0 })
     }
 
     /// A control packet that is to be sent.
-    fn checked(&self, mut control: Control) -> Result<Control, String> {
-        let words = usize::from(self.kinds.get(control.kind.index()).map_or(0, |kind| kind.payload_words));
-        if control.payload.len() > words {
+    fn checked(&self, control: Control) -> Result<Control, String> {
+        let direction = self.direction(control.kind)?;
+        if control.payload.len() > usize::from(self.kinds[control.kind.index()].payload_words) {
             return Err(format!("{control:?} has more payload than its kind declares"));
         }
-        control.payload.resize(words, 0);
-        if self.direction(control.kind)?.carries_data() {
-            return Err(format!("{control:?} is of a kind that carries data"));
+        if direction.carries_data() || direction == Direction::Trimmed {
+            return Err(format!("{control:?} is of a kind that carries data, or did before it was trimmed"));
         }
-        Ok(control)
+        if self.kinds[control.kind.index()].path == PathUse::Follows {
+            let first =
+                (0..control.path.routers()).try_fold(control.path, |mut path, _| path.step_back().map(|_| path));
+            let start = first.filter(|path| control.path.routers() > 0 && path.port() == node_port(control.to));
+            start
+                .ok_or_else(|| format!("{control:?} is to take a recorded path, and has none from its destination"))?;
+        }
+        Ok(self.fitted(control))
+    }
+
+    /// A control packet with as much payload as its kind declares.
+    fn fitted(&self, mut control: Control) -> Control {
+        control.payload.resize(self.kinds[control.kind.index()].payload_words.into(), 0);
+        control
     }
 
     /// Something comes to a router, and leaves it if nothing stops it.
@@ -252,83 +223,116 @@ impl World {
             What::Data { message, .. } => (self.trace.messages[*message].0, self.trace.messages[*message].1),
         };
         let (here, last) = (flying.router, self.router_of(destination));
-        let router = &mut self.routers[here as usize];
-        let visit = Visit { source, destination, last_hop: here == last, obstacle, now: self.now };
-        let decided = router.pass(&mut flying.what, &mut flying.payload, visit)?;
-        for control in router.take_sent() {
-            self.fly_from(here, control)?;
+        let next = match here.cmp(&last) {
+            Ordering::Less => RIGHT,
+            Ordering::Equal => node_port(destination),
+            Ordering::Greater => LEFT,
+        };
+        if self.take_path_port(&mut flying)?.is_some_and(|port| port != next) {
+            return Err(format!("{:?} leaves the path that it is to take", flying.what));
         }
+        let ports = (flying.input, next);
+        let visit = Visit { source, destination, last_hop: here == last, ports, obstacle, now: self.now };
+        let router = &mut self.routers[here as usize];
+        let decided = router.pass(&mut flying.what, &mut flying.payload, visit)?;
+        flying.what.mark(router.queue_marks()); // it waits there like those that are yet to come
+        self.obey(here)?;
         match decided {
             Decided::Absorbed => Ok(()),
-            Decided::Dropped => {
-                let What::Data { message, packet, .. } = flying.what else {
-                    return Err(format!("a router drops {:?}", flying.what));
-                };
-                self.trace.events.push(Event::Dropped { at: self.now, message, index: packet.index });
-                self.dropped.insert((message, packet.index));
+            Decided::Dropped => self.drop_data(&flying.what),
+            Decided::Trimmed(kind) => {
+                self.drop_data(&flying.what)?;
+                self.trim(&mut flying, kind, source, destination);
+                self.flying.push(flying); // it comes to the same router again, as what it is now
                 Ok(())
             }
             Decided::Goes if here == last => self.deliver(flying, source, destination),
             Decided::Goes => {
-                flying.router = if here < last { here + 1 } else { here - 1 };
+                flying.router = if next == RIGHT { here + 1 } else { here - 1 };
+                flying.input = if next == RIGHT { LEFT } else { RIGHT };
                 self.flying.push(flying);
                 Ok(())
             }
         }
     }
 
-    fn fly_from(&mut self, router: u32, control: Control) -> Result<(), String> {
-        let what = What::Control(self.checked(control)?);
-        self.flying.push(Flying { sent_at: self.now, router, what, payload: Vec::new() });
+    /// A control packet that has come to a router has its input port recorded, or steps back on its path: then the port by which it
+    /// leaves is returned.
+    fn take_path_port(&self, flying: &mut Flying) -> Result<Option<u8>, String> {
+        let What::Control(control) = &mut flying.what else { return Ok(None) };
+        match self.kinds[control.kind.index()].path {
+            PathUse::None => Ok(None),
+            PathUse::Records => {
+                control.path.record(flying.input);
+                Ok(None)
+            }
+            PathUse::Follows => {
+                let port = control.path.step_back();
+                port.map(Some).ok_or_else(|| format!("{control:?} is under way, and its path is at its end"))
+            }
+        }
+    }
+
+    /// What is left of a packet whose data has been dropped.
+    fn trim(&self, flying: &mut Flying, kind: PacketKind, source: u32, destination: u32) {
+        let What::Data { packet, flits, marks, .. } = flying.what else { return };
+        let (payload, entropy) = (std::mem::take(&mut flying.payload), flying.entropy);
+        let rest = Control { marks, payload, entropy, ..Control::new(kind, source, destination, packet) };
+        flying.what = What::Control(self.fitted(rest.flits(flits.into())));
+        flying.input = node_port(self.nodes.len() as u32);
+    }
+
+    /// A router drops a packet with data, or its data.
+    fn drop_data(&mut self, what: &What) -> Result<(), String> {
+        let &What::Data { message, packet, .. } = what else { return Err(format!("a router drops {what:?}")) };
+        self.trace.events.push(Event::Dropped { at: self.now, message, index: packet.index });
+        self.dropped.insert((message, packet.index));
         Ok(())
     }
 
-    fn fire_timers(&mut self) -> Result<(), String> {
+    /// Does what a router wants done.
+    fn obey(&mut self, router: u32) -> Result<(), String> {
+        let marks = self.routers[router as usize].take_queue_marks();
+        let queued = self.flying.iter_mut().filter(|flying| flying.router == router);
+        queued.for_each(|flying| flying.what.mark(marks));
+        for control in self.routers[router as usize].take_sent() {
+            self.fly_from(router, control)?;
+        }
+        Ok(())
+    }
+
+    fn fly_from(&mut self, router: u32, control: Control) -> Result<(), String> {
+        if self.kinds.get(control.kind.index()).is_some_and(|kind| kind.path == PathUse::Records) {
+            return Err(format!("router {router} sends {control:?}, and paths begin at nodes"));
+        }
+        let what = What::Control(self.checked(control)?);
+        let input = node_port(self.nodes.len() as u32);
+        self.flying.push(Flying { sent_at: self.now, router, input, what, payload: Vec::new(), entropy: 0 });
+        Ok(())
+    }
+
+    /// Lets timers fire and messages of the control network arrive. Returns whether a message did.
+    fn fire_timers(&mut self) -> Result<bool, String> {
         for router in 0..self.routers.len() {
             self.routers[router].fire_timers(self.now);
-            for control in self.routers[router].take_sent() {
-                self.fly_from(router as u32, control)?;
-            }
+            self.obey(router as u32)?;
         }
-        Ok(())
+        let mut told_any = false;
+        while let Some(told) = self.control_network.take(self.now)? {
+            told_any = true;
+            let (Party::Source(node) | Party::Sink(node) | Party::Controller(node)) = told.1;
+            let interface = self.nodes.get_mut(node as usize).ok_or_else(|| format!("{told:?} is for nobody"))?;
+            interface.on_message(&told, self.now)?;
+            self.send_told()?;
+        }
+        Ok(told_any)
     }
 
-    fn deliver(&mut self, flying: Flying, from: u32, to: u32) -> Result<(), String> {
-        match flying.what {
-            What::Control(control) => self.deliver_control(&control, flying.sent_at),
-            What::Data { kind, message, packet, flits, marks } => {
-                self.trace.events.push(Event::Arrived { at: self.now, message, index: packet.index });
-                if !self.arrived[message].insert(packet.index) {
-                    return Err(format!("packet {} of message {message} arrived twice", packet.index));
-                }
-                let (sent_at, hops) = (flying.sent_at, 0);
-                let payload = &flying.payload;
-                let arrival = Arrival { kind, from, to, packet, flits, marks, sent_at, hops, payload };
-                let mut replies = Vec::new();
-                let interface = &mut self.nodes[to as usize];
-                if let Some(sink) = &mut interface.sink {
-                    sink.on_data(&arrival, self.now, &mut replies);
-                }
-                interface.control.extend(replies);
-                Ok(())
-            }
+    /// Puts on the control network what nodes want told.
+    fn send_told(&mut self) -> Result<(), String> {
+        for node in &mut self.nodes {
+            node.told.drain(..).try_for_each(|told| self.control_network.send(told, self.now))?;
         }
-    }
-
-    fn deliver_control(&mut self, control: &Control, sent_at: u64) -> Result<(), String> {
-        let latency = self.now - sent_at;
-        let direction = self.direction(control.kind)?;
-        let interface = &mut self.nodes[control.to as usize];
-        let about = interface.messages.get(&control.about.message).map(|message| message.id);
-        let message = about.filter(|_| direction != Direction::Request && self.hooks.copies);
-        self.trace.events.push(Event::Heard { at: self.now, message, control: control.clone(), latency });
-        if direction != Direction::Request {
-            return interface.on_control(control, latency, self.now);
-        }
-        let sink = interface.sink.as_mut().ok_or("there is no sink for a request")?;
-        let mut replies = Vec::new();
-        sink.on_request(control, self.now, &mut replies);
-        interface.control.extend(replies);
         Ok(())
     }
 
@@ -344,12 +348,15 @@ impl World {
                 self.hop(flying, Obstacle::Queued(0))?;
                 busy = true;
             }
+            self.send_told()?;
             self.now += 1;
-            self.fire_timers()?;
+            busy |= self.fire_timers()?;
             if !busy && self.flying.is_empty() {
                 let timers = self.routers.iter().filter_map(Router::next_timer);
                 let due = self.nodes.iter().filter_map(|node| node.next_due(self.now - 1));
-                let Some(next) = timers.chain(due).min() else { return self.check_rest() };
+                let Some(next) = timers.chain(due).chain(self.control_network.next()).min() else {
+                    return self.check_rest();
+                };
                 self.now = self.now.max(next);
                 self.fire_timers()?;
             }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use tailback_protocol::{
     Arrival, Control, Direction, Fill, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind, Passing, Ports,
-    Protocol, Sink, Source, SourceAction, Station, Switch, SwitchNeeds, TrafficClass, Verdict, Watch, Way, remember,
-    write_down,
+    Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchNeeds, TrafficClass, Verdict, Watch, Way,
+    remember, write_down,
 };
 
 use crate::pause::{Pacing, Pause};
@@ -147,9 +147,9 @@ struct Messenger {
 }
 
 impl Sink for Messenger {
-    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, replies: &mut Vec<Control>) {
+    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, actions: &mut Vec<SinkAction>) {
         if self.carrier == Carrier::Acknowledgement || arrival.marks & CONGESTED != 0 {
-            replies.push(arrival.acknowledgement(FEEDBACK));
+            actions.push(SinkAction::Control(arrival.acknowledgement(FEEDBACK)));
         }
     }
 }
@@ -190,7 +190,7 @@ mod tests {
         Ecn { pacing, threshold: 0.5, root_below: 0.125, carrier, way: Way::Minimal }
     }
 
-    const STATION: Station = Station { flit_ticks: 1, packet_flits_max: 24, ports: 1 };
+    const STATION: Station = Station { flit_ticks: 1, packet_flits_max: 24, ports: 1, nodes: 2 };
     const PACKET: PacketRef = PacketRef { message: 0, index: 0 };
 
     #[test]
@@ -203,12 +203,26 @@ mod tests {
     #[test]
     fn marks_go_back_by_acknowledgement_or_by_a_packet_of_their_own() {
         let replies = |carrier, marks| {
-            let mut replies = Vec::new();
+            let mut actions = Vec::new();
             let kind = PacketKind::DATA;
-            let arrival =
-                Arrival { kind, from: 3, to: 4, packet: PACKET, flits: 4, marks, sent_at: 0, hops: 1, payload: &[] };
-            ecn(carrier).sink(&STATION).unwrap().on_data(&arrival, 0, &mut replies);
-            replies.into_iter().map(|reply| (reply.kind, reply.to, reply.marks)).collect::<Vec<_>>()
+            let arrival = Arrival {
+                kind,
+                from: 3,
+                to: 4,
+                packet: PACKET,
+                flits: 4,
+                marks,
+                entropy: 0,
+                sent_at: 0,
+                hops: 1,
+                payload: &[],
+            };
+            ecn(carrier).sink(&STATION).unwrap().on_data(&arrival, 0, &mut actions);
+            let reply = |action| match action {
+                SinkAction::Control(reply) => (reply.kind, reply.to, reply.marks),
+                other => panic!("{other:?}"),
+            };
+            actions.into_iter().map(reply).collect::<Vec<_>>()
         };
         for marks in [0, CONGESTED] {
             assert_eq!(replies(Carrier::Acknowledgement, marks), [(FEEDBACK, 3, marks)]);

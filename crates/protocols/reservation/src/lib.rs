@@ -60,7 +60,7 @@ pub mod kind {
 
     /// The names of those without data in reports.
     pub(crate) const ACKNOWLEDGEMENTS: &str = "acknowledgements";
-    pub(crate) const NACKS: &str = "refusals";
+    pub(crate) const NACKS: &str = "nacks";
     pub(crate) const RESERVATIONS: &str = "reservations";
     pub(crate) const GRANTS: &str = "grants";
     pub(crate) const CONTROL: &[&str] = &[ACKNOWLEDGEMENTS, NACKS, RESERVATIONS, GRANTS];

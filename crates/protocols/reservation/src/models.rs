@@ -11,17 +11,17 @@ use crate::schedule::Lead;
 
 const WAY: Parameter = way_parameter("\"minimal\"");
 
-const LEAD: Parameter = Parameter {
-    name: "start",
+const SEND_AT: Parameter = Parameter {
+    name: "send_at",
     kind: Kind::Choice(&[
         Choice {
             word: "early",
-            help: "earlier by as long as the word of the time was under way, to arrive at that time",
+            help: "before that time by as long as the grant or NACK was under way, to arrive at that time",
         },
         Choice { word: "on-time", help: "at that time, to arrive later" },
     ]),
     default: Some("\"early\""),
-    help: "when a source starts to send what it was given a time for",
+    help: "when a source sends what was granted a time",
 };
 
 const OVERHEAD: Parameter = Parameter {
@@ -31,18 +31,18 @@ const OVERHEAD: Parameter = Parameter {
     help: "what schedules charge beyond the flits themselves, as a share of them; charges are whole flits",
 };
 
-const TOLL: Parameter = Parameter {
-    name: "toll",
+const CONTROL_OVERHEAD: Parameter = Parameter {
+    name: "control_overhead",
     kind: Kind::Integer { min: 0, max: 1 << 20 },
     default: Some("5"),
-    help: "flits that a schedule charges for each reservation on top, for what control packets take of the way to the node",
+    help: "flits that a schedule charges for each reservation on top, for what control packets take of the link to the node",
 };
 
-const NOTICE: Parameter = Parameter {
-    name: "notice",
+const MINIMUM_GRANT_DELAY: Parameter = Parameter {
+    name: "minimum_grant_delay",
     kind: Kind::Time,
     default: Some("0"),
-    help: "no time is given out sooner than this from now: a round trip keeps what a schedule gave out first from coming all at once",
+    help: "the least time from a request to the time that it is granted: with a round trip the first grants of a schedule do not arrive all at once",
 };
 
 const TIMEOUT: Parameter = Parameter {
@@ -62,15 +62,15 @@ const THRESHOLD: Parameter = Parameter {
 fn terms(values: &Values) -> Terms {
     Terms {
         way: way(values),
-        lead: if values.text("start") == "early" { Lead::Latency } else { Lead::None },
+        lead: if values.text("send_at") == "early" { Lead::Latency } else { Lead::None },
         overhead: values.number("overhead"),
-        toll: 0,
-        notice: values.ticks("notice"),
+        control_overhead: 0,
+        minimum_grant_delay: values.ticks("minimum_grant_delay"),
     }
 }
 
-fn terms_with_toll(values: &Values) -> Terms {
-    Terms { toll: values.integer("toll"), ..terms(values) }
+fn terms_with_control_overhead(values: &Values) -> Terms {
+    Terms { control_overhead: values.integer("control_overhead"), ..terms(values) }
 }
 
 /// SRP.
@@ -85,16 +85,16 @@ pub const SRP: ProtocolModel = ProtocolModel {
             default: Some("0"),
             help: "messages of fewer flits are sent without a reservation, as data that is not dropped",
         },
-        LEAD,
+        SEND_AT,
         OVERHEAD,
-        TOLL,
-        NOTICE,
+        CONTROL_OVERHEAD,
+        MINIMUM_GRANT_DELAY,
         WAY,
     ],
     control_kinds: kind::CONTROL,
     build: |values| {
         let bypass_below = values.integer("bypass_below");
-        Ok(Arc::new(Srp { terms: terms_with_toll(values), timeout: values.ticks("timeout"), bypass_below }))
+        Ok(Arc::new(Srp { terms: terms_with_control_overhead(values), timeout: values.ticks("timeout"), bypass_below }))
     },
 };
 
@@ -102,15 +102,17 @@ pub const SRP: ProtocolModel = ProtocolModel {
 pub const SMSRP: ProtocolModel = ProtocolModel {
     name: "smsrp",
     summary: "SMSRP: speculative packets first, and a reservation for each that is dropped",
-    parameters: &[TIMEOUT, LEAD, OVERHEAD, TOLL, NOTICE, WAY],
+    parameters: &[TIMEOUT, SEND_AT, OVERHEAD, CONTROL_OVERHEAD, MINIMUM_GRANT_DELAY, WAY],
     control_kinds: kind::CONTROL,
-    build: |values| Ok(Arc::new(Smsrp { terms: terms_with_toll(values), timeout: values.ticks("timeout") })),
+    build: |values| {
+        Ok(Arc::new(Smsrp { terms: terms_with_control_overhead(values), timeout: values.ticks("timeout") }))
+    },
 };
 
 /// LHRP.
 pub const LHRP: ProtocolModel = ProtocolModel {
     name: "lhrp",
-    summary: "LHRP: speculative packets first; the last router drops them and says when to come again",
+    summary: "LHRP: speculative packets first; the last router drops them, and its NACK grants a later time",
     parameters: &[
         THRESHOLD,
         Parameter {
@@ -121,21 +123,21 @@ pub const LHRP: ProtocolModel = ProtocolModel {
         },
         TIMEOUT,
         Parameter {
-            name: "refusals",
+            name: "nacks",
             kind: Kind::Integer { min: 1, max: 1 << 16 },
             default: Some("3"),
-            help: "with fabric_drop: drops without a time in a row after which a source reserves for all at once",
+            help: "with fabric_drop: NACKs without a time in a row after which a source reserves for all at once",
         },
-        LEAD,
+        SEND_AT,
         OVERHEAD,
-        NOTICE,
+        MINIMUM_GRANT_DELAY,
         WAY,
     ],
     control_kinds: kind::CONTROL,
     build: |values| {
         let fabric_drop = values
             .flag("fabric_drop")
-            .then(|| FabricDrop { timeout: values.ticks("timeout"), nacks: values.integer("refusals") });
+            .then(|| FabricDrop { timeout: values.ticks("timeout"), nacks: values.integer("nacks") });
         Ok(Arc::new(Lhrp { terms: terms(values), threshold: values.integer("threshold"), fabric_drop }))
     },
 };
@@ -152,9 +154,9 @@ pub const COMPREHENSIVE: ProtocolModel = ProtocolModel {
             default: Some("48"),
             help: "the flits of the smallest message that reserves for itself",
         },
-        LEAD,
+        SEND_AT,
         OVERHEAD,
-        NOTICE,
+        MINIMUM_GRANT_DELAY,
         WAY,
     ],
     control_kinds: kind::CONTROL,

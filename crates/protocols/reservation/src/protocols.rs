@@ -20,20 +20,25 @@ pub struct Terms {
     pub lead: Lead,
     /// What schedules charge beyond the flits themselves, as a share of them.
     pub overhead: f64,
-    /// Flits that the schedule of a node charges for each reservation that comes to it, which takes some of its time too.
-    pub toll: u32,
-    /// Ticks from now before which no time is given out.
-    pub notice: u64,
+    /// Flits that the schedule of a node charges for each reservation, which takes some of the link to the node too.
+    pub control_overhead: u32,
+    /// The least ticks from a request to the time that it is granted.
+    pub minimum_grant_delay: u64,
 }
 
 impl Terms {
     /// What routers charge: no reservation goes on to the node from there.
     fn charge(&self, station: &Station) -> Charge {
-        Charge { flit_ticks: station.flit_ticks, overhead: self.overhead, toll: 0, notice: self.notice }
+        Charge {
+            flit_ticks: station.flit_ticks,
+            overhead: self.overhead,
+            control_overhead: 0,
+            minimum_grant_delay: self.minimum_grant_delay,
+        }
     }
 
     fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
-        let charge = Charge { toll: self.toll, ..self.charge(station) };
+        let charge = Charge { control_overhead: self.control_overhead, ..self.charge(station) };
         Some(Box::new(Destination { charge, schedule: Schedule::default() }))
     }
 
@@ -65,7 +70,7 @@ fn kinds(handshake: bool) -> Vec<KindDeclaration> {
     kinds
 }
 
-const COPIES: Hooks = Hooks { copies: true, departures: false, offers: false };
+const COPIES: Hooks = Hooks { copies: true, ..Hooks::NONE };
 
 /// What is dropped after too much waiting.
 const EXPIRY: Watch = Watch::new(Moment::Expires, kind::SPECULATIVE, Ports::All);
@@ -77,8 +82,7 @@ const LAST_HOP: [Watch; 2] = [
 ];
 const RESERVATIONS_AT_LAST_HOP: Watch = Watch::new(Moment::Arrives, kind::RESERVATION, Ports::LastHop);
 
-const SENDS: SwitchNeeds =
-    SwitchNeeds { sends: true, input_buffers: false, output_queues: false, waiting_for_nodes: false, random: false };
+const SENDS: SwitchNeeds = SwitchNeeds { sends: true, ..SwitchNeeds::NONE };
 const WATCHES_NODES: SwitchNeeds = SwitchNeeds { waiting_for_nodes: true, ..SENDS };
 
 /// The Speculative Reservation Protocol.

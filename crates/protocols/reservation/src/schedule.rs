@@ -25,15 +25,15 @@ pub(crate) struct Charge {
     /// What is charged beyond the flits themselves, as a share of them.
     pub overhead: f64,
     /// Flits that are charged for each reservation on top.
-    pub toll: u32,
-    /// No time is given out sooner than so many ticks from now.
-    pub notice: u64,
+    pub control_overhead: u32,
+    /// The least ticks from a request to the time that it is granted.
+    pub minimum_grant_delay: u64,
 }
 
 impl Charge {
     /// The time that `flits` flits get from a schedule.
     pub fn reserve(self, flits: u32, schedule: &mut Schedule, now: u64) -> u64 {
-        schedule.reserve(self.ticks(flits), now + self.notice)
+        schedule.reserve(self.ticks(flits), now + self.minimum_grant_delay)
     }
 
     /// What a reservation of `flits` flits is charged.
@@ -43,7 +43,7 @@ impl Charge {
         } else {
             (f64::from(flits) * (1.0 + self.overhead)).ceil() as u64
         };
-        (flits + u64::from(self.toll)) * self.flit_ticks
+        (flits + u64::from(self.control_overhead)) * self.flit_ticks
     }
 }
 
@@ -78,16 +78,20 @@ mod tests {
 
     #[test]
     fn overhead_is_charged_in_whole_flits() {
-        let charge = |overhead, flits| Charge { flit_ticks: 2, overhead, toll: 0, notice: 0 }.ticks(flits);
+        let charge = |overhead, flits| {
+            Charge { flit_ticks: 2, overhead, control_overhead: 0, minimum_grant_delay: 0 }.ticks(flits)
+        };
         assert_eq!([charge(0.0, 4), charge(0.05, 4), charge(0.05, 256), charge(0.05, 100)], [8, 10, 538, 210]);
         // And what reservations cost on top.
-        assert_eq!(Charge { flit_ticks: 2, overhead: 0.05, toll: 5, notice: 0 }.ticks(4), 20);
+        assert_eq!(Charge { flit_ticks: 2, overhead: 0.05, control_overhead: 5, minimum_grant_delay: 0 }.ticks(4), 20);
     }
 
     #[test]
-    fn notice_is_given_where_the_schedule_is_empty() {
-        let (mut schedule, charge) =
-            (Schedule::default(), Charge { flit_ticks: 2, overhead: 0.0, toll: 0, notice: 100 });
+    fn the_minimum_grant_delay_counts_where_the_schedule_is_empty() {
+        let (mut schedule, charge) = (
+            Schedule::default(),
+            Charge { flit_ticks: 2, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 100 },
+        );
         let times = [50, 51, 52, 400].map(|now| charge.reserve(30, &mut schedule, now));
         assert_eq!(times, [150, 210, 270, 500]);
     }

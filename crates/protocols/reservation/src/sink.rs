@@ -1,6 +1,6 @@
 //! The receiving side: everything is acknowledged, and reservations are granted where the schedule is here.
 
-use tailback_protocol::{Arrival, Control, Sink, remember, write_down};
+use tailback_protocol::{Arrival, Control, Sink, SinkAction, remember, write_down};
 
 use crate::kind;
 use crate::schedule::{Charge, Schedule};
@@ -13,12 +13,12 @@ pub(crate) struct Destination {
 }
 
 impl Sink for Destination {
-    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, replies: &mut Vec<Control>) {
-        replies.push(arrival.acknowledgement(kind::ACKNOWLEDGEMENT));
+    fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, actions: &mut Vec<SinkAction>) {
+        actions.push(SinkAction::Control(arrival.acknowledgement(kind::ACKNOWLEDGEMENT)));
     }
 
-    fn on_request(&mut self, request: &Control, now: u64, replies: &mut Vec<Control>) {
-        replies.push(grant(request, &mut self.schedule, self.charge, now));
+    fn on_request(&mut self, request: &Control, now: u64, actions: &mut Vec<SinkAction>) {
+        actions.push(SinkAction::Control(grant(request, &mut self.schedule, self.charge, now)));
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
@@ -46,15 +46,19 @@ mod tests {
 
     #[test]
     fn reservations_that_come_together_are_granted_one_after_the_other() {
-        let charge = Charge { flit_ticks: 2, overhead: 0.0, toll: 0, notice: 0 };
+        let charge = Charge { flit_ticks: 2, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 0 };
         let mut sink = Destination { charge, schedule: Schedule::default() };
-        let mut replies = Vec::new();
+        let mut actions = Vec::new();
         for source in 0..3 {
             let about = PacketRef { message: source, index: 0 };
             let ask = Control::new(kind::RESERVATION, source, 9, about).flits(4);
-            sink.on_request(&ask, 100, &mut replies);
+            sink.on_request(&ask, 100, &mut actions);
         }
-        let granted: Vec<_> = replies.iter().map(|grant| (grant.kind, grant.from, grant.to, grant.time)).collect();
+        let granted = actions.iter().map(|action| match action {
+            SinkAction::Control(grant) => (grant.kind, grant.from, grant.to, grant.time),
+            other => panic!("{other:?}"),
+        });
+        let granted: Vec<_> = granted.collect();
         let grant = |to, time| (kind::GRANT, 9, to, Some(time));
         assert_eq!(granted, [grant(0, 100), grant(1, 108), grant(2, 116)]);
     }

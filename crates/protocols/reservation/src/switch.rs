@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    const CHARGE: Charge = Charge { flit_ticks: 2, overhead: 0.0, toll: 0, notice: 0 };
+    const CHARGE: Charge = Charge { flit_ticks: 2, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 0 };
 
     #[test]
     fn drops_begin_at_the_threshold_and_carry_the_next_free_time() {

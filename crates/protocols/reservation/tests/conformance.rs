@@ -10,13 +10,15 @@ use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Te
 
 fn terms() -> impl Strategy<Value = Terms> {
     let leads = prop_oneof![Just(Lead::Latency), Just(Lead::None)];
-    (leads, prop_oneof![Just(0.0), 0.0f64..0.5], 0u32..9, 0u64..500).prop_map(|(lead, overhead, toll, notice)| Terms {
-        way: Way::Minimal,
-        lead,
-        overhead,
-        toll,
-        notice,
-    })
+    (leads, prop_oneof![Just(0.0), 0.0f64..0.5], 0u32..9, 0u64..500).prop_map(
+        |(lead, overhead, control_overhead, minimum_grant_delay)| Terms {
+            way: Way::Minimal,
+            lead,
+            overhead,
+            control_overhead,
+            minimum_grant_delay,
+        },
+    )
 }
 
 /// A protocol, and the size below which messages go without a reservation.

@@ -26,10 +26,9 @@ impl Table {
     /// `reader` fails.
     pub fn read_csv(reader: impl io::Read) -> Result<Self, TableError> {
         let mut reader = csv::Reader::from_reader(reader);
-        let names = reader.headers().map_err(from_csv)?.clone();
-        let mut table = Self::new(names.iter().map(Column::text).collect());
-        let twice =
-            names.iter().enumerate().find(|(place, name)| names.iter().take(*place).any(|known| known == *name));
+        let names: Vec<String> = reader.headers().map_err(from_csv)?.iter().map(current_name).collect();
+        let mut table = Self::new(names.iter().cloned().map(Column::text).collect());
+        let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
         if let Some((_, name)) = twice {
             return Err(TableError::Line { line: 1, reason: format!("two columns are named `{name}`") });
         }
@@ -39,6 +38,11 @@ impl Table {
         (0..table.columns.len()).for_each(|column| table.infer_kind(column));
         Ok(table)
     }
+}
+
+/// The name that a column has now. Tables that the version before this one wrote are read for one version.
+fn current_name(name: &str) -> String {
+    if name == "traffic" { "flow".to_owned() } else { name.replace("detoured_share", "nonminimal_share") }
 }
 
 /// A cell as a field. Numbers keep a decimal point, so that a column of them is not taken for whole numbers.
@@ -83,6 +87,13 @@ mod tests {
         let kinds: Vec<_> = table.columns.iter().map(|column| column.kind).collect();
         assert_eq!(kinds, [Kind::Integer, Kind::Number, Kind::Text, Kind::Text]);
         assert_eq!(table.rows[2], [Cell::Empty, Cell::Number(0.5), "3".into(), Cell::Empty]);
+    }
+
+    #[test]
+    fn columns_that_were_called_otherwise_are_read_under_their_names() {
+        let table = Table::read_csv("cycle,traffic,detoured_share,hot.detoured_share_ci95\n".as_bytes()).unwrap();
+        let names: Vec<_> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["cycle", "flow", "nonminimal_share", "hot.nonminimal_share_ci95"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use tailback_scenario::reading::{Entry, Item, Node, Reading, TableReader};
 
 use super::fields::{needed_number, needed_range, needed_text, number, positive, range, text, texts};
 use crate::measure::{Along, Apart, At, Measure, Order, Timed, Trace};
-use crate::quantity::{Flow, Quantity};
+use crate::quantity::{Quantity, SeriesColumn};
 
 /// The words of the vocabulary.
 pub const MEASURES: [&str; 17] = [
@@ -109,8 +109,8 @@ pub fn quantity(node: &Node, reading: &mut Reading) -> Option<Quantity> {
 }
 
 /// The name of a column of time series.
-pub fn flow(node: &Node, reading: &mut Reading) -> Option<Flow> {
-    named(node, "series", Flow::parse, reading)
+pub fn series_column(node: &Node, reading: &mut Reading) -> Option<SeriesColumn> {
+    named(node, "series", SeriesColumn::parse, reading)
 }
 
 fn named<T>(
@@ -165,11 +165,11 @@ fn order(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Order> {
 fn timed(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Timed> {
     let curve = curve(table, reading);
     let name = needed_text(table, "series", "the column of the time series", reading);
-    let flow = name.and_then(|_| flow(&table.table.get("series")?.node, reading));
+    let column = name.and_then(|_| series_column(&table.table.get("series")?.node, reading));
     let (axis, at) = (text(table, "axis", reading), number(table, "at", reading));
     let bin = positive(table, "bin", reading);
     let (from, until) = range(table, "span", reading).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-    Some(Timed { trace: Trace { curve, flow: flow?, axis, at, bin }, from, until })
+    Some(Timed { trace: Trace { curve, column: column?, axis, at, bin }, from, until })
 }
 
 fn several(node: &Node, word: &str, reading: &mut Reading) -> Option<Vec<Measure>> {

@@ -5,7 +5,7 @@ use tailback_scenario::Diagnostic;
 use tailback_scenario::reading::{Node, Reading, TableReader};
 
 use super::fields::{file_name, flag, needed_text, positive, range, text, texts};
-use super::measures::{flow, quantity};
+use super::measures::{quantity, series_column};
 use crate::experiment::Experiment;
 use crate::panel::{Panel, Shown};
 
@@ -56,7 +56,7 @@ fn shown(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Shown> {
     let bin = positive(table, "bin", reading);
     match (metric, series) {
         (Some(metric), None) => Some(Shown::Curves { quantity: quantity(&metric.node, reading)?, axis }),
-        (None, Some(series)) => Some(Shown::Series { flow: flow(&series.node, reading)?, bin }),
+        (None, Some(series)) => Some(Shown::Series { column: series_column(&series.node, reading)?, bin }),
         _ => {
             let help = "write `metric = …` for curves over what is varied, or `series = …` for curves over time";
             reading.blame(Diagnostic::at(table.span, "a panel shows either a metric or a series").help(help));

@@ -1,7 +1,7 @@
 //! Results made by hand.
 
 use tailback_report::{
-    Column, Cycles, Kind, Measured, Named, Performance, Record, RecordPlan, Report, Table, TrafficInput, Window,
+    Column, Cycles, FlowInput, Kind, Measured, Named, Performance, Record, RecordPlan, Report, Table, Window,
 };
 use tailback_reproduce::{Figure, Finding, Outcome, Results, Scale, Series};
 
@@ -53,7 +53,7 @@ pub fn report(offered: f64, accepted: f64, latency: f64) -> Report {
         ticks_per_cycle: 1,
         cycle_ns: None,
         cycles: Cycles { warmup: 0, measured: 100 },
-        traffics: vec![TrafficInput { name: "all".to_owned(), sources: 4, offered_load_nominal: None }],
+        flows: vec![FlowInput { name: "all".to_owned(), sources: 4, offered_load_nominal: None }],
         record: &record,
         links: Vec::new(),
         ejection: Named::default(),
@@ -64,10 +64,10 @@ pub fn report(offered: f64, accepted: f64, latency: f64) -> Report {
     report.total.accepted_load = accepted;
     report.total.latency.message.mean = Some(latency);
     report.total.latency.message.ci95 = Some(0.5);
-    report.traffics.0[0].1.figures = report.total.clone();
-    report.ejection.0.push(("refusals".to_owned(), 0.125));
+    report.flows.0[0].1.figures = report.total.clone();
+    report.ejection.0.push(("nacks".to_owned(), 0.125));
     report.counters.0.push(("dropped".to_owned(), 7));
-    report.links.push(tailback_report::LinkUse { class: "global".to_owned(), mean: 0.25, max: 0.5 });
+    report.links.push(tailback_report::LinkUtilisation { class: "global".to_owned(), mean: 0.25, max: 0.5 });
     report
 }
 
@@ -92,12 +92,12 @@ pub fn curves(figure: &Figure) -> Results {
     results
 }
 
-/// A time series of one traffic with a latency and a share for each ten cycles up to 3000, each of four packets.
+/// A time series of one flow with a latency and a share for each ten cycles up to 3000, each of four packets.
 pub fn series(latency: impl Fn(f64) -> f64, share: impl Fn(f64) -> f64) -> Series {
     let integers = ["cycle", "delivered_messages", "delivered_packets"].map(|name| Column::new(name, Kind::Integer));
-    let numbers = ["accepted_load", "latency_message_mean", "detoured_share"];
+    let numbers = ["accepted_load", "latency_message_mean", "nonminimal_share"];
     let numbers = numbers.map(|name| Column::new(name, Kind::Number));
-    let mut columns = vec![Column::text("traffic")];
+    let mut columns = vec![Column::text("flow")];
     columns.extend(integers);
     columns.extend(numbers);
     let mut table = Table::new(columns);

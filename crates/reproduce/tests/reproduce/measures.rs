@@ -11,7 +11,7 @@ const OF_CURVES: &[(&str, f64)] = &[
     (r#"{ value = { curve = "low", metric = "links.global.mean", at = 0.1 } }"#, 0.25),
     (r#"{ value = { curve = "low", metric = "links.global.max", at = 0.1 } }"#, 0.5),
     (r#"{ value = { curve = "low", metric = "counters.dropped", at = 0.1 } }"#, 7.0),
-    (r#"{ value = { curve = "low", metric = "ejection.refusals", at = 0.1 } }"#, 0.125),
+    (r#"{ value = { curve = "low", metric = "ejection.nacks", at = 0.1 } }"#, 0.125),
     (r#"{ largest = { curve = "high", metric = "accepted_load" } }"#, 0.3),
     (r#"{ largest = { curve = "low", metric = "latency_message_mean", until = 0.2 } }"#, 111.0),
     (r#"{ smallest = { curve = "low", metric = "latency_message_mean" } }"#, 101.0),
@@ -21,8 +21,8 @@ const OF_CURVES: &[(&str, f64)] = &[
     (r#"{ saturation = { curve = "high" } }"#, 0.2 + 0.2 / 9.0),
     (r#"{ saturation = { curve = "low" } }"#, 0.4),
     (r#"{ saturation = { curve = "high", metric = "all.accepted_load", axis = "traffic.load" } }"#, 0.2 + 0.2 / 9.0),
-    // A share of refusals of 0.125 is 0.03 more than 95 % of 0.1, and 0.065 less than that of 0.2.
-    (r#"{ saturation = { curve = "high", metric = "ejection.refusals" } }"#, 0.1 + 0.003 / 0.095),
+    // A share of NACKs of 0.125 is 0.03 more than 95 % of 0.1, and 0.065 less than that of 0.2.
+    (r#"{ saturation = { curve = "high", metric = "ejection.nacks" } }"#, 0.1 + 0.003 / 0.095),
     // At 0.4: 300 instead of 140, and 302 instead of 142.
     (
         r#"{ apart = { curve = "high", other = "low", metric = "latency_message_mean" } }"#,
@@ -47,7 +47,7 @@ const OF_CURVES: &[(&str, f64)] = &[
         20.0,
     ),
     (
-        r#"{ sum = [{ largest = { curve = "high", metric = "accepted_load" } }, { value = { curve = "low", metric = "ejection.refusals", at = 0.1 } }] }"#,
+        r#"{ sum = [{ largest = { curve = "high", metric = "accepted_load" } }, { value = { curve = "low", metric = "ejection.nacks", at = 0.1 } }] }"#,
         0.425,
     ),
     (
@@ -75,7 +75,7 @@ const OF_SERIES: &[(&str, f64)] = &[
         30.0,
     ),
     (
-        r#"{ reaching = { curve = "step", series = "detoured_share", percent = 90, before = [-500, 0], final = [500, 1000], span = [0, 2000] } }"#,
+        r#"{ reaching = { curve = "step", series = "nonminimal_share", percent = 90, before = [-500, 0], final = [500, 1000], span = [0, 2000] } }"#,
         0.0,
     ),
     (r#"{ amplitude = { curve = "wave", series = "latency_message_mean", bin = 10, span = [-1000, 1000] } }"#, 20.0),
@@ -165,9 +165,12 @@ fn what_is_not_in_the_runs_fails_and_says_why() {
         assert!(found.note.as_deref().is_some_and(|note| note.contains(why)), "{measure}: {found:?}");
     }
     for (measure, why) in [
-        (r#"{ during = { curve = "step", series = "nobody.accepted_load" } }"#, "there is no traffic `nobody`"),
-        (r#"{ during = { curve = "step", series = "detoured_share", span = [9000, 9001] } }"#, "nothing was delivered"),
-        (r#"{ period = { curve = "step", series = "detoured_share", span = [200, 900] } }"#, "nothing comes back"),
+        (r#"{ during = { curve = "step", series = "nobody.accepted_load" } }"#, "there is no flow `nobody`"),
+        (
+            r#"{ during = { curve = "step", series = "nonminimal_share", span = [9000, 9001] } }"#,
+            "nothing was delivered",
+        ),
+        (r#"{ period = { curve = "step", series = "nonminimal_share", span = [200, 900] } }"#, "nothing comes back"),
     ] {
         let figure = read(&format!("{SERIES}{}", claim(measure, "{ above = 0 }")));
         let found = finding(&figure, &step_and_wave(&figure));

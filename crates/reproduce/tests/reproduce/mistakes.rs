@@ -64,7 +64,7 @@ fn each_kind_of_measure_has_its_words() {
             "there is no curve \"lower\"; there is low, high",
         ),
         (value("curve = \"low\", metric = \"links.global\", at = 0.1"), "write `links.<class>.mean`"),
-        (value("curve = \"low\", metric = \"ejection.refusal\", at = 0.1"), "did you mean \"refusals\"?"),
+        (value("curve = \"low\", metric = \"ejection.nack\", at = 0.1"), "did you mean \"nacks\"?"),
         (
             value("curve = \"low\", metric = \"ejection.nothing\", at = 0.1"),
             "there is no figure called \"ejection.nothing\"",

@@ -83,7 +83,7 @@ impl Detours {
 
     /// The header of a packet that sets out for `via`.
     pub(super) fn set_out(&self, header: Header, via: (u32, u32)) -> Header {
-        Header { leg: DETOUR, detoured: true, ..header.by_way_of(via.0 << 16 | via.1) }
+        Header { leg: DETOUR, nonminimal: true, ..header.by_way_of(via.0 << 16 | via.1) }
     }
 
     /// The paths of a packet with `header`, which has not decided: straight on, and by `via`.

@@ -45,7 +45,7 @@ pub(super) const TARGET: Parameter = Parameter {
         Choice { word: "node", help: "to the router of a random node that is neither source nor destination" },
     ]),
     default: Some("\"router\""),
-    help: "how far a detour is followed",
+    help: "how far a non-minimal path leads before it turns to the destination",
 };
 
 /// Where intermediate places come from.
@@ -60,7 +60,7 @@ pub(super) const INTERMEDIATES: Parameter = Parameter {
         Choice { word: "like-destination", help: "all groups but the source's; inside a group, that group" },
     ]),
     default: Some("\"other-groups\""),
-    help: "where the intermediate place of a detour is drawn from",
+    help: "where the intermediate group, router or node of a non-minimal path is drawn from",
 };
 
 /// The places where packets with detours turn.
@@ -89,12 +89,12 @@ impl IntermediateChoice {
             _ => Intermediates::OtherGroups,
         };
         if intermediates != Intermediates::Anywhere && topology.groups() < 2 {
-            return Err(BuildError::at(INTERMEDIATES.name, "there is only one group to detour through")
+            return Err(BuildError::at(INTERMEDIATES.name, "there is only one group, so no intermediate one")
                 .help("use `anywhere`, or more groups"));
         }
         let choice = Self { target, intermediates };
         if target == ValiantTarget::Node && choice.nodes_min(topology) < 1 {
-            let source = "a packet may find no node to detour to beside its source and its destination";
+            let source = "a packet may find no intermediate node beside its source and its destination";
             return Err(BuildError::at(TARGET.name, source).help("use `router`, or more nodes"));
         }
         Ok(choice)

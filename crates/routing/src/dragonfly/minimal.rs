@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Kind, Parameter};
 use tailback_random::Stream;
-use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
+use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::registry::{RoutingModel, needs};
@@ -20,7 +20,7 @@ const CHANNELS: &str = "\"l0 g0 l1\"";
 pub(crate) const MINIMAL: RoutingModel = RoutingModel {
     name: "minimal",
     topology: "dragonfly",
-    summary: "MIN: the one way with at most one global link",
+    summary: "MIN: the one path with at most one global link",
     parameters: &[Parameter {
         name: "vcs",
         kind: Kind::Text,
@@ -97,6 +97,15 @@ impl Agent for MinimalAgent {
 
     fn ejects(&self, _entry: Lane, header: &Header) -> bool {
         self.routes.is_last(header)
+    }
+
+    fn only_port(&self, _entry: Lane, header: &Header) -> Option<Port> {
+        let (group, place, port) = Dragonfly::locate(header.destination());
+        match self.routes.all_towards(group, place)[..] {
+            [] => Some(port),
+            [(_, port)] => Some(port),
+            _ => None,
+        }
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) const fn threshold(default: &'static str) -> Parameter {
         name: "threshold",
         kind: Kind::Integer { min: 0, max: 1 << 20 },
         default: Some(default),
-        help: "flits by which the weighted minimal queue must exceed the other before a packet detours",
+        help: "flits by which the weighted minimal queue must exceed the other before a packet takes the non-minimal path",
     }
 }
 

@@ -39,13 +39,13 @@ pub(crate) const PAR62: RoutingModel = RoutingModel {
             name: "share",
             kind: Kind::Integer { min: 0, max: 1000 },
             default: Some("50"),
-            help: "percent of the minimal queue that the queue of another way must stay below",
+            help: "percent of the minimal queue that the queue of another path must stay below",
         },
         Parameter {
             name: "packet",
             kind: Kind::Integer { min: 1, max: 1 << 14 },
             default: Some("8"),
-            help: "flits that must wait for the minimal way before it is left, and that another way must have room for",
+            help: "flits that must wait for the minimal path before it is left, and that another path must have room for",
         },
     ],
     build: |topology, values| {
@@ -164,7 +164,7 @@ impl Ways {
         let is_other = |port: &Port| Some(*port) != minimal;
         for port in global.iter().filter(is_other) {
             let detours = routes.group_behind(port) != group;
-            let header = Header { detoured: header.detoured || detours, ..header };
+            let header = Header { nonminimal: header.nonminimal || detours, ..header };
             show(routes.step(entry, Hop::Global, port, header));
         }
         for port in local.iter().filter(is_other) {

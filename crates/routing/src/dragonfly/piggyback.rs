@@ -17,13 +17,13 @@ use crate::{Agent, Changes, ChannelKind, Header, Interests, Lane, Notice, Routin
 pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
     name: "piggyback",
     topology: "dragonfly",
-    summary: "PB: detours when the minimal global link is saturated, as routers of the group tell each other, or by UGAL",
+    summary: "PB: misroutes when the minimal global link is saturated, as routers of the group tell each other, or by UGAL",
     parameters: &[
         Parameter {
             name: "saturation",
             kind: Kind::Integer { min: 0, max: 1000 },
             default: Some("200"),
-            help: "percent of the mean use of the global links of its router that a saturated one exceeds",
+            help: "percent of the mean occupancy of the global links of its router that a saturated one exceeds",
         },
         Parameter {
             name: "saturation_margin",

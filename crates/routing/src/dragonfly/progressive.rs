@@ -17,13 +17,13 @@ use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, Routing, Step, VcS
 pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
     name: "par",
     topology: "dragonfly",
-    summary: "PAR: as UGAL-L, and a packet on its minimal way may still detour after one hop in its source group",
+    summary: "PAR: as UGAL-L, and a packet on its minimal path may still be misrouted after one hop in its source group",
     parameters: &[
         Parameter {
             name: "threshold",
             kind: Kind::Integer { min: 0, max: 1 << 20 },
             default: Some("8"),
-            help: "flits by which the minimal queue must exceed twice that of the detour, beyond what is on the links",
+            help: "flits by which the minimal queue must exceed twice that of the non-minimal path, beyond what is on the links",
         },
         INTERMEDIATES,
         Parameter {

@@ -26,7 +26,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 pub(crate) const UGAL_LOCAL: RoutingModel = RoutingModel {
     name: "ugal-l",
     topology: "dragonfly",
-    summary: "UGAL-L: minimal or by way of a random router, whichever promises the shorter wait at the source router",
+    summary: "UGAL-L: minimal or through a random router, whichever promises the shorter wait at the source router",
     parameters: PARAMETERS,
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&UGAL_LOCAL, topology)) };

@@ -165,7 +165,7 @@ mod tests {
     fn detours(router: RouterId, view: &Sketch) -> u32 {
         let (mut agent, mut random) = (agent(router), Stream::new(3, 0, 0));
         let header = Header::new(dragonfly().locator(GROUP * 8 + 5));
-        let mut route = || agent.route(Lane { port: 0, vc: 0 }, &header, view, &mut random).header.detoured;
+        let mut route = || agent.route(Lane { port: 0, vc: 0 }, &header, view, &mut random).header.nonminimal;
         (0..DRAWS).filter(|_| route()).count() as u32
     }
 

@@ -14,7 +14,7 @@ use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, View};
 pub(crate) const VALIANT: RoutingModel = RoutingModel {
     name: "valiant",
     topology: "dragonfly",
-    summary: "VAL: always by way of a random group, router or node",
+    summary: "VAL: always through a random group, router or node",
     parameters: &PARAMETERS,
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&VALIANT, topology)) };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tailback_parameters::{Choice, Kind, Parameter};
-use tailback_random::Stream;
+use tailback_random::{Stream, scramble};
 use tailback_topology::{AnyTopology, FatTree, Locator, Port, RouterId, Topology};
 
 use crate::registry::{RoutingModel, needs};
@@ -17,6 +17,9 @@ pub enum UpChoice {
     /// By the number of its destination: all packets to a node take the same path down, and neighbouring
     /// destinations take different ones (D-mod-K).
     Destination,
+    /// By a hash of its source, its destination and its entropy value: all packets of a flow take the same path unless their
+    /// protocol gives them different values (ECMP, packet spraying).
+    Hash,
 }
 
 /// The entry in the list of algorithms.
@@ -30,6 +33,11 @@ pub(crate) const NEAREST_COMMON_ANCESTOR: RoutingModel = RoutingModel {
             kind: Kind::Choice(&[
                 Choice { word: "random", help: "a random link up for each packet and hop" },
                 Choice { word: "destination", help: "the link that the destination's number names (D-mod-K)" },
+                Choice {
+                    word: "hash",
+                    help: "the link that a hash of source, destination and, if the protocol sets one, the packet's entropy \
+                           value names (ECMP)",
+                },
             ]),
             default: Some("\"random\""),
             help: "how packets choose among the links that lead up",
@@ -43,7 +51,11 @@ pub(crate) const NEAREST_COMMON_ANCESTOR: RoutingModel = RoutingModel {
     ],
     build: |topology, values| {
         let AnyTopology::FatTree(topology) = topology else { return Err(needs(&NEAREST_COMMON_ANCESTOR, topology)) };
-        let up = if values.text("up") == "destination" { UpChoice::Destination } else { UpChoice::Random };
+        let up = match values.text("up") {
+            "destination" => UpChoice::Destination,
+            "hash" => UpChoice::Hash,
+            _ => UpChoice::Random,
+        };
         Ok(Arc::new(NearestCommonAncestor::new(Arc::clone(topology), up, values.integer("vcs") as u8)))
     },
 };
@@ -68,6 +80,7 @@ impl NearestCommonAncestor {
         let level = topology.place(router).level;
         let up = topology.ports_up(level);
         NcaAgent {
+            router,
             level,
             prefix: topology.prefix_below(router),
             first_up: up.start,
@@ -131,12 +144,14 @@ impl Routing for NearestCommonAncestor {
         let up = match self.up {
             UpChoice::Random => "random",
             UpChoice::Destination => "destination's",
+            UpChoice::Hash => "hashed",
         };
         format!("nearest common ancestor, {up} way up, any of {} virtual channels", self.vcs)
     }
 }
 
 struct NcaAgent {
+    router: RouterId,
     level: u32,
     /// The common prefix of all destinations below this switch.
     prefix: u32,
@@ -159,6 +174,32 @@ impl NcaAgent {
         }
     }
 
+    /// Which of `count` equally good ports a packet takes, unless that is drawn.
+    #[inline]
+    fn chosen(&self, header: &Header, count: u32) -> Option<u32> {
+        match self.routing.up {
+            _ if count == 1 => Some(0),
+            UpChoice::Random => None,
+            UpChoice::Destination => Some(self.routing.topology.spread(self.level, header.destination()) % count),
+            UpChoice::Hash => {
+                let hash = scramble(u64::from(header.via()) << 32 | u64::from(self.router)) >> 32;
+                Some(((hash * u64::from(count)) >> 32) as u32)
+            }
+        }
+    }
+
+    /// The header of a packet whose flow is known: its first router hashes the flow for all others, as only that one sees by
+    /// the port where the packet comes from.
+    #[inline]
+    fn with_flow(&self, entry: Lane, header: Header) -> Header {
+        if self.routing.up != UpChoice::Hash || header.via() != 0 {
+            return header;
+        }
+        let source = u64::from(self.router) << 8 | u64::from(entry.port);
+        let label = u64::from(header.destination().0) << 16 | u64::from(header.entropy);
+        header.by_way_of((scramble(scramble(source) ^ label) as u32).max(1))
+    }
+
     fn step(&self, port: u32, header: Header) -> Step {
         let terminal = self.level == 1 && port < self.first_up;
         let vcs = if terminal { 1 } else { self.routing.vcs };
@@ -172,18 +213,61 @@ impl NcaAgent {
 }
 
 impl Agent for NcaAgent {
-    fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
-        let ports = self.ports(header.destination());
+    fn route(&mut self, entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
+        let (ports, header) = (self.ports(header.destination()), self.with_flow(entry, *header));
         let count = ports.len() as u32;
-        let index = match self.routing.up {
-            _ if count == 1 => 0,
-            UpChoice::Random => random.below(count),
-            UpChoice::Destination => self.routing.topology.spread(self.level, header.destination()) % count,
-        };
-        self.step(ports.start + index, *header)
+        let index = self.chosen(&header, count).unwrap_or_else(|| random.below(count));
+        self.step(ports.start + index, header)
     }
 
     fn ejects(&self, _entry: Lane, header: &Header) -> bool {
         self.level == 1 && self.ports(header.destination()).start < self.first_up
+    }
+
+    fn only_port(&self, entry: Lane, header: &Header) -> Option<Port> {
+        let (ports, header) = (self.ports(header.destination()), self.with_flow(entry, *header));
+        self.chosen(&header, ports.len() as u32).map(|index| (ports.start + index) as Port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    /// The links up by which packets with some headers leave a switch, as hashing chooses them.
+    fn hashed(agent: &NcaAgent, headers: impl Iterator<Item = (u8, Header)>) -> BTreeMap<Port, u32> {
+        let mut counts = BTreeMap::new();
+        for (port, header) in headers {
+            let chosen = agent.only_port(Lane { port, vc: 0 }, &header).expect("hashing draws nothing");
+            *counts.entry(chosen).or_default() += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn a_hash_keeps_flows_together_and_spreads_entropy_values() {
+        let tree = Arc::new(FatTree::k_ary_n_tree(4, 3).unwrap());
+        let routing = NearestCommonAncestor::new(Arc::clone(&tree), UpChoice::Hash, 1);
+        let (leaf, destination) = (routing.make_agent(0), tree.locator(63));
+        let header = Header::new(destination);
+        // One flow has one path, and several flows have several.
+        assert_eq!(hashed(&leaf, std::iter::repeat_n((1, header), 9)).len(), 1);
+        let flows = (0..4).flat_map(|port| (16..64).map(move |node| (port, node)));
+        let flows = flows.map(|(port, node)| (port, Header::new(tree.locator(node))));
+        assert_eq!(hashed(&leaf, flows).len(), 4);
+        let values = || (0..4000u16).map(|entropy| header.with_entropy(entropy));
+        for agent in [leaf, routing.make_agent(16)] {
+            let counts = hashed(&agent, values().map(|header| (1, header)));
+            assert!(counts.len() == 4 && counts.values().all(|count| (900..1100).contains(count)), "{counts:?}");
+        }
+        // What a leaf has chosen does not decide what the switches above it choose.
+        let (leaf, above) = (routing.make_agent(0), routing.make_agent(16));
+        let both = values().map(|header| {
+            let header = leaf.with_flow(Lane { port: 1, vc: 0 }, header);
+            (leaf.chosen(&header, 4), above.chosen(&header, 4))
+        });
+        assert_eq!(both.collect::<BTreeSet<_>>().len(), 16);
     }
 }

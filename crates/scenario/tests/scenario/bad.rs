@@ -75,7 +75,7 @@ fn each_kind_of_mistake_has_its_words() {
         (&["traffic.pattern=hot-spot"], "`traffic.pattern.hot-spot.to` is missing"),
         (&["traffic.pattern=bit-complement"], "not a power of two"),
         (&["traffic.pattern.adversarial.offset=9"], "9 is a multiple of 9"),
-        (&["traffic.pattern.hot-spot.to=[0]"], "node 0 of traffic \"traffic\" would send to itself"),
+        (&["traffic.pattern.hot-spot.to=[0]"], "node 0 of flow \"traffic\" would send to itself"),
         (&["traffic.from=[72]"], "node 72 does not exist"),
         (&["traffic.from=0..99999999999"], "node 72 does not exist"),
         (&["traffic.from=[1, 1]"], "node 1 is listed twice"),

@@ -77,7 +77,7 @@ fn defaults_are_those_of_the_first_network() {
     let link = |cycles: u32| LinkSpec { latency: 2 * cycles, flit_ticks: 2 };
     assert_eq!(scenario.network.links, [link(1), link(10), link(100)]);
     assert_eq!((scenario.network.input_buffers, scenario.network.packet_flits_max), (vec![256, 32, 256], 8));
-    assert_eq!(scenario.workload.traffics[0].size, MessageSize::Fixed(8));
+    assert_eq!(scenario.workload.flows[0].size, MessageSize::Fixed(8));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn overrides_reach_everything() {
 fn drawn_sets_depend_on_seed_and_name_alone() {
     let sets = |overrides: &[&str]| {
         let scenario = resolve(SMALL, overrides);
-        scenario.workload.traffics[0].sources.members().to_vec()
+        scenario.workload.flows[0].sources.members().to_vec()
     };
     let drawn = sets(&["traffic.from={ random = 5 }"]);
     assert_eq!(drawn.len(), 5);

@@ -2,6 +2,7 @@
 
 mod bad;
 mod good;
+mod renamed;
 
 /// A dragonfly of 72 nodes.
 const SMALL: &str = r#"

@@ -61,7 +61,7 @@ impl<'s> Sampler<'s> {
 impl Sums {
     fn of(run: &Run<'_>) -> Self {
         let record = run.record();
-        let points = || record.traffics().iter().flat_map(|traffic| traffic.batches.points());
+        let points = || record.flows().iter().flat_map(|traffic| traffic.batches.points());
         Self {
             cycle: run.progress().cycle,
             at: Instant::now(),
@@ -75,7 +75,7 @@ impl Sums {
 
 fn latencies(record: &Record) -> Histogram {
     let mut all = Histogram::new();
-    record.traffics().iter().for_each(|traffic| all.merge(&traffic.message_latency));
+    record.flows().iter().for_each(|traffic| all.merge(&traffic.message_latency));
     all
 }
 

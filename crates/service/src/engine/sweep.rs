@@ -35,7 +35,8 @@ pub(crate) fn wanted(document: &Document, asked: &SweepRequest) -> Result<Sweep,
     let axis = |text: &String| Axis::parse(text).map_err(|problem| ApiError::invalid("sweep.over", problem));
     let axes = asked.over.iter().map(axis).collect::<Result<_, _>>()?;
     let seeds = (asked.seeds > 0).then_some(asked.seeds.into());
-    if !vary(&mut sweep, axes, seeds, asked.run_saturated) {
+    let bad = |problem| ApiError::invalid("sweep", problem);
+    if !vary(&mut sweep, axes, seeds, asked.run_saturated).map_err(bad)? {
         let problem = "there is nothing to vary: say what in `sweep.over`, as in `traffic.load=0.1..0.9/0.1`, or add \
                        [sweep] to the scenario";
         return Err(ApiError::invalid("sweep", problem));

@@ -168,13 +168,13 @@ fn select(table: &Table, request: &QuerySeriesRequest) -> Result<QuerySeriesResp
     };
     let mut rows: Vec<&Vec<Cell>> = table.rows.iter().collect();
     if !request.traffic.is_empty() {
-        let traffic = place("traffic").map_err(|_| ApiError::invalid("traffic", "a sweep has no column of it"))?;
+        let flow = place("flow").map_err(|_| ApiError::invalid("traffic", "a sweep has no column of it"))?;
         let wanted = Cell::from(request.traffic.as_str());
-        if rows.iter().all(|row| row[traffic] != wanted) {
-            let problem = format!("there is no traffic {}", names::quoted(&request.traffic));
+        if rows.iter().all(|row| row[flow] != wanted) {
+            let problem = format!("there is no flow {}", names::quoted(&request.traffic));
             return Err(ApiError::invalid("traffic", problem));
         }
-        rows.retain(|row| row[traffic] == wanted);
+        rows.retain(|row| row[flow] == wanted);
     }
     let bounds = [(request.from_cycle, "from_cycle"), (request.until_cycle, "until_cycle")];
     for (bound, field) in bounds.into_iter().filter_map(|(bound, field)| Some((bound?, field))) {

@@ -9,6 +9,7 @@ use tailback_api::v1::{
     GetRunRequest, GetRunResponse, ListRunsRequest, ListRunsResponse, WaitRunRequest, WaitRunResponse, WatchRunRequest,
     WatchRunResponse,
 };
+use tailback_scenario::Diagnostics;
 use tokio::time::sleep_until;
 use tonic::{Request, Response, Status};
 
@@ -36,8 +37,8 @@ impl RunService for Runs {
         let caller = caller(&request)?;
         caller.must_be(Role::Submit)?;
         let (context, request) = (self.0.clone(), request.into_inner().into());
-        let run = to_the_end(async move { create(&context, caller, request).await }).await?;
-        Ok(Response::new(CreateRunResponse { run: Some(wire::run(run)) }))
+        let (run, notes) = to_the_end(async move { create(&context, caller, request).await }).await?;
+        Ok(Response::new(CreateRunResponse { run: Some(wire::run(run)), notes: wire::diagnostics(&notes) }))
     }
 
     async fn get_run(&self, request: Request<GetRunRequest>) -> Result<Response<GetRunResponse>, Status> {
@@ -75,7 +76,11 @@ impl RunService for Runs {
         loop {
             news.mark_unchanged();
             let found = get(&self.0, &run_id).await?;
-            if found.run.state.has_ended() || Instant::now() >= until {
+            let (has_ended, now) = (found.run.state.has_ended(), Instant::now());
+            if !has_ended && gives_up.is_some_and(|gives_up| now >= gives_up) {
+                return Err(ApiError::DeadlinePassed { resume_after: None }.into());
+            }
+            if has_ended || now >= until {
                 drop(place);
                 return Ok(Response::new(WaitRunResponse { run: Some(wire::run(found)) }));
             }
@@ -122,7 +127,8 @@ impl RunService for Runs {
     }
 }
 
-async fn create(context: &Context, caller: Caller, request: RunRequest) -> Result<Snapshot, ApiError> {
+/// Accepts a run; gives it with the notes on its scenario.
+async fn create(context: &Context, caller: Caller, request: RunRequest) -> Result<(Snapshot, Diagnostics), ApiError> {
     admission::check_request(&request, &context.limits)?;
     if *context.stopping.borrow() {
         return Err(ApiError::ShuttingDown { resume_after: None });
@@ -130,10 +136,11 @@ async fn create(context: &Context, caller: Caller, request: RunRequest) -> Resul
     let request_id = request.request_id.clone();
     let validate_only = request.validate_only;
     let (limits, run_id, owner) = (context.limits.clone(), fresh_name()?, caller.clone());
-    let accepted = context.check(move || admission::admit(request, &owner, run_id, &limits)).await?;
+    let mut accepted = context.check(move || admission::admit(request, &owner, run_id, &limits)).await?;
+    let notes = std::mem::take(&mut accepted.notes);
     if validate_only {
         let runs::New { run, scenario, .. } = accepted.run;
-        return Ok(Snapshot { run, last_sequence: 0, scenario: Some(scenario) });
+        return Ok((Snapshot { run, last_sequence: 0, scenario: Some(scenario) }, notes));
     }
     let kept = context.limits.events_kept_max;
     let places = context.engine.queue().reserve(accepted.waiting());
@@ -144,7 +151,7 @@ async fn create(context: &Context, caller: Caller, request: RunRequest) -> Resul
     context.engine.queue().put(waiting);
     drop(places);
     tracing::info!(run = %created.run.id, owner = %created.run.owner, "created");
-    Ok(created)
+    Ok((created, notes))
 }
 
 /// Writes a run down, unless the request was made before; gives what has to be simulated.

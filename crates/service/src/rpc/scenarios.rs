@@ -73,6 +73,7 @@ fn validate(given: &ScenarioSource, asked: Option<&SweepRequest>) -> Result<Vali
     let plan = wire::plan(&scenario, &Plan::new(&scenario), runs);
     Ok(ValidateScenarioResponse {
         diagnostics: Vec::new(),
+        notes: wire::diagnostics(&scenario.notes),
         resolved: scenario.text,
         scenario_digest: scenario.digest,
         plan: Some(plan),

@@ -62,7 +62,9 @@ impl Watcher {
             let written = channel.written();
             let (found, has_ended) = if read == Some(written) { (Vec::new(), false) } else { self.read().await? };
             let is_all = found.len() < events::PAGE;
-            self.send(found, sample.filter(|_| is_all && !self.request.states_only)).await?;
+            // Of a run that has ended what was kept is told, whether or not somebody still holds the latest sample.
+            let goes_on = is_all && !has_ended;
+            self.send(found, sample.filter(|_| goes_on && !self.request.states_only)).await?;
             if has_ended {
                 return Ok(());
             }

@@ -6,24 +6,24 @@ use tailback_sim::Plan;
 
 use crate::models::{self, Model};
 
-/// All mistakes of a scenario.
-pub(crate) fn diagnostics(mistakes: &Diagnostics) -> Vec<v1::Diagnostic> {
-    let describe = |mistake: &tailback_scenario::Diagnostic| {
+/// All mistakes of a scenario, or all notes.
+pub(crate) fn diagnostics(all: &Diagnostics) -> Vec<v1::Diagnostic> {
+    let describe = |diagnostic: &tailback_scenario::Diagnostic| {
         let mut told = v1::Diagnostic {
-            message: mistake.message.clone(),
-            help: mistake.help.clone().unwrap_or_default(),
-            details: mistake.details.clone(),
+            message: diagnostic.message.clone(),
+            help: diagnostic.help.clone().unwrap_or_default(),
+            details: diagnostic.details.clone(),
             ..v1::Diagnostic::default()
         };
-        if let Some(span) = mistake.span {
-            let (line, column) = mistakes.position(span);
-            told.source = mistakes.sources[span.source].name.clone();
+        if let Some(span) = diagnostic.span {
+            let (line, column) = all.position(span);
+            told.source = all.sources[span.source].name.clone();
             (told.line, told.column) = (line as u32, column as u32);
             (told.start, told.end) = (span.start as u32, span.end as u32);
         }
         told
     };
-    mistakes.list.iter().map(describe).collect()
+    all.list.iter().map(describe).collect()
 }
 
 /// What a scenario would take, as one of so many runs.

@@ -36,6 +36,10 @@ async fn scenarios_are_checked() {
     assert_eq!((unknown.source.as_str(), unknown.line, unknown.column), ("bad.toml", 9, 1));
     assert_eq!(&SMALL.replace("g = 9", "g = 10\nx = 1")[unknown.start as usize..unknown.end as usize], "x");
     assert!(invalid.diagnostics.iter().any(|found| found.source.contains("laod") && found.help.contains("load")));
+    let old = request(&format!("{SMALL}[protocol.lhrp]\nrefusals = 4\n"));
+    let asked = ValidateScenarioRequest { scenario: old.scenario, sweep: None };
+    let noted = client.scenarios.validate_scenario(asked).await.expect("it answers").into_inner();
+    assert!(noted.diagnostics.is_empty() && noted.notes[0].message.contains("`nacks`") && noted.notes[0].line > 9);
     let nothing = client.scenarios.validate_scenario(ValidateScenarioRequest::default()).await;
     assert_eq!(nothing.expect_err("there is no scenario").code(), Code::InvalidArgument);
     server.stop().await;

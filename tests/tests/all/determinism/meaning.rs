@@ -65,6 +65,8 @@ fn meaning(name: &str) -> fn(&Seen) {
         "switch-idle-ejection" => idle_ejection,
         "switch-overload" => overload,
         "switch-wide" => wide_switch,
+        "dragonfly-counted-in-order" => counted_in_order,
+        "tree-hash" => hashed_tree,
         "tree-nearest-ancestor" => nearest_ancestor,
         "tree-parallel-links" => parallel_tree_links,
         "tree-plain" => plain_tree,
@@ -106,9 +108,18 @@ impl Seen {
 
     /// How busy the links of a class were on average.
     fn busy(&self, class: &str) -> f64 {
+        self.links(class, "mean")
+    }
+
+    /// How busy the busiest of them was.
+    fn busiest(&self, class: &str) -> f64 {
+        self.links(class, "max")
+    }
+
+    fn links(&self, class: &str, figure: &str) -> f64 {
         let links = self.report["links"].as_array().expect("it is a list");
         let link = links.iter().find(|link| link["class"] == class).expect("there are such links");
-        link["mean"].as_f64().expect("it is a number")
+        link[figure].as_f64().expect("it is a number")
     }
 
     pub fn assert_plain(&self, plain: bool) {
@@ -119,8 +130,8 @@ impl Seen {
 /// Some packets leave the minimal way, and far from all; under traffic that is only adversarial many more do, and more
 /// arrives than minimal routing could carry.
 fn adapts(seen: &Seen) {
-    let share = |seen: &Seen| seen.number("/detoured_share");
-    assert!((0.005..0.9).contains(&share(seen)), "{} of all packets are detoured", share(seen));
+    let share = |seen: &Seen| seen.number("/nonminimal_share");
+    assert!((0.005..0.9).contains(&share(seen)), "{} of all packets are nonminimal", share(seen));
     let name = &seen.scenario.title;
     let adverse = under_adversity(seen);
     assert!(share(&adverse) > 1.3 * share(seen), "{name}: {} under adversarial traffic", share(&adverse));
@@ -143,6 +154,15 @@ fn adapts_everywhere(seen: &Seen) {
     assert_eq!(under_adversity(seen).count("/hops/max"), 8);
 }
 
+/// Packets that are gone count for longer, so more packets leave the minimal path. When outputs are free matters too.
+fn counted_in_order(seen: &Seen) {
+    let with = |set: &str| Seen::of(&seen.scenario, &[set]);
+    let (tail, held) = (with("routing.ectn.counted_until=tail"), with("router.output_held=crossing"));
+    let [share, share_by_tail] = [seen, &tail].map(|seen| seen.number("/nonminimal_share"));
+    assert!(share > share_by_tail, "{share} of all packets leave the minimal path, and {share_by_tail}");
+    assert_ne!(held.findings.digest(), seen.findings.digest(), "the rule of outputs changes nothing");
+}
+
 /// Who knows the queues at the other routers of its group does better than who knows its own.
 fn knows_the_group(seen: &Seen) {
     adapts(seen);
@@ -156,7 +176,7 @@ fn knows_the_group(seen: &Seen) {
 fn detours_to_nodes(seen: &Seen) {
     seen.assert_plain(true);
     let routers = Seen::of(&seen.scenario, &["routing.valiant.target=router"]);
-    let fastest = |seen: &Seen| seen.number("/traffics/inside/latency/network/min");
+    let fastest = |seen: &Seen| seen.number("/flows/inside/latency/network/min");
     // Ten cycles of a link and five of a router.
     assert_eq!(fastest(seen), fastest(&routers) + 15.0);
     assert_eq!(seen.count("/hops/max"), 6);
@@ -181,18 +201,18 @@ fn acknowledged(seen: &Seen) {
     seen.assert_plain(false);
     assert_eq!(seen.scenario.network.classes.len(), 2);
     assert!(seen.count("/counters/acknowledgements") > 1000);
-    assert!(seen.count("/traffics/near/messages/delivered") > 300);
-    assert!(seen.count("/traffics/far/messages/delivered") > 300);
+    assert!(seen.count("/flows/near/messages/delivered") > 300);
+    assert!(seen.count("/flows/far/messages/delivered") > 300);
 }
 
 fn interrupted(seen: &Seen) {
     let series = seen.findings.series(&seen.scenario).expect("it asks for one");
-    let (traffic, offered) = (column(&series, "traffic"), column(&series, "offered_load"));
-    let regular = series.rows.iter().filter(|row| row[traffic] == "regular".into());
+    let (flow, offered) = (column(&series, "flow"), column(&series, "offered_load"));
+    let regular = series.rows.iter().filter(|row| row[flow] == "regular".into());
     let silent: Vec<bool> = regular.map(|row| row[offered].number() == Some(0.0)).collect();
     assert_eq!(silent.len(), 21);
     assert!(!silent[0] && !silent[20] && silent[1..20].iter().all(|&silent| silent), "{silent:?}");
-    assert!(seen.count("/traffics/rare/messages/delivered") > 10);
+    assert!(seen.count("/flows/rare/messages/delivered") > 10);
 }
 
 fn column(table: &tailback_report::Table, name: &str) -> usize {
@@ -225,12 +245,12 @@ fn parallel_links(seen: &Seen) {
 fn tailback(seen: &Seen) {
     let calm = Seen::new("dragonfly-tailback", &["traffic.storm.load=0"]);
     let slower = |pointer: &str| seen.number(pointer) > 1.3 * calm.number(pointer);
-    assert!(slower("/traffics/bystanders/latency/message/p99"));
-    assert!(slower("/traffics/everybody/latency/message/p99"));
-    assert!(seen.count("/traffics/storm/messages/lost") > 100, "queue_limit bites");
+    assert!(slower("/flows/bystanders/latency/message/p99"));
+    assert!(slower("/flows/everybody/latency/message/p99"));
+    assert!(seen.count("/flows/storm/messages/lost") > 100, "queue_limit bites");
     assert!(calm.count("/messages/lost") < seen.count("/messages/lost") / 10);
     // One node takes at most one flit per cycle, from six sources.
-    assert!(seen.number("/traffics/storm/accepted_load") < 1.0 / 6.0);
+    assert!(seen.number("/flows/storm/accepted_load") < 1.0 / 6.0);
 }
 
 fn chooses_by_queues(seen: &Seen) {
@@ -266,8 +286,8 @@ fn idle_ejection(seen: &Seen) {
 
 fn overload(seen: &Seen) {
     seen.assert_plain(true);
-    assert!(seen.count("/traffics/inward/messages/lost") > 300, "queue_limit bites");
-    assert!(seen.number("/traffics/outward/accepted_load") > 0.3);
+    assert!(seen.count("/flows/inward/messages/lost") > 300, "queue_limit bites");
+    assert!(seen.number("/flows/outward/accepted_load") > 0.3);
 }
 
 fn nearest_ancestor(seen: &Seen) {
@@ -283,10 +303,18 @@ fn parallel_tree_links(seen: &Seen) {
     assert!(seen.count("/packets_delivered") > seen.count("/messages/delivered"));
 }
 
+/// Some links up carry several flows, where a random choice per packet spreads all over all.
+fn hashed_tree(seen: &Seen) {
+    assert_eq!(seen.count("/hops/max"), 2);
+    let random = Seen::of(&seen.scenario, &["routing.nearest-common-ancestor.up=random"]);
+    let (hashed, random) = (seen.busiest("level1"), random.busiest("level1"));
+    assert!(hashed > 0.95 && random < 0.8, "the busiest link is busy for {hashed}, and {random} if packets are spread");
+}
+
 fn plain_tree(seen: &Seen) {
     seen.assert_plain(true);
     assert_eq!(seen.count("/hops/max"), 2);
-    assert!(seen.count("/traffics/second/messages/delivered") > 50);
+    assert!(seen.count("/flows/second/messages/delivered") > 50);
 }
 
 /// All packets take as many links; only the last stage has links to nodes, and those are busy with what is accepted.

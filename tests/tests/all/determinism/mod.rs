@@ -58,6 +58,7 @@ scenarios![
     switch_idle_ejection,
     switch_overload,
     switch_wide,
+    tree_hash,
     tree_nearest_ancestor,
     tree_parallel_links,
     tree_plain,

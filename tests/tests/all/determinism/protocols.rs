@@ -8,7 +8,7 @@ fn counter(seen: &Seen, name: &str) -> u64 {
 
 /// The share of what its destinations can take that the hot traffic gets: two nodes, from 16 sources.
 fn hot_share(seen: &Seen) -> f64 {
-    seen.number("/traffics/hot/accepted_load") * 16.0 / 2.0
+    seen.number("/flows/hot/accepted_load") * 16.0 / 2.0
 }
 
 /// Packets are dropped, their sources are told, and they come again.
@@ -17,7 +17,7 @@ fn drops(seen: &Seen) {
     let [dropped, again] = ["dropped_packets", "packets_sent_again"].map(|name| counter(seen, name));
     assert!(dropped > 200 && again > 200, "{dropped} dropped, {again} sent again");
     // What is measured begins and ends with some of them under way.
-    assert!(counter(seen, "refusals").abs_diff(dropped) < dropped / 5);
+    assert!(counter(seen, "nacks").abs_diff(dropped) < dropped / 5);
     assert!(counter(seen, "speculative_data") > 0 || seen.scenario.title.contains("fabric"));
 }
 
@@ -37,7 +37,7 @@ pub fn smsrp(seen: &Seen) {
     assert!(reservations.abs_diff(dropped) < dropped / 5, "{reservations} for {dropped} that were dropped");
 }
 
-/// Nothing but acknowledgements and refusals beside data, and hot nodes are kept busy: what is left is taken by the other traffic.
+/// Nothing but acknowledgements and NACKs beside data, and hot nodes are kept busy: what is left is taken by the other traffic.
 pub fn lhrp(seen: &Seen) {
     drops(seen);
     assert_eq!(seen.scenario.network.classes.len(), 3);
@@ -72,7 +72,7 @@ fn with_and_without_pauses(seen: &Seen, pointer: &str) -> [f64; 2] {
 pub fn ecn(seen: &Seen) {
     let (acknowledged, packets) = (counter(seen, "acknowledgements"), seen.count("/packets_delivered"));
     assert!(acknowledged.abs_diff(packets) < packets / 10);
-    let [with, without] = with_and_without_pauses(seen, "/traffics/around/accepted_load");
+    let [with, without] = with_and_without_pauses(seen, "/flows/around/accepted_load");
     assert!(with > 1.1 * without, "{with} with pauses, {without} without");
 }
 

@@ -78,7 +78,7 @@ fn runs(base: &Document, theirs: &Row, load_factor: f64, zone: Zone) -> Vec<Docu
         return (1..=SEEDS).map(|seed| document.clone().with(&format!("seed={seed}"))).collect();
     }
     let scenario = resolve(&document);
-    let flits = scenario.workload.traffics[0].size.mean() * PACKETS;
+    let flits = scenario.workload.flows[0].size.mean() * PACKETS;
     let cycles = flits / theirs.offered / f64::from(scenario.topology.built.graph().nodes());
     let cycles = (cycles as u64).max(CYCLES_MIN);
     vec![document.with(&format!("measure.warmup={WARM_UP}")).with(&format!("measure.cycles={cycles}"))]

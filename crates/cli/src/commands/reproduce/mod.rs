@@ -13,6 +13,7 @@ use crate::arguments::{Format, ReproduceArguments};
 use crate::complaint::Complaint;
 use crate::interrupt;
 use crate::output::{say, say_line};
+use crate::rendering::Notes;
 use catalogue::{Catalogue, Entry};
 use project::{Project, run_all};
 
@@ -27,9 +28,9 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Complaint> {
     if arguments.ci {
         entries.retain(|entry| entry.figure.ci);
     }
-    let mut projects = Vec::new();
+    let (mut projects, mut notes) = (Vec::new(), Notes::default());
     for entry in entries {
-        projects.push(Project::new(entry, scale, &arguments.out)?);
+        projects.push(Project::new(entry, scale, &arguments.out, &mut notes)?);
     }
     // Before the first word: whoever has read it may interrupt.
     interrupt::listen();

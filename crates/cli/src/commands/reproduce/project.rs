@@ -14,6 +14,7 @@ use super::folder;
 use crate::complaint::Complaint;
 use crate::output::count;
 use crate::progress::duration;
+use crate::rendering::Notes;
 use crate::results::Directory;
 use crate::store::{Kept, Store};
 use crate::work::{self, Order, Task};
@@ -43,12 +44,12 @@ const TIMES: &str = "times.json";
 
 impl Project {
     /// Plans a figure. Mistakes of any run are told before anything is run.
-    pub fn new(entry: Entry, scale: Scale, out: &Path) -> Result<Self, Complaint> {
+    pub fn new(entry: Entry, scale: Scale, out: &Path, notes: &mut Notes) -> Result<Self, Complaint> {
         let path = folder(out, &entry.group, &entry.name, scale);
         let experiment = entry.figure.experiment(scale);
         let runs = experiment.runs(&entry.scenario);
         let places = runs.iter().map(|run| (run.point, run.seed)).collect();
-        let tasks = runs.into_iter().map(|run| Task::new(run.document)).collect::<Result<Vec<_>, _>>()?;
+        let tasks = runs.into_iter().map(|run| Task::new(run.document, notes)).collect::<Result<Vec<_>, _>>()?;
         let times = std::fs::read(path.join(TIMES)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Ok(Self {
             directory: Directory::at(&path)?,

@@ -242,7 +242,7 @@ impl<'a> PacketState<'a> {
     /// The header after a global link.
     fn through(&self, port: Port) -> Header {
         let detours = self.routes.group_behind(port) != self.group;
-        Header { leg: done::GLOBAL, detoured: self.header.detoured || detours, ..self.header }
+        Header { leg: done::GLOBAL, nonminimal: self.header.nonminimal || detours, ..self.header }
     }
 
     /// The step of a local hop that is not minimal.

@@ -26,15 +26,15 @@ const PROBE: Parameter = Parameter {
         Choice { word: "one", help: "one at random, which will do or not" },
     ]),
     default: Some("\"all\""),
-    help: "how another way is chosen",
+    help: "how another path is chosen",
 };
 
 const MINIMUM: Parameter =
-    percent("minimum", "0", "percent of its buffer that the minimal way must have in use for credits to count");
+    percent("minimum", "0", "percent of its buffer that the minimal path must occupy for credits to count");
 const SIBLINGS: Parameter = percent(
     "siblings",
     "150",
-    "percent of the mean use of all global links of a router that a minimal one must exceed for credits to count",
+    "percent of the mean occupancy of all global links of a router that a minimal one must exceed for credits to count",
 );
 const MARGIN: Parameter = packets("siblings_margin", "40", "flits by which it must exceed them on top");
 
@@ -49,7 +49,7 @@ const OCCUPANCY: Parameter = Parameter {
 };
 
 const fn share(default: &'static str) -> Parameter {
-    percent("share", default, "percent of the use of the minimal way that another way may have at most")
+    percent("share", default, "percent of the occupancy of the minimal path that another path may have at most")
 }
 
 const fn threshold(default: &'static str) -> Parameter {
@@ -101,7 +101,7 @@ fn heads(in_order: bool) -> Interests {
 pub(crate) const OLM: RoutingModel = RoutingModel {
     name: "olm",
     topology: "dragonfly",
-    summary: "OLM: leaves the minimal way in transit when credits tell of congestion, with opportunistic local hops",
+    summary: "OLM: leaves the minimal path in transit when credits tell of congestion, with opportunistic local hops",
     parameters: &[share("50"), OCCUPANCY, MINIMUM, SIBLINGS, MARGIN, PROBE],
     build: |topology, values| build(&OLM, topology, values, Olm(credits(values))),
 };
@@ -111,7 +111,7 @@ struct Olm(Credits);
 
 impl Trigger for Olm {
     fn describe(&self) -> String {
-        format!("OLM, other ways with at most {} % of the minimal one's use", self.0.share)
+        format!("OLM, other paths with at most {} % of the minimal one's occupancy", self.0.share)
     }
 
     #[inline]
@@ -134,7 +134,7 @@ impl Trigger for Olm {
 pub(crate) const BASE: RoutingModel = RoutingModel {
     name: "base",
     topology: "dragonfly",
-    summary: "Base: leaves the minimal way when a contention counter reaches a threshold",
+    summary: "Base: leaves the minimal path when a contention counter reaches a threshold",
     parameters: &[threshold("6"), COUNTED_UNTIL, PROBE],
     build: |topology, values| build(&BASE, topology, values, base(values)),
 };
@@ -183,7 +183,7 @@ impl Trigger for Base {
 pub(crate) const HYBRID: RoutingModel = RoutingModel {
     name: "hybrid",
     topology: "dragonfly",
-    summary: "Hybrid: leaves the minimal way when a contention counter or credits say so",
+    summary: "Hybrid: leaves the minimal path when a contention counter or credits say so",
     parameters: &[threshold("7"), COUNTED_UNTIL, share("35"), OCCUPANCY, MINIMUM, SIBLINGS, MARGIN, PROBE],
     build: |topology, values| build(&HYBRID, topology, values, Hybrid { base: base(values), credits: credits(values) }),
 };
@@ -304,10 +304,10 @@ impl Trigger for Ectn {
 pub(crate) const STATISTICAL: RoutingModel = RoutingModel {
     name: "statistical",
     topology: "dragonfly",
-    summary: "Base with chance: the higher a counter above its threshold, the more packets leave the minimal way",
+    summary: "Base with chance: the higher a counter above its threshold, the more packets leave the minimal path",
     parameters: &[
         threshold("4"),
-        packets("certain", "10", "packets from which on every packet leaves the minimal way if it can"),
+        packets("certain", "10", "packets from which on every packet leaves the minimal path if it can"),
         PROBE,
     ],
     build: |topology, values| {

@@ -25,9 +25,10 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from tailback_api.tailback.v1 import run_pb2 as tailback_dot_v1_dot_run__pb2
+from tailback_api.tailback.v1 import scenario_service_pb2 as tailback_dot_v1_dot_scenario__service__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dtailback/v1/run_service.proto\x12\x0btailback.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x15tailback/v1/run.proto\"\xae\x02\n\x10\x43reateRunRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x15\n\rvalidate_only\x18\x03 \x01(\x08\x12\'\n\x08scenario\x18\x04 \x01(\x0b\x32\x15.tailback.v1.Scenario\x12)\n\texecution\x18\x05 \x01(\x0b\x32\x16.tailback.v1.Execution\x12!\n\x05sweep\x18\x06 \x01(\x0b\x32\x12.tailback.v1.Sweep\x12\x39\n\x06labels\x18\x07 \x03(\x0b\x32).tailback.v1.CreateRunRequest.LabelsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"2\n\x11\x43reateRunResponse\x12\x1d\n\x03run\x18\x01 \x01(\x0b\x32\x10.tailback.v1.Run\"\x1f\n\rGetRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"/\n\x0eGetRunResponse\x12\x1d\n\x03run\x18\x01 \x01(\x0b\x32\x10.tailback.v1.Run\"\xb4\x02\n\x0fListRunsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12%\n\x06states\x18\x03 \x03(\x0e\x32\x15.tailback.v1.RunState\x12\x38\n\x06labels\x18\x04 \x03(\x0b\x32(.tailback.v1.ListRunsRequest.LabelsEntry\x12\x17\n\x0fscenario_digest\x18\x05 \x01(\t\x12\x15\n\rresult_digest\x18\x06 \x01(\t\x12\r\n\x05owner\x18\x07 \x01(\t\x12\x11\n\tparent_id\x18\x08 \x01(\t\x12\x18\n\x10include_scenario\x18\t \x01(\x08\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"K\n\x10ListRunsResponse\x12\x1e\n\x04runs\x18\x01 \x03(\x0b\x32\x10.tailback.v1.Run\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"L\n\x0eWaitRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12*\n\x07timeout\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"0\n\x0fWaitRunResponse\x12\x1d\n\x03run\x18\x01 \x01(\x0b\x32\x10.tailback.v1.Run\"\x86\x01\n\x0fWatchRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x16\n\x0e\x61\x66ter_sequence\x18\x02 \x01(\x03\x12\x13\n\x0bstates_only\x18\x03 \x01(\x08\x12\x36\n\x13sample_interval_min\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xb9\x02\n\x10WatchRunResponse\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\rstate_changed\x18\x03 \x01(\x0b\x32\x10.tailback.v1.RunH\x00\x12.\n\x0b\x63hild_ended\x18\x04 \x01(\x0b\x32\x17.tailback.v1.ChildEndedH\x00\x12+\n\x06sample\x18\x05 \x01(\x0b\x32\x19.tailback.v1.MetricSampleH\x00\x12+\n\trecovered\x18\x06 \x01(\x0b\x32\x16.tailback.v1.RecoveredH\x00\x12+\n\theartbeat\x18\x07 \x01(\x0b\x32\x16.tailback.v1.HeartbeatH\x00\x42\x07\n\x05\x65vent\"\x81\x01\n\nChildEnded\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x14\n\x0c\x63hild_number\x18\x02 \x01(\r\x12$\n\x05state\x18\x03 \x01(\x0e\x32\x15.tailback.v1.RunState\x12\'\n\x08progress\x18\x04 \x01(\x0b\x32\x15.tailback.v1.Progress\"\x1a\n\tRecovered\x12\r\n\x05\x63ycle\x18\x01 \x01(\x04\"\x0b\n\tHeartbeat\"\"\n\x10\x43\x61ncelRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"2\n\x11\x43\x61ncelRunResponse\x12\x1d\n\x03run\x18\x01 \x01(\x0b\x32\x10.tailback.v1.Run\"\"\n\x10\x44\x65leteRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"\x13\n\x11\x44\x65leteRunResponse2\x8d\x04\n\nRunService\x12J\n\tCreateRun\x12\x1d.tailback.v1.CreateRunRequest\x1a\x1e.tailback.v1.CreateRunResponse\x12\x41\n\x06GetRun\x12\x1a.tailback.v1.GetRunRequest\x1a\x1b.tailback.v1.GetRunResponse\x12G\n\x08ListRuns\x12\x1c.tailback.v1.ListRunsRequest\x1a\x1d.tailback.v1.ListRunsResponse\x12\x44\n\x07WaitRun\x12\x1b.tailback.v1.WaitRunRequest\x1a\x1c.tailback.v1.WaitRunResponse\x12I\n\x08WatchRun\x12\x1c.tailback.v1.WatchRunRequest\x1a\x1d.tailback.v1.WatchRunResponse0\x01\x12J\n\tCancelRun\x12\x1d.tailback.v1.CancelRunRequest\x1a\x1e.tailback.v1.CancelRunResponse\x12J\n\tDeleteRun\x12\x1d.tailback.v1.DeleteRunRequest\x1a\x1e.tailback.v1.DeleteRunResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dtailback/v1/run_service.proto\x12\x0btailback.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x15tailback/v1/run.proto\x1a\"tailback/v1/scenario_service.proto\"\xae\x02\n\x10\x43reateRunRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x15\n\rvalidate_only\x18\x03 \x01(\x08\x12\'\n\x08scenario\x18\x04 \x01(\x0b\x32\x15.tailback.v1.Scenario\x12)\n\texecution\x18\x05 \x01(\x0b\x32\x16.tailback.v1.Execution\x12!\n\x05sweep\x18\x06 \x01(\x0b\x32\x12.tailback.v1.Sweep\x12\x39\n\x06labels\x18\x07 \x03(\x0b\x32).tailback.v1.CreateRunRequest.LabelsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"Z\n\x11\x43reateRunResponse\x12\x1d\n\x03run\x18\x01 \x01(\x0b\x32\x10.tailback.v1.Run\x12&\n\x05notes\x18\x02 \x03(\x0b\x32\x17.tailback.v1.Diagnostic\"\x1f\n\rGetRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"/\n\x0eGetRunResponse\x12\x1d\n\x03run\x18\x01 \x01(\x0b\x32\x10.tailback.v1.Run\"\xb4\x02\n\x0fListRunsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12%\n\x06states\x18\x03 \x03(\x0e\x32\x15.tailback.v1.RunState\x12\x38\n\x06labels\x18\x04 \x03(\x0b\x32(.tailback.v1.ListRunsRequest.LabelsEntry\x12\x17\n\x0fscenario_digest\x18\x05 \x01(\t\x12\x15\n\rresult_digest\x18\x06 \x01(\t\x12\r\n\x05owner\x18\x07 \x01(\t\x12\x11\n\tparent_id\x18\x08 \x01(\t\x12\x18\n\x10include_scenario\x18\t \x01(\x08\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"K\n\x10ListRunsResponse\x12\x1e\n\x04runs\x18\x01 \x03(\x0b\x32\x10.tailback.v1.Run\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"L\n\x0eWaitRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12*\n\x07timeout\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"0\n\x0fWaitRunResponse\x12\x1d\n\x03run\x18\x01 \x01(\x0b\x32\x10.tailback.v1.Run\"\x86\x01\n\x0fWatchRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x16\n\x0e\x61\x66ter_sequence\x18\x02 \x01(\x03\x12\x13\n\x0bstates_only\x18\x03 \x01(\x08\x12\x36\n\x13sample_interval_min\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xb9\x02\n\x10WatchRunResponse\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\rstate_changed\x18\x03 \x01(\x0b\x32\x10.tailback.v1.RunH\x00\x12.\n\x0b\x63hild_ended\x18\x04 \x01(\x0b\x32\x17.tailback.v1.ChildEndedH\x00\x12+\n\x06sample\x18\x05 \x01(\x0b\x32\x19.tailback.v1.MetricSampleH\x00\x12+\n\trecovered\x18\x06 \x01(\x0b\x32\x16.tailback.v1.RecoveredH\x00\x12+\n\theartbeat\x18\x07 \x01(\x0b\x32\x16.tailback.v1.HeartbeatH\x00\x42\x07\n\x05\x65vent\"\x81\x01\n\nChildEnded\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x14\n\x0c\x63hild_number\x18\x02 \x01(\r\x12$\n\x05state\x18\x03 \x01(\x0e\x32\x15.tailback.v1.RunState\x12\'\n\x08progress\x18\x04 \x01(\x0b\x32\x15.tailback.v1.Progress\"\x1a\n\tRecovered\x12\r\n\x05\x63ycle\x18\x01 \x01(\x04\"\x0b\n\tHeartbeat\"\"\n\x10\x43\x61ncelRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"2\n\x11\x43\x61ncelRunResponse\x12\x1d\n\x03run\x18\x01 \x01(\x0b\x32\x10.tailback.v1.Run\"\"\n\x10\x44\x65leteRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"\x13\n\x11\x44\x65leteRunResponse2\x8d\x04\n\nRunService\x12J\n\tCreateRun\x12\x1d.tailback.v1.CreateRunRequest\x1a\x1e.tailback.v1.CreateRunResponse\x12\x41\n\x06GetRun\x12\x1a.tailback.v1.GetRunRequest\x1a\x1b.tailback.v1.GetRunResponse\x12G\n\x08ListRuns\x12\x1c.tailback.v1.ListRunsRequest\x1a\x1d.tailback.v1.ListRunsResponse\x12\x44\n\x07WaitRun\x12\x1b.tailback.v1.WaitRunRequest\x1a\x1c.tailback.v1.WaitRunResponse\x12I\n\x08WatchRun\x12\x1c.tailback.v1.WatchRunRequest\x1a\x1d.tailback.v1.WatchRunResponse0\x01\x12J\n\tCancelRun\x12\x1d.tailback.v1.CancelRunRequest\x1a\x1e.tailback.v1.CancelRunResponse\x12J\n\tDeleteRun\x12\x1d.tailback.v1.DeleteRunRequest\x1a\x1e.tailback.v1.DeleteRunResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,44 +39,44 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CREATERUNREQUEST_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_LISTRUNSREQUEST_LABELSENTRY']._loaded_options = None
   _globals['_LISTRUNSREQUEST_LABELSENTRY']._serialized_options = b'8\001'
-  _globals['_CREATERUNREQUEST']._serialized_start=135
-  _globals['_CREATERUNREQUEST']._serialized_end=437
-  _globals['_CREATERUNREQUEST_LABELSENTRY']._serialized_start=392
-  _globals['_CREATERUNREQUEST_LABELSENTRY']._serialized_end=437
-  _globals['_CREATERUNRESPONSE']._serialized_start=439
-  _globals['_CREATERUNRESPONSE']._serialized_end=489
-  _globals['_GETRUNREQUEST']._serialized_start=491
-  _globals['_GETRUNREQUEST']._serialized_end=522
-  _globals['_GETRUNRESPONSE']._serialized_start=524
-  _globals['_GETRUNRESPONSE']._serialized_end=571
-  _globals['_LISTRUNSREQUEST']._serialized_start=574
-  _globals['_LISTRUNSREQUEST']._serialized_end=882
-  _globals['_LISTRUNSREQUEST_LABELSENTRY']._serialized_start=392
-  _globals['_LISTRUNSREQUEST_LABELSENTRY']._serialized_end=437
-  _globals['_LISTRUNSRESPONSE']._serialized_start=884
-  _globals['_LISTRUNSRESPONSE']._serialized_end=959
-  _globals['_WAITRUNREQUEST']._serialized_start=961
-  _globals['_WAITRUNREQUEST']._serialized_end=1037
-  _globals['_WAITRUNRESPONSE']._serialized_start=1039
-  _globals['_WAITRUNRESPONSE']._serialized_end=1087
-  _globals['_WATCHRUNREQUEST']._serialized_start=1090
-  _globals['_WATCHRUNREQUEST']._serialized_end=1224
-  _globals['_WATCHRUNRESPONSE']._serialized_start=1227
-  _globals['_WATCHRUNRESPONSE']._serialized_end=1540
-  _globals['_CHILDENDED']._serialized_start=1543
-  _globals['_CHILDENDED']._serialized_end=1672
-  _globals['_RECOVERED']._serialized_start=1674
-  _globals['_RECOVERED']._serialized_end=1700
-  _globals['_HEARTBEAT']._serialized_start=1702
-  _globals['_HEARTBEAT']._serialized_end=1713
-  _globals['_CANCELRUNREQUEST']._serialized_start=1715
-  _globals['_CANCELRUNREQUEST']._serialized_end=1749
-  _globals['_CANCELRUNRESPONSE']._serialized_start=1751
-  _globals['_CANCELRUNRESPONSE']._serialized_end=1801
-  _globals['_DELETERUNREQUEST']._serialized_start=1803
-  _globals['_DELETERUNREQUEST']._serialized_end=1837
-  _globals['_DELETERUNRESPONSE']._serialized_start=1839
-  _globals['_DELETERUNRESPONSE']._serialized_end=1858
-  _globals['_RUNSERVICE']._serialized_start=1861
-  _globals['_RUNSERVICE']._serialized_end=2386
+  _globals['_CREATERUNREQUEST']._serialized_start=171
+  _globals['_CREATERUNREQUEST']._serialized_end=473
+  _globals['_CREATERUNREQUEST_LABELSENTRY']._serialized_start=428
+  _globals['_CREATERUNREQUEST_LABELSENTRY']._serialized_end=473
+  _globals['_CREATERUNRESPONSE']._serialized_start=475
+  _globals['_CREATERUNRESPONSE']._serialized_end=565
+  _globals['_GETRUNREQUEST']._serialized_start=567
+  _globals['_GETRUNREQUEST']._serialized_end=598
+  _globals['_GETRUNRESPONSE']._serialized_start=600
+  _globals['_GETRUNRESPONSE']._serialized_end=647
+  _globals['_LISTRUNSREQUEST']._serialized_start=650
+  _globals['_LISTRUNSREQUEST']._serialized_end=958
+  _globals['_LISTRUNSREQUEST_LABELSENTRY']._serialized_start=428
+  _globals['_LISTRUNSREQUEST_LABELSENTRY']._serialized_end=473
+  _globals['_LISTRUNSRESPONSE']._serialized_start=960
+  _globals['_LISTRUNSRESPONSE']._serialized_end=1035
+  _globals['_WAITRUNREQUEST']._serialized_start=1037
+  _globals['_WAITRUNREQUEST']._serialized_end=1113
+  _globals['_WAITRUNRESPONSE']._serialized_start=1115
+  _globals['_WAITRUNRESPONSE']._serialized_end=1163
+  _globals['_WATCHRUNREQUEST']._serialized_start=1166
+  _globals['_WATCHRUNREQUEST']._serialized_end=1300
+  _globals['_WATCHRUNRESPONSE']._serialized_start=1303
+  _globals['_WATCHRUNRESPONSE']._serialized_end=1616
+  _globals['_CHILDENDED']._serialized_start=1619
+  _globals['_CHILDENDED']._serialized_end=1748
+  _globals['_RECOVERED']._serialized_start=1750
+  _globals['_RECOVERED']._serialized_end=1776
+  _globals['_HEARTBEAT']._serialized_start=1778
+  _globals['_HEARTBEAT']._serialized_end=1789
+  _globals['_CANCELRUNREQUEST']._serialized_start=1791
+  _globals['_CANCELRUNREQUEST']._serialized_end=1825
+  _globals['_CANCELRUNRESPONSE']._serialized_start=1827
+  _globals['_CANCELRUNRESPONSE']._serialized_end=1877
+  _globals['_DELETERUNREQUEST']._serialized_start=1879
+  _globals['_DELETERUNREQUEST']._serialized_end=1913
+  _globals['_DELETERUNRESPONSE']._serialized_start=1915
+  _globals['_DELETERUNRESPONSE']._serialized_end=1934
+  _globals['_RUNSERVICE']._serialized_start=1937
+  _globals['_RUNSERVICE']._serialized_end=2462
 # @@protoc_insertion_point(module_scope)

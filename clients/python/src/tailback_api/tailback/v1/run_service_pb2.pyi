@@ -3,6 +3,7 @@ import datetime
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from tailback_api.tailback.v1 import run_pb2 as _run_pb2
+from tailback_api.tailback.v1 import scenario_service_pb2 as _scenario_service_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -37,10 +38,12 @@ class CreateRunRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., run_id: _Optional[str] = ..., validate_only: _Optional[bool] = ..., scenario: _Optional[_Union[_run_pb2.Scenario, _Mapping]] = ..., execution: _Optional[_Union[_run_pb2.Execution, _Mapping]] = ..., sweep: _Optional[_Union[_run_pb2.Sweep, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class CreateRunResponse(_message.Message):
-    __slots__ = ("run",)
+    __slots__ = ("run", "notes")
     RUN_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
     run: _run_pb2.Run
-    def __init__(self, run: _Optional[_Union[_run_pb2.Run, _Mapping]] = ...) -> None: ...
+    notes: _containers.RepeatedCompositeFieldContainer[_scenario_service_pb2.Diagnostic]
+    def __init__(self, run: _Optional[_Union[_run_pb2.Run, _Mapping]] = ..., notes: _Optional[_Iterable[_Union[_scenario_service_pb2.Diagnostic, _Mapping]]] = ...) -> None: ...
 
 class GetRunRequest(_message.Message):
     __slots__ = ("run_id",)

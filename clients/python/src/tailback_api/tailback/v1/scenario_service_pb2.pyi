@@ -16,16 +16,18 @@ class ValidateScenarioRequest(_message.Message):
     def __init__(self, scenario: _Optional[_Union[_run_pb2.Scenario, _Mapping]] = ..., sweep: _Optional[_Union[_run_pb2.Sweep, _Mapping]] = ...) -> None: ...
 
 class ValidateScenarioResponse(_message.Message):
-    __slots__ = ("diagnostics", "resolved", "scenario_digest", "plan")
+    __slots__ = ("diagnostics", "resolved", "scenario_digest", "plan", "notes")
     DIAGNOSTICS_FIELD_NUMBER: _ClassVar[int]
     RESOLVED_FIELD_NUMBER: _ClassVar[int]
     SCENARIO_DIGEST_FIELD_NUMBER: _ClassVar[int]
     PLAN_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
     diagnostics: _containers.RepeatedCompositeFieldContainer[Diagnostic]
     resolved: str
     scenario_digest: str
     plan: Plan
-    def __init__(self, diagnostics: _Optional[_Iterable[_Union[Diagnostic, _Mapping]]] = ..., resolved: _Optional[str] = ..., scenario_digest: _Optional[str] = ..., plan: _Optional[_Union[Plan, _Mapping]] = ...) -> None: ...
+    notes: _containers.RepeatedCompositeFieldContainer[Diagnostic]
+    def __init__(self, diagnostics: _Optional[_Iterable[_Union[Diagnostic, _Mapping]]] = ..., resolved: _Optional[str] = ..., scenario_digest: _Optional[str] = ..., plan: _Optional[_Union[Plan, _Mapping]] = ..., notes: _Optional[_Iterable[_Union[Diagnostic, _Mapping]]] = ...) -> None: ...
 
 class Diagnostic(_message.Message):
     __slots__ = ("message", "help", "details", "source", "line", "column", "start", "end")

@@ -1,0 +1,77 @@
+//! What there is to say about scenarios, with the lines that it is about.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io::IsTerminal as _;
+
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity, SourceCode};
+use tailback_scenario::{Diagnostic, Diagnostics};
+
+/// Tells on standard error what is to be changed in a scenario before the next version. Of the points of a sweep most have
+/// the same notes, so each is told once.
+#[derive(Debug, Default)]
+pub struct Notes(BTreeSet<String>);
+
+impl Notes {
+    pub fn tell(&mut self, notes: &Diagnostics) {
+        for note in &notes.list {
+            if self.0.insert(note.message.clone()) {
+                eprint!("{}", render(notes, note, Severity::Warning));
+            }
+        }
+    }
+}
+
+/// One of several diagnostics.
+pub fn render(all: &Diagnostics, diagnostic: &Diagnostic, severity: Severity) -> String {
+    let colourful = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let theme = if colourful { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_context_lines(1);
+    let source = diagnostic.span.map(|span| {
+        let source = &all.sources[span.source];
+        NamedSource::new(&source.name, source.text.clone())
+    });
+    let label = diagnostic.span.map(|span| LabeledSpan::underline(span.start..span.end.max(span.start)));
+    let details = diagnostic.details.iter().map(|detail| format!("\n{detail}")).collect::<String>();
+    let message = format!("{}{details}", diagnostic.message);
+    let rendered = Rendered { message, help: diagnostic.help.clone(), label, source, severity };
+    let mut text = String::new();
+    handler.render_report(&mut text, &rendered).expect("a text takes everything");
+    text
+}
+
+/// A diagnostic as the renderer wants it.
+#[derive(Debug)]
+struct Rendered {
+    message: String,
+    help: Option<String>,
+    label: Option<LabeledSpan>,
+    source: Option<NamedSource<String>>,
+    severity: Severity,
+}
+
+impl fmt::Display for Rendered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Rendered {}
+
+impl miette::Diagnostic for Rendered {
+    fn severity(&self) -> Option<Severity> {
+        Some(self.severity)
+    }
+
+    fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
+        self.help.as_ref().map(|help| Box::new(help) as _)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.as_ref().map(|source| source as _)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.label.clone().map(|label| Box::new(std::iter::once(label)) as _)
+    }
+}
