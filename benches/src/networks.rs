@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tailback_engine::{Executor, Simulation, Tick};
 use tailback_hardware::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns,
-    LinkArbiter, LinkSpec, NetworkSpec, NicSpec, OutputQueueSpec, QueuePer, Release, RouterSpec, SourceQueues,
+    LinkArbiter, LinkSpec, NetworkSpec, NicSpec, OutputHeld, OutputQueueSpec, QueuePer, Release, RouterSpec,
+    SourceQueues,
 };
 use tailback_network::{Microarchitecture, NetworkPlan, NetworkRegion, Partition, Unobserved};
 use tailback_protocol::{Baseline, Way};
@@ -78,6 +79,7 @@ const ROUTER: RouterSpec = RouterSpec {
     input_served: InputServed::Granted,
     ejection: Ejection::Room,
     ejection_vcs: 1,
+    output_held: OutputHeld::Crossing,
     output_queues: OutputQueueSpec {
         flits: Some(32),
         per: QueuePer::Port,

@@ -1,8 +1,8 @@
 //! The rules that a usable network keeps beyond the range of each single number.
 
 use crate::{
-    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Ejection, InputServed, InputTurns, NetworkSpec, QueuePer,
-    VCS_MAX,
+    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Ejection, InputServed, InputTurns, NetworkSpec, OutputHeld,
+    QueuePer, VCS_MAX,
 };
 
 /// The longest that a network can be simulated, in ticks.
@@ -112,6 +112,10 @@ fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) 
     if router.ejection == Ejection::Idle && router.vc_allocation {
         let help = "set vc_allocation = false, or ejection = \"room\"";
         broken("ejection", "packets that cross side by side cannot own virtual channels", help);
+    }
+    if router.output_held == OutputHeld::FullRate && router.vc_allocation {
+        let help = "set vc_allocation = false, or output_held = \"crossing\"";
+        broken("output_held", "packets own a virtual channel until they have crossed", help);
     }
     if spec.classes.iter().any(|class| router.ejection_vcs > class.vcs[0]) {
         let help = "give injection as many (links.injection.vcs), or lower ejection_vcs";

@@ -4,7 +4,7 @@ use tailback_parameters::{Choice, Kind, Parameter, Values};
 
 use crate::{
     AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns, LinkArbiter,
-    LinkSpec, NicSpec, OutputQueueSpec, QueuePer, Release, RouterSpec, SourceQueues,
+    LinkSpec, NicSpec, OutputHeld, OutputQueueSpec, QueuePer, Release, RouterSpec, SourceQueues,
 };
 
 const fn choice(
@@ -97,6 +97,15 @@ pub const ROUTER: &[Parameter] = &[
     ),
     choice("crossbar_inputs", CONNECTIONS, "\"per-port\"", "what has a connection to the crossbar at the inputs"),
     choice("crossbar_outputs", CONNECTIONS, "\"per-port\"", "what has a connection to the crossbar at the outputs"),
+    choice(
+        "output_held",
+        &[
+            word("crossing", "until its last flit has crossed"),
+            word("full-rate", "as long as one takes that has arrived, even if it crosses more slowly, as it arrives"),
+        ],
+        "\"crossing\"",
+        "how long a packet keeps its connection from the crossbar to an output",
+    ),
     flag("virtual_output_queues", "false", "whether input buffers are split into a queue per output"),
     Parameter {
         name: "output_queue",
@@ -185,6 +194,7 @@ pub fn router(values: &Values) -> RouterSpec {
         vc_allocation: values.flag("vc_allocation"),
         crossbar_inputs: connections("crossbar_inputs"),
         crossbar_outputs: connections("crossbar_outputs"),
+        output_held: if is("output_held", "full-rate") { OutputHeld::FullRate } else { OutputHeld::Crossing },
         virtual_output_queues: values.flag("virtual_output_queues"),
         output_queues: OutputQueueSpec {
             flits: values.integer_or("output_queue").map(|flits| flits as u32),

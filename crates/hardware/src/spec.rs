@@ -98,6 +98,8 @@ pub struct RouterSpec {
     pub crossbar_inputs: CrossbarPorts,
     /// The same on the output side.
     pub crossbar_outputs: CrossbarPorts,
+    /// How long a packet keeps its connection to an output.
+    pub output_held: OutputHeld,
     /// Whether input buffers are split into a queue per output.
     pub virtual_output_queues: bool,
     /// The queues behind the crossbar.
@@ -164,6 +166,16 @@ pub enum CrossbarPorts {
     PerPort,
     /// Each virtual channel of each port.
     PerChannel,
+}
+
+/// How long a packet keeps its connection from the crossbar to an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputHeld {
+    /// Until its last flit has crossed.
+    Crossing,
+    /// As long as a packet takes all of whose flits are there. One that crosses as it arrives leaves flits of another room
+    /// between its own.
+    FullRate,
 }
 
 /// The queues between crossbar and link.

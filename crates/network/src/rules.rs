@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_hardware::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, Ejection, InputServed, InputTurns, LinkArbiter, NetworkSpec,
-    Release, RouterSpec,
+    OutputHeld, Release, RouterSpec,
 };
 use tailback_protocol::Moment;
 use tailback_routing::Routing;
@@ -51,6 +51,8 @@ pub struct Rules {
     pub bounded: bool,
     /// Whether departing packets make room only when they are gone.
     pub releases_late: bool,
+    /// Whether an output is free for the next packet when one would have crossed all of whose flits are there.
+    pub frees_outputs_early: bool,
     /// Whether packets need a virtual channel of their own before they cross.
     pub vc_allocation: bool,
     /// Whether outputs choose before inputs do.
@@ -66,6 +68,8 @@ pub struct Rules {
     pub routes_on_arrival: bool,
     /// Whether routing agents are told of heads.
     pub tells_heads: bool,
+    /// Whether they are told too when these start to cross.
+    pub tells_crossings: bool,
     /// Set of the link classes of the outputs at which something has to change for routing agents to look around.
     looked_at: u32,
     /// Whether routing agents ask what waits for links.
@@ -142,6 +146,7 @@ impl Rules {
             never_overtaken: never_overtaken(spec),
             bounded: router.output_queues.flits.is_some(),
             releases_late,
+            frees_outputs_early: router.output_held == OutputHeld::FullRate,
             vc_allocation: router.vc_allocation,
             outputs_first: router.order == AllocationOrder::OutputFirst,
             inputs_take_turns,
@@ -149,6 +154,7 @@ impl Rules {
             revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
             routes_on_arrival: router.virtual_output_queues,
             tells_heads: routings.iter().any(|routing| routing.interests().heads),
+            tells_crossings: routings.iter().any(|routing| routing.interests().crossings),
             looked_at: routings
                 .iter()
                 .map(|routing| routing.interests().changes.link_classes())

@@ -116,6 +116,8 @@ impl Step {
 pub struct Interests {
     /// Agents are told of heads: [`Agent::head_arrived`] and [`Agent::tail_left`].
     pub heads: bool,
+    /// Of these agents are told too when they start to cross: [`Agent::head_crosses`].
+    pub crossings: bool,
     /// Agents look around before an allocation when something has changed at one of these outputs: [`Agent::look`].
     pub changes: Changes,
     /// Agents ask what waits for links: [`View::waiting`].
@@ -224,6 +226,9 @@ pub trait Agent: Send {
     fn head_arrived(&mut self, _entry: Lane, _header: &Header) -> Option<Port> {
         None
     }
+
+    /// The head of a queue starts to cross the crossbar.
+    fn head_crosses(&mut self, _entry: Lane) {}
 
     /// The last flit of the head of a queue has left it.
     fn tail_left(&mut self, _entry: Lane) {}

@@ -29,8 +29,9 @@ impl<M: Microarchitecture> Routers<M> {
             record.header = *header;
         }
         let number = self.input_number(id);
+        let held_until = if self.might(self.rules.frees_outputs_early) { now + Time::from(flits) } else { end };
         let output = self.output_mut(index, vc);
-        (output.busy_until, output.last, output.vc) = (end, number, vc);
+        (output.busy_until, output.last, output.vc) = (held_until, number, vc);
         let input = self.input_mut(id);
         (input.busy_until, input.last_voq, input.last_vc, input.last_port) = (end, id.voq, id.vc, request.port);
         if !M::BASIC {
@@ -46,6 +47,10 @@ impl<M: Microarchitecture> Routers<M> {
             around.broadcasts.note_change(self.inputs[id.index as usize].router);
         }
         if self.rules.tells_heads {
+            if self.rules.tells_crossings && !self.is_internal(id.index) {
+                let (class, entry) = self.entry(id, around.fabric);
+                around.tell_crosses(self.inputs[id.index as usize].router, class, entry);
+            }
             self.schedule_input_free(id, around);
         }
         self.leave_queue(request, behind, flits, end, now, around);

@@ -376,7 +376,7 @@ pub(super) fn is_basic(shape: &Shape, rules: &Rules) -> bool {
     (shape.inputs, shape.outputs) == (1, 1)
         && rules.head_delay == 0
         && rules.serves_by_turns()
-        && !(rules.outputs_first || rules.vc_allocation || rules.ejects_when_idle)
+        && !(rules.outputs_first || rules.vc_allocation || rules.ejects_when_idle || rules.frees_outputs_early)
 }
 
 /// The members of a small set, in ascending order.

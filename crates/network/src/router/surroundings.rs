@@ -114,6 +114,11 @@ impl Surroundings<'_> {
         self.agents[agent].head_arrived(entry, &packet.header)
     }
 
+    /// Tells the routing agent of a router and a traffic class that the head of a queue starts to cross.
+    pub fn tell_crosses(&mut self, router: u32, class: u8, entry: Lane) {
+        self.agents[usize::from(class) * self.streams.len() + router as usize].head_crosses(entry);
+    }
+
     /// Tells the routing agent of a router and a traffic class that the head of a queue has left it.
     pub fn tell_left(&mut self, router: u32, class: u8, entry: Lane) {
         self.agents[usize::from(class) * self.streams.len() + router as usize].tail_left(entry);

@@ -134,6 +134,10 @@ impl Agent for WatchedAgent {
         named
     }
 
+    fn head_crosses(&mut self, entry: Lane) {
+        self.inner.head_crosses(entry);
+    }
+
     fn tail_left(&mut self, entry: Lane) {
         self.inner.tail_left(entry);
         self.note_counters();

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use tailback_network::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns,
-    LinkArbiter, LinkSpec, NetworkPlan, NetworkSpec, NicSpec, OutputQueueSpec, Partition, QueuePer, Release,
-    RouterSpec, SourceQueues,
+    LinkArbiter, LinkSpec, NetworkPlan, NetworkSpec, NicSpec, OutputHeld, OutputQueueSpec, Partition, QueuePer,
+    Release, RouterSpec, SourceQueues,
 };
 use tailback_parameters::{Kind, Parameter, Value, Values};
 use tailback_protocol::{Baseline, Protocol, TrafficClass, Way};
@@ -127,10 +127,11 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
         select(vec![InputServed::Granted, InputServed::Asked]),
         select(vec![Ejection::Room, Ejection::Idle]),
         1u8..4,
+        select(vec![OutputHeld::Crossing, OutputHeld::FullRate]),
     );
     (0u32..4, 1u32..8, allocator, shape, queues, oddities).prop_map(
         |(head_delay, crossbar_delay, allocator, shape, output_queues, oddities)| {
-            let (input_turns, input_served, ejection, ejection_vcs) = oddities;
+            let (input_turns, input_served, ejection, ejection_vcs, output_held) = oddities;
             let (iterations, order, input_arbiter, output_arbiter, allocation_period) = allocator;
             let (crossbar_inputs, crossbar_outputs, vc_allocation, queues_per_output, credits, transit_first) = shape;
             // Where packets wait for credits in a queue with those of other channels, channels wait for each other.
@@ -155,6 +156,7 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
                 input_served: if order == AllocationOrder::InputFirst { input_served } else { InputServed::Granted },
                 ejection: if vc_allocation { Ejection::Room } else { ejection },
                 ejection_vcs,
+                output_held: if vc_allocation { OutputHeld::Crossing } else { output_held },
             }
         },
     )
@@ -178,6 +180,7 @@ fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value
         input_served: InputServed::Granted,
         ejection: Ejection::Room,
         ejection_vcs: 1,
+        output_held: OutputHeld::Crossing,
         ..router
     })
 }
@@ -458,6 +461,7 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
             input_served: InputServed::Granted,
             ejection: Ejection::Room,
             ejection_vcs: 1,
+            output_held: OutputHeld::Crossing,
         },
         nic: NicSpec {
             queues: SourceQueues::Fifo,

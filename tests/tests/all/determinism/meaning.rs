@@ -65,6 +65,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "switch-idle-ejection" => idle_ejection,
         "switch-overload" => overload,
         "switch-wide" => wide_switch,
+        "dragonfly-counted-in-order" => counted_in_order,
         "tree-hash" => hashed_tree,
         "tree-nearest-ancestor" => nearest_ancestor,
         "tree-parallel-links" => parallel_tree_links,
@@ -151,6 +152,15 @@ fn adapts_everywhere(seen: &Seen) {
     assert!(seen.scenario.network.router.virtual_output_queues, "it decides once, so that routers may sort packets");
     // Two local hops in each of three groups.
     assert_eq!(under_adversity(seen).count("/hops/max"), 8);
+}
+
+/// Packets that are gone count for longer, so more packets leave the minimal path. When outputs are free matters too.
+fn counted_in_order(seen: &Seen) {
+    let with = |set: &str| Seen::of(&seen.scenario, &[set]);
+    let (tail, held) = (with("routing.ectn.counted_until=tail"), with("router.output_held=crossing"));
+    let [share, share_by_tail] = [seen, &tail].map(|seen| seen.number("/nonminimal_share"));
+    assert!(share > share_by_tail, "{share} of all packets leave the minimal path, and {share_by_tail}");
+    assert_ne!(held.findings.digest(), seen.findings.digest(), "the rule of outputs changes nothing");
 }
 
 /// Who knows the queues at the other routers of its group does better than who knows its own.

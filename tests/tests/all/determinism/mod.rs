@@ -27,6 +27,7 @@ scenarios![
     dragonfly_absolute_valiant,
     dragonfly_acknowledged,
     dragonfly_base,
+    dragonfly_counted_in_order,
     dragonfly_ectn,
     dragonfly_hybrid,
     dragonfly_interrupted,

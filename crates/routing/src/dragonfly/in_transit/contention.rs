@@ -1,8 +1,10 @@
 //! Contention counters: how many packets want each output, by where their headers are.
 //!
 //! A packet counts for its minimal output, whichever it takes, from the moment in which its header is at the head of an
-//! input queue until its tail has left that queue.
+//! input queue until its tail has left that queue, or, where counters are counted down in order, until those that began
+//! to cross before it do not count any more either ([`InOrder`]).
 
+use super::in_order::InOrder;
 use crate::{Lane, Notice};
 
 /// The most virtual channels per port.
@@ -22,15 +24,18 @@ pub struct Contention {
     counted: Vec<(u16, u16)>,
     /// What was broadcast last.
     told: Vec<u16>,
+    /// Packets that cross, where counters are counted down in order.
+    crossing: Option<InOrder>,
 }
 
 impl Contention {
-    pub fn new(ports: u32, groups: u32) -> Self {
+    pub fn new(ports: u32, groups: u32, in_order: bool) -> Self {
         Self {
             counts: vec![0; ports as usize],
             partial: vec![0; groups as usize],
             counted: vec![(NOBODY, NOBODY); ports as usize * VCS_MAX],
             told: vec![0; groups as usize],
+            crossing: in_order.then(|| InOrder::new(ports as usize, groups as usize)),
         }
     }
 
@@ -56,12 +61,26 @@ impl Contention {
         }
     }
 
+    pub fn head_crosses(&mut self, entry: Lane) {
+        let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
+        if let Some(crossing) = &mut self.crossing {
+            let (port, group) = self.counted[queue];
+            crossing.by_output.begin(port, queue as u16);
+            if group != NOBODY {
+                crossing.by_group.begin(group, queue as u16);
+            }
+        }
+    }
+
     pub fn tail_left(&mut self, entry: Lane) {
-        let counted = &mut self.counted[usize::from(entry.port) * VCS_MAX + usize::from(entry.vc)];
-        let (port, group) = std::mem::replace(counted, (NOBODY, NOBODY));
-        self.counts[usize::from(port)] -= 1;
+        let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
+        let (port, group) = std::mem::replace(&mut self.counted[queue], (NOBODY, NOBODY));
+        let crossing = &mut self.crossing;
+        self.counts[usize::from(port)] -=
+            crossing.as_mut().map_or(1, |crossing| crossing.by_output.end(port, queue as u16));
         if group != NOBODY {
-            self.partial[usize::from(group)] -= 1;
+            self.partial[usize::from(group)] -=
+                crossing.as_mut().map_or(1, |crossing| crossing.by_group.end(group, queue as u16));
         }
     }
 
@@ -78,6 +97,9 @@ impl Contention {
         let counted = self.counted.iter().flat_map(|&(port, group)| [port, group]);
         let words = self.counts.iter().chain(&self.partial).chain(&self.told).copied().chain(counted);
         bytes.extend(words.flat_map(u16::to_le_bytes));
+        if let Some(crossing) = &self.crossing {
+            crossing.save(bytes);
+        }
     }
 
     pub fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
@@ -92,7 +114,10 @@ impl Contention {
         for (port, group) in &mut self.counted {
             (*port, *group) = (next()?, next()?);
         }
-        Some(())
+        match &mut self.crossing {
+            Some(crossing) => crossing.load(bytes),
+            None => Some(()),
+        }
     }
 }
 
@@ -108,7 +133,7 @@ mod tests {
         fn counters_stand_for_the_heads_there_are(
             acts in prop::collection::vec((0u8..5, 0u8..3, 0u8..5, prop::option::of(0u32..4)), 0..80),
         ) {
-            let mut contention = Contention::new(5, 4);
+            let mut contention = Contention::new(5, 4, false);
             let mut heads: Vec<(Lane, u8, Option<u32>)> = Vec::new();
             for (port, vc, minimal, group) in acts {
                 let lane = Lane { port, vc };
@@ -133,7 +158,7 @@ mod tests {
             }
             let mut bytes = Vec::new();
             contention.save(&mut bytes);
-            let mut twin = Contention::new(5, 4);
+            let mut twin = Contention::new(5, 4, false);
             let mut rest = bytes.as_slice();
             prop_assert_eq!(twin.load(&mut rest), Some(()));
             prop_assert!(rest.is_empty() && twin == contention);

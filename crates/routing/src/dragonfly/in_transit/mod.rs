@@ -13,6 +13,7 @@
 
 mod contention;
 mod credits;
+mod in_order;
 mod policies;
 
 use std::fmt::Debug;
@@ -135,7 +136,8 @@ impl<T: Trigger> Routing for InTransit<T> {
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
         let routes = self.tables.routes(router);
         let topology = &self.tables.topology;
-        let contention = Contention::new(topology.ports(router), topology.groups());
+        let in_order = self.trigger.interests().crossings;
+        let contention = Contention::new(topology.ports(router), topology.groups(), in_order);
         Box::new(InTransitAgent { routes, contention, trigger: self.trigger.clone(), probe: self.probe })
     }
 
@@ -382,6 +384,10 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
             (group != self.routes.group && self.routes.kind(entry.port) != Some(Hop::Local)).then_some(group);
         self.contention.head_arrived(entry, minimal, leaves_for);
         self.trigger.is_reached(self.contention.count(minimal)).then_some(minimal)
+    }
+
+    fn head_crosses(&mut self, entry: Lane) {
+        self.contention.head_crosses(entry);
     }
 
     fn tail_left(&mut self, entry: Lane) {

@@ -9,7 +9,7 @@ use tailback_topology::AnyTopology;
 use super::credits::Credits;
 use super::{DecisionContext, InTransit, LOCAL, OtherWays, Probe, Trigger};
 use crate::registry::{RoutingModel, needs};
-use crate::{Changes, Interests, Lane, Routing};
+use crate::{Interests, Lane, Routing};
 
 const fn percent(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
     Parameter { name, kind: Kind::Integer { min: 0, max: 1000 }, default: Some(default), help }
@@ -78,15 +78,24 @@ fn build<T: Trigger>(
     Ok(Arc::new(InTransit::new(Arc::clone(topology), trigger, probe)))
 }
 
-/// Told of heads.
-const HEADS: Interests = Interests {
-    heads: true,
-    changes: Changes::Nowhere,
-    queues: false,
-    notices: None,
-    broadcast_cycles: None,
-    broadcast_flits: 0,
+const COUNTED_UNTIL: Parameter = Parameter {
+    name: "counted_until",
+    kind: Kind::Choice(&[
+        Choice { word: "tail", help: "its tail has left its input queue" },
+        Choice { word: "in-order", help: "that, and no packet counts any more that began to cross before it" },
+    ]),
+    default: Some("\"tail\""),
+    help: "until when a packet counts for its minimal output",
 };
+
+fn is_in_order(values: &Values) -> bool {
+    values.text("counted_until") == "in-order"
+}
+
+/// Told of heads, and of their crossings where these count in order.
+fn heads(in_order: bool) -> Interests {
+    Interests { heads: true, crossings: in_order, ..Interests::default() }
+}
 
 /// OLM: misroutes when the minimal path is congested by what credits tell.
 pub(crate) const OLM: RoutingModel = RoutingModel {
@@ -126,13 +135,18 @@ pub(crate) const BASE: RoutingModel = RoutingModel {
     name: "base",
     topology: "dragonfly",
     summary: "Base: leaves the minimal path when a contention counter reaches a threshold",
-    parameters: &[threshold("6"), PROBE],
-    build: |topology, values| build(&BASE, topology, values, Base { threshold: values.integer("threshold") }),
+    parameters: &[threshold("6"), COUNTED_UNTIL, PROBE],
+    build: |topology, values| build(&BASE, topology, values, base(values)),
 };
 
 #[derive(Clone, Copy, Debug)]
 struct Base {
     threshold: u32,
+    in_order: bool,
+}
+
+fn base(values: &Values) -> Base {
+    Base { threshold: values.integer("threshold"), in_order: is_in_order(values) }
 }
 
 impl Trigger for Base {
@@ -141,7 +155,7 @@ impl Trigger for Base {
     }
 
     fn interests(&self) -> Interests {
-        HEADS
+        heads(self.in_order)
     }
 
     #[inline]
@@ -170,32 +184,30 @@ pub(crate) const HYBRID: RoutingModel = RoutingModel {
     name: "hybrid",
     topology: "dragonfly",
     summary: "Hybrid: leaves the minimal path when a contention counter or credits say so",
-    parameters: &[threshold("7"), share("35"), OCCUPANCY, MINIMUM, SIBLINGS, MARGIN, PROBE],
-    build: |topology, values| {
-        build(&HYBRID, topology, values, Hybrid { threshold: values.integer("threshold"), credits: credits(values) })
-    },
+    parameters: &[threshold("7"), COUNTED_UNTIL, share("35"), OCCUPANCY, MINIMUM, SIBLINGS, MARGIN, PROBE],
+    build: |topology, values| build(&HYBRID, topology, values, Hybrid { base: base(values), credits: credits(values) }),
 };
 
 #[derive(Clone, Copy, Debug)]
 struct Hybrid {
-    threshold: u32,
+    base: Base,
     credits: Credits,
 }
 
 impl Hybrid {
     #[inline]
     fn is_contended(&self, context: &DecisionContext<'_>) -> bool {
-        context.contention.count(context.minimal.port) >= self.threshold
+        context.contention.count(context.minimal.port) >= self.base.threshold
     }
 }
 
 impl Trigger for Hybrid {
     fn describe(&self) -> String {
-        format!("contention counters, threshold {}, or credits, at most {} %", self.threshold, self.credits.share)
+        format!("contention counters, threshold {}, or credits, at most {} %", self.base.threshold, self.credits.share)
     }
 
     fn interests(&self) -> Interests {
-        HEADS
+        self.base.interests()
     }
 
     #[inline]
@@ -222,6 +234,7 @@ pub(crate) const ECTN: RoutingModel = RoutingModel {
     summary: "ECtN: Base, and routers of a group tell each other their contention for each other group",
     parameters: &[
         threshold("6"),
+        COUNTED_UNTIL,
         packets("combined_threshold", "10", "packets of the whole group from which on a group is contended"),
         Parameter {
             name: "period",
@@ -234,7 +247,7 @@ pub(crate) const ECTN: RoutingModel = RoutingModel {
     ],
     build: |topology, values| {
         let trigger = Ectn {
-            base: Base { threshold: values.integer("threshold") },
+            base: base(values),
             combined: values.integer("combined_threshold"),
             period: values.integer("period"),
             overhead: values.integer("overhead") as u16,
@@ -259,7 +272,7 @@ impl Trigger for Ectn {
 
     fn interests(&self) -> Interests {
         let (notices, broadcast_cycles) = (Some(LOCAL), Some(self.period));
-        Interests { notices, broadcast_cycles, broadcast_flits: self.overhead, ..HEADS }
+        Interests { notices, broadcast_cycles, broadcast_flits: self.overhead, ..self.base.interests() }
     }
 
     #[inline]
@@ -303,7 +316,7 @@ pub(crate) const STATISTICAL: RoutingModel = RoutingModel {
             return Err(BuildError::at("certain", format!("{certain} is not above the threshold, {threshold}"))
                 .help("with equal numbers this would be the routing `base`"));
         }
-        build(&STATISTICAL, topology, values, Statistical { base: Base { threshold }, certain })
+        build(&STATISTICAL, topology, values, Statistical { base: Base { threshold, in_order: false }, certain })
     },
 };
 
@@ -322,7 +335,7 @@ impl Trigger for Statistical {
     }
 
     fn interests(&self) -> Interests {
-        HEADS
+        self.base.interests()
     }
 
     #[inline]
