@@ -1,20 +1,20 @@
-//! Routing decisions as packets meet them on their ways: at sources, in transit and at destinations, in the shares in
+//! Routing decisions as packets meet them on their paths: at sources, in transit and at destinations, in the shares in
 //! which they come.
 
 use std::hint::black_box;
 
 use tailback_random::Stream;
-use tailback_routing::{Agent, Board, Header, Lane, Routing, View};
+use tailback_routing::{Agent, Board, Header, PortVc, Routing, View};
 use tailback_topology::{Peer, Port, RouterId, Topology};
 
-/// The longest way that a packet may take; a longer one goes in circles.
+/// The longest path that a packet may take; a longer one goes in circles.
 const HOPS_MAX: usize = 64;
 
 /// A packet that an agent has to decide about.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     router: RouterId,
-    entry: Lane,
+    entry: PortVc,
     header: Header,
 }
 
@@ -99,14 +99,14 @@ impl Decisions {
         let [source, destination] = [(); 2].map(|()| self.stream.below(topology.nodes()));
         let (router, port) = topology.injection(source);
         let header = Header::new(topology.locator(destination));
-        let mut case = Case { router, entry: Lane { port, vc: 0 }, header };
+        let mut case = Case { router, entry: PortVc { port, vc: 0 }, header };
         for _ in 0..HOPS_MAX {
             self.cases.push(case);
             let agent = &mut self.agents[case.router as usize];
             let step = agent.route(case.entry, &case.header, &self.queues[case.router as usize], &mut self.stream);
             match topology.peer(case.router, step.port) {
                 Peer::Router { router, port } => {
-                    case = Case { router, entry: Lane { port, vc: step.vc }, header: step.header };
+                    case = Case { router, entry: PortVc { port, vc: step.vc }, header: step.header };
                 }
                 peer => return assert_eq!(peer, Peer::Node(destination), "the packet went astray"),
             }

@@ -10,7 +10,7 @@ use tailback_hardware::{
     SourceQueues,
 };
 use tailback_network::{Microarchitecture, NetworkPlan, NetworkRegion, Partition, Unobserved};
-use tailback_protocol::{Baseline, Way};
+use tailback_protocol::{Baseline, ClassRouting};
 use tailback_routing::Routing;
 use tailback_topology::Topology;
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic, Workload};
@@ -117,7 +117,7 @@ fn plan(topology: Arc<dyn Topology>, routing: Arc<dyn Routing>, spec: NetworkSpe
     let traffic = Traffic::new("uniform".to_owned(), all(), size, Arrival::Bernoulli, vec![phase]);
     NetworkPlan {
         measured: 0..Tick::MAX,
-        protocol: Arc::new(Baseline { acknowledge: false, control_way: Way::Chosen }),
+        protocol: Arc::new(Baseline { acknowledge: false, control_routing: ClassRouting::Chosen }),
         partition: Partition::by_domain(topology.as_ref(), u32::MAX),
         routings: vec![routing],
         spec,

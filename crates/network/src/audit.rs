@@ -189,7 +189,7 @@ impl<'a> Ledger<'a> {
     /// A packet is on its way to a port or a node of a region, as the event says.
     fn arriving<O, M: Microarchitecture>(&mut self, region: &NetworkRegion<O, M>, event: Event, packet: &Packet) {
         if event.kind() == EventKind::Arrival {
-            let id = region.routers.port_id(event.place());
+            let id = region.routers.port_id(event.target());
             self.in_buffer(region, id, packet.vc, packet.flits);
         }
         self.under_way(packet);
@@ -211,10 +211,10 @@ impl<'a> Ledger<'a> {
     fn credit<O, M: Microarchitecture>(&mut self, region: &NetworkRegion<O, M>, event: Event) {
         let (vc, flits) = credited(event.payload());
         if event.kind() == EventKind::Credit {
-            let PortId { router, port } = region.routers.port_id(event.place());
+            let PortId { router, port } = region.routers.port_id(event.target());
             self.add_link(region.router_ids[router as usize], port, vc, flits);
         } else {
-            self.add_injection(region.node_ids[event.place() as usize], vc, flits);
+            self.add_injection(region.node_ids[event.target() as usize], vc, flits);
         }
     }
 

@@ -11,7 +11,8 @@ use tailback_topology::{LinkClass, Peer, Port, RouterId, Topology};
 use tailback_workload::Workload;
 
 use crate::control_network::{ControlNetwork, Parties};
-use crate::event::PLACES_MAX;
+use crate::declarations::Declarations;
+use crate::event::TARGETS_MAX;
 use crate::fabric::{Fabric, Shape};
 use crate::link::{FarEnd, FarKind, InputLink, OutputLink, PortLinks};
 use crate::nic::NodeState;
@@ -22,7 +23,6 @@ use crate::protocol_state::ProtocolState;
 use crate::router::{Microarchitecture, Routers};
 use crate::rules::Rules;
 use crate::state_broadcast::{Domains, StateBroadcast};
-use crate::traits::Traits;
 use crate::{NetworkRegion, Observer};
 use tailback_hardware::NetworkSpec;
 
@@ -54,7 +54,7 @@ impl NetworkPlan {
     /// Whether routers of a microarchitecture can do what the plan asks for.
     #[must_use]
     pub fn suits<M: Microarchitecture>(&self) -> bool {
-        let traits = Traits::of(self.protocol.as_ref());
+        let traits = Declarations::of(self.protocol.as_ref());
         let shape = Shape::of(&self.spec, self.topology.as_ref(), &traits);
         M::suits(&shape, &Rules::of(&self.spec, &self.routings, &shape, &traits, &self.measured))
     }
@@ -71,11 +71,11 @@ impl NetworkPlan {
         assert_eq!(partition.routers(), topology.routers(), "each router has a region");
         let fabric = Arc::new(Fabric::new(spec, topology, routings, workload, seed, protocol, &measured));
         assert!(M::suits(&fabric.shape, &fabric.rules), "the microarchitecture cannot do what the plan asks for");
-        let places = Places::new(&fabric, &partition);
-        let channels = channels(&fabric, &partition, &places);
+        let assignment = Assignment::new(&fabric, &partition);
+        let channels = channels(&fabric, &partition, &assignment);
         let regions = (0..partition.regions()).map(|index| {
             let receiver = |to| channels.position(index, to).unwrap_or(FarEnd::INSIDE);
-            build_region(&fabric, &places, index, &receiver, observer(index))
+            build_region(&fabric, &assignment, index, &receiver, observer(index))
         });
         let regions = regions.collect();
         Simulation::new(regions, channels)
@@ -83,7 +83,7 @@ impl NetworkPlan {
 }
 
 /// Where each router and node went.
-struct Places {
+struct Assignment {
     /// By router: its region and its number there.
     routers: Vec<(u32, u32)>,
     /// By region: its routers.
@@ -96,7 +96,7 @@ struct Places {
     parties: Option<Parties>,
 }
 
-impl Places {
+impl Assignment {
     fn new(fabric: &Fabric, partition: &Partition) -> Self {
         let topology = fabric.topology.as_ref();
         let mut members: Vec<Vec<RouterId>> = vec![Vec::new(); partition.regions() as usize];
@@ -116,15 +116,15 @@ impl Places {
             }
         }
         let ports = fabric.shape.ports;
-        assert!(members.iter().all(|list| list.len() * ports < PLACES_MAX as usize), "a region has too many ports");
-        assert!(counts.iter().all(|&count| count < PLACES_MAX), "a region has too many nodes");
+        assert!(members.iter().all(|list| list.len() * ports < TARGETS_MAX as usize), "a region has too many ports");
+        assert!(counts.iter().all(|&count| count < TARGETS_MAX), "a region has too many nodes");
         let parties = Parties::new(fabric, &nodes, partition.regions());
         Self { routers, members, nodes, domains: Domains::new(fabric, partition), parties }
     }
 
     /// The other end of a link, for a region that knows others by what `receiver` makes of their numbers.
     fn end(&self, peer: Peer, ports: u32, receiver: &dyn Fn(u32) -> u32) -> Option<FarEnd> {
-        let (kind, (region, place)) = match peer {
+        let (kind, (region, target)) = match peer {
             Peer::Nothing => return None,
             Peer::Node(node) => (FarKind::Node, self.nodes[node as usize]),
             Peer::Router { router, port } => {
@@ -132,19 +132,19 @@ impl Places {
                 (FarKind::Router, (region, number * ports + u32::from(port)))
             }
         };
-        Some(FarEnd { kind, receiver: receiver(region), place })
+        Some(FarEnd { kind, receiver: receiver(region), target })
     }
 }
 
 /// The channels between regions: of each link that crosses, for packets one way and for credits the other.
-fn channels(fabric: &Fabric, partition: &Partition, places: &Places) -> ChannelMap {
+fn channels(fabric: &Fabric, partition: &Partition, assignment: &Assignment) -> ChannelMap {
     let both_ways = |(from, to, class): (u32, u32, LinkClass)| {
         let delay = fabric.spec.links[class.index()].latency.into();
         [Channel { from, to, delay }, Channel { from: to, to: from, delay }]
     };
     let links = partition.crossings(fabric.topology.as_ref()).flat_map(both_ways);
-    let notices = places.domains.iter().flat_map(Domains::channels);
-    let messages = places.parties.iter().flat_map(Parties::channels);
+    let notices = assignment.domains.iter().flat_map(Domains::channels);
+    let messages = assignment.parties.iter().flat_map(Parties::channels);
     ChannelMap::new(partition.regions(), links.chain(notices).chain(messages))
         .expect("regions exist and links have a latency")
 }
@@ -152,12 +152,12 @@ fn channels(fabric: &Fabric, partition: &Partition, places: &Places) -> ChannelM
 /// Builds region `index`, which knows other regions by what `receiver` makes of their numbers.
 fn build_region<O: Observer, M: Microarchitecture>(
     fabric: &Arc<Fabric>,
-    places: &Places,
+    assignment: &Assignment,
     index: u32,
     receiver: &dyn Fn(u32) -> u32,
     observer: O,
 ) -> NetworkRegion<O, M> {
-    let router_ids = places.members[index as usize].clone();
+    let router_ids = assignment.members[index as usize].clone();
     let mut links = Vec::with_capacity(router_ids.len() * fabric.shape.ports);
     let (mut node_ids, mut injections) = (Vec::new(), Vec::new());
     for (number, &router) in router_ids.iter().enumerate() {
@@ -168,7 +168,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
                 node_ids.push(node);
                 injections.push(number as u32 * fabric.shape.ports as u32 + port);
             }
-            links.push(port_links(fabric, places, receiver, router, port));
+            links.push(port_links(fabric, assignment, receiver, router, port));
         }
     }
     let agents = fabric.routings.iter().flat_map(|routing| router_ids.iter().map(|&router| routing.agent(router)));
@@ -180,13 +180,13 @@ fn build_region<O: Observer, M: Microarchitecture>(
         payloads: Payloads::new(fabric.payload_words()),
         routers: Routers::new(fabric, &links),
         broadcasts: StateBroadcast::new(
-            places.domains.as_ref(),
+            assignment.domains.as_ref(),
             fabric.spec.classes.len(),
             index,
             receiver,
             &router_ids,
         ),
-        control_network: ControlNetwork::new(fabric, places.parties.as_ref(), index, receiver),
+        control_network: ControlNetwork::new(fabric, assignment.parties.as_ref(), index, receiver),
         nodes: NodeState::new(fabric, &node_ids),
         agents: agents.collect(),
         protocol: ProtocolState::new(fabric, node_ids.len(), &router_ids),
@@ -208,7 +208,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
 /// The links of a port; the internal one has none.
 fn port_links(
     fabric: &Fabric,
-    places: &Places,
+    assignment: &Assignment,
     receiver: &dyn Fn(u32) -> u32,
     router: RouterId,
     port: u32,
@@ -218,7 +218,7 @@ fn port_links(
         return PortLinks { output: OutputLink::OPEN, input: InputLink::OPEN };
     }
     let port = port as Port;
-    let end = |peer| places.end(peer, fabric.shape.ports as u32, receiver);
+    let end = |peer| assignment.end(peer, fabric.shape.ports as u32, receiver);
     let spec = |class: LinkClass| fabric.spec.links[class.index()];
     let output = end(topology.peer(router, port)).map_or(OutputLink::OPEN, |to| {
         let class = topology.link_class(router, port);

@@ -120,7 +120,7 @@ impl ControlNetwork {
     }
 
     /// The number of a node in its region.
-    pub fn place(&self, node: u32) -> u32 {
+    pub fn node_in_region(&self, node: u32) -> u32 {
         self.parties.as_ref().map_or(node, |parties| parties.nodes[node as usize].1)
     }
 

@@ -81,7 +81,7 @@ pub fn find_deadlock<O: Observer, M: Microarchitecture>(
 }
 
 /// A circle in a graph, if there is one: nodes that nothing comes after are taken away until only circles, and what leads
-/// to them, are left; then any way runs into one.
+/// to them, are left; then any path runs into one.
 fn circle(waits: &BTreeMap<Buffer, BTreeSet<Buffer>>) -> Option<Vec<Buffer>> {
     let mut left = waits.clone();
     loop {
@@ -94,13 +94,13 @@ fn circle(waits: &BTreeMap<Buffer, BTreeSet<Buffer>>) -> Option<Vec<Buffer>> {
             left.remove(buffer);
         });
     }
-    let mut way: Vec<Buffer> = vec![*left.keys().next()?];
+    let mut path: Vec<Buffer> = vec![*left.keys().next()?];
     loop {
-        let last = way.last().expect("a way has its start");
+        let last = path.last().expect("a path has its start");
         let next = *left[last].iter().next().expect("who waits, waits for someone");
-        if let Some(start) = way.iter().position(|&buffer| buffer == next) {
-            return Some(way.split_off(start));
+        if let Some(start) = path.iter().position(|&buffer| buffer == next) {
+            return Some(path.split_off(start));
         }
-        way.push(next);
+        path.push(next);
     }
 }

@@ -5,7 +5,7 @@ use tailback_engine::{Kinds, Scheduled};
 
 /// An event of a region.
 ///
-/// From the top down: four bits of kind, 28 bits of place, 32 bits of payload. The order of the numbers is the order in
+/// From the top down: four bits of kind, 28 bits of target, 32 bits of payload. The order of the numbers is the order in
 /// which the events of a tick are handled: first all that changes what routers and nodes know, then, after the routers
 /// have allocated their crossbars, what links and nodes start. Nothing in this order depends on how the network is
 /// cut into regions, but for payloads, and no two events of a tick agree in all else.
@@ -33,7 +33,7 @@ pub enum EventKind {
     HeadTimeout = 6,
     /// A timer of the protocol's part of a router is due: that of the router with this port; payload is its token.
     SwitchTimer = 7,
-    /// Place [`ARRIVED`]: notice `payload` of a routing agent has had the time to arrive. Place [`BROADCAST`]: all routing agents of
+    /// Target [`ARRIVED`]: notice `payload` of a routing agent has had the time to arrive. Target [`BROADCAST`]: all routing agents of
     /// a region tell the others of their domain something.
     Notice = 8,
     /// A port may send the next packet on its link.
@@ -73,19 +73,19 @@ impl EventKind {
     ];
 }
 
-/// The places of notices: one that has arrived, and the time to send some.
+/// The targets of notices: one that has arrived, and the time to send some.
 pub(crate) const ARRIVED: u32 = 0;
 pub(crate) const BROADCAST: u32 = 1;
 
 /// How many ports of routers, and how many nodes, a region can have.
-pub(crate) const PLACES_MAX: u32 = 1 << 28;
+pub(crate) const TARGETS_MAX: u32 = 1 << 28;
 
 impl Event {
     /// At a port or a node, as the region numbers it.
     #[inline]
-    pub fn at(kind: EventKind, place: u32, payload: u32) -> Self {
-        debug_assert!(place < PLACES_MAX);
-        Self(u64::from(kind as u8) << 60 | u64::from(place) << 32 | u64::from(payload))
+    pub fn at(kind: EventKind, target: u32, payload: u32) -> Self {
+        debug_assert!(target < TARGETS_MAX);
+        Self(u64::from(kind as u8) << 60 | u64::from(target) << 32 | u64::from(payload))
     }
 
     /// Its kind.
@@ -118,8 +118,8 @@ impl Event {
 
     /// The port or node, as the region numbers it.
     #[inline]
-    pub fn place(self) -> u32 {
-        (self.0 >> 32) as u32 & (PLACES_MAX - 1)
+    pub fn target(self) -> u32 {
+        (self.0 >> 32) as u32 & (TARGETS_MAX - 1)
     }
 
     #[inline]
@@ -150,7 +150,7 @@ impl Scheduled for Event {
     }
 }
 
-/// Puts events of a kind in order of place.
+/// Puts events of a kind in order of target.
 pub(crate) fn sort(events: &mut [Event]) {
     events.sort_unstable();
     debug_assert!(events.windows(2).all(|pair| !pair[0].ties(pair[1])), "a tie in {events:?}");
@@ -175,9 +175,9 @@ mod tests {
     #[test]
     fn events_keep_what_they_are_made_of() {
         let event = Event::at(EventKind::Credit, 0xf12_34ab, credit(15, 65_535));
-        assert_eq!((event.kind(), event.place()), (EventKind::Credit, 0xf12_34ab));
+        assert_eq!((event.kind(), event.target()), (EventKind::Credit, 0xf12_34ab));
         assert_eq!(credited(event.payload()), (15, 65_535));
         let event = Event::at(EventKind::Message, 0xabc_def1, 7);
-        assert_eq!((event.kind(), event.place(), event.payload()), (EventKind::Message, 0xabc_def1, 7));
+        assert_eq!((event.kind(), event.target(), event.payload()), (EventKind::Message, 0xabc_def1, 7));
     }
 }

@@ -10,13 +10,13 @@ use tailback_protocol::{
     Direction, Hooks, KindDeclaration, Moment, PacketKind, PathUse, Protocol, RecordedPath, Station,
 };
 use tailback_routing::reverse::ReverseChannels;
-use tailback_routing::{ChannelKind, Interests, Lane, Routing, Step};
+use tailback_routing::{ChannelKind, Interests, PortVc, Routing, Step};
 use tailback_topology::{Peer, RouterId, Topology};
 use tailback_workload::Workload;
 
+use crate::declarations::{Declarations, Watched};
 use crate::rules::Rules;
 use crate::time::Time;
-use crate::traits::{Traits, Watched};
 use tailback_hardware::{ClassSpec, CrossbarPorts, NetworkSpec, QueuePer};
 
 /// A network without its state.
@@ -85,7 +85,7 @@ impl Fabric {
         protocol: Arc<dyn Protocol>,
         measured: &Range<Tick>,
     ) -> Self {
-        let traits = Traits::of(protocol.as_ref());
+        let traits = Declarations::of(protocol.as_ref());
         let shape = Shape::of(&spec, topology.as_ref(), &traits);
         let mut class_of_vc = vec![0; spec.links.len() * shape.vcs];
         for link_class in 0..spec.links.len() {
@@ -102,7 +102,7 @@ impl Fabric {
         let mut by_priority: Vec<u8> = (0..spec.classes.len() as u8).collect();
         by_priority.sort_by_key(|&class| u8::MAX - spec.classes[usize::from(class)].priority);
         let watches = traits.table(topology.link_classes());
-        let Traits { hooks, kinds, queueing_timeouts, .. } = traits;
+        let Declarations { hooks, kinds, queueing_timeouts, .. } = traits;
         let numbers = hooks.resequencing.is_some();
         let completes_packets = hooks.entropy || numbers || payload_words(&kinds) > 0;
         let reverse_channels = reverse_channels(&kinds, &routings);
@@ -171,7 +171,7 @@ impl Fabric {
 
     /// Checks that routing has named a step, which the proof of its freedom from deadlock covers then. `router` is that of
     /// the network.
-    pub(crate) fn assert_named(&self, router: RouterId, class: u8, entry: Lane, step: &Step) {
+    pub(crate) fn assert_named(&self, router: RouterId, class: u8, entry: PortVc, step: &Step) {
         let topology = self.topology.as_ref();
         let Peer::Router { router: before, port } = topology.feeder(router, entry.port) else { return };
         let Peer::Router { .. } = topology.peer(router, step.port) else { return };
@@ -264,7 +264,7 @@ fn higher_vcs(spec: &NetworkSpec, vcs: usize) -> Vec<u32> {
 }
 
 impl Shape {
-    pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology, traits: &Traits) -> Self {
+    pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology, traits: &Declarations) -> Self {
         let ports = topology.radix() as usize + usize::from(traits.has_internal_port());
         let vcs = spec.vcs();
         let connections = |kind| match kind {

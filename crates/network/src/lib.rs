@@ -18,6 +18,7 @@ mod audit;
 mod build;
 mod control_network;
 mod deadlock;
+mod declarations;
 mod event;
 mod fabric;
 mod link;
@@ -32,7 +33,6 @@ mod router;
 mod rules;
 mod state_broadcast;
 mod time;
-mod traits;
 
 pub use audit::{Discrepancy, Holdings, audit, last_hop};
 pub use build::NetworkPlan;

@@ -23,7 +23,7 @@ pub struct FarEnd {
     /// Where its region stands among the receivers of this one; [`FarEnd::INSIDE`] if it is this one.
     pub receiver: u32,
     /// The port or node there, as its region numbers it.
-    pub place: u32,
+    pub target: u32,
 }
 
 impl FarEnd {
@@ -31,7 +31,7 @@ impl FarEnd {
     pub const INSIDE: u32 = u32::MAX;
 
     /// The end of no link.
-    pub const OPEN: Self = Self { kind: FarKind::Open, receiver: Self::INSIDE, place: 0 };
+    pub const OPEN: Self = Self { kind: FarKind::Open, receiver: Self::INSIDE, target: 0 };
 }
 
 /// The link that leaves by a port.

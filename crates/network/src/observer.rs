@@ -33,7 +33,7 @@ pub struct Offer {
     pub tick: Tick,
     /// The source.
     pub node: u32,
-    /// The place of its traffic in the workload.
+    /// The index of its flow in the workload.
     pub traffic: u16,
     /// Its size.
     pub flits: u32,
@@ -52,7 +52,7 @@ pub struct MessageDelivery {
     pub source: u32,
     /// The destination.
     pub destination: u32,
-    /// The place of its traffic in the workload.
+    /// The index of its flow in the workload.
     pub traffic: u16,
     /// Its size.
     pub flits: u32,

@@ -28,13 +28,13 @@ pub struct Packet {
     pub destination: u32,
     /// The serial number of its message at its source.
     pub message: u32,
-    /// Its place in its message, and two flags above that: see [`LAST`] and [`AT_LAST_HOP`].
-    pub(crate) place: u32,
+    /// Its index in its message, and two flags above that: see [`LAST`] and [`AT_LAST_HOP`].
+    pub(crate) index_and_flags: u32,
     /// What routing knows of it.
     pub header: Header,
     /// Its size.
     pub flits: u16,
-    /// The place of its traffic in the workload.
+    /// The index of its flow in the workload.
     pub traffic: u16,
     /// Its traffic class.
     pub class: u8,
@@ -59,7 +59,7 @@ pub struct Packet {
 /// No tick is named.
 pub(crate) const UNNAMED: u32 = u32::MAX;
 
-/// The bit of [`Packet::place`] that says that a packet is the last of its message.
+/// The bit of [`Packet::index_and_flags`] that says that a packet is the last of its message.
 const LAST: u32 = 1 << 31;
 /// The bit that says that it has arrived in its last router, where somebody asks for that.
 const AT_LAST_HOP: u32 = 1 << 30;
@@ -67,9 +67,9 @@ const AT_LAST_HOP: u32 = 1 << 30;
 /// More packets than a message can have.
 const MESSAGE_PACKETS_MAX: u32 = AT_LAST_HOP;
 
-/// A packet's place in its message, and whether it is the last, in one word.
+/// A packet's index in its message, and whether it is the last, in one word.
 #[inline]
-pub(crate) fn place_of(index: u32, last: bool) -> u32 {
+pub(crate) fn index_and_flags(index: u32, last: bool) -> u32 {
     debug_assert!(index < MESSAGE_PACKETS_MAX, "a message has too many packets");
     index | if last { LAST } else { 0 }
 }
@@ -77,9 +77,9 @@ pub(crate) fn place_of(index: u32, last: bool) -> u32 {
 /// Room for a packet: exactly one cache line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
-struct Place(Packet);
+struct Slot(Packet);
 
-const _: () = assert!(size_of::<Place>() == 64);
+const _: () = assert!(size_of::<Slot>() == 64);
 
 impl Packet {
     /// When its message was created.
@@ -94,29 +94,29 @@ impl Packet {
         self.injected.into()
     }
 
-    /// Its place in its message.
+    /// Its index in its message.
     #[inline]
     #[must_use]
     pub fn index(&self) -> u32 {
-        self.place & (MESSAGE_PACKETS_MAX - 1)
+        self.index_and_flags & (MESSAGE_PACKETS_MAX - 1)
     }
 
     /// Whether it is the last of its message.
     #[inline]
     #[must_use]
     pub fn is_last(&self) -> bool {
-        self.place & LAST != 0
+        self.index_and_flags & LAST != 0
     }
 
     /// Whether it is known to be in its last router.
     #[inline]
     pub(crate) fn is_at_last_hop(&self) -> bool {
-        self.place & AT_LAST_HOP != 0
+        self.index_and_flags & AT_LAST_HOP != 0
     }
 
     /// It has arrived in its last router.
     pub(crate) fn set_at_last_hop(&mut self) {
-        self.place |= AT_LAST_HOP;
+        self.index_and_flags |= AT_LAST_HOP;
     }
 
     /// When its last flit arrives, or arrived, where the packet is.
@@ -129,40 +129,40 @@ impl Packet {
 /// No packet: the end of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The packets of a region. Places are reused last in, first out; which place a packet gets has no influence on
+/// The packets of a region. Slots are reused last in, first out; which slot a packet gets has no influence on
 /// anything.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Pool {
-    packets: Vec<Place>,
+    packets: Vec<Slot>,
     free: Vec<u32>,
 }
 
 impl Pool {
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> u32 {
-        if let Some(place) = self.free.pop() {
-            self.packets[place as usize].0 = packet;
-            return place;
+        if let Some(slot) = self.free.pop() {
+            self.packets[slot as usize].0 = packet;
+            return slot;
         }
-        self.packets.push(Place(packet));
+        self.packets.push(Slot(packet));
         self.packets.len() as u32 - 1
     }
 
     #[inline]
-    pub fn remove(&mut self, place: u32) -> Packet {
-        self.free.push(place);
-        self.packets[place as usize].0.clone()
+    pub fn remove(&mut self, slot: u32) -> Packet {
+        self.free.push(slot);
+        self.packets[slot as usize].0.clone()
     }
 
     /// The packets of a list, from `head` on.
     pub fn list(&self, head: u32) -> impl Iterator<Item = u32> {
-        let existing = |place: u32| (place != NONE).then_some(place);
-        std::iter::successors(existing(head), move |&place| existing(self[place].next))
+        let existing = |slot: u32| (slot != NONE).then_some(slot);
+        std::iter::successors(existing(head), move |&slot| existing(self[slot].next))
     }
 
-    /// Reads a little of every place, in order.
+    /// Reads a little of every slot, in order.
     pub fn read_through(&self) -> u32 {
-        self.packets.iter().fold(0, |sum, place| sum ^ place.0.next)
+        self.packets.iter().fold(0, |sum, slot| sum ^ slot.0.next)
     }
 
     /// How many packets there are.
@@ -175,14 +175,14 @@ impl std::ops::Index<u32> for Pool {
     type Output = Packet;
 
     #[inline]
-    fn index(&self, place: u32) -> &Packet {
-        &self.packets[place as usize].0
+    fn index(&self, slot: u32) -> &Packet {
+        &self.packets[slot as usize].0
     }
 }
 
 impl std::ops::IndexMut<u32> for Pool {
     #[inline]
-    fn index_mut(&mut self, place: u32) -> &mut Packet {
-        &mut self.packets[place as usize].0
+    fn index_mut(&mut self, slot: u32) -> &mut Packet {
+        &mut self.packets[slot as usize].0
     }
 }

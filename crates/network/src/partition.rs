@@ -96,7 +96,7 @@ impl Partition {
         })
     }
 
-    /// How long whatever regions send each other is under way at least, in ticks; none if they send nothing.
+    /// How long whatever regions send each other is in flight at least, in ticks; none if they send nothing.
     #[must_use]
     pub fn lookahead(&self, topology: &dyn Topology, spec: &NetworkSpec) -> Option<u64> {
         self.crossings(topology).map(|(_, _, class)| spec.links[class.index()].latency.into()).min()

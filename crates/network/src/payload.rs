@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tailback_protocol::{Control, KindDeclaration, PathUse, RecordedPath};
 
-/// The payload of all packets of a region, by their place in the pool. Without payload it holds nothing.
+/// The payload of all packets of a region, by their slot in the pool. Without payload it holds nothing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Payloads {
     /// Words of the kind that has most, and one more where data has numbers of its order.
@@ -22,10 +22,10 @@ impl Payloads {
         self.stride > 0
     }
 
-    /// A packet gets its payload; what is not given is 0. Needed for each packet that is put into the pool, as its place may have
+    /// A packet gets its payload; what is not given is 0. Needed for each packet that is put into the pool, as its slot may have
     /// been that of another.
-    pub fn set(&mut self, place: u32, payload: &[u64]) {
-        let from = place as usize * self.stride;
+    pub fn set(&mut self, slot: u32, payload: &[u64]) {
+        let from = slot as usize * self.stride;
         if self.words.len() < from + self.stride {
             self.words.resize(from + self.stride, 0);
         }
@@ -35,49 +35,49 @@ impl Payloads {
     }
 
     /// A control packet gets its payload, and its path behind that.
-    pub fn set_control(&mut self, place: u32, control: &Control, kind: &KindDeclaration) {
+    pub fn set_control(&mut self, slot: u32, control: &Control, kind: &KindDeclaration) {
         if self.exist() {
-            self.set(place, &control.payload);
+            self.set(slot, &control.payload);
             if kind.path != PathUse::None {
-                self.set_path(place, kind, &control.path);
+                self.set_path(slot, kind, &control.path);
             }
         }
     }
 
     /// The path of a control packet of a kind that has one.
-    pub fn path(&self, place: u32, kind: &KindDeclaration) -> RecordedPath {
-        let words = &self.words[place as usize * self.stride + usize::from(kind.payload_words)..];
+    pub fn path(&self, slot: u32, kind: &KindDeclaration) -> RecordedPath {
+        let words = &self.words[slot as usize * self.stride + usize::from(kind.payload_words)..];
         RecordedPath::from_words(std::array::from_fn(|word| words[word]))
     }
 
     /// The same, to be changed.
-    pub fn set_path(&mut self, place: u32, kind: &KindDeclaration, path: &RecordedPath) {
-        let from = place as usize * self.stride + usize::from(kind.payload_words);
+    pub fn set_path(&mut self, slot: u32, kind: &KindDeclaration, path: &RecordedPath) {
+        let from = slot as usize * self.stride + usize::from(kind.payload_words);
         self.words[from..][..RecordedPath::WORDS].copy_from_slice(&path.words());
     }
 
     /// The first words of the payload of a packet.
-    pub fn of(&self, place: u32, words: u8) -> &[u64] {
-        if words == 0 { &[] } else { &self.words[place as usize * self.stride..][..words.into()] }
+    pub fn of(&self, slot: u32, words: u8) -> &[u64] {
+        if words == 0 { &[] } else { &self.words[slot as usize * self.stride..][..words.into()] }
     }
 
     /// The same, to be changed.
-    pub fn of_mut(&mut self, place: u32, words: u8) -> &mut [u64] {
-        if words == 0 { &mut [] } else { &mut self.words[place as usize * self.stride..][..words.into()] }
+    pub fn of_mut(&mut self, slot: u32, words: u8) -> &mut [u64] {
+        if words == 0 { &mut [] } else { &mut self.words[slot as usize * self.stride..][..words.into()] }
     }
 
     /// The last word of all, behind those that the protocol declares.
-    pub fn last_of(&self, place: u32) -> u64 {
-        self.words[(place as usize + 1) * self.stride - 1]
+    pub fn last_of(&self, slot: u32) -> u64 {
+        self.words[(slot as usize + 1) * self.stride - 1]
     }
 
-    pub fn set_last_of(&mut self, place: u32, word: u64) {
-        self.words[(place as usize + 1) * self.stride - 1] = word;
+    pub fn set_last_of(&mut self, slot: u32, word: u64) {
+        self.words[(slot as usize + 1) * self.stride - 1] = word;
     }
 
     /// Appends the payload of a packet that leaves the region.
-    pub fn mail(&self, place: u32, mail: &mut Vec<u64>) {
-        mail.extend_from_slice(&self.words[place as usize * self.stride..][..self.stride]);
+    pub fn mail(&self, slot: u32, mail: &mut Vec<u64>) {
+        mail.extend_from_slice(&self.words[slot as usize * self.stride..][..self.stride]);
     }
 
     /// The payloads in mail, one for each packet.

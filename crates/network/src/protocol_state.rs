@@ -13,7 +13,7 @@ use tailback_routing::Header;
 use tailback_topology::RouterId;
 
 use crate::fabric::Fabric;
-use crate::packet::{NONE, Packet, UNNAMED, place_of};
+use crate::packet::{NONE, Packet, UNNAMED, index_and_flags};
 use crate::payload::Payloads;
 use crate::time::Time;
 
@@ -75,8 +75,8 @@ impl Packet {
         PacketRef { message: self.message, index: self.index() }
     }
 
-    /// What it says, if it is a control packet; `place` is where it is in the pool.
-    pub(crate) fn control(&self, place: u32, payloads: &Payloads, fabric: &Fabric) -> Option<Control> {
+    /// What it says, if it is a control packet; `slot` is where it is in the pool.
+    pub(crate) fn control(&self, slot: u32, payloads: &Payloads, fabric: &Fabric) -> Option<Control> {
         let declaration = &fabric.kinds[self.kind.index()];
         let (flits, time) = match declaration.direction {
             Direction::Data | Direction::LossyData => return None,
@@ -86,10 +86,10 @@ impl Packet {
             }
         };
         let Self { kind, source, destination, marks, header: Header { entropy, .. }, .. } = *self;
-        let payload = payloads.of(place, declaration.payload_words).to_vec();
+        let payload = payloads.of(slot, declaration.payload_words).to_vec();
         let path = match declaration.path {
             PathUse::None => RecordedPath::default(),
-            PathUse::Records | PathUse::Follows => payloads.path(place, declaration),
+            PathUse::Records | PathUse::Follows => payloads.path(slot, declaration),
         };
         Some(Control {
             kind,
@@ -110,9 +110,10 @@ impl Packet {
         let &KindDeclaration { direction, class, flits, .. } = &fabric.kinds[kind.index()];
         assert!(direction == Direction::Trimmed, "a packet is trimmed to {direction:?}");
         let header = Header::new(self.header.destination()).with_entropy(self.header.entropy);
-        let place = place_of(self.index(), self.is_last());
+        let index_and_flags = index_and_flags(self.index(), self.is_last());
         let (word, vc) = (self.flits.into(), fabric.spec.classes[usize::from(class)].first_vc[0]);
-        *self = Self { kind, class, flits, header, place, word, vc, head_at: now, tail_lag: 0, ..self.clone() };
+        *self =
+            Self { kind, class, flits, header, index_and_flags, word, vc, head_at: now, tail_lag: 0, ..self.clone() };
     }
 
     /// A control packet that begins its way now.
@@ -134,7 +135,7 @@ impl Packet {
             source: from,
             destination: to,
             message: about.message,
-            place: place_of(about.index, true),
+            index_and_flags: index_and_flags(about.index, true),
             header: Header::new(fabric.topology.locator(to)).with_entropy(entropy),
             flits: declaration.flits,
             traffic: 0,

@@ -88,7 +88,7 @@ pub struct NetworkRegion<O, M> {
     pub(crate) observer: O,
     /// The first tick that has not been simulated.
     pub(crate) present: Time,
-    /// The events of a kind that are handled in order of place.
+    /// The events of a kind that are handled in order of target.
     pub(crate) in_order: Vec<Event>,
 }
 
@@ -204,12 +204,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn glance(&self, event: Event) -> u32 {
         match event.kind() {
             EventKind::Message | EventKind::NodeLink | EventKind::NodeCredit | EventKind::Due => {
-                self.nodes.glance(event.place())
+                self.nodes.glance(event.target())
             }
             EventKind::Notice | EventKind::ControlMessage => 0,
             EventKind::Delivery => self.pool[event.payload()].next,
-            EventKind::Arrival => self.routers.prefetch(event.place()) ^ self.pool[event.payload()].next,
-            _ => self.routers.prefetch(event.place()),
+            EventKind::Arrival => self.routers.prefetch(event.target()) ^ self.pool[event.payload()].next,
+            _ => self.routers.prefetch(event.target()),
         }
     }
 
@@ -238,7 +238,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         if has(kinds, EventKind::LinkStart) {
             around.each(EventKind::LinkStart, |around, event| {
-                routers.start_link(event.place(), event.payload(), now, around);
+                routers.start_link(event.target(), event.payload(), now, around);
             });
         }
         routers.start_links_now(now, &mut around);
@@ -259,13 +259,13 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     #[inline]
     fn take_late(&mut self, kinds: Kinds, now: Time) {
         self.each(kinds, EventKind::NodeCredit, |region, event| {
-            region.receive_node_credit(event.place(), event.payload(), now);
+            region.receive_node_credit(event.target(), event.payload(), now);
         });
         self.each(kinds, EventKind::ControlMessage, |region, _| region.receive_message(now));
-        self.each(kinds, EventKind::Delivery, |region, event| region.deliver(event.place(), event.payload(), now));
-        self.each(kinds, EventKind::NodeLink, |region, event| region.node_link_free(event.place(), now));
-        self.each(kinds, EventKind::Message, |region, event| region.offer_messages(event.place(), now));
-        self.each(kinds, EventKind::Due, |region, event| region.release_due(event.place(), event.payload(), now));
+        self.each(kinds, EventKind::Delivery, |region, event| region.deliver(event.target(), event.payload(), now));
+        self.each(kinds, EventKind::NodeLink, |region, event| region.node_link_free(event.target(), now));
+        self.each(kinds, EventKind::Message, |region, event| region.offer_messages(event.target(), now));
+        self.each(kinds, EventKind::Due, |region, event| region.release_due(event.target(), event.payload(), now));
         self.inject_all(now);
     }
 
@@ -287,28 +287,28 @@ fn take_early<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surro
         let rules = &around.fabric.rules;
         if !M::PLAIN && (rules.routes_on_arrival || rules.watches_arrivals || rules.has_internal_port) {
             around.each_in_order(EventKind::Arrival, |around, event| {
-                routers.arrive(event.place(), event.payload(), now, around);
+                routers.arrive(event.target(), event.payload(), now, around);
             });
         } else {
             around.each(EventKind::Arrival, |around, event| {
-                routers.arrive(event.place(), event.payload(), now, around);
+                routers.arrive(event.target(), event.payload(), now, around);
             });
         }
     }
     if has(kinds, EventKind::Credit) {
         around.each(EventKind::Credit, |around, event| {
             let (vc, flits) = credited(event.payload());
-            routers.receive_credit(event.place(), vc, flits, now, around);
+            routers.receive_credit(event.target(), vc, flits, now, around);
         });
     }
     if has(kinds, EventKind::InputFree) {
         around.each(EventKind::InputFree, |around, event| {
-            routers.input_free(event.place(), event.payload() as u8, now, around);
+            routers.input_free(event.target(), event.payload() as u8, now, around);
         });
     }
     if has(kinds, EventKind::OutputFree) {
         around.each(EventKind::OutputFree, |around, event| {
-            routers.output_free(event.place(), event.payload() as u8, now, around);
+            routers.output_free(event.target(), event.payload() as u8, now, around);
         });
     }
     if kinds & RARE != 0 {
@@ -319,25 +319,25 @@ fn take_early<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surro
 /// Handles what happens in some networks, and there less often.
 fn take_rare<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surroundings<'_>, kinds: Kinds, now: Time) {
     if has(kinds, EventKind::RoomFree) {
-        around.each(EventKind::RoomFree, |around, event| routers.room_free(event.place(), now, around));
+        around.each(EventKind::RoomFree, |around, event| routers.room_free(event.target(), now, around));
     }
     if has(kinds, EventKind::HeadReady) {
         around.each(EventKind::HeadReady, |around, event| {
-            routers.head_ready(event.place(), (event.payload() >> 8) as u8, event.payload() as u8, now, around);
+            routers.head_ready(event.target(), (event.payload() >> 8) as u8, event.payload() as u8, now, around);
         });
     }
     if has(kinds, EventKind::HeadTimeout) {
         around.each(EventKind::HeadTimeout, |around, event| {
-            routers.head_timeout(event.place(), event.payload(), now, around);
+            routers.head_timeout(event.target(), event.payload(), now, around);
         });
     }
     if !M::PLAIN && has(kinds, EventKind::SwitchTimer) {
         around.each_in_order(EventKind::SwitchTimer, |around, event| {
-            routers.on_timer(event.place(), event.payload(), now, around);
+            routers.on_timer(event.target(), event.payload(), now, around);
         });
     }
     if has(kinds, EventKind::Notice) {
-        around.each(EventKind::Notice, |around, event| match event.place() {
+        around.each(EventKind::Notice, |around, event| match event.target() {
             BROADCAST => around.broadcasts.state.broadcast_due = true,
             _ => around.broadcasts.post(event.payload()),
         });
@@ -353,14 +353,14 @@ impl<O: Observer, M: Microarchitecture> Region for NetworkRegion<O, M> {
 
     fn receive(&mut self, mail: &NetworkMail) {
         for (number, (event, packet)) in mail.packets.iter().enumerate() {
-            let place = self.pool.insert(packet.clone());
+            let slot = self.pool.insert(packet.clone());
             if self.payloads.exist() {
                 let payload = self.payloads.in_mail(&mail.payloads).nth(number).expect("each packet has its own");
-                self.payloads.set(place, payload);
+                self.payloads.set(slot, payload);
             }
             // A router is told of the first flit, a node of the last.
             let time = if event.kind() == EventKind::Delivery { packet.tail_at() } else { packet.head_at };
-            self.wheel.schedule(time.into(), event.with_payload(place));
+            self.wheel.schedule(time.into(), event.with_payload(slot));
         }
         for &(tick, event) in &mail.credits {
             self.wheel.schedule(tick, event);

@@ -12,9 +12,9 @@ use tailback_hardware::{
 use tailback_protocol::Moment;
 use tailback_routing::Routing;
 
+use crate::declarations::Declarations;
 use crate::fabric::Shape;
 use crate::time::Time;
-use crate::traits::Traits;
 
 /// What routers look up at each step, in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl Rules {
         spec: &NetworkSpec,
         routings: &[Arc<dyn Routing>],
         shape: &Shape,
-        traits: &Traits,
+        traits: &Declarations,
         measured: &Range<Tick>,
     ) -> Self {
         let RouterSpec { head_delay, crossbar_delay, allocation_period, iterations, .. } = spec.router;

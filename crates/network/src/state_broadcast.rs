@@ -20,8 +20,8 @@ use crate::region::{NetworkMail, OutOfBand};
 pub(crate) struct Posting {
     class: u8,
     domain: u32,
-    /// The place of the router that tells it, in its domain.
-    place: u16,
+    /// The number of the router that tells it, in its domain.
+    member: u16,
     notice: Notice,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Posting {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Member {
     domain: u32,
-    place: u16,
+    member: u16,
 }
 
 /// The domains of a network whose routers tell each other something: found once, for all regions.
@@ -53,7 +53,7 @@ impl Domains {
         for router in 0..topology.routers() {
             let domain = topology.domain(router);
             let size = &mut sizes[domain as usize];
-            members.push(Member { domain, place: *size });
+            members.push(Member { domain, member: *size });
             *size += 1;
             regions[domain as usize].insert(partition.region_of(router));
         }
@@ -166,8 +166,8 @@ impl StateBroadcast {
         outbox: &mut Outbox<NetworkMail>,
     ) -> (Tick, Event) {
         let tick = now + self.delay;
-        let Member { domain, place } = self.members[router as usize];
-        let posting = Posting { class, domain, place, notice };
+        let Member { domain, member } = self.members[router as usize];
+        let posting = Posting { class, domain, member, notice };
         let (_, others) = self.domains.iter().find(|(own, _)| *own == domain).expect("it is one of this region's");
         for &receiver in others {
             outbox.mail(receiver, tick).out_of_band.push((tick, OutOfBand::Notice(posting.clone())));
@@ -190,6 +190,6 @@ impl StateBroadcast {
         let posting = self.state.postings[slot as usize].take().expect("an event stands for a notice");
         self.state.free.push(slot);
         let board = self.board_index(posting.class, posting.domain);
-        self.state.boards[board].post(posting.place.into(), posting.notice);
+        self.state.boards[board].post(posting.member.into(), posting.notice);
     }
 }

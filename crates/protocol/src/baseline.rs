@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tailback_parameters::{Kind, Parameter};
 
 use crate::{
-    Arrival, Direction, KindDeclaration, PacketKind, Protocol, ProtocolModel, Sink, SinkAction, Station, TrafficClass,
-    Way, way, way_parameter,
+    Arrival, ClassRouting, Direction, KindDeclaration, PacketKind, Protocol, ProtocolModel, Sink, SinkAction, Station,
+    TrafficClass, control_routing, control_routing_parameter,
 };
 
 /// The protocol that does nothing about congestion.
@@ -20,10 +20,12 @@ pub const BASELINE: ProtocolModel = ProtocolModel {
             default: Some("false"),
             help: "whether destinations acknowledge each data packet by one flit of a class with priority",
         },
-        way_parameter("\"as-data\""),
+        control_routing_parameter("\"as-data\""),
     ],
     control_kinds: &[ACKNOWLEDGEMENTS],
-    build: |values| Ok(Arc::new(Baseline { acknowledge: values.flag("acknowledge"), control_way: way(values) })),
+    build: |values| {
+        Ok(Arc::new(Baseline { acknowledge: values.flag("acknowledge"), control_routing: control_routing(values) }))
+    },
 };
 
 /// No congestion control.
@@ -32,7 +34,7 @@ pub struct Baseline {
     /// Whether destinations acknowledge each data packet.
     pub acknowledge: bool,
     /// How acknowledgements are routed.
-    pub control_way: Way,
+    pub control_routing: ClassRouting,
 }
 
 /// Acknowledgements: their name, and their kind.
@@ -42,7 +44,7 @@ const ACKNOWLEDGEMENT: PacketKind = PacketKind::new(1);
 impl Protocol for Baseline {
     fn classes(&self) -> Vec<TrafficClass> {
         let data = TrafficClass::data(0);
-        let control = TrafficClass::control("control", 1, self.control_way);
+        let control = TrafficClass::control("control", 1, self.control_routing);
         if self.acknowledge { vec![data, control] } else { vec![data] }
     }
 
@@ -88,7 +90,7 @@ mod tests {
             assert_eq!(protocol.sink(&station).is_some(), acknowledge);
             assert_eq!(classes.len(), 1 + usize::from(acknowledge));
             assert!(classes[1..].iter().all(|class| class.priority > classes[0].priority));
-            assert!(classes[1..].iter().all(|class| class.way == Way::Minimal));
+            assert!(classes[1..].iter().all(|class| class.routing == ClassRouting::Minimal));
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct TrafficClass {
     /// Classes with a larger number go first wherever packets compete.
     pub priority: u8,
     /// How its packets are routed.
-    pub way: Way,
+    pub routing: ClassRouting,
     /// Ticks that a packet may wait in input buffers, all in all, before it expires. Only waiting counts, not flying: otherwise no
     /// packet with a short timeout would survive a long link.
     pub queueing_timeout: Option<u64>,
@@ -23,10 +23,10 @@ pub struct TrafficClass {
 
 /// How packets of a class are routed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum ClassRouting {
     /// As the scenario says.
     Chosen,
-    /// The shortest way.
+    /// Minimal paths.
     Minimal,
 }
 
@@ -34,13 +34,13 @@ impl TrafficClass {
     /// A class of lossless data.
     #[must_use]
     pub const fn data(priority: u8) -> Self {
-        Self { name: "data", priority, way: Way::Chosen, queueing_timeout: None }
+        Self { name: "data", priority, routing: ClassRouting::Chosen, queueing_timeout: None }
     }
 
     /// A class of control packets.
     #[must_use]
-    pub const fn control(name: &'static str, priority: u8, way: Way) -> Self {
-        Self { name, priority, way, queueing_timeout: None }
+    pub const fn control(name: &'static str, priority: u8, routing: ClassRouting) -> Self {
+        Self { name, priority, routing, queueing_timeout: None }
     }
 }
 
@@ -149,7 +149,7 @@ pub struct ProtocolModel {
 
 /// The parameter that says how control packets are routed.
 #[must_use]
-pub const fn way_parameter(default: &'static str) -> Parameter {
+pub const fn control_routing_parameter(default: &'static str) -> Parameter {
     Parameter {
         name: "control_routing",
         kind: Kind::Choice(&[
@@ -161,8 +161,8 @@ pub const fn way_parameter(default: &'static str) -> Parameter {
     }
 }
 
-/// The value of [`way_parameter`].
+/// The value of [`control_routing_parameter`].
 #[must_use]
-pub fn way(values: &Values) -> Way {
-    if values.text("control_routing") == "minimal" { Way::Minimal } else { Way::Chosen }
+pub fn control_routing(values: &Values) -> ClassRouting {
+    if values.text("control_routing") == "minimal" { ClassRouting::Minimal } else { ClassRouting::Chosen }
 }

@@ -40,7 +40,9 @@ mod switch;
 pub use baseline::{BASELINE, Baseline};
 pub use control::{Control, PacketRef};
 pub use controller::{ControlNetwork, Controller, ControllerAction, Party};
-pub use declaration::{Hooks, Protocol, ProtocolModel, Station, TrafficClass, Way, way, way_parameter};
+pub use declaration::{
+    ClassRouting, Hooks, Protocol, ProtocolModel, Station, TrafficClass, control_routing, control_routing_parameter,
+};
 pub use kind::{Direction, KindDeclaration, PacketKind};
 pub use path::{PathUse, RecordedPath};
 pub use sink::{Arrival, Sink, SinkAction};

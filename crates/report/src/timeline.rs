@@ -88,7 +88,7 @@ pub struct Point {
     pub delivered_packets: u64,
     /// The sum of their network latencies.
     pub network_latency_ticks: u64,
-    /// Those of them that took a way that is not minimal.
+    /// Those of them that took a path that is not minimal.
     pub nonminimal_packets: u64,
 }
 

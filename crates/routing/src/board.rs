@@ -27,42 +27,42 @@ impl Board {
         Self { words: vec![0; routers], lists: vec![Vec::new(); routers], sums: Vec::new() }
     }
 
-    /// Puts up the notice of the router at `place` of the domain, and takes down the one before.
-    pub fn post(&mut self, place: usize, notice: Notice) {
-        self.words[place] = notice.word;
+    /// Puts up the notice of the router at `member` of the domain, and takes down the one before.
+    pub fn post(&mut self, member: usize, notice: Notice) {
+        self.words[member] = notice.word;
         if notice.list.is_empty() {
             return;
         }
         self.sums.resize(self.sums.len().max(notice.list.len()), 0);
-        for (sum, &number) in self.sums.iter_mut().zip(&self.lists[place]) {
+        for (sum, &number) in self.sums.iter_mut().zip(&self.lists[member]) {
             *sum -= u32::from(number);
         }
         for (sum, &number) in self.sums.iter_mut().zip(&notice.list) {
             *sum += u32::from(number);
         }
-        self.lists[place] = notice.list;
+        self.lists[member] = notice.list;
     }
 
-    /// The bits that the router at `place` has told.
+    /// The bits that the router at `member` has told.
     #[inline]
     #[must_use]
-    pub fn word(&self, place: usize) -> u64 {
-        self.words[place]
+    pub fn word(&self, member: usize) -> u64 {
+        self.words[member]
     }
 
-    /// The number at `index` that the router at `place` has told; 0 if it has told none.
+    /// The number at `index` that the router at `member` has told; 0 if it has told none.
     #[inline]
     #[must_use]
-    pub fn number(&self, place: usize, index: usize) -> u16 {
-        self.lists[place].get(index).copied().unwrap_or(0)
+    pub fn number(&self, member: usize, index: usize) -> u16 {
+        self.lists[member].get(index).copied().unwrap_or(0)
     }
 
-    /// The sum of the numbers at `index` that all routers but the one at `place` have told.
+    /// The sum of the numbers at `index` that all routers but the one at `member` have told.
     #[inline]
     #[must_use]
-    pub fn sum_of_others(&self, place: usize, index: usize) -> u32 {
+    pub fn sum_of_others(&self, member: usize, index: usize) -> u32 {
         let all = self.sums.get(index).copied().unwrap_or(0);
-        all - u32::from(self.number(place, index))
+        all - u32::from(self.number(member, index))
     }
 }
 
@@ -77,19 +77,19 @@ mod tests {
         fn sums_are_those_of_the_last_lists(posts in prop::collection::vec((0usize..4, prop::collection::vec(0u16..9, 0..5)), 0..30)) {
             let mut board = Board::new(4);
             let mut last = vec![Vec::new(); 4];
-            for (place, list) in posts {
-                board.post(place, Notice { word: list.len() as u64, list: list.clone() });
-                prop_assert_eq!(board.word(place), list.len() as u64);
+            for (member, list) in posts {
+                board.post(member, Notice { word: list.len() as u64, list: list.clone() });
+                prop_assert_eq!(board.word(member), list.len() as u64);
                 if !list.is_empty() {
-                    last[place] = list;
+                    last[member] = list;
                 }
             }
-            for place in 0..4 {
+            for member in 0..4 {
                 for index in 0..6 {
-                    prop_assert_eq!(board.number(place, index), last[place].get(index).copied().unwrap_or(0));
-                    let others = (0..4).filter(|&other| other != place);
+                    prop_assert_eq!(board.number(member, index), last[member].get(index).copied().unwrap_or(0));
+                    let others = (0..4).filter(|&other| other != member);
                     let sum: u16 = others.map(|other| last[other].get(index).copied().unwrap_or(0)).sum();
-                    prop_assert_eq!(board.sum_of_others(place, index), u32::from(sum));
+                    prop_assert_eq!(board.sum_of_others(member, index), u32::from(sum));
                 }
             }
         }

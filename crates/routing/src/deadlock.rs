@@ -10,7 +10,7 @@ use std::fmt;
 
 use tailback_topology::{Peer, Port, RouterId, Topology};
 
-use crate::{ANYWHERE, ChannelKind, Header, Lane, Routing, Step};
+use crate::{ANYWHERE, ChannelKind, Header, PortVc, Routing, Step};
 
 /// How many states of packets the exact search looks at before it gives up.
 const STATES_MAX: usize = 20_000_000;
@@ -142,14 +142,14 @@ impl ChannelKind {
 
 /// The states of packets that have been met. There can be millions, and each is asked for at each step.
 #[allow(clippy::disallowed_types, reason = "it is asked whether it has a state, never gone through")]
-type Seen = std::collections::HashSet<(RouterId, Lane, Header)>;
+type Seen = std::collections::HashSet<(RouterId, PortVc, Header)>;
 
 /// Follows all paths of all packets.
 struct Search<'a> {
     routing: &'a dyn Routing,
     topology: std::sync::Arc<dyn Topology>,
     seen: Seen,
-    waiting: Vec<(Channel, RouterId, Lane, Header)>,
+    waiting: Vec<(Channel, RouterId, PortVc, Header)>,
     edges: BTreeMap<Channel, BTreeSet<Channel>>,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Search<'a> {
         for router in 0..self.topology.routers() {
             let injects = |port: &u32| matches!(self.topology.feeder(router, *port as Port), Peer::Node(_));
             let Some(terminal) = (0..self.topology.ports(router)).find(injects) else { continue };
-            let entry = Lane { port: terminal as Port, vc: 0 };
+            let entry = PortVc { port: terminal as Port, vc: 0 };
             self.routing.possible(router, entry, ANYWHERE, &mut steps);
             for step in steps.drain(..) {
                 self.follow(router, None, step);
@@ -195,7 +195,7 @@ impl<'a> Search<'a> {
             if let Some(held) = held {
                 self.edges.entry(held).or_default().insert(channel);
             }
-            let entry = Lane { port: far, vc };
+            let entry = PortVc { port: far, vc };
             if self.seen.insert((to, entry, step.header)) {
                 self.waiting.push((channel, to, entry, step.header));
             }
@@ -375,11 +375,11 @@ mod tests {
     fn escapes(routing: &dyn Routing, order: &[ChannelKind]) -> usize {
         let graph = routing.topology();
         let rank = |kind: ChannelKind| order.iter().position(|known| *known == kind).expect("channels are ordered");
-        let mut seen: BTreeSet<(RouterId, Lane, Header)> = BTreeSet::new();
-        let mut open: Vec<(RouterId, Lane, Header)> = Vec::new();
+        let mut seen: BTreeSet<(RouterId, PortVc, Header)> = BTreeSet::new();
+        let mut open: Vec<(RouterId, PortVc, Header)> = Vec::new();
         for destination in 0..graph.nodes() {
             let header = Header::new(graph.locator(destination));
-            open.extend((0..graph.routers()).map(|router| (router, Lane { port: 0, vc: 0 }, header)));
+            open.extend((0..graph.routers()).map(|router| (router, PortVc { port: 0, vc: 0 }, header)));
         }
         while let Some(state) = open.pop() {
             if !seen.insert(state) {
@@ -405,7 +405,7 @@ mod tests {
             assert!(steps.iter().any(escapes), "a packet is caught in router {router}: {header:?} by {entry:?}");
             for step in steps {
                 if let Peer::Router { router: next, port } = graph.peer(router, step.port) {
-                    open.push((next, Lane { port, vc: step.vc }, step.header));
+                    open.push((next, PortVc { port, vc: step.vc }, step.header));
                 }
             }
         }

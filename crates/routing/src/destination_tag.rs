@@ -7,7 +7,7 @@ use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Butterfly, LinkClass, Port, RouterId, Topology};
 
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, Validity, View};
+use crate::{Agent, ChannelKind, Header, PortVc, Routing, Step, Validity, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const DESTINATION_TAG: RoutingModel = RoutingModel {
@@ -77,7 +77,7 @@ impl Routing for DestinationTag {
         moves
     }
 
-    fn possible(&self, router: RouterId, _entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, _entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         let agent = self.make_agent(router);
         if header.is_anywhere() {
             // The last digit matters only behind the last stage.
@@ -111,15 +111,15 @@ impl TagAgent {
 }
 
 impl Agent for TagAgent {
-    fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
+    fn route(&mut self, _entry: PortVc, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
         self.step(*header)
     }
 
-    fn ejects(&self, _entry: Lane, _header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, _header: &Header) -> bool {
         self.is_last
     }
 
-    fn only_port(&self, _entry: Lane, header: &Header) -> Option<Port> {
+    fn only_port(&self, _entry: PortVc, header: &Header) -> Option<Port> {
         Some(self.step(*header).port)
     }
 }

@@ -7,7 +7,7 @@ use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Port, RouterId, SingleSwitch, Topology};
 
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, Validity, View};
+use crate::{Agent, ChannelKind, Header, PortVc, Routing, Step, Validity, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const DIRECT: RoutingModel = RoutingModel {
@@ -62,7 +62,7 @@ impl Routing for Direct {
         Vec::new()
     }
 
-    fn possible(&self, _router: RouterId, _entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, _router: RouterId, _entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         if header.is_anywhere() {
             let destinations = (0..self.topology.nodes()).map(|node| self.topology.locator(node));
             steps.extend(destinations.map(|destination| self.step(header.towards(destination))));
@@ -77,15 +77,15 @@ impl Routing for Direct {
 }
 
 impl Agent for Direct {
-    fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
+    fn route(&mut self, _entry: PortVc, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
         self.step(*header)
     }
 
-    fn ejects(&self, _entry: Lane, _header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, _header: &Header) -> bool {
         true
     }
 
-    fn only_port(&self, _entry: Lane, header: &Header) -> Option<Port> {
+    fn only_port(&self, _entry: PortVc, header: &Header) -> Option<Port> {
         Some(self.step(*header).port)
     }
 }

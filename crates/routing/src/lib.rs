@@ -44,14 +44,14 @@ pub use view::View;
 
 /// How a packet came into a router, or how it leaves: a port and a virtual channel of its traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Lane {
+pub struct PortVc {
     /// The port.
     pub port: Port,
     /// The virtual channel, counted inside the traffic class.
     pub vc: u8,
 }
 
-impl Lane {
+impl PortVc {
     /// How a packet came in that the router itself sends: like those of nodes it has not taken a link. The first port leads to a
     /// node wherever an algorithm tells nodes from links by the port; in the spines of a tree it does not, and is not looked at.
     pub const OWN: Self = Self { port: 0, vc: 0 };
@@ -87,8 +87,8 @@ pub struct Step {
 impl Step {
     /// A step by exactly one channel.
     #[must_use]
-    pub fn by(lane: Lane, header: Header) -> Self {
-        Self { port: lane.port, vc: lane.vc, vcs: 1, validity: Validity::Once, header }
+    pub fn by(output: PortVc, header: Header) -> Self {
+        Self { port: output.port, vc: output.vc, vcs: 1, validity: Validity::Once, header }
     }
 
     /// The same step, settled if `settled`.
@@ -199,7 +199,7 @@ pub trait Routing: Send + Sync + Debug {
     /// All steps that an agent of `router` could choose for a packet with `header` that came in by `entry`.
     ///
     /// A packet that starts has the header [`ANYWHERE`]: then these are the steps towards all destinations.
-    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>);
+    fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>);
 
     /// One line with its parameters, for people.
     fn describe(&self) -> String;
@@ -208,30 +208,30 @@ pub trait Routing: Send + Sync + Debug {
 /// An algorithm at one router.
 pub trait Agent: Send {
     /// Where the packet with `header`, which came in by `entry`, shall go next.
-    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step;
+    fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step;
 
     /// Whether the packet with `header`, which has come in by `entry`, is known to leave by the port of its node: it has nothing but
     /// its destination ahead, and is there.
-    fn ejects(&self, entry: Lane, header: &Header) -> bool;
+    fn ejects(&self, entry: PortVc, header: &Header) -> bool;
 
     /// The port by which the packet with `header`, which has come in by `entry`, leaves, if there is only one by which it can,
     /// whatever happens until it is routed.
-    fn only_port(&self, _entry: Lane, _header: &Header) -> Option<Port> {
+    fn only_port(&self, _entry: PortVc, _header: &Header) -> Option<Port> {
         None
     }
 
     /// The packet with `header`, which came in by `entry`, is now head of its queue: its first flit has arrived, and the
     /// last one of the packet before it has left. Returns the port for which decisions that are valid [`Validity::UntilNamed`]
     /// are not any more, if there is one.
-    fn head_arrived(&mut self, _entry: Lane, _header: &Header) -> Option<Port> {
+    fn head_arrived(&mut self, _entry: PortVc, _header: &Header) -> Option<Port> {
         None
     }
 
     /// The head of a queue starts to cross the crossbar.
-    fn head_crosses(&mut self, _entry: Lane) {}
+    fn head_crosses(&mut self, _entry: PortVc) {}
 
     /// The last flit of the head of a queue has left it.
-    fn tail_left(&mut self, _entry: Lane) {}
+    fn tail_left(&mut self, _entry: PortVc) {}
 
     /// Something has changed at an output since it was asked the last time. What it returns is told to the other routers of
     /// the domain.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tailback_hardware::{ClassSpec, LinkSpec, NetworkSpec, NicSpec, RouterSpec, check, parameters};
 use tailback_parameters::{Parameter, Values};
-use tailback_protocol::{Protocol, Way};
+use tailback_protocol::{ClassRouting, Protocol};
 use tailback_routing::Routing;
 
 use crate::diagnostic::{Diagnostic, Span};
@@ -17,17 +17,17 @@ use crate::tree::{Item, Table};
 pub struct Routings {
     /// As the scenario says.
     pub chosen: Arc<dyn Routing>,
-    /// By shortest ways.
+    /// On minimal paths.
     pub minimal: Arc<dyn Routing>,
 }
 
 impl Routings {
-    /// The algorithm for classes that go a way.
+    /// The algorithm for classes that are routed so.
     #[must_use]
-    pub fn of(&self, way: Way) -> &Arc<dyn Routing> {
-        match way {
-            Way::Chosen => &self.chosen,
-            Way::Minimal => &self.minimal,
+    pub fn of(&self, routing: ClassRouting) -> &Arc<dyn Routing> {
+        match routing {
+            ClassRouting::Chosen => &self.chosen,
+            ClassRouting::Minimal => &self.minimal,
         }
     }
 }
@@ -126,7 +126,7 @@ impl Hardware {
     ) -> NetworkSpec {
         let mut classes: Vec<ClassSpec> = Vec::new();
         for class in protocol.classes() {
-            let mut vcs = routings.of(class.way).virtual_channels();
+            let mut vcs = routings.of(class.routing).virtual_channels();
             vcs[0] = self.injection_vcs.unwrap_or(vcs[0]).max(vcs[0]);
             let first_vc = match classes.last() {
                 None => vec![0; vcs.len()],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tailback_hardware::{NetworkSpec, SourceQueues};
 use tailback_protocol::{
-    Direction, KindDeclaration, PathUse, Ports, Protocol, RecordedPath, Station, SwitchNeeds, Way,
+    ClassRouting, Direction, KindDeclaration, PathUse, Ports, Protocol, RecordedPath, Station, SwitchNeeds,
 };
 use tailback_routing::Routing;
 use tailback_routing::reverse::ReverseChannels;
@@ -19,12 +19,12 @@ use crate::tree::Table;
 pub(crate) fn check_paths(
     protocol: &dyn Protocol,
     name: &str,
-    routing: impl Fn(Way) -> Arc<dyn Routing>,
+    routing: impl Fn(ClassRouting) -> Arc<dyn Routing>,
     root: &Table,
     reading: &mut Reading,
 ) {
     let (kinds, classes) = (protocol.kinds(), protocol.classes());
-    let routing_of = |kind: &KindDeclaration| routing(classes[usize::from(kind.class)].way);
+    let routing_of = |kind: &KindDeclaration| routing(classes[usize::from(kind.class)].routing);
     for back in kinds.iter().filter(|kind| kind.path == PathUse::Follows) {
         for forth in kinds.iter().filter(|kind| kind.path == PathUse::Records) {
             let (forth, back) = (routing_of(forth), routing_of(back));
@@ -33,7 +33,7 @@ pub(crate) fn check_paths(
                 let message = format!("protocol `{name}`: answers take the paths of requests in reverse, and {reason}");
                 let diagnostic = Diagnostic { span: place_of(root, "routing", ""), ..Diagnostic::new(message) };
                 reading.blame(diagnostic.help(
-                    "choose a routing with shorter paths and ascending virtual channels, on links that lead both ways",
+                    "choose a routing with shorter paths and ascending virtual channels, on links that lead in both directions",
                 ));
                 return;
             }
@@ -95,7 +95,7 @@ pub(crate) fn check_protocol(
             message: "its routers send NACKs or grants back to sources, and with unidirectional links a packet that \
                       starts in a router cannot reach every node",
             help: "choose a protocol in which only nodes send control packets (`baseline`, `ecn`), or a topology whose \
-                   links lead both ways",
+                   links lead in both directions",
         },
         Needs {
             broken: protocol.kinds().iter().any(|kind| kind.flits > spec.packet_flits_max),

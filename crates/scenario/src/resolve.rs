@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tailback_hardware::{NetworkSpec, TICKS_MAX};
 use tailback_parameters::Values;
-use tailback_protocol::{Protocol, Way};
+use tailback_protocol::{ClassRouting, Protocol};
 use tailback_routing::deadlock::{Proof, prove};
 use tailback_routing::{ROUTINGS, Routing, minimal};
 use tailback_topology::{AnyTopology, TOPOLOGIES};
@@ -38,7 +38,7 @@ pub struct Scenario {
     pub topology: Chosen<AnyTopology>,
     /// The routing of data.
     pub routing: Chosen<Arc<dyn Routing>>,
-    /// The same by the way that traffic classes go.
+    /// The same by how traffic classes are routed.
     pub routings: Routings,
     /// Congestion control.
     pub protocol: Chosen<Arc<dyn Protocol>>,
@@ -383,11 +383,11 @@ impl Resolver<'_> {
         let topology = routing.topology();
         check_spec(&spec, topology.link_classes(), routing.revises(), root, self.reading);
         check_protocol(built, protocol.name, &spec, topology.as_ref(), root, self.reading);
-        check_paths(built, protocol.name, |way| Arc::clone(routings.of(way)), root, self.reading);
+        check_paths(built, protocol.name, |routing| Arc::clone(routings.of(routing)), root, self.reading);
         spec
     }
 
-    /// The algorithms of all ways. That of shortest ways is the chosen one where nobody asks for it, or all ways are shortest.
+    /// The algorithms by how classes are routed. The minimal one is the chosen one where no class asks for it, or where all paths are minimal.
     fn routings(
         &mut self,
         root: &TableReader<'_>,
@@ -396,7 +396,7 @@ impl Resolver<'_> {
         protocol: &Chosen<Arc<dyn Protocol>>,
     ) -> Option<Routings> {
         let chosen = &chosen.built;
-        let asked_for = protocol.built.classes().iter().any(|class| class.way == Way::Minimal);
+        let asked_for = protocol.built.classes().iter().any(|class| class.routing == ClassRouting::Minimal);
         let minimal = match minimal(&topology.built).filter(|_| asked_for) {
             Some(minimal) => {
                 self.prove(root, minimal.as_ref())?;

@@ -83,7 +83,7 @@ impl Node {
     pub(crate) fn parse(text: &str, source: usize, offset: usize) -> Option<Self> {
         let value = DeValue::parse(text).ok()?;
         let span = value.span();
-        Some(Place { source, offset }.node(value.get_ref(), span))
+        Some(Origin { source, offset }.node(value.get_ref(), span))
     }
 }
 
@@ -113,24 +113,24 @@ impl Table {
     /// Reads a document, as far as it can be read.
     pub(crate) fn parse(text: &str, source: usize) -> (Self, Vec<Diagnostic>) {
         let (table, errors) = DeTable::parse_recoverable(text);
-        let place = Place { source, offset: 0 };
+        let origin = Origin { source, offset: 0 };
         let diagnostic = |error: toml::de::Error| {
             let message = error.message().trim_end().replace('\n', ", ");
-            let span = error.span().map(|span| place.span(span));
+            let span = error.span().map(|span| origin.span(span));
             Diagnostic { message, span, ..Diagnostic::default() }
         };
-        (place.table(table.get_ref()), errors.into_iter().map(diagnostic).collect())
+        (origin.table(table.get_ref()), errors.into_iter().map(diagnostic).collect())
     }
 }
 
 /// Where a piece of TOML stands in its source.
 #[derive(Clone, Copy)]
-struct Place {
+struct Origin {
     source: usize,
     offset: usize,
 }
 
-impl Place {
+impl Origin {
     fn span(self, range: std::ops::Range<usize>) -> Span {
         Span { source: self.source, start: range.start + self.offset, end: range.end + self.offset }
     }

@@ -30,10 +30,10 @@ pub struct Explanation {
     pub deadlock_freedom: String,
     /// What a packet does in a router.
     pub router: RouterTimes,
-    /// Flits of the largest packet, which the ways below are about.
+    /// Flits of the largest packet, which the paths below are about.
     pub packet_flits: u16,
-    /// The kinds of ways that packets take, each with the latency of a packet that is alone in the network.
-    pub zero_load: Vec<Way>,
+    /// The kinds of paths that packets take, each with the latency of a packet that is alone in the network.
+    pub zero_load: Vec<PathLatency>,
     /// Nanoseconds of a link cycle, if they are known.
     pub ns_per_cycle: Option<f64>,
 }
@@ -91,9 +91,9 @@ pub struct RouterTimes {
     pub vc_allocation: bool,
 }
 
-/// A kind of way, and what its latency is made of.
+/// A kind of path, and what its latency is made of.
 #[derive(Clone, Debug, Serialize)]
-pub struct Way {
+pub struct PathLatency {
     /// The kinds of its links between routers.
     pub path: String,
     /// The virtual channels on them.
@@ -136,7 +136,7 @@ pub fn explain(scenario: &Scenario) -> Explanation {
             vc_allocation: router.vc_allocation,
         },
         packet_flits: scenario.network.packet_flits_max,
-        zero_load: path_types(scenario).iter().map(|path| way(path, scenario, graph.as_ref())).collect(),
+        zero_load: path_types(scenario).iter().map(|path| path_latency(path, scenario, graph.as_ref())).collect(),
         ns_per_cycle: scenario.clock.cycle_fs.map(|fs| fs as f64 / 1e6),
     }
 }
@@ -184,11 +184,11 @@ fn links(scenario: &Scenario, graph: &dyn Topology) -> Vec<Links> {
     rows
 }
 
-fn way(path: &PathType, scenario: &Scenario, graph: &dyn Topology) -> Way {
+fn path_latency(path: &PathType, scenario: &Scenario, graph: &dyn Topology) -> PathLatency {
     let cycles = |ticks: u64| ticks as f64 / f64::from(scenario.clock.ticks_per_cycle);
     let names: Vec<_> = path.links.iter().map(|class| graph.link_classes()[class.index()]).collect();
     let zero = &path.zero_load;
-    Way {
+    PathLatency {
         path: if names.is_empty() { "same router".to_owned() } else { names.join(" ") },
         channels: path.vcs.clone(),
         example: path.example,

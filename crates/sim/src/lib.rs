@@ -20,7 +20,7 @@ mod sweep;
 mod trace;
 
 pub use curves::Curves;
-pub use explain::{Channels, Explanation, Links, RouterTimes, Way, Wire, explain};
+pub use explain::{Channels, Explanation, Links, PathLatency, RouterTimes, Wire, explain};
 pub use findings::{Findings, Timing};
 pub use plan::Plan;
 pub use run::{Ending, Failure, Progress, Run};

@@ -156,7 +156,7 @@ pub(crate) fn network_plan(scenario: &Scenario, regions: Regions) -> NetworkPlan
     let classes = scenario.protocol.built.classes();
     let ticks = |cycles: u64| cycles * u64::from(scenario.clock.ticks_per_cycle);
     NetworkPlan {
-        routings: classes.iter().map(|class| Arc::clone(scenario.routings.of(class.way))).collect(),
+        routings: classes.iter().map(|class| Arc::clone(scenario.routings.of(class.routing))).collect(),
         spec: scenario.network.clone(),
         workload: scenario.workload.clone(),
         seed: scenario.seed,

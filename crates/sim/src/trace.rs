@@ -1,27 +1,27 @@
-//! The ways that packets take through an empty network.
+//! The paths that packets take through an empty network.
 
 use std::collections::BTreeMap;
 
 use tailback_engine::Stream;
 use tailback_network::ZeroLoad;
-use tailback_routing::{Agent, Board, Header, Lane, View};
+use tailback_routing::{Agent, Board, Header, PortVc, View};
 use tailback_scenario::Scenario;
 use tailback_topology::{LinkClass, NodeId, Peer, Port, RouterId};
 
-/// A kind of way through the network: the classes of its links in order.
+/// A kind of path through the network: the classes of its links in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathType {
     /// The classes of the links between routers, in order.
     pub links: Vec<LinkClass>,
     /// The virtual channels on them, counted inside the traffic class.
     pub vcs: Vec<u8>,
-    /// A source and a destination with such a way between them.
+    /// A source and a destination with such a path between them.
     pub example: (NodeId, NodeId),
     /// What the latency of the largest packet is made of when it is alone, in ticks.
     pub zero_load: ZeroLoad,
 }
 
-/// Longer ways are no ways.
+/// Longer paths are not looked for.
 const HOPS_MAX: usize = 64;
 /// How many destinations are tried from each source, and how often each.
 const DESTINATIONS_MAX: u32 = 4096;
@@ -29,7 +29,7 @@ const DRAWS: u32 = 12;
 /// How many sources are tried.
 const SOURCES: u32 = 3;
 
-/// All kinds of ways that routing takes in the network of `scenario`, shortest first. In a large network they are
+/// All kinds of paths that routing takes in the network of `scenario`, shortest first. In a large network they are
 /// those to a sample of destinations.
 #[must_use]
 pub fn path_types(scenario: &Scenario) -> Vec<PathType> {
@@ -69,7 +69,7 @@ struct Tracer<'s> {
     board: Board,
 }
 
-/// A router that holds nothing, or about which credits tell anything: so that adaptive routing shows all its ways.
+/// A router that holds nothing, or about which credits tell anything: so that adaptive routing shows all its paths.
 struct Imagined<'s> {
     scenario: &'s Scenario,
     router: RouterId,
@@ -120,7 +120,7 @@ impl<'s> Tracer<'s> {
         let graph = self.scenario.topology.built.graph();
         let routing = &self.scenario.routing.built;
         let (mut router, port) = graph.injection(source);
-        let mut entry = Lane { port, vc: 0 };
+        let mut entry = PortVc { port, vc: 0 };
         let mut header = Header::new(graph.locator(destination));
         let (mut links, mut vcs) = (Vec::new(), Vec::new());
         while links.len() <= HOPS_MAX {
@@ -134,7 +134,7 @@ impl<'s> Tracer<'s> {
                 Peer::Router { router: next, port } => {
                     links.push(graph.link_class(router, step.port));
                     vcs.push(step.vc);
-                    (router, entry, header) = (next, Lane { port, vc: step.vc }, step.header);
+                    (router, entry, header) = (next, PortVc { port, vc: step.vc }, step.header);
                 }
                 Peer::Node(node) => return (node == destination).then_some((links, vcs)),
                 Peer::Nothing => return None,

@@ -91,16 +91,16 @@ impl Dragonfly {
         self.g
     }
 
-    /// The group of a router, and its place inside the group.
+    /// The group of a router, and its number inside the group.
     #[must_use]
-    pub fn place(&self, router: RouterId) -> (u32, u32) {
+    pub fn position(&self, router: RouterId) -> (u32, u32) {
         (router / self.a, router % self.a)
     }
 
-    /// The router at `place` of `group`.
+    /// The router `in_group` of `group`.
     #[must_use]
-    pub fn router_at(&self, group: u32, place: u32) -> RouterId {
-        group * self.a + place
+    pub fn router_at(&self, group: u32, in_group: u32) -> RouterId {
+        group * self.a + in_group
     }
 
     /// The port of the router at `from` that leads to the router at `to` of the same group.
@@ -117,7 +117,7 @@ impl Dragonfly {
         offsets.map(|offset| GlobalLink { router: offset / self.h, port: self.global_port(offset) }).collect()
     }
 
-    /// Takes the address of a node apart: its group, its router's place in the group, its port there.
+    /// Takes the address of a node apart: its group, the number of its router in the group, its port there.
     #[must_use]
     pub fn locate(locator: Locator) -> (u32, u32, Port) {
         (locator.0 >> 16, locator.0 >> 8 & 0xff, locator.0 as Port)
@@ -229,20 +229,20 @@ impl Topology for Dragonfly {
     }
 
     fn peer(&self, router: RouterId, port: Port) -> Peer {
-        let (group, place) = self.place(router);
+        let (group, in_group) = self.position(router);
         let port = u32::from(port);
         if port < self.p {
             return Peer::Node(router * self.p + port);
         }
         if port < self.p + self.a - 1 {
             let index = port - self.p;
-            let other = index + u32::from(index >= place);
-            return Peer::Router { router: self.router_at(group, other), port: self.local_port(other, place) };
+            let other = index + u32::from(index >= in_group);
+            return Peer::Router { router: self.router_at(group, other), port: self.local_port(other, in_group) };
         }
         if self.g == 1 {
             return Peer::Nothing;
         }
-        let offset = place * self.h + (port - self.p - (self.a - 1));
+        let offset = in_group * self.h + (port - self.p - (self.a - 1));
         let Some((to, row)) = self.across(group, offset) else { return Peer::Nothing };
         let far = self.offset_towards(row, to, group).expect("rows are symmetric");
         Peer::Router { router: self.router_at(to, far / self.h), port: self.global_port(far) }
@@ -266,22 +266,22 @@ impl Topology for Dragonfly {
 
     fn locator(&self, node: NodeId) -> Locator {
         let (router, port) = self.attachment(node);
-        let (group, place) = self.place(router);
-        Locator(group << 16 | place << 8 | u32::from(port))
+        let (group, in_group) = self.position(router);
+        Locator(group << 16 | in_group << 8 | u32::from(port))
     }
 
     fn distance(&self, from: RouterId, to: RouterId) -> u32 {
-        let ((g1, r1), (g2, r2)) = (self.place(from), self.place(to));
+        let ((g1, r1), (g2, r2)) = (self.position(from), self.position(to));
         if g1 == g2 {
             return u32::from(r1 != r2);
         }
-        let ways = (0..self.rows()).filter_map(|row| {
+        let lengths = (0..self.rows()).filter_map(|row| {
             let near = self.offset_towards(row, g1, g2)?;
             let far = self.offset_towards(row, g2, g1)?;
             Some(1 + u32::from(near / self.h != r1) + u32::from(far / self.h != r2))
         });
         // Two groups that the partial row does not join are still joined by every full one.
-        ways.min().expect("there is at least one full row")
+        lengths.min().expect("there is at least one full row")
     }
 
     fn domains(&self) -> u32 {
@@ -301,8 +301,8 @@ impl Topology for Dragonfly {
     }
 
     fn router_name(&self, router: RouterId) -> String {
-        let (group, place) = self.place(router);
-        format!("router {router} (group {group}, place {place})")
+        let (group, in_group) = self.position(router);
+        format!("router {router} (group {group}, place {in_group})")
     }
 }
 

@@ -32,7 +32,7 @@ struct Level {
     digit_shift: u32,
     digit_bits: u32,
     /// The links that lead up from one switch of each lower level, multiplied.
-    ways_up_to_here: u32,
+    paths_up_to_here: u32,
 }
 
 /// A fat tree.
@@ -46,7 +46,7 @@ pub struct FatTree {
 
 /// Where a switch is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TreePlace {
+pub struct TreePosition {
     /// Its level; 1 is the bottom.
     pub level: u32,
     /// The subtree it roots, counted inside its level.
@@ -81,7 +81,7 @@ impl FatTree {
         let nodes: u64 = children.iter().map(|&m| u64::from(m)).try_fold(1, u64::checked_mul).unwrap_or(u64::MAX);
         at_most("nodes", nodes, NODES_MAX)?;
         let mut levels: Vec<Level> = Vec::new();
-        let (mut first, mut twins, mut below, mut shift, mut ways) = (0u64, 1u64, 1u64, 0, 1u32);
+        let (mut first, mut twins, mut below, mut shift, mut paths) = (0u64, 1u64, 1u64, 0, 1u32);
         for (l, &m) in children.iter().enumerate() {
             let parallel_down = if l == 0 { 1 } else { parallel[l - 1] };
             let parents_here = parents.get(l).copied().unwrap_or(0);
@@ -102,9 +102,9 @@ impl FatTree {
                 first: first as u32,
                 digit_shift: shift,
                 digit_bits,
-                ways_up_to_here: ways,
+                paths_up_to_here: paths,
             });
-            ways = ways.saturating_mul((parents_here * parallel_up).max(1));
+            paths = paths.saturating_mul((parents_here * parallel_up).max(1));
             first += nodes / below * twins;
             shift += digit_bits;
         }
@@ -140,18 +140,18 @@ impl FatTree {
 
     /// Where `router` is.
     #[must_use]
-    pub fn place(&self, router: RouterId) -> TreePlace {
+    pub fn position(&self, router: RouterId) -> TreePosition {
         let index = self.levels.partition_point(|level| level.first <= router) - 1;
         let level = &self.levels[index];
         let inside = router - level.first;
-        TreePlace { level: index as u32 + 1, subtree: inside / level.twins, twin: inside % level.twins }
+        TreePosition { level: index as u32 + 1, subtree: inside / level.twins, twin: inside % level.twins }
     }
 
-    /// The router at `place`.
+    /// The router at `position`.
     #[must_use]
-    pub fn router_at(&self, place: TreePlace) -> RouterId {
-        let level = self.level(place.level);
-        level.first + place.subtree * level.twins + place.twin
+    pub fn router_at(&self, position: TreePosition) -> RouterId {
+        let level = self.level(position.level);
+        level.first + position.subtree * level.twins + position.twin
     }
 
     /// The ports of a level-`level` switch that lead down to child `child`.
@@ -184,7 +184,7 @@ impl FatTree {
             self.child_towards(index as u32 + 1, locator) * (level.nodes_below / level.children)
         };
         let node: u32 = self.levels.iter().enumerate().map(digit).sum();
-        node / self.level(level).ways_up_to_here
+        node / self.level(level).paths_up_to_here
     }
 
     /// What a locator of a node below a level-`level` switch has in common with those of all others there:
@@ -198,9 +198,9 @@ impl FatTree {
     /// The prefix of all nodes below `router`.
     #[must_use]
     pub fn prefix_below(&self, router: RouterId) -> u32 {
-        let place = self.place(router);
-        let first_node = place.subtree * self.level(place.level).nodes_below;
-        self.prefix(place.level, self.locator(first_node))
+        let position = self.position(router);
+        let first_node = position.subtree * self.level(position.level).nodes_below;
+        self.prefix(position.level, self.locator(first_node))
     }
 
     fn level(&self, level: u32) -> &Level {
@@ -245,7 +245,7 @@ impl Topology for FatTree {
     }
 
     fn ports(&self, router: RouterId) -> u32 {
-        self.ports_up(self.place(router).level).end
+        self.ports_up(self.position(router).level).end
     }
 
     fn radix(&self) -> u32 {
@@ -253,7 +253,7 @@ impl Topology for FatTree {
     }
 
     fn peer(&self, router: RouterId, port: Port) -> Peer {
-        let TreePlace { level, subtree, twin } = self.place(router);
+        let TreePosition { level, subtree, twin } = self.position(router);
         let here = self.level(level);
         let port = u32::from(port);
         let up = self.ports_up(level);
@@ -264,7 +264,7 @@ impl Topology for FatTree {
             let (parent, link) = ((port - up.start) / here.parallel_up, (port - up.start) % here.parallel_up);
             let above = self.level(level + 1);
             let (child, subtree) = (subtree % above.children, subtree / above.children);
-            let router = self.router_at(TreePlace { level: level + 1, subtree, twin: twin + parent * here.twins });
+            let router = self.router_at(TreePosition { level: level + 1, subtree, twin: twin + parent * here.twins });
             return Peer::Router { router, port: (self.ports_down(level + 1, child).start + link) as Port };
         }
         if level == 1 {
@@ -272,13 +272,14 @@ impl Topology for FatTree {
         }
         let (child, link) = (port / here.parallel_down, port % here.parallel_down);
         let below = self.level(level - 1);
-        let place = TreePlace { level: level - 1, subtree: subtree * here.children + child, twin: twin % below.twins };
+        let position =
+            TreePosition { level: level - 1, subtree: subtree * here.children + child, twin: twin % below.twins };
         let port = self.ports_up(level - 1).start + twin / below.twins * below.parallel_up + link;
-        Peer::Router { router: self.router_at(place), port: port as Port }
+        Peer::Router { router: self.router_at(position), port: port as Port }
     }
 
     fn link_class(&self, router: RouterId, port: Port) -> LinkClass {
-        let level = self.place(router).level;
+        let level = self.position(router).level;
         LinkClass(if u32::from(port) < self.ports_up(level).start { level - 1 } else { level } as u8)
     }
 
@@ -297,7 +298,7 @@ impl Topology for FatTree {
     }
 
     fn distance(&self, from: RouterId, to: RouterId) -> u32 {
-        let (mut from, mut to, mut up) = (self.place(from).subtree, self.place(to).subtree, 0);
+        let (mut from, mut to, mut up) = (self.position(from).subtree, self.position(to).subtree, 0);
         for level in &self.levels[1..] {
             if from == to {
                 break;
@@ -312,7 +313,7 @@ impl Topology for FatTree {
     }
 
     fn domain(&self, router: RouterId) -> u32 {
-        let TreePlace { level, subtree, twin } = self.place(router);
+        let TreePosition { level, subtree, twin } = self.position(router);
         if level == self.height() {
             return twin % self.domains();
         }
@@ -321,7 +322,7 @@ impl Topology for FatTree {
     }
 
     fn channel_class(&self, router: RouterId, port: Port) -> u8 {
-        let level = self.place(router).level;
+        let level = self.position(router).level;
         if u32::from(port) >= self.ports_up(level).start {
             Self::class_up(level)
         } else if level == 1 {
@@ -341,7 +342,7 @@ impl Topology for FatTree {
     }
 
     fn router_name(&self, router: RouterId) -> String {
-        let TreePlace { level, subtree, twin } = self.place(router);
+        let TreePosition { level, subtree, twin } = self.position(router);
         format!("router {router} (level {level}, subtree {subtree}, twin {twin})")
     }
 }

@@ -21,7 +21,7 @@ mod single_switch;
 
 pub use butterfly::Butterfly;
 pub use dragonfly::{Arrangement, Dragonfly, GlobalLink};
-pub use fat_tree::{FatTree, TreePlace};
+pub use fat_tree::{FatTree, TreePosition};
 pub use registry::{AnyTopology, TOPOLOGIES, TopologyModel};
 pub use single_switch::SingleSwitch;
 

@@ -1,6 +1,6 @@
 //! `tailback explain`: wiring, virtual channels, and where each cycle of latency comes from.
 
-use tailback_sim::{Channels, Explanation, Links, RouterTimes, Way, explain};
+use tailback_sim::{Channels, Explanation, Links, PathLatency, RouterTimes, explain};
 
 use crate::arguments::{ExplainArguments, Format};
 use crate::complaint::Complaint;
@@ -64,8 +64,9 @@ fn print_ways(explained: &Explanation) {
     let cycles = explained.ns_per_cycle.map_or_else(|| "cycles".to_owned(), |ns| format!("cycles of {ns} ns"));
     say_line!("\nZERO LOAD  latency in {cycles} of a packet of {flits} flits that is alone in the network");
     say_line!("  injection + routers + links + ejection + serialization = total   path, VCs, example");
-    for way in &explained.zero_load {
-        let Way { injection, routers, links, ejection, serialization, total, path, channels, example } = way;
+    for latency in &explained.zero_load {
+        let PathLatency { injection, routers, links, ejection, serialization, total, path, channels, example } =
+            latency;
         let (source, destination) = example;
         say_line!(
             "  {injection:>9} + {routers:>7} + {links:>5} + {ejection:>8} + {serialization:>13} = {total:>5}   {path}, \

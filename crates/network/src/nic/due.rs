@@ -22,8 +22,8 @@ pub(crate) enum Again {
 pub(crate) enum What {
     /// Something that may be sent then.
     Again(Again),
-    /// The queue of a destination, in a lane, whose next packet is asked about again then.
-    Queue { destination: u32, lane: u8 },
+    /// The queue of a destination, in an injection queue, whose next packet is asked about again then.
+    Queue { destination: u32, injection_queue: u8 },
     /// A timer of the source.
     Timer { token: u32 },
     /// A timer of the sink.

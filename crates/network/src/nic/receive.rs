@@ -69,26 +69,26 @@ impl Reassembly {
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// The last flit of a packet arrives at its destination.
     pub(crate) fn deliver(&mut self, node: u32, packet: u32, now: Time) {
-        let place = packet;
-        let packet = self.pool.remove(place);
+        let slot = packet;
+        let packet = self.pool.remove(slot);
         assert_eq!(packet.destination, self.node_ids[node as usize], "a packet arrived at the wrong node");
         self.observer.packet_delivered(&packet, now.into());
         let direction = self.fabric.direction(packet.kind);
         if !direction.carries_data() {
-            return self.receive_control(node, place, &packet, direction, now);
+            return self.receive_control(node, slot, &packet, direction, now);
         }
         self.nodes.flits_received += u64::from(packet.flits);
         match self.fabric.hooks.resequencing {
-            None => self.take_data(node, &packet, Payload::Of(place), now),
-            Some(most) => self.take_in_order(node, place, packet, most, now),
+            None => self.take_data(node, &packet, Payload::Of(slot), now),
+            Some(most) => self.take_in_order(node, slot, packet, most, now),
         }
     }
 
     /// The sink of a node is told of a data packet at once, and again when all before it have arrived.
-    fn take_in_order(&mut self, node: u32, place: u32, packet: Packet, most: u32, now: Time) {
-        // Both now: what the sink sends may take the place that the packet had in the pool.
-        let payload = Payload::Of(place).words(&packet, &self.payloads, &self.fabric).to_vec();
-        let number = self.payloads.last_of(place) as u32;
+    fn take_in_order(&mut self, node: u32, slot: u32, packet: Packet, most: u32, now: Time) {
+        // Both now: what the sink sends may take the slot that the packet had in the pool.
+        let payload = Payload::Of(slot).words(&packet, &self.payloads, &self.fabric).to_vec();
+        let number = self.payloads.last_of(slot) as u32;
         self.tell_sink(node, &packet, Payload::Words(&payload), now, |sink, arrival, now, actions| {
             sink.on_arrival(arrival, now, actions);
         });
@@ -128,17 +128,17 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.act_as_sink(node, actions, now);
     }
 
-    fn receive_control(&mut self, node: u32, place: u32, packet: &Packet, direction: Direction, now: Time) {
+    fn receive_control(&mut self, node: u32, slot: u32, packet: &Packet, direction: Direction, now: Time) {
         if direction.asks_sink() {
             if direction == Direction::Trimmed {
                 self.nodes.flits_dropped += i64::from(packet.word);
             }
-            let request = packet.control(place, &self.payloads, &self.fabric).expect("a request is a control packet");
+            let request = packet.control(slot, &self.payloads, &self.fabric).expect("a request is a control packet");
             let mut actions = std::mem::take(&mut self.protocol.sink_actions);
             self.protocol.sinks[node as usize].on_request(&request, now.into(), &mut actions);
             self.act_as_sink(node, actions, now);
         } else if !self.protocol.sources.is_empty() {
-            self.on_control(node, place, packet, now);
+            self.on_control(node, slot, packet, now);
         }
     }
 
@@ -157,14 +157,14 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let tick = u64::from(now);
         match to {
             Party::Source(node) => {
-                let node = self.control_network.place(node);
+                let node = self.control_network.node_in_region(node);
                 let mut actions = std::mem::take(&mut self.protocol.actions);
                 self.protocol.sources[node as usize].on_message(from, &words, tick, &mut actions);
                 self.act(node, &mut actions, now);
                 self.protocol.actions = actions;
             }
             Party::Sink(node) => {
-                let node = self.control_network.place(node);
+                let node = self.control_network.node_in_region(node);
                 let mut actions = std::mem::take(&mut self.protocol.sink_actions);
                 self.protocol.sinks[node as usize].on_message(from, &words, tick, &mut actions);
                 self.act_as_sink(node, actions, now);
@@ -193,7 +193,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 /// Where the payload of a packet is.
 #[derive(Clone, Copy)]
 enum Payload<'a> {
-    /// Where that of the packet was with this place in the pool.
+    /// Where that of the packet was with this slot in the pool.
     Of(u32),
     /// Here.
     Words(&'a [u64]),
@@ -203,7 +203,7 @@ impl<'a> Payload<'a> {
     /// The words that the protocol declares for a packet.
     fn words(self, packet: &Packet, payloads: &'a Payloads, fabric: &Fabric) -> &'a [u64] {
         match self {
-            Self::Of(place) => payloads.of(place, fabric.kinds[packet.kind.index()].payload_words),
+            Self::Of(slot) => payloads.of(slot, fabric.kinds[packet.kind.index()].payload_words),
             Self::Words(words) => words,
         }
     }

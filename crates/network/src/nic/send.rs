@@ -8,7 +8,7 @@ use super::source::{Answer, LOSSLESS, SendAs};
 use super::source_queues::Waiting;
 use crate::event::{Event, EventKind, credited};
 use crate::observer::Offer;
-use crate::packet::{NONE, Packet, place_of};
+use crate::packet::{NONE, Packet, index_and_flags};
 use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use tailback_hardware::TICKS_MAX;
@@ -60,8 +60,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         // Where copies are kept a message gets its name when it has its turn.
         let serial = if self.fabric.hooks.copies { NONE } else { record.next_message };
         record.next_message = record.next_message.wrapping_add(1);
-        let lane = source_lane(&self.fabric, self.nodes.sources.lanes_per_node(), destination);
-        self.nodes.sources.push(node, lane, Waiting::new(now, destination, flits, serial, traffic));
+        let injection_queue =
+            injection_queue_of(&self.fabric, self.nodes.sources.injection_queues_per_node(), destination);
+        self.nodes.sources.push(node, injection_queue, Waiting::new(now, destination, flits, serial, traffic));
     }
 
     /// Schedules the first message of a node.
@@ -153,8 +154,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if self.nodes.nodes[node as usize].control_waiting == 0 {
             return false;
         }
-        for place in 0..self.fabric.by_priority.len() {
-            let class = self.fabric.by_priority[place];
+        for rank in 0..self.fabric.by_priority.len() {
+            let class = self.fabric.by_priority[rank];
             let packet = self.nodes.control_list(node, class).first;
             if packet == NONE {
                 continue;
@@ -216,18 +217,19 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Sends a packet of a waiting message, if there is room for one.
     fn inject_data(&mut self, node: u32, now: Time) -> bool {
-        let lanes = self.nodes.sources.lanes_per_node();
-        let last = usize::from(self.nodes.nodes[node as usize].last_lane);
-        for step in 1..=lanes {
-            let lane = if last + step < lanes { last + step } else { last + step - lanes };
-            let Some((flits, send_as)) = self.next_of_lane(node, lane, now) else { continue };
+        let injection_queues = self.nodes.sources.injection_queues_per_node();
+        let last = usize::from(self.nodes.nodes[node as usize].last_injection_queue);
+        for step in 1..=injection_queues {
+            let injection_queue =
+                if last + step < injection_queues { last + step } else { last + step - injection_queues };
+            let Some((flits, send_as)) = self.next_of_injection_queue(node, injection_queue, now) else { continue };
             // What the source has come to say leaves before the packet.
             if !self.protocol.sources.is_empty() && self.inject_control(node, now) {
                 return true;
             }
-            let Some(vc) = self.channel_for(node, lane, send_as.class, flits) else { continue };
-            self.nodes.nodes[node as usize].last_lane = lane as u8;
-            let packet = self.cut_packet(node, lane, flits, send_as, now);
+            let Some(vc) = self.channel_for(node, injection_queue, send_as.class, flits) else { continue };
+            self.nodes.nodes[node as usize].last_injection_queue = injection_queue as u8;
+            let packet = self.cut_packet(node, injection_queue, flits, send_as, now);
             if self.fabric.completes_packets {
                 self.complete_packet(node, packet, now);
             }
@@ -241,37 +243,37 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         !self.protocol.sources.is_empty() && self.inject_control(node, now)
     }
 
-    /// The size of the next packet of a lane that may leave, and what it leaves as.
+    /// The size of the next packet of an injection queue that may leave, and what it leaves as.
     #[inline]
-    fn next_of_lane(&mut self, node: u32, lane: usize, now: Time) -> Option<(u16, SendAs)> {
+    fn next_of_injection_queue(&mut self, node: u32, injection_queue: usize, now: Time) -> Option<(u16, SendAs)> {
         loop {
-            let flits = self.next_packet_flits(node, lane)?;
+            let flits = self.next_packet_flits(node, injection_queue)?;
             if self.protocol.sources.is_empty() {
                 return Some((flits, LOSSLESS));
             }
-            match self.ask(node, lane, flits, now) {
+            match self.ask(node, injection_queue, flits, now) {
                 Answer::Go(send_as) => return Some((flits, send_as)),
                 Answer::Parked => {}
             }
         }
     }
 
-    fn next_packet_flits(&mut self, node: u32, lane: usize) -> Option<u16> {
+    fn next_packet_flits(&mut self, node: u32, injection_queue: usize) -> Option<u16> {
         let most = u32::from(self.fabric.spec.packet_flits_max);
-        self.nodes.sources.front(node, lane).map(|message| message.flits_left.min(most) as u16)
+        self.nodes.sources.front(node, injection_queue).map(|message| message.flits_left.min(most) as u16)
     }
 
-    /// The virtual channel for the next packet of a lane, if it has room.
+    /// The virtual channel for the next packet of an injection queue, if it has room.
     #[inline]
-    fn channel_for(&mut self, node: u32, lane: usize, class: u8, flits: u16) -> Option<u8> {
+    fn channel_for(&mut self, node: u32, injection_queue: usize, class: u8, flits: u16) -> Option<u8> {
         let number = class;
         let class = &self.fabric.spec.classes[usize::from(number)];
         let (first, count) = (class.first_vc[0], class.vcs[0]);
         let vc = match self.fabric.spec.nic.vc_choice {
             InjectionVc::RoundRobin => return self.next_channel_with_room(node, number, flits),
-            InjectionVc::ByDestination => first + lane as u8,
+            InjectionVc::ByDestination => first + injection_queue as u8,
             InjectionVc::Random => {
-                let message = self.nodes.sources.front(node, lane)?;
+                let message = self.nodes.sources.front(node, injection_queue)?;
                 let stream = &mut self.nodes.streams[node as usize];
                 first + *message.drawn_vc.get_or_insert_with(|| stream.below(count.into()) as u8)
             }
@@ -300,10 +302,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] >= flits
     }
 
-    /// Makes the next packet of a lane.
+    /// Makes the next packet of an injection queue.
     #[inline]
-    fn cut_packet(&mut self, node: u32, lane: usize, flits: u16, send_as: SendAs, now: Time) -> u32 {
-        let message = self.nodes.sources.advance(node, lane, flits);
+    fn cut_packet(&mut self, node: u32, injection_queue: usize, flits: u16, send_as: SendAs, now: Time) -> u32 {
+        let message = self.nodes.sources.advance(node, injection_queue, flits);
         let part = Part {
             created: message.created,
             destination: message.destination,
@@ -369,7 +371,7 @@ impl Part {
             message,
             header: Header::new(fabric.topology.locator(destination)),
             flits,
-            place: place_of(index, last),
+            index_and_flags: index_and_flags(index, last),
             traffic,
             class: send_as.class,
             vc: 0,
@@ -383,10 +385,10 @@ impl Part {
     }
 }
 
-/// The lane of messages to `destination`: with a lane per channel, equal consecutive shares of all nodes.
-pub(super) fn source_lane(fabric: &Fabric, lanes: usize, destination: u32) -> usize {
-    if lanes == 1 {
+/// The injection queue of messages to `destination`: with an injection queue per channel, equal consecutive shares of all nodes.
+pub(super) fn injection_queue_of(fabric: &Fabric, injection_queues: usize, destination: u32) -> usize {
+    if injection_queues == 1 {
         return 0;
     }
-    (u64::from(destination) * lanes as u64 / u64::from(fabric.topology.nodes())) as usize
+    (u64::from(destination) * injection_queues as u64 / u64::from(fabric.topology.nodes())) as usize
 }

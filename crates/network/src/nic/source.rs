@@ -3,7 +3,7 @@
 use tailback_protocol::{Control, Direction, Outgoing, PacketKind, PacketRef, Party, SourceAction, Verdict};
 
 use super::due::{Again, What};
-use super::send::source_lane;
+use super::send::injection_queue_of;
 use crate::Observer;
 use crate::event::{Event, EventKind};
 use crate::packet::{NONE, Packet};
@@ -32,9 +32,9 @@ pub(super) enum Answer {
 }
 
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
-    /// Asks whether the next packet of a lane, of `flits` flits, may leave.
-    pub(super) fn ask(&mut self, node: u32, lane: usize, flits: u16, now: Time) -> Answer {
-        let packet = self.outgoing(node, lane, flits);
+    /// Asks whether the next packet of an injection queue, of `flits` flits, may leave.
+    pub(super) fn ask(&mut self, node: u32, injection_queue: usize, flits: u16, now: Time) -> Answer {
+        let packet = self.outgoing(node, injection_queue, flits);
         let mut actions = std::mem::take(&mut self.protocol.actions);
         let verdict = self.protocol.sources[node as usize].may_send(&packet, now.into(), &mut actions);
         self.act(node, &mut actions, now);
@@ -42,16 +42,16 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         match verdict {
             Verdict::Send { kind, marks } => Answer::Go(SendAs { marks, ..self.send_as(kind) }),
             Verdict::NotBefore(tick) => {
-                let destination = self.nodes.sources.park(node, lane);
+                let destination = self.nodes.sources.park(node, injection_queue);
                 // A tick that is over would be asked about for ever in this one.
                 let tick = tick.max(u64::from(now) + 1);
                 if tick <= TICKS_MAX {
-                    self.wait_until(node, tick, What::Queue { destination, lane: lane as u8 });
+                    self.wait_until(node, tick, What::Queue { destination, injection_queue: injection_queue as u8 });
                 }
                 Answer::Parked
             }
             Verdict::Hold => {
-                let destination = self.nodes.sources.park(node, lane);
+                let destination = self.nodes.sources.park(node, injection_queue);
                 self.nodes.due[node as usize].held.insert(destination);
                 Answer::Parked
             }
@@ -63,10 +63,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         SendAs { kind, class: self.fabric.kinds[kind.index()].class, marks: 0 }
     }
 
-    /// The next packet of a lane, as sources see it. Its message gets its name now, if copies are kept.
-    fn outgoing(&mut self, node: u32, lane: usize, flits: u16) -> Outgoing {
+    /// The next packet of an injection queue, as sources see it. Its message gets its name now, if copies are kept.
+    fn outgoing(&mut self, node: u32, injection_queue: usize, flits: u16) -> Outgoing {
         let source = self.node_ids[node as usize];
-        let message = self.nodes.sources.front(node, lane).expect("a message waits");
+        let message = self.nodes.sources.front(node, injection_queue).expect("a message waits");
         let mut message_flits = message.flits_left;
         if self.fabric.hooks.copies {
             let copies = &mut self.nodes.copies[node as usize];
@@ -138,11 +138,11 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// A control packet for the source has arrived.
-    pub(super) fn on_control(&mut self, node: u32, place: u32, packet: &Packet, now: Time) {
+    pub(super) fn on_control(&mut self, node: u32, slot: u32, packet: &Packet, now: Time) {
         if self.fabric.direction(packet.kind) == Direction::Nack {
             self.nodes.flits_dropped += i64::from(packet.about_flits);
         }
-        let control = packet.control(place, &self.payloads, &self.fabric).expect("only control packets come here");
+        let control = packet.control(slot, &self.payloads, &self.fabric).expect("only control packets come here");
         let mut actions = std::mem::take(&mut self.protocol.actions);
         let latency = u64::from(now - packet.injected);
         self.protocol.sources[node as usize].on_control(&control, latency, now.into(), &mut actions);
@@ -190,8 +190,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Asks again about the packets for a destination.
     fn open(&mut self, node: u32, destination: u32, now: Time) {
-        let lane = source_lane(&self.fabric, self.nodes.sources.lanes_per_node(), destination);
-        self.nodes.sources.unpark(node, lane, destination);
+        let injection_queue =
+            injection_queue_of(&self.fabric, self.nodes.sources.injection_queues_per_node(), destination);
+        self.nodes.sources.unpark(node, injection_queue, destination);
         self.make_ready(node, now);
     }
 
@@ -205,16 +206,16 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Puts a control packet among those of its class.
     pub(super) fn send_control(&mut self, node: u32, control: &Control, now: Time) {
-        let place = self.pool.insert(Packet::of_control(control, &self.fabric, now));
-        self.payloads.set_control(place, control, &self.fabric.kinds[control.kind.index()]);
+        let slot = self.pool.insert(Packet::of_control(control, &self.fabric, now));
+        self.payloads.set_control(slot, control, &self.fabric.kinds[control.kind.index()]);
         self.nodes.nodes[node as usize].control_waiting += 1;
-        let class = self.pool[place].class;
+        let class = self.pool[slot].class;
         let list = self.nodes.control_list(node, class);
-        let last = std::mem::replace(&mut list.last, place);
+        let last = std::mem::replace(&mut list.last, slot);
         if list.first == NONE {
-            list.first = place;
+            list.first = slot;
         } else {
-            self.pool[last].next = place;
+            self.pool[last].next = slot;
         }
         self.make_ready(node, now);
     }
@@ -264,7 +265,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         while let Some(what) = self.nodes.due[node as usize].take(now) {
             match what {
                 What::Again(again) => self.line_up(node, again),
-                What::Queue { destination, lane } => self.nodes.sources.unpark(node, lane.into(), destination),
+                What::Queue { destination, injection_queue } => {
+                    self.nodes.sources.unpark(node, injection_queue.into(), destination)
+                }
                 What::Timer { token } => self.on_timer(node, token, now),
                 What::SinkTimer { token } => self.on_sink_timer(node, token, now),
             }

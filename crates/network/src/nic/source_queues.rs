@@ -1,7 +1,7 @@
 //! Messages that wait at their nodes.
 //!
-//! A node has one *lane* of waiting messages, or one per virtual channel where destinations are dealt out to
-//! channels. A lane is a list of messages in order of arrival, or a ring of queues, one for each destination that
+//! A node has one *injection queue* of waiting messages, or one per virtual channel where destinations are dealt out to
+//! channels. An injection queue is a list of messages in order of arrival, or a ring of queues, one for each destination that
 //! something waits for. Queues exist only while they hold something.
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub(crate) struct Waiting {
     /// Its serial number at its source.
     pub serial: u32,
     pub traffic: u16,
-    /// The place of its next packet.
+    /// The slot of its next packet.
     pub index: u32,
     /// The virtual channel that was drawn for its next packet.
     pub drawn_vc: Option<u8>,
@@ -56,7 +56,7 @@ pub(crate) struct List {
 
 pub(super) const EMPTY: List = List { first: NONE, last: NONE };
 
-/// Records with places that are used again.
+/// Records in slots that are used again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Store<T> {
     records: Vec<T>,
@@ -69,9 +69,9 @@ impl<T> Store<T> {
     }
 
     fn insert(&mut self, record: T) -> u32 {
-        if let Some(place) = self.free.pop() {
-            self.records[place as usize] = record;
-            return place;
+        if let Some(slot) = self.free.pop() {
+            self.records[slot as usize] = record;
+            return slot;
         }
         self.records.push(record);
         self.records.len() as u32 - 1
@@ -83,15 +83,15 @@ impl<T> Store<T> {
 #[serde(from = "Saved", into = "Saved")]
 pub(crate) struct SourceQueues {
     order: Order,
-    lanes_per_node: usize,
-    lanes: Vec<List>,
+    injection_queues_per_node: usize,
+    injection_queues: Vec<List>,
     messages: Store<Waiting>,
     destinations: Store<Destination>,
     /// The destinations that something waits for: by node and destination.
     directory: HashMap<u64, u32, BuildHasherDefault<KeyHasher>>,
 }
 
-/// In which order the messages of a lane are sent.
+/// In which order the messages of an injection queue are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Order {
     Fifo,
@@ -100,7 +100,7 @@ enum Order {
 
 impl SourceQueues {
     pub fn new(fabric: &Fabric, nodes: usize) -> Self {
-        let lanes_per_node = match fabric.spec.nic.vc_choice {
+        let injection_queues_per_node = match fabric.spec.nic.vc_choice {
             tailback_hardware::InjectionVc::ByDestination => usize::from(fabric.spec.classes[0].vcs[0]),
             _ => 1,
         };
@@ -110,52 +110,53 @@ impl SourceQueues {
         };
         Self {
             order,
-            lanes_per_node,
-            lanes: vec![EMPTY; nodes * lanes_per_node],
+            injection_queues_per_node,
+            injection_queues: vec![EMPTY; nodes * injection_queues_per_node],
             messages: Store::new(),
             destinations: Store::new(),
             directory: HashMap::default(),
         }
     }
 
-    pub fn lanes_per_node(&self) -> usize {
-        self.lanes_per_node
+    pub fn injection_queues_per_node(&self) -> usize {
+        self.injection_queues_per_node
     }
 
     /// Adds a message at the end of its queue.
-    pub fn push(&mut self, node: u32, lane: usize, message: Waiting) {
+    pub fn push(&mut self, node: u32, injection_queue: usize, message: Waiting) {
         let destination = message.destination;
-        let place = self.messages.insert(message);
-        let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
+        let slot = self.messages.insert(message);
+        let injection_queue =
+            &mut self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue];
         if self.order == Order::Fifo {
-            let last = std::mem::replace(&mut lane.last, place);
-            if lane.first == NONE {
-                lane.first = place;
+            let last = std::mem::replace(&mut injection_queue.last, slot);
+            if injection_queue.first == NONE {
+                injection_queue.first = slot;
             } else {
-                self.messages.records[last as usize].next = place;
+                self.messages.records[last as usize].next = slot;
             }
             return;
         }
         let key = u64::from(node) << 32 | u64::from(destination);
         if let Some(&queue) = self.directory.get(&key) {
             let queue = &mut self.destinations.records[queue as usize];
-            let last = std::mem::replace(&mut queue.last, place);
+            let last = std::mem::replace(&mut queue.last, slot);
             if queue.first == NONE {
-                queue.first = place; // what it held was withdrawn
+                queue.first = slot; // what it held was withdrawn
             } else {
-                self.messages.records[last as usize].next = place;
+                self.messages.records[last as usize].next = slot;
             }
             return;
         }
-        let queue = self.destinations.insert(Destination { key, first: place, last: place, next: NONE });
+        let queue = self.destinations.insert(Destination { key, first: slot, last: slot, next: NONE });
         self.directory.insert(key, queue);
-        append(lane, queue, &mut self.destinations.records);
+        append(injection_queue, queue, &mut self.destinations.records);
     }
 
-    /// The message whose packet is next in a lane.
+    /// The message whose packet is next in an injection queue.
     #[inline]
-    pub fn front(&mut self, node: u32, lane: usize) -> Option<&mut Waiting> {
-        let first = self.lanes[node as usize * self.lanes_per_node + lane].first;
+    pub fn front(&mut self, node: u32, injection_queue: usize) -> Option<&mut Waiting> {
+        let first = self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue].first;
         if first == NONE {
             return None;
         }
@@ -164,23 +165,24 @@ impl SourceQueues {
             Order::PerDestination => self.destinations.records[first as usize].first,
         };
         if message == NONE {
-            message = self.skip_withdrawn(node, lane)?;
+            message = self.skip_withdrawn(node, injection_queue)?;
         }
         Some(&mut self.messages.records[message as usize])
     }
 
     /// Takes queues away from which all that they held was withdrawn, until there is one with a message.
     #[cold]
-    fn skip_withdrawn(&mut self, node: u32, lane: usize) -> Option<u32> {
-        let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
-        while lane.first != NONE {
-            let queue = &self.destinations.records[lane.first as usize];
+    fn skip_withdrawn(&mut self, node: u32, injection_queue: usize) -> Option<u32> {
+        let injection_queue =
+            &mut self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue];
+        while injection_queue.first != NONE {
+            let queue = &self.destinations.records[injection_queue.first as usize];
             if queue.first != NONE {
                 return Some(queue.first);
             }
             self.directory.remove(&queue.key);
-            self.destinations.free.push(lane.first);
-            lane.first = queue.next;
+            self.destinations.free.push(injection_queue.first);
+            injection_queue.first = queue.next;
         }
         None
     }
@@ -188,24 +190,25 @@ impl SourceQueues {
     /// Takes a packet's worth off the front message, and says what that was before. With a queue for each destination it is the
     /// next one's turn.
     #[inline]
-    pub fn advance(&mut self, node: u32, lane: usize, flits: u16) -> Waiting {
-        let message = self.front(node, lane).expect("a packet came from a message");
+    pub fn advance(&mut self, node: u32, injection_queue: usize, flits: u16) -> Waiting {
+        let message = self.front(node, injection_queue).expect("a packet came from a message");
         let before = message.clone();
         message.flits_left -= u32::from(flits);
         message.index += 1;
         message.drawn_vc = None;
         let (done, next) = (message.flits_left == 0, message.next);
-        let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
+        let injection_queue =
+            &mut self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue];
         if self.order == Order::Fifo {
             if done {
-                self.messages.free.push(lane.first);
-                lane.first = next;
+                self.messages.free.push(injection_queue.first);
+                injection_queue.first = next;
             }
             return before;
         }
-        let first = lane.first;
+        let first = injection_queue.first;
         let queue = &mut self.destinations.records[first as usize];
-        lane.first = queue.next;
+        injection_queue.first = queue.next;
         if done {
             self.messages.free.push(queue.first);
             queue.first = next;
@@ -214,25 +217,27 @@ impl SourceQueues {
             self.directory.remove(&queue.key);
             self.destinations.free.push(first);
         } else {
-            append(lane, first, &mut self.destinations.records);
+            append(injection_queue, first, &mut self.destinations.records);
         }
         before
     }
 
-    /// Takes the first queue of a lane out of its ring, until it is put back; returns its destination. Only where
+    /// Takes the first queue of an injection queue out of its ring, until it is put back; returns its destination. Only where
     /// destinations have queues.
-    pub fn park(&mut self, node: u32, lane: usize) -> u32 {
-        let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
-        let queue = &self.destinations.records[lane.first as usize];
-        lane.first = queue.next;
+    pub fn park(&mut self, node: u32, injection_queue: usize) -> u32 {
+        let injection_queue =
+            &mut self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue];
+        let queue = &self.destinations.records[injection_queue.first as usize];
+        injection_queue.first = queue.next;
         queue.key as u32
     }
 
-    /// Puts the queue of a destination back into the ring of its lane.
-    pub fn unpark(&mut self, node: u32, lane: usize, destination: u32) {
+    /// Puts the queue of a destination back into the ring of its injection queue.
+    pub fn unpark(&mut self, node: u32, injection_queue: usize, destination: u32) {
         let queue = self.directory[&(u64::from(node) << 32 | u64::from(destination))];
-        let lane = &mut self.lanes[node as usize * self.lanes_per_node + lane];
-        append(lane, queue, &mut self.destinations.records);
+        let injection_queue =
+            &mut self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue];
+        append(injection_queue, queue, &mut self.destinations.records);
     }
 
     /// Takes what is left of message `serial` out of its queue, whose first it is, if anything is left. Only where
@@ -249,18 +254,18 @@ impl SourceQueues {
         Some(message)
     }
 
-    /// The flits of all messages that wait: places that are free have none left.
+    /// The flits of all messages that wait: slots that are free have none left.
     pub fn waiting_flits(&self) -> u64 {
         self.messages.records.iter().map(|message| u64::from(message.flits_left)).sum()
     }
 }
 
-/// Appends a destination to a lane's ring.
-fn append(lane: &mut List, queue: u32, destinations: &mut [Destination]) {
+/// Appends a destination to an injection queue's ring.
+fn append(injection_queue: &mut List, queue: u32, destinations: &mut [Destination]) {
     destinations[queue as usize].next = NONE;
-    let last = std::mem::replace(&mut lane.last, queue);
-    if lane.first == NONE {
-        lane.first = queue;
+    let last = std::mem::replace(&mut injection_queue.last, queue);
+    if injection_queue.first == NONE {
+        injection_queue.first = queue;
     } else {
         destinations[last as usize].next = queue;
     }
@@ -270,29 +275,29 @@ fn append(lane: &mut List, queue: u32, destinations: &mut [Destination]) {
 #[derive(Serialize, Deserialize)]
 struct Saved {
     order: Order,
-    lanes_per_node: usize,
-    lanes: Vec<List>,
+    injection_queues_per_node: usize,
+    injection_queues: Vec<List>,
     messages: Store<Waiting>,
     destinations: Store<Destination>,
 }
 
 impl From<SourceQueues> for Saved {
     fn from(queues: SourceQueues) -> Self {
-        let SourceQueues { order, lanes_per_node, lanes, messages, destinations, .. } = queues;
-        Self { order, lanes_per_node, lanes, messages, destinations }
+        let SourceQueues { order, injection_queues_per_node, injection_queues, messages, destinations, .. } = queues;
+        Self { order, injection_queues_per_node, injection_queues, messages, destinations }
     }
 }
 
 impl From<Saved> for SourceQueues {
     fn from(saved: Saved) -> Self {
-        let Saved { order, lanes_per_node, lanes, messages, destinations } = saved;
+        let Saved { order, injection_queues_per_node, injection_queues, messages, destinations } = saved;
         let mut directory = HashMap::default();
         if order == Order::PerDestination {
             let free: std::collections::BTreeSet<u32> = destinations.free.iter().copied().collect();
             let used = (0..destinations.records.len() as u32).filter(|queue| !free.contains(queue));
             directory.extend(used.map(|queue| (destinations.records[queue as usize].key, queue)));
         }
-        Self { order, lanes_per_node, lanes, messages, destinations, directory }
+        Self { order, injection_queues_per_node, injection_queues, messages, destinations, directory }
     }
 }
 

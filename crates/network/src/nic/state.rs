@@ -22,12 +22,12 @@ pub(crate) struct Node {
     pub link_scheduled: bool,
     /// Whether the node is in the list of those that may be able to send.
     pub ready: bool,
-    /// The virtual channel and the source lane that were served last.
+    /// The virtual channel and the source injection queue that were served last.
     pub last_vc: u8,
-    pub last_lane: u8,
+    pub last_injection_queue: u8,
     /// The serial number of the next message.
     pub next_message: u32,
-    /// Messages that wait or are under way to the network.
+    /// Messages that wait or are in flight to the network.
     pub waiting: u32,
     /// Control packets that wait.
     pub control_waiting: u32,
@@ -105,7 +105,7 @@ impl NodeState {
                 link_scheduled: false,
                 ready: false,
                 last_vc: 0,
-                last_lane: 0,
+                last_injection_queue: 0,
                 next_message: 0,
                 waiting: 0,
                 control_waiting: 0,

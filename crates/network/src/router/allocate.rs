@@ -301,8 +301,8 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Where outputs choose first: each input keeps the best of its grants, the others lapse.
     fn let_inputs_choose(&mut self, around: &Surroundings<'_>) {
-        for place in 0..self.scratch.asked.len() {
-            let output = self.scratch.asked[place];
+        for index in 0..self.scratch.asked.len() {
+            let output = self.scratch.asked[index];
             let Some(winner) = self.winner(output) else { continue };
             let (input, key) = (self.input_number(winner.id), self.input_key(&winner, around));
             let beats = |rival: &Request| self.input_number(rival.id) == input && self.input_key(rival, around) < key;
@@ -321,8 +321,8 @@ impl<M: Microarchitecture> Routers<M> {
     /// Lets the winners of a round cross; whoever lost to them sleeps at its output.
     #[inline]
     fn grant(&mut self, now: Time, around: &mut Surroundings<'_>) {
-        for place in 0..self.scratch.asked.len() {
-            let output = usize::from(self.scratch.asked[place]);
+        for index in 0..self.scratch.asked.len() {
+            let output = usize::from(self.scratch.asked[index]);
             let winner = self.scratch.best[output];
             self.scratch.best[output].packet = NONE;
             if M::BASIC || (winner.packet != NONE && self.still_fits(&winner, now, around)) {

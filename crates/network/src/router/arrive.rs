@@ -1,6 +1,6 @@
 //! Inputs: packets arrive, queue up, and become heads that ask for the crossbar.
 
-use tailback_routing::{Lane, Step};
+use tailback_routing::{PortVc, Step};
 
 use super::state::{InputPort, QueueId};
 use super::{Microarchitecture, Routers, Surroundings};
@@ -62,10 +62,10 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// The traffic class of a queue, and the virtual channel that it is to a routing agent.
-    pub(super) fn entry(&self, id: QueueId, fabric: &Fabric) -> (u8, Lane) {
+    pub(super) fn entry(&self, id: QueueId, fabric: &Fabric) -> (u8, PortVc) {
         let link_class = self.inputs[id.index as usize].link_class;
         let class = fabric.class_of(link_class, id.vc);
-        (class, Lane { port: id.port, vc: id.vc - fabric.first_vc(class, link_class) })
+        (class, PortVc { port: id.port, vc: id.vc - fabric.first_vc(class, link_class) })
     }
 
     /// The crossbar is done with a packet that came in by a port.
@@ -83,7 +83,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// Tells the routing agent that a packet is head of a queue now.
-    fn tell_head(&mut self, id: QueueId, packet: u32, entry: Lane, now: Time, around: &mut Surroundings<'_>) {
+    fn tell_head(&mut self, id: QueueId, packet: u32, entry: PortVc, now: Time, around: &mut Surroundings<'_>) {
         let InputPort { router, first_port, .. } = self.inputs[id.index as usize];
         if let Some(port) = around.tell_head(router, packet, entry) {
             self.wake_sleepers(first_port + u32::from(port), now, around);
@@ -196,7 +196,7 @@ impl<M: Microarchitecture> Routers<M> {
         let input = &self.inputs[id.index as usize];
         let vc = id.vc - around.fabric.first_vc(class, input.link_class);
         let own = self.may(self.is_internal(id.index));
-        let entry = if own { Lane::OWN } else { Lane { port: id.port, vc } };
+        let entry = if own { PortVc::OWN } else { PortVc { port: id.port, vc } };
         let outputs = self.outputs(input.router, class, flits, now, around.fabric);
         let mut step = around.route(input.router, packet, entry, outputs);
         if cfg!(debug_assertions) {

@@ -46,9 +46,9 @@ impl Departures {
             self.catch_up(index, port, now); // there is room for the packet, so others have departed
         }
         port.space -= u32::from(departure.flits);
-        let place = usize::from(port.first_departure + port.departures) & (self.size - 1);
+        let slot = usize::from(port.first_departure + port.departures) & (self.size - 1);
         port.departures += 1;
-        self.rings[index as usize * self.size + place] = departure;
+        self.rings[index as usize * self.size + slot] = departure;
     }
 
     /// The next departure that has not been followed.
@@ -69,8 +69,8 @@ impl Departures {
             return port.space;
         }
         let ring = &self.rings[index as usize * self.size..][..self.size];
-        let place = |number: u16| usize::from(port.first_departure + number) & (self.size - 1);
-        let departed = (0..port.departures).map(|number| ring[place(number)]).take_while(|d| d.time < now);
+        let slot = |number: u16| usize::from(port.first_departure + number) & (self.size - 1);
+        let departed = (0..port.departures).map(|number| ring[slot(number)]).take_while(|d| d.time < now);
         port.space + departed.map(|departure| u32::from(departure.flits)).sum::<u32>()
     }
 

@@ -3,7 +3,7 @@
 //! **The invariant it keeps:** packets on recorded paths make only moves that the routing of their traffic class has named.
 
 use tailback_protocol::PathUse;
-use tailback_routing::{ChannelKind, Lane, Step, Validity};
+use tailback_routing::{ChannelKind, PortVc, Step, Validity};
 use tailback_topology::Peer;
 
 use super::state::QueueId;
@@ -42,7 +42,7 @@ impl<M: Microarchitecture> Routers<M> {
         let (router, class) = (around.router_ids[input.router as usize], record.class);
         let output = &self.outputs[input.first_port as usize + usize::from(port)];
         let topology = fabric.topology.as_ref();
-        let entry = Lane { port: id.port, vc: id.vc - fabric.first_vc(class, input.link_class) };
+        let entry = PortVc { port: id.port, vc: id.vc - fabric.first_vc(class, input.link_class) };
         let (vc, vcs) = if output.is_terminal() {
             (0, self.rules.ejection_vcs)
         } else {

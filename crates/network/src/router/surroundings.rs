@@ -2,7 +2,7 @@
 
 use tailback_engine::{Outbox, Tick, Wheel};
 use tailback_random::Stream;
-use tailback_routing::{Agent, Header, Lane, Notice, Step};
+use tailback_routing::{Agent, Header, Notice, PortVc, Step};
 use tailback_topology::{Port, RouterId};
 
 use super::view::{Outputs, RouterView};
@@ -34,7 +34,7 @@ pub(crate) struct Surroundings<'a> {
     pub streams: &'a mut [Stream],
     /// The protocol's part of the region.
     pub protocol: &'a mut ProtocolState,
-    /// The events of a kind that are handled in order of place.
+    /// The events of a kind that are handled in order of target.
     pub in_order: &'a mut Vec<Event>,
     pub outbox: &'a mut Outbox<NetworkMail>,
 }
@@ -53,7 +53,7 @@ impl Surroundings<'_> {
         }
     }
 
-    /// The same, in order of place.
+    /// The same, in order of target.
     #[inline]
     pub fn each_in_order(&mut self, kind: EventKind, mut act: impl FnMut(&mut Self, Event)) {
         let mut events = std::mem::take(self.in_order);
@@ -72,7 +72,7 @@ impl Surroundings<'_> {
 
     /// Asks the routing agent of a router where a packet shall go that came in by `entry`.
     #[inline]
-    pub fn route(&mut self, router: u32, packet: u32, entry: Lane, outputs: impl Outputs) -> Step {
+    pub fn route(&mut self, router: u32, packet: u32, entry: PortVc, outputs: impl Outputs) -> Step {
         // The header is read where it is: a copy would be written and read by words of other sizes.
         let Packet { class, header, .. } = &self.pool[packet];
         let class = *class;
@@ -82,12 +82,12 @@ impl Surroundings<'_> {
     }
 
     /// Checks that routing has named a step.
-    pub fn assert_named(&self, router: u32, class: u8, entry: Lane, step: &Step) {
+    pub fn assert_named(&self, router: u32, class: u8, entry: PortVc, step: &Step) {
         self.fabric.assert_named(self.router_ids[router as usize], class, entry, step);
     }
 
     /// Checks that a packet leaves by the only port by which it can, where its routing agent knows of one.
-    pub fn assert_only_port(&self, router: u32, packet: u32, entry: Lane, step: &Step) {
+    pub fn assert_only_port(&self, router: u32, packet: u32, entry: PortVc, step: &Step) {
         let Packet { class, header, .. } = &self.pool[packet];
         let only = self.only_port(router, *class, entry, header);
         assert!(
@@ -97,30 +97,30 @@ impl Surroundings<'_> {
     }
 
     /// Whether a packet that came in by `entry` leaves by its node's port, as far as its routing agent can tell already.
-    pub fn ejects(&self, router: u32, class: u8, entry: Lane, header: &Header) -> bool {
+    pub fn ejects(&self, router: u32, class: u8, entry: PortVc, header: &Header) -> bool {
         self.agents[usize::from(class) * self.streams.len() + router as usize].ejects(entry, header)
     }
 
     /// The port by which a packet leaves that came in by `entry`, if there is only one by which it can.
-    pub fn only_port(&self, router: u32, class: u8, entry: Lane, header: &Header) -> Option<Port> {
+    pub fn only_port(&self, router: u32, class: u8, entry: PortVc, header: &Header) -> Option<Port> {
         self.agents[usize::from(class) * self.streams.len() + router as usize].only_port(entry, header)
     }
 
     /// Tells the routing agent of a router that a packet has become head of its queue. Returns the port for which others are to
     /// be asked about again.
-    pub fn tell_head(&mut self, router: u32, packet: u32, entry: Lane) -> Option<Port> {
+    pub fn tell_head(&mut self, router: u32, packet: u32, entry: PortVc) -> Option<Port> {
         let packet = &self.pool[packet];
         let agent = usize::from(packet.class) * self.streams.len() + router as usize;
         self.agents[agent].head_arrived(entry, &packet.header)
     }
 
     /// Tells the routing agent of a router and a traffic class that the head of a queue starts to cross.
-    pub fn tell_crosses(&mut self, router: u32, class: u8, entry: Lane) {
+    pub fn tell_crosses(&mut self, router: u32, class: u8, entry: PortVc) {
         self.agents[usize::from(class) * self.streams.len() + router as usize].head_crosses(entry);
     }
 
     /// Tells the routing agent of a router and a traffic class that the head of a queue has left it.
-    pub fn tell_left(&mut self, router: u32, class: u8, entry: Lane) {
+    pub fn tell_left(&mut self, router: u32, class: u8, entry: PortVc) {
         self.agents[usize::from(class) * self.streams.len() + router as usize].tail_left(entry);
     }
 

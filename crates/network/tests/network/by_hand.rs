@@ -8,7 +8,7 @@ use tailback_engine::{Sequential, Simulation};
 use tailback_network::{
     General, NetworkPlan, NetworkRegion, NicSpec, OutputQueueSpec, Packet, QueuePer, RouterSpec, SourceQueues, ZeroLoad,
 };
-use tailback_protocol::{PacketKind, Protocol, Way};
+use tailback_protocol::{ClassRouting, PacketKind, Protocol};
 use tailback_reservation::{Lead, Lhrp, Smsrp, Srp, Terms, kind};
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
@@ -16,8 +16,13 @@ use crate::notes::Log;
 use crate::sample::{Sample, fixed};
 use crate::scheduler::{KEEPS_TICKS, Scheduler, THINKS_TICKS};
 
-const TERMS: Terms =
-    Terms { way: Way::Minimal, lead: Lead::Latency, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 0 };
+const TERMS: Terms = Terms {
+    routing: ClassRouting::Minimal,
+    lead: Lead::Latency,
+    overhead: 0.0,
+    control_overhead: 0,
+    minimum_grant_delay: 0,
+};
 
 /// A single switch on which `sources` nodes send packets of 4 flits to the last one, at full rate until cycle `until`.
 pub fn plan(protocol: Arc<dyn Protocol>, sources: u64, until: u64) -> NetworkPlan {

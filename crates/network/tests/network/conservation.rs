@@ -27,7 +27,7 @@ fn hops_bound(routing: &str) -> u8 {
         // Two local hops in each of three groups, and the two global ones between them.
         "par6-2" | "olm" | "base" | "hybrid" | "ectn" | "statistical" => 8,
         "nearest-common-ancestor" => 4,
-        other => panic!("say how long ways by {other} may be"),
+        other => panic!("say how long paths by {other} may be"),
     }
 }
 

@@ -13,7 +13,7 @@ use proptest::sample::select;
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{Contender, General, Microarchitecture, NetworkPlan, NetworkRegion, Plain, Unobserved};
 use tailback_random::Stream;
-use tailback_routing::{Agent, ChannelKind, Header, Interests, Lane, Notice, Routing, Step, View};
+use tailback_routing::{Agent, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, View};
 use tailback_topology::{AnyTopology, Dragonfly, Locator, Port, RouterId, Topology};
 
 use crate::sample::{DRAGONFLIES, Route, Sample, fixed, plain_samples, samples};
@@ -38,8 +38,8 @@ type Who = (u8, RouterId);
 struct Notes {
     /// By agent: its counters, by port.
     counters: BTreeMap<Who, Vec<u32>>,
-    /// By agent and the lane by which it came in: where the packet is for that was routed last.
-    routed: BTreeMap<(Who, Lane), Locator>,
+    /// By agent and the channel by which it came in: where the packet is for that was routed last.
+    routed: BTreeMap<(Who, PortVc), Locator>,
     /// What was broadcast in this tick; nothing where nothing has changed since the last time.
     broadcasts: BTreeMap<Who, Option<Vec<u16>>>,
     /// What agents read in this tick: by group, the sum of what the others of their group have told.
@@ -88,7 +88,7 @@ impl Routing for Watched {
         self.inner.opportunities()
     }
 
-    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         self.inner.possible(router, entry, header, steps);
     }
 
@@ -112,33 +112,33 @@ impl WatchedAgent {
 }
 
 impl Agent for WatchedAgent {
-    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         let mut notes = self.watched.notes();
         notes.routed.insert((self.who, entry), header.destination());
         if self.watched.interests().notices.is_some() {
             let topology = self.watched.topology();
-            let place = self.who.1 % (topology.routers() / topology.domains());
-            let sum = |group| view.board().sum_of_others(place as usize, group as usize);
+            let in_group = self.who.1 % (topology.routers() / topology.domains());
+            let sum = |group| view.board().sum_of_others(in_group as usize, group as usize);
             notes.read.push((self.who, (0..topology.domains()).map(sum).collect()));
         }
         self.inner.route(entry, header, view, random)
     }
 
-    fn ejects(&self, entry: Lane, header: &Header) -> bool {
+    fn ejects(&self, entry: PortVc, header: &Header) -> bool {
         self.inner.ejects(entry, header)
     }
 
-    fn head_arrived(&mut self, entry: Lane, header: &Header) -> Option<Port> {
+    fn head_arrived(&mut self, entry: PortVc, header: &Header) -> Option<Port> {
         let named = self.inner.head_arrived(entry, header);
         self.note_counters();
         named
     }
 
-    fn head_crosses(&mut self, entry: Lane) {
+    fn head_crosses(&mut self, entry: PortVc) {
         self.inner.head_crosses(entry);
     }
 
-    fn tail_left(&mut self, entry: Lane) {
+    fn tail_left(&mut self, entry: PortVc) {
         self.inner.tail_left(entry);
         self.note_counters();
     }
@@ -186,12 +186,12 @@ impl<'a> Expected<'a> {
                 |class: &usize| self.plan.spec.classes[*class].channels(link_class.index()).contains(&usize::from(vc));
             let class = (0..self.plan.spec.classes.len()).find(in_class).expect("the channel belongs to a class");
             let first = self.plan.spec.classes[class].first_vc[link_class.index()];
-            let (who, entry) = ((class as u8, router), Lane { port, vc: vc - first });
+            let (who, entry) = ((class as u8, router), PortVc { port, vc: vc - first });
             let destination = match contender {
                 Contender::Head(packet) => self.topology.locator(packet.destination),
                 Contender::Crossing => notes.routed[&(who, entry)],
             };
-            let (own, group) = (self.topology.place(router).0, Dragonfly::locate(destination).0);
+            let (own, group) = (self.topology.position(router).0, Dragonfly::locate(destination).0);
             let (ports, groups) = self.counters.get_mut(&who).expect("there is such an agent");
             ports[usize::from(minimal_port(self.topology, router, destination))] += 1;
             if group != own && link_class != Dragonfly::LOCAL {
@@ -238,10 +238,10 @@ impl<'a> Expected<'a> {
     /// By group: what the other routers of an agent's group have told and has had the time to arrive, summed up.
     fn combined(&self, (class, router): Who, tick: u64) -> Vec<u32> {
         let delay = u64::from(self.plan.spec.links[Dragonfly::LOCAL.index()].latency);
-        let (group, _) = self.topology.place(router);
+        let (group, _) = self.topology.position(router);
         let mut sums = vec![0; self.topology.groups() as usize];
-        for place in 0..self.topology.routers_per_group() {
-            let other = self.topology.router_at(group, place);
+        for in_group in 0..self.topology.routers_per_group() {
+            let other = self.topology.router_at(group, in_group);
             let arrived = self.told[&(class, other)].iter().rfind(|(told, _)| told + delay <= tick);
             if let Some((_, list)) = arrived.filter(|_| other != router) {
                 sums.iter_mut().zip(list).for_each(|(sum, &number)| *sum += u32::from(number));
@@ -251,17 +251,18 @@ impl<'a> Expected<'a> {
     }
 }
 
-/// The port of the minimal way from a router to a node: of several links to another group the first, but own ones before
+/// The port of the minimal path from a router to a node: of several links to another group the first, but own ones before
 /// those of others.
 fn minimal_port(topology: &Dragonfly, router: RouterId, destination: Locator) -> Port {
-    let ((group, place), (to_group, to_place, port)) = (topology.place(router), Dragonfly::locate(destination));
+    let ((group, in_group), (to_group, to_in_group, port)) =
+        (topology.position(router), Dragonfly::locate(destination));
     if group == to_group {
-        return if place == to_place { port } else { topology.local_port(place, to_place) };
+        return if in_group == to_in_group { port } else { topology.local_port(in_group, to_in_group) };
     }
     let links = topology.global_links(group, to_group);
-    match links.iter().find(|link| link.router == place) {
+    match links.iter().find(|link| link.router == in_group) {
         Some(link) => link.port,
-        None => topology.local_port(place, links[0].router),
+        None => topology.local_port(in_group, links[0].router),
     }
 }
 

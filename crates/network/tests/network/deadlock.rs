@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{General, NetworkPlan, NetworkRegion, Plain, Unobserved, audit, find_deadlock, last_hop};
 use tailback_random::Stream;
-use tailback_routing::{Agent, ChannelKind, Header, Lane, Routing, Step, View, deadlock};
+use tailback_routing::{Agent, ChannelKind, Header, PortVc, Routing, Step, View, deadlock};
 use tailback_topology::{Dragonfly, RouterId, Topology};
 
 use crate::sample;
@@ -18,13 +18,13 @@ struct Ring(Arc<Dragonfly>);
 impl Ring {
     fn step(&self, router: RouterId, header: Header) -> Step {
         let (_, destination, port) = Dragonfly::locate(header.destination());
-        let (_, place) = self.0.place(router);
-        let port = if place == destination {
+        let (_, in_group) = self.0.position(router);
+        let port = if in_group == destination {
             port
         } else {
-            self.0.local_port(place, (place + 1) % self.0.routers_per_group())
+            self.0.local_port(in_group, (in_group + 1) % self.0.routers_per_group())
         };
-        Step::by(Lane { port, vc: 0 }, header)
+        Step::by(PortVc { port, vc: 0 }, header)
     }
 }
 
@@ -46,7 +46,7 @@ impl Routing for Ring {
         vec![(local, local)]
     }
 
-    fn possible(&self, router: RouterId, _entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, _entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         if header.is_anywhere() {
             let nodes = (0..self.0.nodes()).step_by(self.0.nodes_per_router() as usize);
             steps.extend(nodes.map(|node| self.step(router, header.towards(self.0.locator(node)))));
@@ -63,11 +63,11 @@ impl Routing for Ring {
 struct RingAgent(RouterId, Ring);
 
 impl Agent for RingAgent {
-    fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
+    fn route(&mut self, _entry: PortVc, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
         self.1.step(self.0, *header)
     }
 
-    fn ejects(&self, _entry: Lane, _header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, _header: &Header) -> bool {
         false
     }
 }

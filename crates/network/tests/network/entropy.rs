@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{General, NetworkRegion, NicSpec, SourceQueues};
 use tailback_protocol::{
-    Arrival, Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, Protocol, Sink, SinkAction, Source,
-    SourceAction, Station, TrafficClass, Verdict, Way, remember, write_down,
+    Arrival, ClassRouting, Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, Protocol, Sink,
+    SinkAction, Source, SourceAction, Station, TrafficClass, Verdict, remember, write_down,
 };
 use tailback_topology::LinkClass;
 use tailback_workload::{Arrival as Arrivals, MessageSize, NodeSet, Pattern, Phase, Traffic};
@@ -25,7 +25,7 @@ pub struct Spray {
 
 impl Protocol for Spray {
     fn classes(&self) -> Vec<TrafficClass> {
-        vec![TrafficClass::data(0), TrafficClass::control("control", 1, Way::Chosen)]
+        vec![TrafficClass::data(0), TrafficClass::control("control", 1, ClassRouting::Chosen)]
     }
 
     fn kinds(&self) -> Vec<KindDeclaration> {

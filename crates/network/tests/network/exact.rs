@@ -66,7 +66,7 @@ fn sent<M: Microarchitecture>(plan: &NetworkPlan, measured: std::ops::Range<u64>
     sum
 }
 
-/// A link sends at most a flit per cycle, also while a packet is under way when measuring begins or ends.
+/// A link sends at most a flit per cycle, also while a packet is in flight when measuring begins or ends.
 #[test]
 fn links_count_the_flits_of_the_time_in_which_they_are_measured() {
     let sample = fixed(("single-switch", &[("nodes", &[3])]));

@@ -13,7 +13,7 @@ pub struct Tally {
     pub packets: [u64; 8],
     pub messages: u64,
     pub latency_ticks: u64,
-    /// The longest way of any packet.
+    /// The longest path of any packet.
     pub hops_max: u8,
     pub fingerprint: u64,
 }

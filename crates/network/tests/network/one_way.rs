@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{General, NetworkRegion, Plain, RouterSpec, ZeroLoad};
 use tailback_random::Stream;
-use tailback_routing::{Agent, ChannelKind, Header, Lane, Routing, Step, Validity, View};
+use tailback_routing::{Agent, ChannelKind, Header, PortVc, Routing, Step, Validity, View};
 use tailback_topology::{LinkClass, Locator, NodeId, Peer, Port, RouterId, Topology};
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
@@ -142,7 +142,7 @@ impl Routing for Along {
         vec![(ChannelKind { class: 1, vc: 0 }, ChannelKind { class: 2, vc: 0 })]
     }
 
-    fn possible(&self, router: RouterId, _entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, _entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         steps.push(Self::step(router, header));
     }
 
@@ -152,11 +152,11 @@ impl Routing for Along {
 }
 
 impl Agent for Along {
-    fn route(&mut self, _entry: Lane, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
+    fn route(&mut self, _entry: PortVc, header: &Header, _view: &dyn View, _random: &mut Stream) -> Step {
         Self::step(self.0, *header)
     }
 
-    fn ejects(&self, _entry: Lane, _header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, _header: &Header) -> bool {
         false
     }
 }

@@ -1,4 +1,4 @@
-//! Where there is one way and one channel, packets of a pair arrive in the order in which they were sent.
+//! Where there is one path and one channel, packets of a pair arrive in the order in which they were sent.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use tailback_routing::Routing;
 use crate::notes::Log;
 use crate::sample::{Sample, samples};
 
-/// Whether routing leaves no choice: of ways, or of channels.
+/// Whether routing leaves no choice: of paths, or of channels.
 fn is_deterministic(sample: &Sample) -> bool {
     let channels = |routing: &dyn Routing| routing.virtual_channels();
     match sample.routing.0 {

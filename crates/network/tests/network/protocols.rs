@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tailback_ecn::{Carrier, Ecn, Pacing};
 use tailback_network::{General, NicSpec, RouterSpec, SourceQueues};
 use tailback_protocol::conformance::{Script, run};
-use tailback_protocol::{Protocol, Way};
+use tailback_protocol::{ClassRouting, Protocol};
 use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms};
 
 use crate::conservation::{SILENT_FROM, conserves};
@@ -26,7 +26,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
     let terms =
         (any::<bool>(), any::<bool>(), prop_oneof![Just(0.0), Just(0.3)]).prop_map(|(minimal, early, overhead)| {
             Terms {
-                way: if minimal { Way::Minimal } else { Way::Chosen },
+                routing: if minimal { ClassRouting::Minimal } else { ClassRouting::Chosen },
                 lead: if early { Lead::Latency } else { Lead::None },
                 overhead,
                 control_overhead: if early { 0 } else { 3 },
@@ -48,13 +48,13 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
             8 => Arc::new(Renato::default()),
             9 => Arc::new(Trimmer { threshold, timeout }),
             10 => Arc::new(Spray { values: 1 + size as u16 }),
-            11 => Arc::new(Reverse { way: terms.way, routers_answer: timeout % 2 == 0 }),
+            11 => Arc::new(Reverse { routing: terms.routing, routers_answer: timeout % 2 == 0 }),
             _ => Arc::new(Ecn {
                 pacing: Pacing { increment: timeout, longest: 400, timer: u64::from(threshold) * 7, decrement: 1 },
                 threshold: f64::from(size) / 20.0,
                 root_below: 0.5,
                 carrier: if timeout % 2 == 0 { Carrier::Acknowledgement } else { Carrier::Notification },
-                way: terms.way,
+                routing: terms.routing,
             }),
         };
         protocol
@@ -94,7 +94,7 @@ proptest! {
         let script = Script::from_numbers(&numbers);
         let scheduled = run(&Scheduler { latency, credits }, &script);
         prop_assert!(scheduled.is_ok(), "{scheduled:?}");
-        let terms = Terms { way: Way::Minimal, lead: Lead::None, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 0 };
+        let terms = Terms { routing: ClassRouting::Minimal, lead: Lead::None, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 0 };
         let resequenced = run(&Resequenced(Arc::new(Smsrp { terms, timeout: latency })), &script);
         prop_assert!(resequenced.is_ok(), "{resequenced:?}");
     }

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tailback_protocol::{
-    Arrival, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind, Passing, Ports,
-    Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds, TrafficClass,
-    Verdict, Watch, Way, remember, write_down,
+    Arrival, ClassRouting, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind,
+    Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds,
+    TrafficClass, Verdict, Watch, remember, write_down,
 };
 
 const ASK: PacketKind = PacketKind::new(1);
@@ -25,7 +25,7 @@ pub struct Relay;
 
 impl Protocol for Relay {
     fn classes(&self) -> Vec<TrafficClass> {
-        vec![TrafficClass::data(0), TrafficClass::control("control", 1, Way::Chosen)]
+        vec![TrafficClass::data(0), TrafficClass::control("control", 1, ClassRouting::Chosen)]
     }
 
     fn kinds(&self) -> Vec<KindDeclaration> {

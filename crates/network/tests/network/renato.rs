@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{General, NetworkPlan, NetworkRegion, RouterSpec};
 use tailback_protocol::{
-    Arrival, Control, Direction, Fate, Here, KindDeclaration, Moment, PacketKind, PacketRef, Passing, Ports, Protocol,
-    Sink, SinkAction, Station, Switch, SwitchAction, SwitchNeeds, TrafficClass, Watch, Way,
+    Arrival, ClassRouting, Control, Direction, Fate, Here, KindDeclaration, Moment, PacketKind, PacketRef, Passing,
+    Ports, Protocol, Sink, SinkAction, Station, Switch, SwitchAction, SwitchNeeds, TrafficClass, Watch,
 };
 use tailback_workload::{Arrival as Arrivals, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
@@ -26,7 +26,7 @@ pub struct Renato(Marked);
 
 impl Protocol for Renato {
     fn classes(&self) -> Vec<TrafficClass> {
-        vec![TrafficClass::data(0), TrafficClass::control("control", 1, Way::Chosen)]
+        vec![TrafficClass::data(0), TrafficClass::control("control", 1, ClassRouting::Chosen)]
     }
 
     fn kinds(&self) -> Vec<KindDeclaration> {

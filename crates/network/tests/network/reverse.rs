@@ -7,9 +7,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tailback_protocol::conformance::{Script, run};
 use tailback_protocol::{
-    Arrival, Control, Direction, Fate, Here, KindDeclaration, Moment, Outgoing, PacketKind, Passing, PathUse, Ports,
-    Protocol, RecordedPath, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchNeeds, TrafficClass,
-    Verdict, Watch, Way, remember, write_down,
+    Arrival, ClassRouting, Control, Direction, Fate, Here, KindDeclaration, Moment, Outgoing, PacketKind, Passing,
+    PathUse, Ports, Protocol, RecordedPath, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchNeeds,
+    TrafficClass, Verdict, Watch, remember, write_down,
 };
 use tailback_routing::reverse::ReverseChannels;
 
@@ -24,13 +24,13 @@ const RETRY: PacketKind = PacketKind::new(3);
 /// good.
 #[derive(Clone, Copy, Debug)]
 pub struct Reverse {
-    pub way: Way,
+    pub routing: ClassRouting,
     pub routers_answer: bool,
 }
 
 impl Protocol for Reverse {
     fn classes(&self) -> Vec<TrafficClass> {
-        let control = |name, priority| TrafficClass::control(name, priority, self.way);
+        let control = |name, priority| TrafficClass::control(name, priority, self.routing);
         vec![TrafficClass::data(0), control("requests", 1), control("answers", 2)]
     }
 
@@ -203,7 +203,7 @@ impl Switch for Witness {
 #[test]
 fn a_source_that_holds_its_packets_sends_its_request_and_is_answered() {
     for routers_answer in [false, true] {
-        let plan = plan(Arc::new(Reverse { way: Way::Minimal, routers_answer }), 1, 1);
+        let plan = plan(Arc::new(Reverse { routing: ClassRouting::Minimal, routers_answer }), 1, 1);
         let (data, control, from_router) = latencies(&plan);
         let granted_at =
             if routers_answer { u64::from(plan.spec.injection.latency) + from_router } else { 2 * control };
@@ -219,7 +219,7 @@ fn a_source_that_holds_its_packets_sends_its_request_and_is_answered() {
 proptest! {
     #[test]
     fn they_conform(numbers in prop::collection::vec(any::<u64>(), 1..300), routers_answer in any::<bool>()) {
-        let protocol = Reverse { way: Way::Minimal, routers_answer };
+        let protocol = Reverse { routing: ClassRouting::Minimal, routers_answer };
         let found = run(&protocol, &Script::from_numbers(&numbers));
         prop_assert!(found.is_ok(), "{:?}", found.err());
     }

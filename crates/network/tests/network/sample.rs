@@ -10,7 +10,7 @@ use tailback_network::{
     Release, RouterSpec, SourceQueues,
 };
 use tailback_parameters::{Kind, Parameter, Value, Values};
-use tailback_protocol::{Baseline, Protocol, TrafficClass, Way};
+use tailback_protocol::{Baseline, ClassRouting, Protocol, TrafficClass};
 use tailback_routing::{ROUTINGS, Routing, minimal};
 use tailback_topology::{AnyTopology, TOPOLOGIES, Topology};
 use tailback_workload::{Arrival, Groups, MessageSize, NodeSet, Pattern, Phase, Traffic, Workload};
@@ -375,8 +375,10 @@ impl Sample {
         let topology = any.graph();
         let routing = self.routing(any);
         let shortest = minimal(any).unwrap_or_else(|| Arc::clone(&routing));
-        let by_way = |class: &TrafficClass| Arc::clone(if class.way == Way::Minimal { &shortest } else { &routing });
-        let routings = self.protocol.classes().iter().map(by_way).collect();
+        let by_class = |class: &TrafficClass| {
+            Arc::clone(if class.routing == ClassRouting::Minimal { &shortest } else { &routing })
+        };
+        let routings = self.protocol.classes().iter().map(by_class).collect();
         self.plan_of(topology, routings, traffic)
     }
 
@@ -424,7 +426,7 @@ fn read(kind: Kind, text: &str) -> Value {
 
 /// No congestion control.
 pub fn baseline(acknowledge: bool) -> Arc<dyn Protocol> {
-    Arc::new(Baseline { acknowledge, control_way: Way::Chosen })
+    Arc::new(Baseline { acknowledge, control_routing: ClassRouting::Chosen })
 }
 
 /// A plain network with a heavy uniform load and the smallest buffers.

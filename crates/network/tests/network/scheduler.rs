@@ -22,7 +22,7 @@ const CREDIT: u64 = 1;
 #[derive(Debug)]
 pub struct Scheduler {
     pub latency: u64,
-    /// Packets for a destination that may be under way.
+    /// Packets for a destination that may be in flight.
     pub credits: u32,
 }
 

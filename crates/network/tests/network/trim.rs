@@ -6,9 +6,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tailback_protocol::conformance::{Event, Script, run};
 use tailback_protocol::{
-    Arrival, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind, PacketRef, Passing,
-    Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchNeeds, TrafficClass, Verdict,
-    Watch, Way,
+    Arrival, ClassRouting, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind,
+    PacketRef, Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchNeeds,
+    TrafficClass, Verdict, Watch,
 };
 
 use crate::by_hand::{Delivery, deliveries, latencies, plan};
@@ -31,7 +31,7 @@ pub struct Trimmer {
 impl Protocol for Trimmer {
     fn classes(&self) -> Vec<TrafficClass> {
         let lossy = TrafficClass { queueing_timeout: Some(self.timeout), ..TrafficClass::data(0) };
-        vec![TrafficClass::data(1), lossy, TrafficClass::control("control", 2, Way::Chosen)]
+        vec![TrafficClass::data(1), lossy, TrafficClass::control("control", 2, ClassRouting::Chosen)]
     }
 
     fn kinds(&self) -> Vec<KindDeclaration> {

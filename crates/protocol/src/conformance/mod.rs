@@ -57,9 +57,9 @@ pub enum Step {
         /// The node.
         node: u32,
     },
-    /// Something that is under way takes a hop, or is dropped if that is allowed.
+    /// Something that is in flight takes a hop, or is dropped if that is allowed.
     Hop {
-        /// Which of the things that are under way.
+        /// Which of the things that are in flight.
         which: usize,
         /// What is in its way.
         obstacle: Obstacle,

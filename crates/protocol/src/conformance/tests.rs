@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::{Obstacle, Script, Step, run};
 use crate::{
-    Arrival, Baseline, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind, Passing,
-    Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds, TrafficClass,
-    Verdict, Watch, Way,
+    Arrival, Baseline, ClassRouting, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing,
+    PacketKind, Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchAction,
+    SwitchNeeds, TrafficClass, Verdict, Watch,
 };
 
 /// A protocol that sends lossy data and may be broken in one way.
@@ -43,7 +43,7 @@ const HEADER: PacketKind = PacketKind::new(4);
 impl Protocol for Broken {
     fn classes(&self) -> Vec<TrafficClass> {
         let speculative = TrafficClass { queueing_timeout: Some(5), ..TrafficClass::data(0) };
-        vec![TrafficClass::data(1), speculative, TrafficClass::control("control", 2, Way::Chosen)]
+        vec![TrafficClass::data(1), speculative, TrafficClass::control("control", 2, ClassRouting::Chosen)]
     }
 
     fn kinds(&self) -> Vec<KindDeclaration> {
@@ -173,7 +173,7 @@ const THINKS_TICKS: u64 = 20;
 
 impl Protocol for Gate {
     fn classes(&self) -> Vec<TrafficClass> {
-        vec![TrafficClass::data(0), TrafficClass::control("control", 1, Way::Chosen)]
+        vec![TrafficClass::data(0), TrafficClass::control("control", 1, ClassRouting::Chosen)]
     }
 
     fn kinds(&self) -> Vec<KindDeclaration> {
@@ -281,7 +281,7 @@ proptest! {
     fn the_baseline_and_simple_protocols_conform(numbers in prop::collection::vec(any::<u64>(), 1..300)) {
         let script = Script::from_numbers(&numbers);
         for acknowledge in [false, true] {
-            let protocol = Baseline { acknowledge, control_way: Way::Minimal };
+            let protocol = Baseline { acknowledge, control_routing: ClassRouting::Minimal };
             prop_assert_eq!(run(&protocol, &script).err(), None);
         }
         prop_assert_eq!(run(&Broken::Nothing, &script).err(), None);

@@ -42,7 +42,7 @@ pub enum Event {
         message: Option<usize>,
         /// What it says.
         control: Control,
-        /// How long it was under way.
+        /// How long it was in flight.
         latency: u64,
     },
 }

@@ -23,7 +23,7 @@ fn node_port(node: u32) -> u8 {
     RIGHT + 1 + node as u8
 }
 
-/// Something under way.
+/// Something in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Flying {
     pub sent_at: u64,
@@ -268,7 +268,7 @@ impl World {
             }
             PathUse::Follows => {
                 let port = control.path.step_back();
-                port.map(Some).ok_or_else(|| format!("{control:?} is under way, and its path is at its end"))
+                port.map(Some).ok_or_else(|| format!("{control:?} is in flight, and its path is at its end"))
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Choice, Kind, Parameter};
-use tailback_protocol::{ProtocolModel, way, way_parameter};
+use tailback_protocol::{ProtocolModel, control_routing, control_routing_parameter};
 
 use crate::pause::Pacing;
 use crate::protocol::{ACKNOWLEDGEMENTS, Carrier, Ecn, NOTIFICATIONS};
@@ -40,7 +40,7 @@ pub const ECN: ProtocolModel = ProtocolModel {
             default: Some("\"acknowledgement\""),
             help: "what tells sources of marks",
         },
-        way_parameter("\"minimal\""),
+        control_routing_parameter("\"minimal\""),
     ],
     control_kinds: &[ACKNOWLEDGEMENTS, NOTIFICATIONS],
     build: |values| {
@@ -58,7 +58,7 @@ pub const ECN: ProtocolModel = ProtocolModel {
             threshold: values.number("threshold"),
             root_below: values.number("root_below"),
             carrier,
-            way: way(values),
+            routing: control_routing(values),
         }))
     },
 };

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use tailback_protocol::{
-    Arrival, Control, Direction, Fill, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind, Passing, Ports,
-    Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchNeeds, TrafficClass, Verdict, Watch, Way,
-    remember, write_down,
+    Arrival, ClassRouting, Control, Direction, Fill, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind,
+    Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchNeeds, TrafficClass,
+    Verdict, Watch, remember, write_down,
 };
 
 use crate::pause::{Pacing, Pause};
@@ -41,12 +41,12 @@ pub struct Ecn {
     /// What tells sources.
     pub carrier: Carrier,
     /// How control packets are routed.
-    pub way: Way,
+    pub routing: ClassRouting,
 }
 
 impl Protocol for Ecn {
     fn classes(&self) -> Vec<TrafficClass> {
-        vec![TrafficClass::data(0), TrafficClass::control("control", 1, self.way)]
+        vec![TrafficClass::data(0), TrafficClass::control("control", 1, self.routing)]
     }
 
     fn kinds(&self) -> Vec<KindDeclaration> {
@@ -187,7 +187,7 @@ mod tests {
 
     fn ecn(carrier: Carrier) -> Ecn {
         let pacing = Pacing { increment: 24, longest: 4096, timer: 96, decrement: 1 };
-        Ecn { pacing, threshold: 0.5, root_below: 0.125, carrier, way: Way::Minimal }
+        Ecn { pacing, threshold: 0.5, root_below: 0.125, carrier, routing: ClassRouting::Minimal }
     }
 
     const STATION: Station = Station { flit_ticks: 1, packet_flits_max: 24, ports: 1, nodes: 2 };

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tailback_ecn::{Carrier, Ecn, Pacing};
-use tailback_protocol::Way;
+use tailback_protocol::ClassRouting;
 use tailback_protocol::conformance::{Script, run};
 
 proptest! {
@@ -14,7 +14,7 @@ proptest! {
     ) {
         let pacing = Pacing { increment, longest: 500, timer, decrement: 1 };
         let carrier = if by_packet { Carrier::Notification } else { Carrier::Acknowledgement };
-        let protocol = Ecn { pacing, threshold, root_below: 0.125, carrier, way: Way::Minimal };
+        let protocol = Ecn { pacing, threshold, root_below: 0.125, carrier, routing: ClassRouting::Minimal };
         let trace = run(&protocol, &Script::from_numbers(&numbers));
         prop_assert!(trace.is_ok(), "{protocol:?}: {}", trace.unwrap_err());
     }

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use tailback_parameters::{Choice, Kind, Parameter, Values};
-use tailback_protocol::{ProtocolModel, way, way_parameter};
+use tailback_protocol::{ProtocolModel, control_routing, control_routing_parameter};
 
 use crate::kind;
 use crate::protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms};
 use crate::schedule::Lead;
 
-const WAY: Parameter = way_parameter("\"minimal\"");
+const WAY: Parameter = control_routing_parameter("\"minimal\"");
 
 const SEND_AT: Parameter = Parameter {
     name: "send_at",
     kind: Kind::Choice(&[
         Choice {
             word: "early",
-            help: "before that time by as long as the grant or NACK was under way, to arrive at that time",
+            help: "before that time by as long as the grant or NACK was in flight, to arrive at that time",
         },
         Choice { word: "on-time", help: "at that time, to arrive later" },
     ]),
@@ -61,7 +61,7 @@ const THRESHOLD: Parameter = Parameter {
 
 fn terms(values: &Values) -> Terms {
     Terms {
-        way: way(values),
+        routing: control_routing(values),
         lead: if values.text("send_at") == "early" { Lead::Latency } else { Lead::None },
         overhead: values.number("overhead"),
         control_overhead: 0,

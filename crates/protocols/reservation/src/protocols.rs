@@ -1,8 +1,8 @@
 //! The four protocols, put together from machines.
 
 use tailback_protocol::{
-    Direction, Hooks, KindDeclaration, Moment, Ports, Protocol, Sink, Source, Station, Switch, SwitchNeeds,
-    TrafficClass, Watch, Way,
+    ClassRouting, Direction, Hooks, KindDeclaration, Moment, Ports, Protocol, Sink, Source, Station, Switch,
+    SwitchNeeds, TrafficClass, Watch,
 };
 
 use crate::schedule::{Charge, Lead, Schedule};
@@ -15,7 +15,7 @@ use crate::{class, kind};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
     /// How control packets are routed.
-    pub way: Way,
+    pub routing: ClassRouting,
     /// When sources start to send what was granted.
     pub lead: Lead,
     /// What schedules charge beyond the flits themselves, as a share of them.
@@ -45,11 +45,11 @@ impl Terms {
     /// Data, speculative data, answers; reservations and grants where there are any.
     fn classes(&self, queueing_timeout: Option<u64>, handshake: bool) -> Vec<TrafficClass> {
         let speculative = TrafficClass { name: "speculative", queueing_timeout, ..TrafficClass::data(0) };
-        let answers = TrafficClass::control("answers", 2, self.way);
+        let answers = TrafficClass::control("answers", 2, self.routing);
         let mut classes = vec![TrafficClass::data(1), speculative, answers];
         if handshake {
-            classes.push(TrafficClass::control("reservations", 3, self.way));
-            classes.push(TrafficClass::control("grants", 4, self.way));
+            classes.push(TrafficClass::control("reservations", 3, self.routing));
+            classes.push(TrafficClass::control("grants", 4, self.routing));
         }
         classes
     }

@@ -50,7 +50,7 @@ impl Charge {
 /// How long before the time that was given a source starts to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lead {
-    /// As long as the word of it was under way: so the first flit arrives at about that time.
+    /// As long as the word of it was in flight: so the first flit arrives at about that time.
     Latency,
     /// Not at all: it leaves at that time.
     None,

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tailback_protocol::conformance::{Event, Script, Trace, run};
-use tailback_protocol::{PacketKind, Protocol, Way};
+use tailback_protocol::{ClassRouting, PacketKind, Protocol};
 use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms};
 
 fn terms() -> impl Strategy<Value = Terms> {
     let leads = prop_oneof![Just(Lead::Latency), Just(Lead::None)];
     (leads, prop_oneof![Just(0.0), 0.0f64..0.5], 0u32..9, 0u64..500).prop_map(
         |(lead, overhead, control_overhead, minimum_grant_delay)| Terms {
-            way: Way::Minimal,
+            routing: ClassRouting::Minimal,
             lead,
             overhead,
             control_overhead,

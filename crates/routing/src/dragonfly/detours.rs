@@ -1,4 +1,4 @@
-//! Detours: minimally to an intermediate place, then minimally to the destination.
+//! Detours: minimally to an intermediate router, then minimally to the destination.
 //!
 //! All algorithms that choose a detour at the source router, or one hop after it, follow it from there on by what this
 //! module says, and weigh it against the minimal path as [`Candidates`].
@@ -11,7 +11,7 @@ use tailback_topology::{Dragonfly, RouterId};
 
 use super::intermediates::{INTERMEDIATES, IntermediateChoice, TARGET, ValiantTarget};
 use super::local_routes::{LocalRoutes, RouteTables};
-use crate::{ChannelKind, Header, Lane, Step, VcSequence};
+use crate::{ChannelKind, Header, PortVc, Step, VcSequence};
 
 /// What the parameters of the algorithms with detours have in common.
 pub(super) const PARAMETERS: [Parameter; 3] = [
@@ -48,7 +48,7 @@ pub(super) struct Candidate {
     pub(super) header: Header,
     /// Its first step.
     pub(super) step: Step,
-    /// Where it leaves the minimal path, if it does: a group and a place in it.
+    /// Where it leaves the minimal path, if it does: a group and a router in it.
     pub(super) via: Option<(u32, u32)>,
 }
 
@@ -90,7 +90,7 @@ impl Detours {
     pub(super) fn candidates(
         &self,
         routes: &LocalRoutes,
-        entry: Lane,
+        entry: PortVc,
         header: Header,
         via: (u32, u32),
         random: &mut Stream,
@@ -122,8 +122,8 @@ impl Detours {
 
     /// The number of links of a path.
     fn links(&self, routes: &LocalRoutes, candidate: &Candidate) -> u32 {
-        let (group, place, _) = Dragonfly::locate(candidate.header.destination());
-        let (here, destination) = ((routes.group, routes.place), (group, place));
+        let (group, in_group, _) = Dragonfly::locate(candidate.header.destination());
+        let (here, destination) = ((routes.group, routes.in_group), (group, in_group));
         let Some(via) = candidate.via else { return self.tables.distance(here, destination) };
         let turn = match self.choice.target {
             ValiantTarget::Group => (via.0, routes.entrance(via.0)),
@@ -134,9 +134,9 @@ impl Detours {
 
     /// The next step of a packet, by the routes of its router.
     #[inline]
-    pub(super) fn follow(&self, routes: &LocalRoutes, entry: Lane, header: Header, random: &mut Stream) -> Step {
-        if let Some((group, place)) = self.ahead(routes, header) {
-            let (hop, port) = routes.towards(group, place, random).expect("the detour goes on");
+    pub(super) fn follow(&self, routes: &LocalRoutes, entry: PortVc, header: Header, random: &mut Stream) -> Step {
+        if let Some((group, in_group)) = self.ahead(routes, header) {
+            let (hop, port) = routes.towards(group, in_group, random).expect("the detour goes on");
             return routes.step(entry, hop, port, header);
         }
         routes.minimal_step(entry, straight_on(header), random)
@@ -155,7 +155,7 @@ impl Detours {
     }
 
     /// All steps that a packet may make which starts on a detour or is on one.
-    pub(super) fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    pub(super) fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         let routes = self.tables.routes(router);
         if header.leg != START {
             return self.possible_on_way(&routes, entry, header, steps);
@@ -165,15 +165,15 @@ impl Detours {
             ValiantTarget::Router | ValiantTarget::Node => self.tables.topology.routers_per_group(),
         };
         for group in 0..self.tables.topology.groups() {
-            for place in 0..places {
-                self.possible_on_way(&routes, entry, self.set_out(header, (group, place)), steps);
+            for in_group in 0..places {
+                self.possible_on_way(&routes, entry, self.set_out(header, (group, in_group)), steps);
             }
         }
     }
 
-    fn possible_on_way(&self, routes: &LocalRoutes, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        if let Some((group, place)) = self.ahead(routes, header) {
-            let hops = routes.all_towards(group, place);
+    fn possible_on_way(&self, routes: &LocalRoutes, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
+        if let Some((group, in_group)) = self.ahead(routes, header) {
+            let hops = routes.all_towards(group, in_group);
             steps.extend(hops.into_iter().map(|(hop, port)| routes.step(entry, hop, port, header)));
             return;
         }
@@ -185,9 +185,10 @@ impl Detours {
     /// Where a packet on a detour turns, unless it is there or past it.
     #[inline]
     fn ahead(&self, routes: &LocalRoutes, header: Header) -> Option<(u32, u32)> {
-        let (group, place) = (header.via() >> 16, header.via() & 0xffff);
-        let reached = group == routes.group && (self.choice.target == ValiantTarget::Group || place == routes.place);
-        (header.leg == DETOUR && !reached).then_some((group, place))
+        let (group, in_group) = (header.via() >> 16, header.via() & 0xffff);
+        let reached =
+            group == routes.group && (self.choice.target == ValiantTarget::Group || in_group == routes.in_group);
+        (header.leg == DETOUR && !reached).then_some((group, in_group))
     }
 
     pub(super) fn describe(&self) -> String {

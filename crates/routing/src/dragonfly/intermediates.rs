@@ -12,7 +12,7 @@ use tailback_random::Stream;
 use tailback_topology::{Dragonfly, Topology};
 
 use super::local_routes::LocalRoutes;
-use crate::{Header, Lane};
+use crate::{Header, PortVc};
 
 /// How far a packet follows its detour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,8 +110,8 @@ impl IntermediateChoice {
         }
     }
 
-    /// Draws where a packet that came in by `entry` from its source shall turn: a group and a place in it.
-    pub(super) fn draw(self, routes: &LocalRoutes, entry: Lane, header: &Header, random: &mut Stream) -> (u32, u32) {
+    /// Draws where a packet that came in by `entry` from its source shall turn: a group and a router in it.
+    pub(super) fn draw(self, routes: &LocalRoutes, entry: PortVc, header: &Header, random: &mut Stream) -> (u32, u32) {
         if self.target == ValiantTarget::Node {
             return self.draw_node(routes, entry, header, random);
         }
@@ -125,22 +125,22 @@ impl IntermediateChoice {
                 other + u32::from(other >= routes.group)
             }
         };
-        let place = match self.target {
+        let in_group = match self.target {
             ValiantTarget::Group => 0,
             _ => random.below(topology.routers_per_group()),
         };
-        (group, place)
+        (group, in_group)
     }
 
     /// Draws a node, and returns where its router is.
-    fn draw_node(self, routes: &LocalRoutes, entry: Lane, header: &Header, random: &mut Stream) -> (u32, u32) {
+    fn draw_node(self, routes: &LocalRoutes, entry: PortVc, header: &Header, random: &mut Stream) -> (u32, u32) {
         let topology = &routes.tables.topology;
         let (p, group_nodes) = (topology.nodes_per_router(), nodes_per_group(topology));
-        let node = |group, place, port| topology.router_at(group, place) * p + u32::from(port);
+        let node = |group, in_group, port| topology.router_at(group, in_group) * p + u32::from(port);
         let group = |group: u32| group * group_nodes..(group + 1) * group_nodes;
-        let source = node(routes.group, routes.place, entry.port);
-        let (destination_group, place, port) = Dragonfly::locate(header.destination());
-        let destination = node(destination_group, place, port);
+        let source = node(routes.group, routes.in_group, entry.port);
+        let (destination_group, in_group, port) = Dragonfly::locate(header.destination());
+        let destination = node(destination_group, in_group, port);
         let [source, destination] = [source, destination].map(|node| node..node + 1);
         let (among, except) = match self.intermediates {
             Intermediates::Anywhere => (0..topology.nodes(), [source, destination]),
@@ -152,7 +152,7 @@ impl IntermediateChoice {
         let except = disjoint(except);
         let left_out: u32 = except.iter().map(|span| span.end - span.start).sum();
         let drawn = random.below(among.end - among.start - left_out);
-        topology.place(nth_outside(among.start + drawn, &except) / p)
+        topology.position(nth_outside(among.start + drawn, &except) / p)
     }
 
     /// How it is called.
@@ -236,7 +236,7 @@ mod tests {
         const DRAWS_PER_NODE: f64 = 500.0;
         let tables = tables(2, 2, 1);
         let choice = IntermediateChoice { target: ValiantTarget::Node, intermediates };
-        let (entry, header) = (Lane { port: 0, vc: 0 }, Header::new(tables.topology.locator(destination)));
+        let (entry, header) = (PortVc { port: 0, vc: 0 }, Header::new(tables.topology.locator(destination)));
         let nodes = match intermediates {
             Intermediates::LikeDestination if destination < 4 => 2.0,
             Intermediates::Anywhere => 10.0,
@@ -251,8 +251,8 @@ mod tests {
         let mut random = Stream::new(5, 0, 0);
         let mut found = BTreeMap::new();
         for _ in 0..(nodes * DRAWS_PER_NODE) as u32 {
-            let (group, place) = choice.draw(&tables.routes(0), entry, &header, &mut random);
-            *found.entry(tables.topology.router_at(group, place)).or_default() += 1.0 / DRAWS_PER_NODE;
+            let (group, in_group) = choice.draw(&tables.routes(0), entry, &header, &mut random);
+            *found.entry(tables.topology.router_at(group, in_group)).or_default() += 1.0 / DRAWS_PER_NODE;
         }
         found
     }

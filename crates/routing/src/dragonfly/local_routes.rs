@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tailback_random::Stream;
 use tailback_topology::{Dragonfly, GlobalLink, Locator, Peer, Port, RouterId, Topology};
 
-use crate::{Header, Hop, Lane, PortSet, Step, VcSequence};
+use crate::{Header, Hop, PortSet, PortVc, Step, VcSequence};
 
 /// The links of one group to each other group.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ struct Gateways {
     /// Where the links to a group start in `links`; one more at the end.
     starts: Vec<u32>,
     links: Vec<GlobalLink>,
-    /// By link: the router at its other end, by its place there.
+    /// By link: the router at its other end, by its number in its group.
     ends: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ impl Gateways {
             starts.push(links.len() as u32);
         }
         let end = |link: &GlobalLink| match topology.peer(topology.router_at(group, link.router), link.port) {
-            Peer::Router { router, .. } => topology.place(router).1,
+            Peer::Router { router, .. } => topology.position(router).1,
             other => unreachable!("a global link leads to {other:?}"),
         };
         let ends = links.iter().map(end).collect();
@@ -60,15 +60,15 @@ impl RouteTables {
         Self { topology, sequence, gateways }
     }
 
-    /// The number of links of a minimal path from a router to another one, each given by its group and its place there.
+    /// The number of links of a minimal path from a router to another one, each given by its group and its number in it.
     pub(super) fn distance(&self, from: (u32, u32), to: (u32, u32)) -> u32 {
         if from.0 == to.0 {
             return u32::from(from.1 != to.1);
         }
         let gateways = &self.gateways[from.0 as usize];
         let range = gateways.range(to.0);
-        let ways = gateways.links[range.clone()].iter().zip(&gateways.ends[range]);
-        let links = ways.map(|(link, &end)| 1 + u32::from(link.router != from.1) + u32::from(end != to.1));
+        let links_and_ends = gateways.links[range.clone()].iter().zip(&gateways.ends[range]);
+        let links = links_and_ends.map(|(link, &end)| 1 + u32::from(link.router != from.1) + u32::from(end != to.1));
         links.min().expect("all groups are joined")
     }
 
@@ -78,13 +78,13 @@ impl RouteTables {
     }
 
     pub(super) fn routes(self: &Arc<Self>, router: RouterId) -> LocalRoutes {
-        let (group, place) = self.topology.place(router);
+        let (group, in_group) = self.topology.position(router);
         let nodes = self.topology.nodes_per_router() as Port;
         let first_global = u32::from(nodes) + self.topology.routers_per_group() - 1;
         let gateways = Arc::clone(&self.gateways[group as usize]);
         let (first_global, tables) = (first_global as u16, Arc::clone(self));
         let behind = |offset: u32| match self.topology.peer(router, (u32::from(first_global) + offset) as Port) {
-            Peer::Router { router, .. } => self.topology.place(router).0,
+            Peer::Router { router, .. } => self.topology.position(router).0,
             _ => group,
         };
         let links = self.topology.global_links_per_router();
@@ -95,7 +95,7 @@ impl RouteTables {
         let globals = globals.filter(|port| behind[usize::from(u16::from(port) - first_global)] != group);
         let mut routes = LocalRoutes {
             group,
-            place,
+            in_group,
             nodes,
             first_global,
             ports: [locals, globals],
@@ -131,7 +131,7 @@ impl RouteTables {
 #[derive(Clone, Debug)]
 pub(super) struct LocalRoutes {
     pub(super) group: u32,
-    pub(super) place: u32,
+    pub(super) in_group: u32,
     nodes: Port,
     first_global: u16,
     /// By kind of link: the ports that have one.
@@ -149,8 +149,8 @@ impl LocalRoutes {
     /// Whether a packet is at the router of its destination.
     #[inline]
     pub(super) fn is_last(&self, header: &Header) -> bool {
-        let (group, place, _) = Dragonfly::locate(header.destination());
-        (group, place) == (self.group, self.place)
+        let (group, in_group, _) = Dragonfly::locate(header.destination());
+        (group, in_group) == (self.group, self.in_group)
     }
 
     /// The kind of link behind a port, `None` for a terminal.
@@ -167,29 +167,29 @@ impl LocalRoutes {
 
     /// The step by a link of kind `hop` behind `port`, for a packet that came in by `entry`.
     #[inline]
-    pub(super) fn step(&self, entry: Lane, hop: Hop, port: Port, header: Header) -> Step {
+    pub(super) fn step(&self, entry: PortVc, hop: Hop, port: Port, header: Header) -> Step {
         let sequence = &self.tables.sequence;
         let vc = match self.kind(entry.port) {
             None => sequence.first(hop),
             Some(from) => sequence.next(from, entry.vc, hop),
         };
-        Step::by(Lane { port, vc }, header)
+        Step::by(PortVc { port, vc }, header)
     }
 
     /// The step of a packet that is where it wanted to go.
     #[inline]
     pub(super) fn eject(&self, port: Port, header: Header) -> Step {
-        Step::by(Lane { port, vc: 0 }, header)
+        Step::by(PortVc { port, vc: 0 }, header)
     }
 
-    /// The next hop of a minimal path to the router at `place` of `group`; `None` at that router. Among equally
+    /// The next hop of a minimal path to the router `in_group` of `group`; `None` at that router. Among equally
     /// good links one is drawn.
     #[inline]
-    pub(super) fn towards(&self, group: u32, place: u32, random: &mut Stream) -> Option<(Hop, Port)> {
+    pub(super) fn towards(&self, group: u32, in_group: u32, random: &mut Stream) -> Option<(Hop, Port)> {
         if group != self.group {
             return Some(self.towards_group(group, random));
         }
-        (place != self.place).then(|| (Hop::Local, self.local_port(place)))
+        (in_group != self.in_group).then(|| (Hop::Local, self.local_port(in_group)))
     }
 
     /// The next hop of a minimal path to another group: by a link of this router if it has one, else by a router
@@ -210,8 +210,8 @@ impl LocalRoutes {
     }
 
     fn draw_towards_group(&self, group: u32, random: &mut Stream) -> (Hop, Port) {
-        let drawn = random.below(self.exits(self.place, group).count() as u32) as usize;
-        self.by(self.exits(self.place, group).nth(drawn).expect("the draw is below the count"))
+        let drawn = random.below(self.exits(self.in_group, group).count() as u32) as usize;
+        self.by(self.exits(self.in_group, group).nth(drawn).expect("the draw is below the count"))
     }
 
     /// The port of the next hop to another group if there is only one, else that of a terminal.
@@ -224,32 +224,32 @@ impl LocalRoutes {
 
     /// The port of a minimal next hop, always the same one; `None` at the router itself.
     #[inline]
-    pub(super) fn first_towards(&self, group: u32, place: u32) -> Option<Port> {
+    pub(super) fn first_towards(&self, group: u32, in_group: u32) -> Option<Port> {
         if group == self.group {
-            return (place != self.place).then(|| self.local_port(place));
+            return (in_group != self.in_group).then(|| self.local_port(in_group));
         }
         let port = self.towards[group as usize];
         if self.kind(port).is_some() {
             return Some(port);
         }
-        self.all_towards(group, place).first().map(|(_, port)| *port)
+        self.all_towards(group, in_group).first().map(|(_, port)| *port)
     }
 
-    /// The router by which minimal paths lead to another group, by its place, and the number of its global link. The first
+    /// The router by which minimal paths lead to another group, by its number in this one, and the number of its global link. The first
     /// one where there are several; none for the own group.
     #[inline]
     pub(super) fn gateway(&self, group: u32) -> Option<(u32, u32)> {
         let links = self.gateways.to(group);
-        let link = links.iter().find(|link| link.router == self.place).or(links.first())?;
+        let link = links.iter().find(|link| link.router == self.in_group).or(links.first())?;
         Some((link.router, self.number(link.port) as u32))
     }
 
-    /// The links by which minimal paths lead to another group from the router at `place` of this one: its own if it has
+    /// The links by which minimal paths lead to another group from the router `in_group` of this one: its own if it has
     /// any, else those of all others.
-    pub(super) fn exits(&self, place: u32, group: u32) -> impl Iterator<Item = GlobalLink> {
+    pub(super) fn exits(&self, in_group: u32, group: u32) -> impl Iterator<Item = GlobalLink> {
         let links = self.gateways.to(group);
-        let here = links.iter().any(|link| link.router == place);
-        links.iter().copied().filter(move |link| (link.router == place) == here)
+        let here = links.iter().any(|link| link.router == in_group);
+        links.iter().copied().filter(move |link| (link.router == in_group) == here)
     }
 
     /// The ports of links of a kind; open ports are not among them.
@@ -291,37 +291,37 @@ impl LocalRoutes {
         usize::from(u16::from(port) - self.first_global)
     }
 
-    /// The place of the router behind a local port.
+    /// The number in its group of the router behind a local port.
     pub(super) fn place_behind(&self, port: Port) -> u32 {
         let index = u32::from(port - self.nodes);
-        index + u32::from(index >= self.place)
+        index + u32::from(index >= self.in_group)
     }
 
     /// All hops that [`LocalRoutes::towards`] may choose.
-    pub(super) fn all_towards(&self, group: u32, place: u32) -> Vec<(Hop, Port)> {
+    pub(super) fn all_towards(&self, group: u32, in_group: u32) -> Vec<(Hop, Port)> {
         if group == self.group {
-            return if place == self.place { Vec::new() } else { vec![(Hop::Local, self.local_port(place))] };
+            return if in_group == self.in_group { Vec::new() } else { vec![(Hop::Local, self.local_port(in_group))] };
         }
-        self.exits(self.place, group).map(|link| self.by(link)).collect()
+        self.exits(self.in_group, group).map(|link| self.by(link)).collect()
     }
 
-    /// The place of a router at which minimal paths from here enter `group`.
+    /// The number in this group of a router at which minimal paths from here enter `group`.
     pub(super) fn entrance(&self, group: u32) -> u32 {
         if group == self.group {
-            return self.place;
+            return self.in_group;
         }
         let links = self.gateways.to(group);
-        let first = links.iter().position(|link| link.router == self.place).unwrap_or(0);
+        let first = links.iter().position(|link| link.router == self.in_group).unwrap_or(0);
         self.gateways.ends[self.gateways.range(group)][first]
     }
 
     #[inline]
     fn by(&self, link: GlobalLink) -> (Hop, Port) {
-        if link.router == self.place { (Hop::Global, link.port) } else { (Hop::Local, self.local_port(link.router)) }
+        if link.router == self.in_group { (Hop::Global, link.port) } else { (Hop::Local, self.local_port(link.router)) }
     }
 
     #[inline]
-    fn local_port(&self, place: u32) -> Port {
-        self.nodes + (place - u32::from(place > self.place)) as Port
+    fn local_port(&self, in_group: u32) -> Port {
+        self.nodes + (in_group - u32::from(in_group > self.in_group)) as Port
     }
 }

@@ -9,7 +9,7 @@ use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, VcSequence, View};
+use crate::{Agent, ChannelKind, Header, PortVc, Routing, Step, VcSequence, View};
 
 const PATHS: &[&str] = &["l", "l?gl?"];
 
@@ -73,7 +73,7 @@ impl Routing for Minimal {
         self.tables.sequence.moves(PATHS)
     }
 
-    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         let routes = self.tables.routes(router);
         for header in self.tables.headers(header) {
             routes.minimal_steps(entry, header, steps);
@@ -91,17 +91,17 @@ struct MinimalAgent {
 
 impl Agent for MinimalAgent {
     #[inline]
-    fn route(&mut self, entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: PortVc, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         self.routes.minimal_step(entry, *header, random)
     }
 
-    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
         self.routes.is_last(header)
     }
 
-    fn only_port(&self, _entry: Lane, header: &Header) -> Option<Port> {
-        let (group, place, port) = Dragonfly::locate(header.destination());
-        match self.routes.all_towards(group, place)[..] {
+    fn only_port(&self, _entry: PortVc, header: &Header) -> Option<Port> {
+        let (group, in_group, port) = Dragonfly::locate(header.destination());
+        match self.routes.all_towards(group, in_group)[..] {
             [] => Some(port),
             [(_, port)] => Some(port),
             _ => None,
@@ -112,21 +112,21 @@ impl Agent for MinimalAgent {
 impl LocalRoutes {
     /// The next step of a minimal path to the destination.
     #[inline]
-    pub(super) fn minimal_step(&self, entry: Lane, header: Header, random: &mut Stream) -> Step {
-        let (group, place, port) = Dragonfly::locate(header.destination());
-        match self.towards(group, place, random) {
+    pub(super) fn minimal_step(&self, entry: PortVc, header: Header, random: &mut Stream) -> Step {
+        let (group, in_group, port) = Dragonfly::locate(header.destination());
+        match self.towards(group, in_group, random) {
             Some((hop, port)) => self.step(entry, hop, port, header),
             None => self.eject(port, header),
         }
     }
 
     /// All steps that [`LocalRoutes::minimal_step`] may choose.
-    pub(super) fn minimal_steps(&self, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        let (group, place, port) = Dragonfly::locate(header.destination());
+    pub(super) fn minimal_steps(&self, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
+        let (group, in_group, port) = Dragonfly::locate(header.destination());
         if self.is_last(&header) {
             steps.push(self.eject(port, header));
         }
-        let hops = self.all_towards(group, place);
+        let hops = self.all_towards(group, in_group);
         steps.extend(hops.into_iter().map(|(hop, port)| self.step(entry, hop, port, header)));
     }
 }

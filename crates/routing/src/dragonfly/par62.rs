@@ -23,7 +23,7 @@ use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, PortSet, Routing, Step, VcSequence, View};
+use crate::{Agent, ChannelKind, Header, Hop, Interests, PortSet, PortVc, Routing, Step, VcSequence, View};
 
 /// The channels in the order in which packets use them, and all paths that they take.
 const ORDER: &str = "l0 l1 g0 l2 l3 g1 l4 l5";
@@ -95,25 +95,25 @@ impl Routing for Par62 {
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        let ways = Ways { routes: self.tables.routes(router) };
-        Box::new(Par62Agent { ways, rule: self.rule, found: Vec::new() })
+        let alternatives = Alternatives { routes: self.tables.routes(router) };
+        Box::new(Par62Agent { alternatives, rule: self.rule, found: Vec::new() })
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
         self.tables.sequence.moves(PATHS)
     }
 
-    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
-        let ways = Ways { routes: self.tables.routes(router) };
+    fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
+        let alternatives = Alternatives { routes: self.tables.routes(router) };
         for header in self.tables.headers(header) {
-            if ways.must_leave(entry, &header) {
-                ways.others(entry, header, None, |step| steps.push(step));
+            if alternatives.must_leave(entry, &header) {
+                alternatives.others(entry, header, None, |step| steps.push(step));
                 continue;
             }
             let mut minimal = Vec::new();
-            ways.routes.minimal_steps(entry, header, &mut minimal);
+            alternatives.routes.minimal_steps(entry, header, &mut minimal);
             for step in minimal {
-                ways.others(entry, header, Some(step.port), |step| steps.push(step));
+                alternatives.others(entry, header, Some(step.port), |step| steps.push(step));
                 steps.push(step);
             }
         }
@@ -122,19 +122,19 @@ impl Routing for Par62 {
     fn describe(&self) -> String {
         let Rule { share, packet } = self.rule;
         format!(
-            "PAR6/2, other ways with less than {share} % of a queue of {packet} flits or more, virtual channels {ORDER}"
+            "PAR6/2, others with less than {share} % of a queue of {packet} flits or more, virtual channels {ORDER}"
         )
     }
 }
 
 /// The paths that lead on from a router.
-struct Ways {
+struct Alternatives {
     routes: LocalRoutes,
 }
 
-impl Ways {
+impl Alternatives {
     /// The global hops that a packet has made, and the local ones in the group it is in.
-    fn hops(&self, entry: Lane) -> (u8, u8) {
+    fn hops(&self, entry: PortVc) -> (u8, u8) {
         match self.routes.kind(entry.port) {
             None => (0, 0),
             Some(Hop::Local) => (entry.vc / 2, entry.vc % 2 + 1),
@@ -143,13 +143,13 @@ impl Ways {
     }
 
     /// Whether a packet has to leave its source group from here, by whatever link.
-    fn must_leave(&self, entry: Lane, header: &Header) -> bool {
+    fn must_leave(&self, entry: PortVc, header: &Header) -> bool {
         let (group, _, _) = Dragonfly::locate(header.destination());
         self.hops(entry) == (0, 2) && group != self.routes.group
     }
 
     /// Shows all steps that a packet may make instead of the minimal one by port `minimal`; none where it must leave.
-    fn others(&self, entry: Lane, header: Header, minimal: Option<Port>, mut show: impl FnMut(Step)) {
+    fn others(&self, entry: PortVc, header: Header, minimal: Option<Port>, mut show: impl FnMut(Step)) {
         let routes = &self.routes;
         let (group, _, _) = Dragonfly::locate(header.destination());
         let minimal_is_local = minimal.is_some_and(|port| routes.kind(port) == Some(Hop::Local));
@@ -174,7 +174,7 @@ impl Ways {
 }
 
 struct Par62Agent {
-    ways: Ways,
+    alternatives: Alternatives,
     rule: Rule,
     /// The paths that will do for the packet that is being routed.
     found: Vec<Step>,
@@ -182,9 +182,9 @@ struct Par62Agent {
 
 impl Par62Agent {
     /// A step to another group, by any link: by one with room if there is one.
-    fn leave(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        let Self { ways, rule, found } = self;
-        ways.others(entry, *header, None, |step| found.push(step));
+    fn leave(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
+        let Self { alternatives, rule, found } = self;
+        alternatives.others(entry, *header, None, |step| found.push(step));
         if found.iter().any(|step| rule.has_room(view, step)) {
             found.retain(|step| rule.has_room(view, step));
         }
@@ -199,19 +199,19 @@ impl Par62Agent {
 }
 
 impl Agent for Par62Agent {
-    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        if self.ways.must_leave(entry, header) {
+    fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
+        if self.alternatives.must_leave(entry, header) {
             return self.leave(entry, header, view, random);
         }
-        let minimal = self.ways.routes.minimal_step(entry, *header, random);
-        if self.ways.routes.kind(minimal.port).is_none() {
+        let minimal = self.alternatives.routes.minimal_step(entry, *header, random);
+        if self.alternatives.routes.kind(minimal.port).is_none() {
             return minimal;
         }
         let queue = view.waiting(minimal.port);
         if queue >= self.rule.packet {
-            let Self { ways, rule, found } = self;
+            let Self { alternatives, rule, found } = self;
             let accepts = |step: &Step| rule.accepts(view, queue, step);
-            ways.others(entry, *header, Some(minimal.port), |step| {
+            alternatives.others(entry, *header, Some(minimal.port), |step| {
                 if accepts(&step) {
                     found.push(step);
                 }
@@ -220,8 +220,8 @@ impl Agent for Par62Agent {
         self.draw(random).unwrap_or(minimal)
     }
 
-    fn ejects(&self, entry: Lane, header: &Header) -> bool {
-        self.ways.routes.is_last(header) && !self.ways.must_leave(entry, header)
+    fn ejects(&self, entry: PortVc, header: &Header) -> bool {
+        self.alternatives.routes.is_last(header) && !self.alternatives.must_leave(entry, header)
     }
 }
 
@@ -243,7 +243,7 @@ mod tests {
     }
 
     /// The ports and channels that packets from router 0 of group 0 to a node take, in many draws.
-    fn taken(node: u32, entry: Lane, view: &Sketch) -> BTreeSet<(Port, u8)> {
+    fn taken(node: u32, entry: PortVc, view: &Sketch) -> BTreeSet<(Port, u8)> {
         let routing = routing(4, 2, 9);
         let (mut agent, mut random) = (routing.agent(0), Stream::new(1, 0, 0));
         let header = Header::new(routing.tables.topology.locator(node));
@@ -251,7 +251,7 @@ mod tests {
         (0..200).map(|_| route()).map(|step| (step.port, step.vc)).collect()
     }
 
-    const NODE: Lane = Lane { port: 0, vc: 0 };
+    const NODE: PortVc = PortVc { port: 0, vc: 0 };
     /// A packet for group 8, which router 0 has a link to by port 5, and one for the next router, behind port 2.
     const FAR: u32 = 64;
     const NEAR: u32 = 2;
@@ -261,9 +261,9 @@ mod tests {
         let busy = Sketch::new().with([5], Sketch::ROUND_TRIP + RULE.packet - 1);
         for view in [Sketch::new(), busy] {
             assert_eq!(taken(FAR, NODE, &view), BTreeSet::from([(5, 0)]));
-            assert_eq!(taken(FAR, Lane { port: 3, vc: 0 }, &view), BTreeSet::from([(5, 0)]));
+            assert_eq!(taken(FAR, PortVc { port: 3, vc: 0 }, &view), BTreeSet::from([(5, 0)]));
         }
-        assert_eq!(taken(0, Lane { port: 6, vc: 1 }, &Sketch::new()), BTreeSet::from([(0, 0)]));
+        assert_eq!(taken(0, PortVc { port: 6, vc: 1 }, &Sketch::new()), BTreeSet::from([(0, 0)]));
     }
 
     #[test]
@@ -271,18 +271,18 @@ mod tests {
         let queue = |port| Sketch::new().with([port], Sketch::ROUND_TRIP + RULE.packet);
         // At its source, by a global link; a hop later also by a local one.
         assert_eq!(taken(FAR, NODE, &queue(5)), BTreeSet::from([(6, 0)]));
-        assert_eq!(taken(FAR, Lane { port: 3, vc: 0 }, &queue(5)), BTreeSet::from([(6, 0), (2, 1), (3, 1), (4, 1)]));
+        assert_eq!(taken(FAR, PortVc { port: 3, vc: 0 }, &queue(5)), BTreeSet::from([(6, 0), (2, 1), (3, 1), (4, 1)]));
         // After two hops it must leave, whatever the queues.
         let everywhere = Sketch::new().with(2..7, Sketch::CAPACITY);
-        assert_eq!(taken(FAR, Lane { port: 3, vc: 1 }, &everywhere), BTreeSet::from([(5, 0), (6, 0)]));
-        assert_eq!(taken(FAR, Lane { port: 3, vc: 1 }, &Sketch::new().with([5], 93)), BTreeSet::from([(6, 0)]));
+        assert_eq!(taken(FAR, PortVc { port: 3, vc: 1 }, &everywhere), BTreeSet::from([(5, 0), (6, 0)]));
+        assert_eq!(taken(FAR, PortVc { port: 3, vc: 1 }, &Sketch::new().with([5], 93)), BTreeSet::from([(6, 0)]));
         // In the group where it ends, by a local link, once.
         assert_eq!(taken(NEAR, NODE, &queue(2)), BTreeSet::from([(3, 0), (4, 0)]));
-        assert_eq!(taken(NEAR, Lane { port: 6, vc: 0 }, &queue(2)), BTreeSet::from([(3, 2), (4, 2)]));
+        assert_eq!(taken(NEAR, PortVc { port: 6, vc: 0 }, &queue(2)), BTreeSet::from([(3, 2), (4, 2)]));
         let local = Sketch::new().with([2], 90);
-        assert_eq!(taken(NEAR, Lane { port: 3, vc: 0 }, &local), BTreeSet::from([(2, 1)]));
+        assert_eq!(taken(NEAR, PortVc { port: 3, vc: 0 }, &local), BTreeSet::from([(2, 1)]));
         // In another group, where the path on is a global link, not at all.
-        assert_eq!(taken(FAR, Lane { port: 6, vc: 0 }, &Sketch::new().with([5], 90)), BTreeSet::from([(5, 1)]));
+        assert_eq!(taken(FAR, PortVc { port: 6, vc: 0 }, &Sketch::new().with([5], 90)), BTreeSet::from([(5, 1)]));
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
         for (a, h, g) in [(4, 2, 9), (3, 1, 3), (3, 1, 4), (4, 1, 2), (4, 2, 4), (2, 1, 1)] {
             let routing = routing(a, h, g);
             let topology = &routing.tables.topology;
-            let mut here: BTreeSet<(RouterId, Lane, Header)> = (0..topology.nodes())
+            let mut here: BTreeSet<(RouterId, PortVc, Header)> = (0..topology.nodes())
                 .flat_map(|to| (0..topology.routers()).map(move |from| (from, to)))
                 .map(|(from, to)| (from, NODE, Header::new(topology.locator(to))))
                 .collect();
@@ -319,7 +319,7 @@ mod tests {
                     routing.possible(router, entry, header, &mut steps);
                     assert!(!steps.is_empty(), "a packet is caught in router {router}: {header:?} by {entry:?}");
                     next.extend(steps.into_iter().filter_map(|step| match topology.peer(router, step.port) {
-                        Peer::Router { router, port } => Some((router, Lane { port, vc: step.vc }, step.header)),
+                        Peer::Router { router, port } => Some((router, PortVc { port, vc: step.vc }, step.header)),
                         Peer::Node(node) => {
                             assert_eq!(topology.locator(node), header.destination());
                             None

@@ -11,7 +11,7 @@ use super::detours::{self, Candidate, Detours, START, straight_on};
 use super::local_routes::LocalRoutes;
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, Changes, ChannelKind, Header, Interests, Lane, Notice, Routing, Step, View};
+use crate::{Agent, Changes, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
@@ -118,7 +118,7 @@ impl Routing for Piggyback {
         self.detours.moves()
     }
 
-    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         // Minimal paths are among those with detours: to where the packet already is.
         self.detours.possible(router, entry, header, steps);
     }
@@ -147,7 +147,7 @@ const VCS_MAX: usize = 16;
 
 impl PiggybackAgent {
     /// Where the head of a queue would detour: drawn once.
-    fn detour(&mut self, entry: Lane, header: &Header, random: &mut Stream) -> (u32, u32) {
+    fn detour(&mut self, entry: PortVc, header: &Header, random: &mut Stream) -> (u32, u32) {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         if self.drawn.len() <= queue {
             self.drawn.resize(queue + 1, None);
@@ -156,7 +156,7 @@ impl PiggybackAgent {
     }
 
     /// The path by which a packet leaves its source router, which is not its last, as things are now.
-    fn decide(&mut self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Candidate {
+    fn decide(&mut self, entry: PortVc, header: Header, view: &dyn View, random: &mut Stream) -> Candidate {
         let via = self.detour(entry, &header, random);
         let candidates = self.detours.candidates(&self.routes, entry, header, via, random);
         let queue = |candidate: &Candidate| view.occupancy(candidate.step.port, candidate.step.vc);
@@ -168,14 +168,15 @@ impl PiggybackAgent {
     /// Whether the global link of a minimal path to another group is saturated, as far as this router has heard.
     fn minimal_link_is_saturated(&self, header: &Header, view: &dyn View) -> bool {
         let (group, _, _) = Dragonfly::locate(header.destination());
-        let Some((place, offset)) = self.routes.gateway(group) else { return false };
-        let saturated = if place == self.routes.place { self.saturated } else { view.board().word(place as usize) };
+        let Some((in_group, offset)) = self.routes.gateway(group) else { return false };
+        let saturated =
+            if in_group == self.routes.in_group { self.saturated } else { view.board().word(in_group as usize) };
         saturated & 1 << offset != 0
     }
 }
 
 impl Agent for PiggybackAgent {
-    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         if header.leg == START && !self.routes.is_last(header) {
             let Candidate { header, step, .. } = self.decide(entry, *header, view, random);
             // Among equally good links one is drawn again.
@@ -187,11 +188,11 @@ impl Agent for PiggybackAgent {
         self.detours.follow(&self.routes, entry, header, random).settled(settled)
     }
 
-    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
         self.routes.is_last(header) && (header.leg == START || self.detours.ejects(&self.routes, header))
     }
 
-    fn head_arrived(&mut self, entry: Lane, _header: &Header) -> Option<Port> {
+    fn head_arrived(&mut self, entry: PortVc, _header: &Header) -> Option<Port> {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         if let Some(drawn) = self.drawn.get_mut(queue) {
             *drawn = None;
@@ -220,9 +221,9 @@ impl Agent for PiggybackAgent {
         bytes.extend(self.saturated.to_le_bytes());
         bytes.extend((self.drawn.len() as u64).to_le_bytes());
         for drawn in &self.drawn {
-            let (group, place) = drawn.unwrap_or((u32::MAX, u32::MAX));
+            let (group, in_group) = drawn.unwrap_or((u32::MAX, u32::MAX));
             bytes.extend(group.to_le_bytes());
-            bytes.extend(place.to_le_bytes());
+            bytes.extend(in_group.to_le_bytes());
         }
     }
 

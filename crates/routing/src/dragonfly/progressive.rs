@@ -11,7 +11,7 @@ use super::detours::{Detours, START, STRAIGHT, straight_on};
 use super::intermediates::{INTERMEDIATES, IntermediateChoice, ValiantTarget};
 use super::local_routes::LocalRoutes;
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Hop, Interests, Lane, Routing, Step, VcSequence, View};
+use crate::{Agent, ChannelKind, Header, Hop, Interests, PortVc, Routing, Step, VcSequence, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
@@ -77,7 +77,7 @@ impl Routing for Progressive {
         self.detours.tables.sequence.moves(PATHS)
     }
 
-    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         if header.leg != START && header.leg != PROVISIONAL {
             return self.detours.possible(router, entry, header, steps);
         }
@@ -105,7 +105,7 @@ impl Progressive {
         &self,
         routes: &LocalRoutes,
         router: RouterId,
-        entry: Lane,
+        entry: PortVc,
         start: Header,
         steps: &mut Vec<Step>,
     ) {
@@ -115,8 +115,8 @@ impl Progressive {
             if group == routes.group {
                 continue; // packets that stay in their group go straight
             }
-            for place in 0..topology.routers_per_group() {
-                self.detours.possible(router, entry, self.detours.set_out(start, (via, place)), steps);
+            for in_group in 0..topology.routers_per_group() {
+                self.detours.possible(router, entry, self.detours.set_out(start, (via, in_group)), steps);
             }
         }
     }
@@ -130,7 +130,7 @@ struct ProgressiveAgent {
 
 impl ProgressiveAgent {
     /// The header with which a packet leaves this router.
-    fn decide(&self, entry: Lane, header: Header, view: &dyn View, random: &mut Stream) -> Header {
+    fn decide(&self, entry: PortVc, header: Header, view: &dyn View, random: &mut Stream) -> Header {
         let (group, _, _) = Dragonfly::locate(header.destination());
         if group == self.routes.group {
             return straight_on(header);
@@ -152,7 +152,7 @@ fn stay(header: Header) -> Header {
 }
 
 impl Agent for ProgressiveAgent {
-    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         let undecided = header.leg == START || header.leg == PROVISIONAL;
         let header = if undecided { self.decide(entry, *header, view, random) } else { *header };
         if header.leg == PROVISIONAL {
@@ -164,7 +164,7 @@ impl Agent for ProgressiveAgent {
         self.detours.follow(&self.routes, entry, header, random)
     }
 
-    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
         // Packets that stay in their group go straight.
         let undecided = header.leg == START || header.leg == PROVISIONAL;
         if undecided { self.routes.is_last(header) } else { self.detours.ejects(&self.routes, header) }

@@ -11,7 +11,7 @@ use super::detours::{self, Candidate, Detours, START, straight_on};
 use super::local_routes::LocalRoutes;
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, View};
+use crate::{Agent, ChannelKind, Header, PortVc, Routing, Step, View};
 
 /// The parameters of all UGALs.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -68,7 +68,7 @@ impl UgalState {
     /// Where a packet goes next, where `queue` is the length of the queue of a path.
     pub(super) fn route(
         &self,
-        entry: Lane,
+        entry: PortVc,
         header: Header,
         random: &mut Stream,
         queue: impl Fn(&Candidate) -> u32,
@@ -83,7 +83,7 @@ impl UgalState {
     }
 
     /// The header with which a packet leaves its source router.
-    fn decide(&self, entry: Lane, header: Header, random: &mut Stream, queue: impl Fn(&Candidate) -> u32) -> Header {
+    fn decide(&self, entry: PortVc, header: Header, random: &mut Stream, queue: impl Fn(&Candidate) -> u32) -> Header {
         if self.routes.is_last(&header) {
             return straight_on(header);
         }
@@ -117,7 +117,7 @@ impl Routing for UgalLocal {
         self.detours.moves()
     }
 
-    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         // Minimal paths are among those with detours: to where the packet already is.
         self.detours.possible(router, entry, header, steps);
     }
@@ -130,12 +130,12 @@ impl Routing for UgalLocal {
 struct UgalLocalAgent(UgalState);
 
 impl Agent for UgalLocalAgent {
-    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         let occupancy = self.0.rule.occupancy;
         self.0.route(entry, *header, random, |candidate| occupancy.of(view, &candidate.step))
     }
 
-    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
         self.0.ejects(header)
     }
 }

@@ -14,7 +14,7 @@ use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 use super::detours::{Candidate, Detours};
 use super::ugal::{PARAMETERS, Rule, UgalState};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, Changes, ChannelKind, Header, Hop, Interests, Lane, Notice, Routing, Step, View};
+use crate::{Agent, Changes, ChannelKind, Header, Hop, Interests, Notice, PortVc, Routing, Step, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const UGAL_GLOBAL: RoutingModel = RoutingModel {
@@ -60,7 +60,7 @@ impl Routing for UgalGlobal {
         self.detours.moves()
     }
 
-    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         // Minimal paths are among those with detours: to where the packet already is.
         self.detours.possible(router, entry, header, steps);
     }
@@ -90,7 +90,7 @@ impl UgalGlobalAgent {
         }
         let (mut sum, mut count) = (0, 0);
         for link in routes.exits(routes.place_behind(port), group) {
-            sum += if link.router == routes.place {
+            sum += if link.router == routes.in_group {
                 rule.occupancy.sum(view, link.port, self.transit_vc)
             } else {
                 view.board().number(link.router as usize, routes.number(link.port)).into()
@@ -102,11 +102,11 @@ impl UgalGlobalAgent {
 }
 
 impl Agent for UgalGlobalAgent {
-    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         self.state.route(entry, *header, random, |candidate| self.queue(candidate, view))
     }
 
-    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
         self.state.ejects(header)
     }
 
@@ -165,7 +165,7 @@ mod tests {
     fn detours(router: RouterId, view: &Sketch) -> u32 {
         let (mut agent, mut random) = (agent(router), Stream::new(3, 0, 0));
         let header = Header::new(dragonfly().locator(GROUP * 8 + 5));
-        let mut route = || agent.route(Lane { port: 0, vc: 0 }, &header, view, &mut random).header.nonminimal;
+        let mut route = || agent.route(PortVc { port: 0, vc: 0 }, &header, view, &mut random).header.nonminimal;
         (0..DRAWS).filter(|_| route()).count() as u32
     }
 
@@ -182,7 +182,7 @@ mod tests {
         let found = detours(0, &told);
         assert!((DRAWS * 3 / 4..DRAWS * 19 / 20).contains(&found), "{found} of {DRAWS}");
         // Where all queues are as long, detours are longer.
-        (0..4).for_each(|place| told.board.post(place, Notice { word: 0, list: vec![50, 50] }));
+        (0..4).for_each(|in_group| told.board.post(in_group, Notice { word: 0, list: vec![50, 50] }));
         assert_eq!(detours(0, &told.with([5, 6], 50)), 0);
         // At the gateway itself nobody needs to be told.
         assert!(detours(GATEWAY.0, &Sketch::new().with([GATEWAY.1], 50)) > DRAWS * 3 / 4);

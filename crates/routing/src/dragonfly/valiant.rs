@@ -1,4 +1,4 @@
-//! Valiant routing: every packet goes minimally to a random intermediate place, then minimally to its destination.
+//! Valiant routing: every packet goes minimally to a random intermediate router, then minimally to its destination.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tailback_topology::{AnyTopology, RouterId, Topology};
 use super::detours::{Detours, PARAMETERS, START};
 use super::local_routes::LocalRoutes;
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, View};
+use crate::{Agent, ChannelKind, Header, PortVc, Routing, Step, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const VALIANT: RoutingModel = RoutingModel {
@@ -44,7 +44,7 @@ impl Routing for Valiant {
         self.detours.moves()
     }
 
-    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         self.detours.possible(router, entry, header, steps);
     }
 
@@ -59,7 +59,7 @@ struct ValiantAgent {
 }
 
 impl Agent for ValiantAgent {
-    fn route(&mut self, entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: PortVc, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         let mut header = *header;
         if header.leg == START {
             let via = self.detours.choice.draw(&self.routes, entry, &header, random);
@@ -68,7 +68,7 @@ impl Agent for ValiantAgent {
         self.detours.follow(&self.routes, entry, header, random)
     }
 
-    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
         self.detours.ejects(&self.routes, header)
     }
 }

@@ -7,7 +7,7 @@ use tailback_random::{Stream, scramble};
 use tailback_topology::{AnyTopology, FatTree, Locator, Port, RouterId, Topology};
 
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Lane, Routing, Step, Validity, View};
+use crate::{Agent, ChannelKind, Header, PortVc, Routing, Step, Validity, View};
 
 /// How a packet chooses among the links that lead up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl NearestCommonAncestor {
 
     fn make_agent(&self, router: RouterId) -> NcaAgent {
         let topology = &self.topology;
-        let level = topology.place(router).level;
+        let level = topology.position(router).level;
         let up = topology.ports_up(level);
         NcaAgent {
             router,
@@ -128,7 +128,7 @@ impl Routing for NearestCommonAncestor {
         classes.into_iter().flat_map(kinds).collect()
     }
 
-    fn possible(&self, router: RouterId, _entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, _entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         let agent = self.make_agent(router);
         if header.is_anywhere() {
             let per_leaf = self.topology.ports_up(1).start as usize;
@@ -191,7 +191,7 @@ impl NcaAgent {
     /// The header of a packet whose flow is known: its first router hashes the flow for all others, as only that one sees by
     /// the port where the packet comes from.
     #[inline]
-    fn with_flow(&self, entry: Lane, header: Header) -> Header {
+    fn with_flow(&self, entry: PortVc, header: Header) -> Header {
         if self.routing.up != UpChoice::Hash || header.via() != 0 {
             return header;
         }
@@ -213,18 +213,18 @@ impl NcaAgent {
 }
 
 impl Agent for NcaAgent {
-    fn route(&mut self, entry: Lane, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: PortVc, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         let (ports, header) = (self.ports(header.destination()), self.with_flow(entry, *header));
         let count = ports.len() as u32;
         let index = self.chosen(&header, count).unwrap_or_else(|| random.below(count));
         self.step(ports.start + index, header)
     }
 
-    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
         self.level == 1 && self.ports(header.destination()).start < self.first_up
     }
 
-    fn only_port(&self, entry: Lane, header: &Header) -> Option<Port> {
+    fn only_port(&self, entry: PortVc, header: &Header) -> Option<Port> {
         let (ports, header) = (self.ports(header.destination()), self.with_flow(entry, *header));
         self.chosen(&header, ports.len() as u32).map(|index| (ports.start + index) as Port)
     }
@@ -240,7 +240,7 @@ mod tests {
     fn hashed(agent: &NcaAgent, headers: impl Iterator<Item = (u8, Header)>) -> BTreeMap<Port, u32> {
         let mut counts = BTreeMap::new();
         for (port, header) in headers {
-            let chosen = agent.only_port(Lane { port, vc: 0 }, &header).expect("hashing draws nothing");
+            let chosen = agent.only_port(PortVc { port, vc: 0 }, &header).expect("hashing draws nothing");
             *counts.entry(chosen).or_default() += 1;
         }
         counts
@@ -265,7 +265,7 @@ mod tests {
         // What a leaf has chosen does not decide what the switches above it choose.
         let (leaf, above) = (routing.make_agent(0), routing.make_agent(16));
         let both = values().map(|header| {
-            let header = leaf.with_flow(Lane { port: 1, vc: 0 }, header);
+            let header = leaf.with_flow(PortVc { port: 1, vc: 0 }, header);
             (leaf.chosen(&header, 4), above.chosen(&header, 4))
         });
         assert_eq!(both.collect::<BTreeSet<_>>().len(), 16);

@@ -127,7 +127,7 @@ impl Seen {
     }
 }
 
-/// Some packets leave the minimal way, and far from all; under traffic that is only adversarial many more do, and more
+/// Some packets leave the minimal path, and far from all; under traffic that is only adversarial many more do, and more
 /// arrives than minimal routing could carry.
 fn adapts(seen: &Seen) {
     let share = |seen: &Seen| seen.number("/nonminimal_share");
@@ -135,7 +135,7 @@ fn adapts(seen: &Seen) {
     let name = &seen.scenario.title;
     let adverse = under_adversity(seen);
     assert!(share(&adverse) > 1.3 * share(seen), "{name}: {} under adversarial traffic", share(&adverse));
-    // A group has eight nodes, and by minimal ways one link to the next: more only where groups are few.
+    // A group has eight nodes, and by minimal paths one link to the next: more only where groups are few.
     let groups = seen.scenario.topology.built.graph().domains();
     let minimal = if groups == 9 { 0.125 } else { 0.25 };
     assert!(adverse.number("/accepted_load") > minimal, "{name}: {}", adverse.number("/accepted_load"));

@@ -16,7 +16,7 @@ fn drops(seen: &Seen) {
     seen.assert_plain(false);
     let [dropped, again] = ["dropped_packets", "packets_sent_again"].map(|name| counter(seen, name));
     assert!(dropped > 200 && again > 200, "{dropped} dropped, {again} sent again");
-    // What is measured begins and ends with some of them under way.
+    // What is measured begins and ends with some of them in flight.
     assert!(counter(seen, "nacks").abs_diff(dropped) < dropped / 5);
     assert!(counter(seen, "speculative_data") > 0 || seen.scenario.title.contains("fabric"));
 }

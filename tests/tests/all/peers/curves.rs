@@ -34,7 +34,7 @@ pub struct Tolerance {
 /// Of routing that does not depend on what happens in the network.
 const OBLIVIOUS: Tolerance = Tolerance { low: 1.0, high: 5.0, high_until: 0.9, beyond: 2.0 };
 
-/// Of routing that does: a little more or less congestion sends packets other ways.
+/// Of routing that does: a little more or less congestion sends packets by other paths.
 const ADAPTIVE: Tolerance = Tolerance { low: 5.0, high: 5.0, high_until: 0.8, beyond: 4.0 };
 
 const BOOKSIM: Columns = Columns {

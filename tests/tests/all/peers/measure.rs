@@ -14,7 +14,7 @@ use super::curves::Curve;
 use super::reference::{Row, rows};
 use crate::scenarios::{here, read};
 
-/// Packets per run in the steady state: their ways differ in length, and their mean shall be known to a tenth of a percent.
+/// Packets per run in the steady state: their paths differ in length, and their mean shall be known to a tenth of a percent.
 const PACKETS: f64 = 150_000.0;
 /// Cycles after which a network below saturation is in its steady state, and the fewest to measure then.
 const WARM_UP: u64 = 4000;

@@ -27,7 +27,7 @@ pub struct Project {
     store: Store,
     tasks: Vec<Task>,
     /// Point and seed of each task.
-    places: Vec<(usize, usize)>,
+    points: Vec<(usize, usize)>,
     results: Results,
     /// Seconds that all invocations together took.
     times: Times,
@@ -48,7 +48,7 @@ impl Project {
         let path = folder(out, &entry.group, &entry.name, scale);
         let experiment = entry.figure.experiment(scale);
         let runs = experiment.runs(&entry.scenario);
-        let places = runs.iter().map(|run| (run.point, run.seed)).collect();
+        let points = runs.iter().map(|run| (run.point, run.seed)).collect();
         let tasks = runs.into_iter().map(|run| Task::new(run.document, notes)).collect::<Result<Vec<_>, _>>()?;
         let times = std::fs::read(path.join(TIMES)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Ok(Self {
@@ -60,7 +60,7 @@ impl Project {
             entry,
             scale,
             tasks,
-            places,
+            points,
         })
     }
 
@@ -110,7 +110,7 @@ impl Project {
     }
 
     fn take(&mut self, task: usize, kept: Kept) -> Result<(), Complaint> {
-        let (point, seed) = self.places[task];
+        let (point, seed) = self.points[task];
         let series = kept.series.map(Series::new).transpose();
         let series = series.map_err(|error| Complaint::failed(format!("a time series is damaged: {error}")))?;
         self.results.put(point, seed, Outcome { report: kept.report, series });
@@ -134,7 +134,7 @@ impl Project {
 /// Makes the runs that are missing, figure by figure, each of them once. Tells whether somebody asked to stop.
 pub fn run_all(
     projects: &mut [Project],
-    wanted: &[Vec<Place>],
+    wanted: &[Vec<FigureRun>],
     jobs: Option<u32>,
     quiet: bool,
 ) -> Result<bool, Complaint> {
@@ -145,13 +145,13 @@ pub fn run_all(
         let known = if known > 0 { format!("; {known} of them are there already") } else { String::new() };
         eprintln!("{}, {jobs} at a time{known}", count(all.len() as u32, "run"));
     }
-    let order = |places: &Vec<Place>| {
-        let Place { project, task } = places[0];
+    let order = |users: &Vec<FigureRun>| {
+        let FigureRun { project, task } = users[0];
         Order { task: &projects[project].tasks[task], store: &projects[project].store }
     };
     let orders: Vec<Order<'_>> = wanted.iter().map(order).collect();
     let (start, found) = (Instant::now(), Mutex::new(Vec::new()));
-    let pass_on = |place: usize, kept: Kept| found.lock().expect("no worker has panicked").push((place, kept));
+    let pass_on = |order: usize, kept: Kept| found.lock().expect("no worker has panicked").push((order, kept));
     let interrupted = work::run_all(&orders, jobs, quiet, |_| false, pass_on)?;
     let found = found.into_inner().expect("no worker has panicked");
     let cpu_s = |kept: &Kept| kept.report.performance.cpu_s;
@@ -160,23 +160,23 @@ pub fn run_all(
     let wall_per_cpu = start.elapsed().as_secs_f64() / total.max(f64::MIN_POSITIVE);
     for (order, kept) in found {
         projects[wanted[order][0].project].times.wall_s += wall_per_cpu * cpu_s(&kept);
-        for &Place { project, task } in &wanted[order] {
+        for &FigureRun { project, task } in &wanted[order] {
             projects[project].take(task, kept.clone())?;
         }
     }
     Ok(interrupted)
 }
 
-/// A run of a figure.
+/// A run, as a figure needs it.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct FigureRun {
     project: usize,
     task: usize,
 }
 
 /// Takes the runs that are there. The others are those to be made, each with all figures that need it.
-pub fn wanted(projects: &mut [Project]) -> Result<Vec<Vec<Place>>, Complaint> {
-    let mut wanted: Vec<Vec<Place>> = Vec::new();
+pub fn wanted(projects: &mut [Project]) -> Result<Vec<Vec<FigureRun>>, Complaint> {
+    let mut wanted: Vec<Vec<FigureRun>> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for (project, planned) in projects.iter_mut().enumerate() {
         for task in planned.missing()? {
@@ -184,7 +184,7 @@ pub fn wanted(projects: &mut [Project]) -> Result<Vec<Vec<Place>>, Complaint> {
             if order == wanted.len() {
                 wanted.push(Vec::new());
             }
-            wanted[order].push(Place { project, task });
+            wanted[order].push(FigureRun { project, task });
         }
     }
     Ok(wanted)

@@ -160,7 +160,7 @@ mod tests {
         let ask = Control::new(kind::RESERVATION, 1, 2, ABOUT).flits(100);
         assert_eq!(actions, [SourceAction::Control(ask)]);
         assert_eq!(turn(&mut source, 1), (speculative, Vec::new()));
-        // Granted for 400, of which word was under way for 50 ticks: it starts at 350.
+        // Granted for 400, of which word was in flight for 50 ticks: it starts at 350.
         let actions = hear(&mut source, kind::GRANT, 0, Some(400), 100);
         let resume = SourceAction::Resume { message: 7, at: 350 };
         assert_eq!(actions, [SourceAction::Withhold { message: 7 }, resume]);

@@ -5,7 +5,7 @@
 //! to cross before it do not count any more either ([`InOrder`]).
 
 use super::in_order::InOrder;
-use crate::{Lane, Notice};
+use crate::{Notice, PortVc};
 
 /// The most virtual channels per port.
 const VCS_MAX: usize = 16;
@@ -51,7 +51,7 @@ impl Contention {
         self.partial[group as usize].into()
     }
 
-    pub fn head_arrived(&mut self, entry: Lane, minimal: u8, leaves_for: Option<u32>) {
+    pub fn head_arrived(&mut self, entry: PortVc, minimal: u8, leaves_for: Option<u32>) {
         let counted = &mut self.counted[usize::from(entry.port) * VCS_MAX + usize::from(entry.vc)];
         debug_assert_eq!(*counted, (NOBODY, NOBODY), "a queue has one head");
         *counted = (minimal.into(), leaves_for.map_or(NOBODY, |group| group as u16));
@@ -61,7 +61,7 @@ impl Contention {
         }
     }
 
-    pub fn head_crosses(&mut self, entry: Lane) {
+    pub fn head_crosses(&mut self, entry: PortVc) {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         if let Some(crossing) = &mut self.crossing {
             let (port, group) = self.counted[queue];
@@ -72,7 +72,7 @@ impl Contention {
         }
     }
 
-    pub fn tail_left(&mut self, entry: Lane) {
+    pub fn tail_left(&mut self, entry: PortVc) {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         let (port, group) = std::mem::replace(&mut self.counted[queue], (NOBODY, NOBODY));
         let crossing = &mut self.crossing;
@@ -134,17 +134,17 @@ mod tests {
             acts in prop::collection::vec((0u8..5, 0u8..3, 0u8..5, prop::option::of(0u32..4)), 0..80),
         ) {
             let mut contention = Contention::new(5, 4, false);
-            let mut heads: Vec<(Lane, u8, Option<u32>)> = Vec::new();
+            let mut heads: Vec<(PortVc, u8, Option<u32>)> = Vec::new();
             for (port, vc, minimal, group) in acts {
-                let lane = Lane { port, vc };
-                match heads.iter().position(|(there, _, _)| *there == lane) {
+                let channel = PortVc { port, vc };
+                match heads.iter().position(|(there, _, _)| *there == channel) {
                     Some(index) => {
                         heads.swap_remove(index);
-                        contention.tail_left(lane);
+                        contention.tail_left(channel);
                     }
                     None => {
-                        heads.push((lane, minimal, group));
-                        contention.head_arrived(lane, minimal, group);
+                        heads.push((channel, minimal, group));
+                        contention.head_arrived(channel, minimal, group);
                     }
                 }
                 for port in 0..5 {

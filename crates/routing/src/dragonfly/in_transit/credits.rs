@@ -1,7 +1,7 @@
 //! Congestion as credits tell it: how full the buffer behind an output is.
 
-use super::{DecisionContext, OtherWays};
-use crate::{Hop, Lane};
+use super::{Alternatives, DecisionContext};
+use crate::{Hop, PortVc};
 
 /// When a minimal path counts as congested, and another one as better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,24 +21,24 @@ pub(super) struct Credits {
 impl Credits {
     /// The flits in the buffer of a channel: its own, or the mean of its port.
     #[inline]
-    fn occupancy(&self, context: &DecisionContext<'_>, lane: Lane) -> u32 {
+    fn occupancy(&self, context: &DecisionContext<'_>, channel: PortVc) -> u32 {
         if self.whole_port {
-            context.view.port_occupancy(lane.port) / u32::from(context.view.channels(lane.port)).max(1)
+            context.view.port_occupancy(channel.port) / u32::from(context.view.channels(channel.port)).max(1)
         } else {
-            context.view.occupancy(lane.port, lane.vc)
+            context.view.occupancy(channel.port, channel.vc)
         }
     }
 
     /// The use of a channel in ten thousandths of its buffer.
     #[inline]
-    fn used(&self, context: &DecisionContext<'_>, lane: Lane) -> u32 {
-        10_000 * self.occupancy(context, lane) / context.view.capacity(lane.port, lane.vc).max(1)
+    fn used(&self, context: &DecisionContext<'_>, channel: PortVc) -> u32 {
+        10_000 * self.occupancy(context, channel) / context.view.capacity(channel.port, channel.vc).max(1)
     }
 
     /// Whether the minimal path is in use and cannot be taken this very moment.
     #[inline]
     pub fn is_congested(&self, context: &DecisionContext<'_>) -> bool {
-        let Lane { port, vc } = context.minimal;
+        let PortVc { port, vc } = context.minimal;
         !context.view.admits(port, vc)
             && (self.minimum == 0 || self.used(context, context.minimal) >= 100 * self.minimum)
     }
@@ -52,7 +52,7 @@ impl Credits {
         }
         let (vc, siblings) = (context.minimal.vc, context.routes.ports(Hop::Global));
         let sum = if self.whole_port {
-            siblings.iter().map(|port| self.occupancy(context, Lane { port, vc })).sum()
+            siblings.iter().map(|port| self.occupancy(context, PortVc { port, vc })).sum()
         } else {
             context.view.occupancy_of_all(siblings, vc)
         };
@@ -64,18 +64,18 @@ impl Credits {
     /// The most flits that the buffer of another path may hold to be better: much less in use than the minimal one, by
     /// share of their buffers.
     #[inline]
-    pub fn occupancy_max(&self, context: &DecisionContext<'_>, ways: OtherWays) -> u32 {
+    pub fn occupancy_max(&self, context: &DecisionContext<'_>, alternatives: Alternatives) -> u32 {
         if self.whole_port {
             return u32::MAX; // this is not about single buffers: see `accepts`
         }
         let used_max = self.share * self.used(context, context.minimal) / 100;
-        let capacity = context.view.capacity(context.routes.first_port(ways.hop), ways.vc);
+        let capacity = context.view.capacity(context.routes.first_port(alternatives.hop), alternatives.vc);
         flits_of_use(used_max, capacity)
     }
 
     /// Whether another path is better, if its own buffer is.
     #[inline]
-    pub fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+    pub fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool {
         !self.whole_port || 100 * self.used(context, candidate) <= self.share * self.used(context, context.minimal)
     }
 }

@@ -26,7 +26,7 @@ use self::contention::Contention;
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{
-    Agent, ChannelKind, Header, Hop, Interests, Lane, Notice, PortSet, Routing, Step, Validity, VcSequence, View,
+    Agent, ChannelKind, Header, Hop, Interests, Notice, PortSet, PortVc, Routing, Step, Validity, VcSequence, View,
 };
 
 /// The channels that packets wait for, in the order in which they use them.
@@ -75,12 +75,12 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
 
     /// The most flits that the buffer behind another path may hold.
     #[inline]
-    fn occupancy_max(&self, _scene: &DecisionContext<'_>, _ways: OtherWays) -> u32 {
+    fn occupancy_max(&self, _scene: &DecisionContext<'_>, _ways: Alternatives) -> u32 {
         u32::MAX
     }
 
     /// Whether another path will do that is open and whose buffer holds no more than that.
-    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool;
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool;
 }
 
 /// What a trigger sees of a router and of the packet that is asked about.
@@ -89,7 +89,7 @@ pub(super) struct DecisionContext<'a> {
     pub routes: &'a LocalRoutes,
     pub contention: &'a Contention,
     /// The minimal step of the packet.
-    pub minimal: Lane,
+    pub minimal: PortVc,
     /// The kind of its link.
     pub hop: Hop,
     /// The group that the packet is for, if it is another one and the packet has not left its source router.
@@ -169,16 +169,16 @@ impl<T: Trigger> Routing for InTransit<T> {
         vec![(local(0), local(0)), (kind(Hop::Global, 0), local(0)), (kind(Hop::Global, 1), local(1))]
     }
 
-    fn possible(&self, router: RouterId, entry: Lane, header: Header, steps: &mut Vec<Step>) {
+    fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         let routes = self.tables.routes(router);
         let towards = |destination, steps: &mut Vec<Step>| {
             let packet = PacketState::new(&routes, entry, header.towards(destination));
             packet.minimal_steps(steps);
             let minimal = steps.first().and_then(|step| routes.kind(step.port));
-            let Some(ways) = packet.other_ways(minimal) else { return };
-            let mut ports = packet.ports(ways);
+            let Some(alternatives) = packet.alternatives(minimal) else { return };
+            let mut ports = packet.ports(alternatives);
             steps.iter().for_each(|step| ports.remove(step.port));
-            steps.extend(ports.iter().map(|port| packet.other_step(ways, port)));
+            steps.extend(ports.iter().map(|port| packet.other_step(alternatives, port)));
         };
         if header.is_anywhere() {
             for destination in self.tables.destinations() {
@@ -203,16 +203,16 @@ struct PacketState<'a> {
     entry: Option<(Hop, u8)>,
     header: Header,
     group: u32,
-    place: u32,
+    in_group: u32,
     port: Port,
 }
 
 impl<'a> PacketState<'a> {
     #[inline]
-    fn new(routes: &'a LocalRoutes, entry: Lane, header: Header) -> Self {
-        let (group, place, port) = Dragonfly::locate(header.destination());
+    fn new(routes: &'a LocalRoutes, entry: PortVc, header: Header) -> Self {
+        let (group, in_group, port) = Dragonfly::locate(header.destination());
         let entry = routes.kind(entry.port).map(|hop| (hop, entry.vc));
-        Self { routes, entry, header, group, place, port }
+        Self { routes, entry, header, group, in_group, port }
     }
 
     fn has(&self, what: u8) -> bool {
@@ -246,18 +246,18 @@ impl<'a> PacketState<'a> {
     }
 
     /// The step of a local hop that is not minimal.
-    fn opportunity(&self, ways: OtherWays, port: Port) -> Step {
+    fn opportunity(&self, alternatives: Alternatives, port: Port) -> Step {
         let leaving = if self.is_leaving() { done::MUST_LEAVE } else { 0 };
         let header = Header { leg: self.header.leg | done::LOCAL | leaving, ..self.header };
-        Step { port, vc: ways.vc, vcs: 1, validity: Validity::Once, header }
+        Step { port, vc: alternatives.vc, vcs: 1, validity: Validity::Once, header }
     }
 
     /// All steps that are minimal, or, where the packet must leave, none.
     fn minimal_steps(&self, steps: &mut Vec<Step>) {
-        if (self.group, self.place) == (self.routes.group, self.routes.place) {
+        if (self.group, self.in_group) == (self.routes.group, self.routes.in_group) {
             steps.push(self.routes.eject(self.port, self.header));
         } else if !self.has(done::MUST_LEAVE) {
-            let hops = self.routes.all_towards(self.group, self.place);
+            let hops = self.routes.all_towards(self.group, self.in_group);
             steps.extend(hops.into_iter().map(|(hop, port)| self.step(hop, port)));
         }
     }
@@ -265,22 +265,22 @@ impl<'a> PacketState<'a> {
     /// The links by which it may leave the minimal path here, if it may: `minimal` is the kind of those that are minimal, none
     /// at its destination.
     #[inline]
-    fn other_ways(&self, minimal: Option<Hop>) -> Option<OtherWays> {
+    fn alternatives(&self, minimal: Option<Hop>) -> Option<Alternatives> {
         let from_node = self.entry.is_none();
         if self.has(done::MUST_LEAVE) || (self.is_leaving() && from_node) {
-            return Some(OtherWays { hop: Hop::Global, vc: u8::from(self.has(done::GLOBAL)) });
+            return Some(Alternatives { hop: Hop::Global, vc: u8::from(self.has(done::GLOBAL)) });
         }
         let after_local_hop = matches!(self.entry, Some((Hop::Local, _)));
         let may_hop = if self.is_leaving() { after_local_hop } else { minimal == Some(Hop::Local) };
         // Injection and the source group use the first channel; elsewhere it is the one before the next in order.
         let vc = self.entry.map_or(0, |(_, vc)| vc);
-        (may_hop && !self.has(done::LOCAL)).then_some(OtherWays { hop: Hop::Local, vc })
+        (may_hop && !self.has(done::LOCAL)).then_some(Alternatives { hop: Hop::Local, vc })
     }
 
     /// The ports of those links.
     #[inline]
-    fn ports(&self, ways: OtherWays) -> PortSet {
-        match ways.hop {
+    fn ports(&self, alternatives: Alternatives) -> PortSet {
+        match alternatives.hop {
             // From where it comes to it must leave its group.
             Hop::Local if self.is_leaving() => self.routes.ports_to_gateways(),
             hop => self.routes.ports(hop),
@@ -289,17 +289,17 @@ impl<'a> PacketState<'a> {
 
     /// The step by a port of those links.
     #[inline]
-    fn other_step(&self, ways: OtherWays, port: Port) -> Step {
-        match ways.hop {
+    fn other_step(&self, alternatives: Alternatives, port: Port) -> Step {
+        match alternatives.hop {
             Hop::Global => self.step(Hop::Global, port),
-            Hop::Local => self.opportunity(ways, port),
+            Hop::Local => self.opportunity(alternatives, port),
         }
     }
 }
 
 /// The links of a router by which a packet may leave its minimal path: all of a kind, by one channel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OtherWays {
+pub(super) struct Alternatives {
     hop: Hop,
     vc: u8,
 }
@@ -315,9 +315,9 @@ impl<T: Trigger> InTransitAgent<T> {
     /// A step that is not minimal, if there is one that will do.
     #[inline]
     fn misroute(&self, packet: &PacketState<'_>, context: &DecisionContext<'_>, random: &mut Stream) -> Option<Step> {
-        let ways = packet.other_ways(Some(context.hop))?;
+        let alternatives = packet.alternatives(Some(context.hop))?;
         let forced = packet.has(done::MUST_LEAVE);
-        let mut ports = packet.ports(ways);
+        let mut ports = packet.ports(alternatives);
         if !forced {
             ports.remove(context.minimal.port);
         }
@@ -325,16 +325,16 @@ impl<T: Trigger> InTransitAgent<T> {
             ports = PortSet::of(draw(ports, random)?);
         }
         let will_do = if forced {
-            context.view.open(ports, ways.vc, u32::MAX)
+            context.view.open(ports, alternatives.vc, u32::MAX)
         } else {
-            let open = context.view.open(ports, ways.vc, self.trigger.occupancy_max(context, ways));
-            open.filter(|port| self.trigger.accepts(context, Lane { port, vc: ways.vc }))
+            let open = context.view.open(ports, alternatives.vc, self.trigger.occupancy_max(context, alternatives));
+            open.filter(|port| self.trigger.accepts(context, PortVc { port, vc: alternatives.vc }))
         };
         let chosen = match self.probe {
             Probe::All => draw(will_do, random),
             Probe::One => will_do.first(),
         };
-        Some(packet.other_step(ways, chosen?))
+        Some(packet.other_step(alternatives, chosen?))
     }
 }
 
@@ -346,20 +346,20 @@ fn draw(ports: PortSet, random: &mut Stream) -> Option<Port> {
 }
 
 impl<T: Trigger> Agent for InTransitAgent<T> {
-    fn route(&mut self, entry: Lane, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
+    fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         let packet = PacketState::new(&self.routes, entry, *header);
-        let Some((hop, port)) = self.routes.towards(packet.group, packet.place, random) else {
+        let Some((hop, port)) = self.routes.towards(packet.group, packet.in_group, random) else {
             return self.routes.eject(packet.port, *header).settled(true);
         };
         let minimal = packet.step(hop, port);
-        if !T::DRAWS && packet.other_ways(Some(hop)).is_none() {
+        if !T::DRAWS && packet.alternatives(Some(hop)).is_none() {
             return minimal.settled(!self.routes.draws_towards(packet.group));
         }
         let context = DecisionContext {
             view,
             routes: &self.routes,
             contention: &self.contention,
-            minimal: Lane { port, vc: minimal.vc },
+            minimal: PortVc { port, vc: minimal.vc },
             hop,
             leaves_for: (packet.is_leaving() && packet.entry.is_none()).then_some(packet.group),
         };
@@ -373,24 +373,24 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         self.misroute(&packet, &context, random).unwrap_or(minimal)
     }
 
-    fn ejects(&self, _entry: Lane, header: &Header) -> bool {
+    fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
         self.routes.is_last(header)
     }
 
-    fn head_arrived(&mut self, entry: Lane, header: &Header) -> Option<Port> {
-        let (group, place, port) = Dragonfly::locate(header.destination());
-        let minimal = self.routes.first_towards(group, place).unwrap_or(port);
+    fn head_arrived(&mut self, entry: PortVc, header: &Header) -> Option<Port> {
+        let (group, in_group, port) = Dragonfly::locate(header.destination());
+        let minimal = self.routes.first_towards(group, in_group).unwrap_or(port);
         let leaves_for =
             (group != self.routes.group && self.routes.kind(entry.port) != Some(Hop::Local)).then_some(group);
         self.contention.head_arrived(entry, minimal, leaves_for);
         self.trigger.is_reached(self.contention.count(minimal)).then_some(minimal)
     }
 
-    fn head_crosses(&mut self, entry: Lane) {
+    fn head_crosses(&mut self, entry: PortVc) {
         self.contention.head_crosses(entry);
     }
 
-    fn tail_left(&mut self, entry: Lane) {
+    fn tail_left(&mut self, entry: PortVc) {
         self.contention.tail_left(entry);
     }
 

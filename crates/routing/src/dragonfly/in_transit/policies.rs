@@ -7,9 +7,9 @@ use tailback_random::Stream;
 use tailback_topology::AnyTopology;
 
 use super::credits::Credits;
-use super::{DecisionContext, InTransit, LOCAL, OtherWays, Probe, Trigger};
+use super::{Alternatives, DecisionContext, InTransit, LOCAL, Probe, Trigger};
 use crate::registry::{RoutingModel, needs};
-use crate::{Interests, Lane, Routing};
+use crate::{Interests, PortVc, Routing};
 
 const fn percent(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
     Parameter { name, kind: Kind::Integer { min: 0, max: 1000 }, default: Some(default), help }
@@ -120,12 +120,12 @@ impl Trigger for Olm {
     }
 
     #[inline]
-    fn occupancy_max(&self, context: &DecisionContext<'_>, ways: OtherWays) -> u32 {
-        self.0.occupancy_max(context, ways)
+    fn occupancy_max(&self, context: &DecisionContext<'_>, alternatives: Alternatives) -> u32 {
+        self.0.occupancy_max(context, alternatives)
     }
 
     #[inline]
-    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool {
         self.0.accepts(context, candidate)
     }
 }
@@ -174,7 +174,7 @@ impl Trigger for Base {
     }
 
     #[inline]
-    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool {
         context.contention.count(candidate.port) < self.threshold
     }
 }
@@ -216,13 +216,13 @@ impl Trigger for Hybrid {
     }
 
     #[inline]
-    fn occupancy_max(&self, context: &DecisionContext<'_>, ways: OtherWays) -> u32 {
+    fn occupancy_max(&self, context: &DecisionContext<'_>, alternatives: Alternatives) -> u32 {
         // Where contention is the cause, any path that is open is better.
-        if self.is_contended(context) { u32::MAX } else { self.credits.occupancy_max(context, ways) }
+        if self.is_contended(context) { u32::MAX } else { self.credits.occupancy_max(context, alternatives) }
     }
 
     #[inline]
-    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool {
         self.is_contended(context) || self.credits.accepts(context, candidate)
     }
 }
@@ -278,7 +278,7 @@ impl Trigger for Ectn {
     #[inline]
     fn fires(&self, context: &DecisionContext<'_>, random: &mut Stream) -> bool {
         let contended = |group: u32| {
-            let others = context.view.board().sum_of_others(context.routes.place as usize, group as usize);
+            let others = context.view.board().sum_of_others(context.routes.in_group as usize, group as usize);
             context.contention.partial(group) + others >= self.combined
         };
         self.base.fires(context, random) || context.leaves_for.is_some_and(contended)
@@ -295,7 +295,7 @@ impl Trigger for Ectn {
     }
 
     #[inline]
-    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool {
         self.base.accepts(context, candidate)
     }
 }
@@ -347,7 +347,7 @@ impl Trigger for Statistical {
     }
 
     #[inline]
-    fn accepts(&self, context: &DecisionContext<'_>, candidate: Lane) -> bool {
+    fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool {
         self.base.accepts(context, candidate)
     }
 }

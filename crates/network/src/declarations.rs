@@ -5,7 +5,7 @@ use tailback_protocol::{Direction, Hooks, KindDeclaration, Moment, PathUse, Port
 use crate::time::Time;
 
 /// What the network has to know of a protocol.
-pub(crate) struct Traits {
+pub(crate) struct Declarations {
     pub hooks: Hooks,
     pub kinds: Vec<KindDeclaration>,
     pub watches: Vec<Watch>,
@@ -13,7 +13,7 @@ pub(crate) struct Traits {
     pub queueing_timeouts: Vec<Option<Time>>,
 }
 
-impl Traits {
+impl Declarations {
     pub(crate) fn of(protocol: &dyn Protocol) -> Self {
         let timeout = |ticks: u64| Time::try_from(ticks).unwrap_or(Time::MAX);
         let (hooks, kinds, watches) = (protocol.hooks(), protocol.kinds(), protocol.watches());
