@@ -9,7 +9,7 @@ use tailback_hardware::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, Ejection, InputServed, InputTurns, LinkArbiter, NetworkSpec,
     OutputHeld, Release, RouterSpec,
 };
-use tailback_protocol::Moment;
+use tailback_protocol::{Moment, WaitsUntil};
 use tailback_routing::Routing;
 
 use crate::declarations::Declarations;
@@ -84,8 +84,8 @@ pub struct Rules {
     pub watches_crossings: bool,
     /// Whether packets expire.
     pub times_out: bool,
-    /// Whether it is counted what waits for nodes, and what input buffers hold.
-    pub counts_for_nodes: bool,
+    /// Until when what waits for nodes is counted, if it is, and whether it is counted what input buffers hold.
+    pub counts_for_nodes: Option<WaitsUntil>,
     pub counts_inputs: bool,
     /// When flits are counted that links send.
     measured_from: Time,
@@ -117,7 +117,7 @@ impl Rules {
         let counts_for_nodes = traits.needs.waiting_for_nodes;
         let ejects_when_idle = router.ejection == Ejection::Idle;
         let in_order = claims_first && shape.output_queues == 1;
-        let looks = counts_for_nodes || traits.needs.output_queues;
+        let looks = counts_for_nodes.is_some() || traits.needs.output_queues;
         let departs_at_once = in_order && !(measures_queues || occupies_links || looks || ejects_when_idle);
         let releases_late = router.output_queues.release == Release::End;
         // What is measured leaves a queue when it starts, not when it makes room.

@@ -48,7 +48,9 @@ pub use path::{PathUse, RecordedPath};
 pub use sink::{Arrival, Sink, SinkAction};
 pub use snapshot::{remember, write_down};
 pub use source::{Outgoing, Source, SourceAction, Verdict};
-pub use switch::{Fate, Fill, Here, Moment, Passing, PortVc, Ports, Switch, SwitchAction, SwitchNeeds, View, Watch};
+pub use switch::{
+    Fate, Fill, Here, Moment, Passing, PortVc, Ports, Switch, SwitchAction, SwitchNeeds, View, WaitsUntil, Watch,
+};
 
 /// The protocol that the documents add, compiled and put through [`conformance`].
 #[cfg(doctest)]

@@ -1,5 +1,6 @@
 //! Routers.
 
+use serde::{Deserialize, Serialize};
 use tailback_random::Stream;
 
 use crate::{Control, PacketKind, PacketRef};
@@ -48,6 +49,15 @@ impl Watch {
     }
 }
 
+/// Until when a packet in its last router counts as waiting for its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WaitsUntil {
+    /// Until it starts to cross: what output queues hold is not counted.
+    Crossing,
+    /// Until the link to the node starts to send it.
+    Departure,
+}
+
 /// What a switch looks at, and does: what is not declared is not counted, and costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchNeeds {
@@ -60,7 +70,7 @@ pub struct SwitchNeeds {
     /// It looks at how full output queues are: [`View::output`].
     pub output_queues: bool,
     /// It looks at what waits for the nodes of its router: [`View::waiting_for_node`].
-    pub waiting_for_nodes: bool,
+    pub waiting_for_nodes: Option<WaitsUntil>,
     /// It draws random numbers: [`Here::random`].
     pub random: bool,
 }
@@ -72,7 +82,7 @@ impl SwitchNeeds {
         trims: false,
         input_buffers: false,
         output_queues: false,
-        waiting_for_nodes: false,
+        waiting_for_nodes: None,
         random: false,
     };
 }
@@ -136,7 +146,8 @@ pub trait View {
     /// Empty and without room if the port leads to a node.
     fn downstream(&self, at: PortVc) -> Fill;
 
-    /// Data flits that wait in this router for the node of a port, without those of the packet that is asked about.
+    /// Data flits that wait in this router for the node of a port, without those of the packet that is asked about: until when
+    /// they wait says [`SwitchNeeds::waiting_for_nodes`].
     fn waiting_for_node(&self, port: u8) -> u32;
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::experiment::Scale;
 use crate::measure::Measure;
+use crate::measured::Measured;
 use crate::results::{Absent, Results};
 
 /// Something that a paper says about a figure.
@@ -19,6 +20,19 @@ pub struct Claim {
     pub paper: String,
     /// How it is judged, by scale; not at all at scales where it is not made.
     pub judgements: [Option<Judgement>; 2],
+    /// What the authors' own program gives, if it contradicts the sentence.
+    pub refutation: Option<Refutation>,
+}
+
+/// What the program of a paper's authors gives where the paper says something else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refutation {
+    /// The same number as that of the claim.
+    pub gives: f64,
+    /// Of which runs.
+    pub at: String,
+    /// The file that has them.
+    pub evidence: String,
 }
 
 /// How a claim is judged.
@@ -55,6 +69,10 @@ pub enum Verdict {
     Pass,
     /// It does not.
     Fail,
+    /// It does not, and the program of the paper's authors contradicts it in the same direction.
+    Refuted,
+    /// The interval of the number reaches across a bound, or runs ended too early: more or longer ones would have to decide.
+    Undecided,
     /// Nobody knows: runs are missing.
     NotRun,
 }
@@ -66,23 +84,58 @@ pub struct Finding {
     pub measured: Option<f64>,
     /// Half the width of its 95 % confidence interval, where there is one.
     pub half_width: Option<f64>,
-    /// The verdict, by the number alone.
+    /// The verdict, by the whole interval; by the number alone where there is none.
     pub verdict: Verdict,
     /// Why there is no number.
     pub note: Option<String>,
 }
 
 impl Expectation {
+    /// The least and the largest number that will do.
+    fn bounds(self) -> (f64, f64) {
+        match self {
+            Self::Below(limit) => (f64::NEG_INFINITY, limit),
+            Self::Above(limit) => (limit, f64::INFINITY),
+            Self::Between(low, high) => (low, high),
+            Self::About(value, within) => (value - within, value + within),
+        }
+    }
+
+    /// Whether a number is too small, too large, or neither.
+    fn side(self, number: f64) -> Side {
+        let (low, high) = self.bounds();
+        if number < low {
+            Side::TooSmall
+        } else if number > high {
+            Side::TooLarge
+        } else {
+            Side::Inside
+        }
+    }
+
     /// Whether a number is what it has to be.
     #[must_use]
     pub fn holds(self, number: f64) -> bool {
-        match self {
-            Self::Below(limit) => number <= limit,
-            Self::Above(limit) => number >= limit,
-            Self::Between(low, high) => (low..=high).contains(&number),
-            Self::About(value, within) => (number - value).abs() <= within,
+        self.side(number) == Side::Inside
+    }
+
+    /// The verdict about a number with its interval.
+    fn verdict(self, number: Measured) -> Verdict {
+        let margin = number.half_width.unwrap_or(0.0);
+        match (self.side(number.value - margin), self.side(number.value + margin)) {
+            (Side::Inside, Side::Inside) => Verdict::Pass,
+            (low, high) if low == high => Verdict::Fail,
+            _ => Verdict::Undecided,
         }
     }
+}
+
+/// Where a number lies, seen from those that will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    TooSmall,
+    Inside,
+    TooLarge,
 }
 
 impl fmt::Display for Expectation {
@@ -101,6 +154,8 @@ impl fmt::Display for Verdict {
         f.pad(match self {
             Self::Pass => "pass",
             Self::Fail => "fail",
+            Self::Refuted => "refuted",
+            Self::Undecided => "undecided",
             Self::NotRun => "not_run",
         })
     }
@@ -116,7 +171,18 @@ impl Claim {
     /// What has been found about it; nothing at a scale where it is not made.
     #[must_use]
     pub fn judge(&self, scale: Scale, results: &Results) -> Option<Finding> {
-        self.judgement(scale).map(|judgement| judgement.judge(results))
+        let judgement = self.judgement(scale)?;
+        let mut finding = judgement.judge(results);
+        let refutes = |refutation: &Refutation| {
+            let side = |number: f64| judgement.expect.side(number);
+            finding.measured.is_some_and(|measured| side(measured) == side(refutation.gives))
+        };
+        // What is scaled down is no evidence.
+        let contradicted = scale == Scale::Full && self.refutation.as_ref().is_some_and(refutes);
+        if finding.verdict == Verdict::Fail && contradicted {
+            finding.verdict = Verdict::Refuted;
+        }
+        Some(finding)
     }
 }
 
@@ -126,10 +192,13 @@ impl Judgement {
         match self.measure.over_seeds(results) {
             Err(Absent::NotRun(what)) => without_number(Verdict::NotRun, what),
             Err(Absent::Undefined(what)) => without_number(Verdict::Fail, what),
-            Ok((mean, half_width)) => {
-                let verdict = if self.expect.holds(mean) { Verdict::Pass } else { Verdict::Fail };
-                Finding { measured: Some(mean), half_width, verdict, note: None }
-            }
+            Err(Absent::Incomplete(what)) => without_number(Verdict::Undecided, what),
+            Ok(number) => Finding {
+                measured: Some(number.value),
+                half_width: number.half_width,
+                verdict: self.expect.verdict(number),
+                note: None,
+            },
         }
     }
 }

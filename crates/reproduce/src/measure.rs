@@ -3,15 +3,16 @@
 use tailback_report::Estimate;
 
 use crate::experiment::Experiment;
+use crate::measured::{Measured, largest, smallest, sum};
 use crate::quantity::{Quantity, SeriesColumn};
-use crate::results::{Absent, Results, same};
+use crate::results::{Absent, Outcome, Results, same};
 use crate::series::Sample;
 use crate::signal;
 
 /// How a number is computed from results.
 #[derive(Clone, Debug)]
 pub enum Measure {
-    /// A figure at a place of a curve.
+    /// A figure at a point of a curve.
     Value(At),
     /// The largest along a curve.
     Largest(Along),
@@ -48,7 +49,7 @@ pub enum Measure {
     Period(Timed),
 }
 
-/// A figure at a place of a curve.
+/// A figure at a point of a curve.
 #[derive(Clone, Debug)]
 pub struct At {
     /// The curve.
@@ -57,7 +58,7 @@ pub struct At {
     pub quantity: Quantity,
     /// What runs to the right, if that is not clear.
     pub axis: Option<String>,
-    /// The place; none if the curve has only one.
+    /// Where on the axis; none if the curve has only one.
     pub at: Option<f64>,
 }
 
@@ -103,7 +104,7 @@ pub struct Trace {
     pub column: SeriesColumn,
     /// What runs to the right in the sweep, if that is not clear.
     pub axis: Option<String>,
-    /// The place on the curve; none if it has only one.
+    /// Where on the axis; none if the curve has only one point.
     pub at: Option<f64>,
     /// Cycles that are averaged.
     pub bin: Option<f64>,
@@ -120,9 +121,6 @@ pub struct Timed {
     pub until: f64,
 }
 
-/// The mean over all seeds, with half the width of its 95 % confidence interval where there is one, or why there is none.
-pub type Number = Result<(f64, Option<f64>), Absent>;
-
 /// What is accepted below this share of what is offered counts as saturation, as in reports.
 const SATURATION: f64 = tailback_report::SATURATION_THRESHOLD;
 /// A correlation that is not worth to be called a period.
@@ -133,69 +131,64 @@ impl Measure {
     ///
     /// # Errors
     /// When a run is missing, or has no such number.
-    pub fn evaluate(&self, results: &Results, seed: usize) -> Result<f64, Absent> {
-        let each = |measures: &[Self]| -> Result<Vec<f64>, Absent> {
+    pub fn evaluate(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
+        let each = |measures: &[Self]| -> Result<Vec<Measured>, Absent> {
             measures.iter().map(|measure| measure.evaluate(results, seed)).collect()
         };
+        let any = |number: Option<Measured>| number.expect("there is at least one");
         match self {
             Self::Value(at) => at.evaluate(results, seed),
-            Self::Largest(along) => Ok(along.values(results, seed)?.fold(f64::MIN, f64::max)),
-            Self::Smallest(along) => Ok(along.values(results, seed)?.fold(f64::MAX, f64::min)),
+            Self::Largest(along) => Ok(any(largest(along.values(results, seed)?))),
+            Self::Smallest(along) => Ok(any(smallest(along.values(results, seed)?))),
             Self::Average(along) => {
-                let values: Vec<f64> = along.values(results, seed)?.collect();
-                Ok(values.iter().sum::<f64>() / values.len() as f64)
+                let values: Vec<Measured> = along.values(results, seed)?.collect();
+                let count = values.len() as f64;
+                Ok(any(sum(values)).times(1.0 / count))
             }
-            Self::Saturation(along) => Ok(saturation(&along.points(results, seed)?)),
+            Self::Saturation(along) => Ok(Measured::alone(saturation(&along.points(results, seed)?))),
             Self::Apart(apart) => apart.evaluate(results, seed),
             Self::Order(order) => order.evaluate(results, seed),
             Self::Ratio(both) => match each(both.as_slice())?.as_slice() {
-                [_, 0.0] => Err(Absent::Undefined("it would be a number divided by zero".to_owned())),
-                both => Ok(both[0] / both[1]),
+                [_, by] if by.value == 0.0 => Err(Absent::Undefined("it would be a number divided by zero".to_owned())),
+                both => Ok(both[0].by(both[1])),
             },
-            Self::Difference(both) => each(both.as_slice()).map(|both| both[0] - both[1]),
-            Self::Sum(several) => Ok(each(several)?.into_iter().sum()),
-            Self::LargestOf(several) => Ok(each(several)?.into_iter().fold(f64::MIN, f64::max)),
-            Self::SmallestOf(several) => Ok(each(several)?.into_iter().fold(f64::MAX, f64::min)),
-            Self::During(timed) => timed.mean(results, seed, (timed.from, timed.until)),
+            Self::Difference(both) => each(both.as_slice()).map(|both| both[0].less(both[1])),
+            Self::Sum(several) => Ok(any(sum(each(several)?))),
+            Self::LargestOf(several) => Ok(any(largest(each(several)?))),
+            Self::SmallestOf(several) => Ok(any(smallest(each(several)?))),
+            Self::During(timed) => timed.mean(results, seed, (timed.from, timed.until)).map(Measured::alone),
             Self::Settling(timed, percent, last) => {
                 let level = timed.mean(results, seed, *last)?;
-                found(
-                    signal::settling(&timed.samples(results, seed)?, level, *percent),
-                    "it does not settle in that span of time",
-                )
+                let time = signal::settling(&timed.samples(results, seed)?, level, *percent);
+                alone(time, "it does not settle in that span of time")
             }
             Self::Reaching(timed, percent, before, last) => {
                 let (from, to) = (timed.mean(results, seed, *before)?, timed.mean(results, seed, *last)?);
                 let time = signal::reaching(&timed.samples(results, seed)?, from, to, *percent);
-                found(time, "it does not get that far")
+                alone(time, "it does not get that far")
             }
             Self::Amplitude(timed) => {
-                found(signal::amplitude(&timed.samples(results, seed)?), "there are too few values for an amplitude")
+                alone(signal::amplitude(&timed.samples(results, seed)?), "there are too few values for an amplitude")
             }
             Self::Period(timed) => {
-                found(signal::period(&timed.samples(results, seed)?, CORRELATION_MIN), "nothing comes back")
+                alone(signal::period(&timed.samples(results, seed)?, CORRELATION_MIN), "nothing comes back")
             }
         }
     }
 
-    /// Half the width of the confidence interval that a single run gives, where it gives one.
-    #[must_use]
-    pub fn ci95(&self, results: &Results, seed: usize) -> Option<f64> {
-        let Self::Value(at) = self else { return None };
-        let outcome = results.at(&at.curve, at.axis.as_deref(), at.at, seed).ok()?;
-        at.quantity.ci95_of(&outcome.report)
-    }
-
-    /// The mean over all seeds, and half the width of its 95 % confidence interval where there is one.
+    /// The mean over all seeds. Its interval is Student's over the seeds; of one seed it is what its runs give.
     ///
     /// # Errors
     /// When a run is missing, or has no such number.
-    pub fn over_seeds(&self, results: &Results) -> Number {
-        let numbers: Result<Vec<f64>, Absent> = (0..results.seeds()).map(|seed| self.evaluate(results, seed)).collect();
+    pub fn over_seeds(&self, results: &Results) -> Result<Measured, Absent> {
+        let numbers: Result<Vec<_>, Absent> = (0..results.seeds()).map(|seed| self.evaluate(results, seed)).collect();
         let numbers = numbers?;
-        let estimate = Estimate::from_samples(&numbers).expect("there is at least one seed");
-        let single = || if numbers.len() == 1 { self.ci95(results, 0) } else { None };
-        Ok((estimate.mean, estimate.half_width_95.or_else(single)))
+        if let [only] = numbers[..] {
+            return Ok(only);
+        }
+        let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
+        let estimate = Estimate::from_samples(&values).expect("there is at least one seed");
+        Ok(Measured { value: estimate.mean, half_width: estimate.half_width_95 })
     }
 
     /// The same about other curves: with each name replaced by what `rename` makes of it.
@@ -261,9 +254,8 @@ impl Measure {
 }
 
 impl At {
-    fn evaluate(&self, results: &Results, seed: usize) -> Result<f64, Absent> {
-        let outcome = results.at(&self.curve, self.axis.as_deref(), self.at, seed)?;
-        found(self.quantity.of(&outcome.report), "the runs have no such figure")
+    fn evaluate(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
+        measured(&self.quantity, results.at(&self.curve, self.axis.as_deref(), self.at, seed)?)
     }
 }
 
@@ -273,23 +265,23 @@ impl Along {
         after && self.until.is_none_or(|until| x < until || same(x, until))
     }
 
-    /// The places and the values in the range, at least one.
-    fn points(&self, results: &Results, seed: usize) -> Result<Vec<(f64, f64)>, Absent> {
+    /// The points in the range, at least one.
+    fn points(&self, results: &Results, seed: usize) -> Result<Vec<(f64, Measured)>, Absent> {
         self.points_of(&self.curve, results, seed)
     }
 
-    fn points_of(&self, curve: &str, results: &Results, seed: usize) -> Result<Vec<(f64, f64)>, Absent> {
+    fn points_of(&self, curve: &str, results: &Results, seed: usize) -> Result<Vec<(f64, Measured)>, Absent> {
         let mut points = Vec::new();
         for (x, outcome) in results.curve(curve, self.axis.as_deref(), seed)? {
             if self.holds(x) {
-                points.push((x, found(self.quantity.of(&outcome.report), "the runs have no such figure")?));
+                points.push((x, measured(&self.quantity, outcome)?));
             }
         }
         let nothing = || Absent::Undefined(format!("\"{curve}\" has no point in that range"));
         if points.is_empty() { Err(nothing()) } else { Ok(points) }
     }
 
-    fn values(&self, results: &Results, seed: usize) -> Result<impl Iterator<Item = f64>, Absent> {
+    fn values(&self, results: &Results, seed: usize) -> Result<impl Iterator<Item = Measured>, Absent> {
         Ok(self.points(results, seed)?.into_iter().map(|(_, value)| value))
     }
 
@@ -301,35 +293,39 @@ impl Along {
 }
 
 impl Apart {
-    fn evaluate(&self, results: &Results, seed: usize) -> Result<f64, Absent> {
+    fn evaluate(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
         let others = self.along.points_of(&self.other, results, seed)?;
-        let mut most: f64 = 0.0;
-        for (x, value) in self.along.points(results, seed)? {
-            if let Some((_, other)) = others.iter().find(|(place, _)| same(*place, x)) {
-                most = most.max(100.0 * (value / other - 1.0).abs());
-            }
-        }
-        Ok(most)
+        let points = self.along.points(results, seed)?;
+        let apart = points.into_iter().filter_map(|(x, number)| {
+            let ratio = number.by(at_same(&others, x)?);
+            Some(Measured { value: (ratio.value - 1.0).abs(), ..ratio }.times(100.0))
+        });
+        largest(apart).ok_or_else(nothing_in_common)
     }
 }
 
 impl Order {
-    fn evaluate(&self, results: &Results, seed: usize) -> Result<f64, Absent> {
+    fn evaluate(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
         let read = |curve: &String| self.along.points_of(curve, results, seed);
         let ranks: Result<Vec<Vec<_>>, _> =
             self.curves.iter().map(|rank| rank.iter().map(read).collect::<Result<Vec<_>, _>>()).collect();
-        let mut least = f64::INFINITY;
+        let mut ratios = Vec::new();
         for pair in ranks?.windows(2) {
             for (lower, upper) in pair[0].iter().flat_map(|lower| pair[1].iter().map(move |upper| (lower, upper))) {
-                for (x, value) in lower {
-                    if let Some((_, above)) = upper.iter().find(|(place, _)| same(*place, *x)) {
-                        least = least.min(above / value);
-                    }
-                }
+                ratios.extend(lower.iter().filter_map(|&(x, number)| Some(at_same(upper, x)?.by(number))));
             }
         }
-        found(least.is_finite().then_some(least), "these curves have no place in common")
+        smallest(ratios).filter(|least| least.value.is_finite()).ok_or_else(nothing_in_common)
     }
+}
+
+/// What a curve has at `x`.
+fn at_same(points: &[(f64, Measured)], x: f64) -> Option<Measured> {
+    points.iter().find(|(other, _)| same(*other, x)).map(|(_, number)| *number)
+}
+
+fn nothing_in_common() -> Absent {
+    Absent::Undefined("these curves have no point in common".to_owned())
 }
 
 impl Timed {
@@ -340,31 +336,51 @@ impl Timed {
     }
 
     fn samples(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {
-        Ok(between(self.all(results, seed)?, (self.from, self.until)))
+        between(self.all(results, seed)?, (self.from, self.until))
     }
 
     fn mean(&self, results: &Results, seed: usize, span: (f64, f64)) -> Result<f64, Absent> {
         let what = "nothing was delivered in that span of time";
-        found(signal::mean(&between(self.all(results, seed)?, span)), what)
+        found(signal::mean(&between(self.all(results, seed)?, span)?), what)
     }
 }
 
-fn between(samples: Vec<Sample>, (from, until): (f64, f64)) -> Vec<Sample> {
-    samples.into_iter().filter(|sample| from <= sample.time && sample.time < until).collect()
+/// The samples of a span of time, if all of them are complete.
+fn between(samples: Vec<Sample>, (from, until): (f64, f64)) -> Result<Vec<Sample>, Absent> {
+    let inside: Vec<Sample> = samples.into_iter().filter(|sample| from <= sample.time && sample.time < until).collect();
+    match inside.iter().find(|sample| !sample.is_complete()) {
+        None => Ok(inside),
+        Some(Sample { time, complete, .. }) => {
+            let percent = 100.0 * complete;
+            Err(Absent::Incomplete(format!(
+                "of the packets created {time} cycles after the event {percent:.1} % had arrived when the run ended"
+            )))
+        }
+    }
 }
 
-/// The place at which values first fall below a share of their places, on the line between two points.
-fn saturation(points: &[(f64, f64)]) -> f64 {
-    let excess = |(x, value): (f64, f64)| value - SATURATION * x;
+/// The x at which values first fall below a share of it, on the line between two points.
+fn saturation(points: &[(f64, Measured)]) -> f64 {
+    let excess = |(x, number): (f64, Measured)| number.value - SATURATION * x;
     match points.iter().position(|&point| excess(point) < 0.0) {
         None => points[points.len() - 1].0,
         Some(0) => points[0].0,
-        Some(place) => {
-            let (before, after) = (points[place - 1], points[place]);
+        Some(index) => {
+            let (before, after) = (points[index - 1], points[index]);
             let share = excess(before) / (excess(before) - excess(after));
             before.0 + share * (after.0 - before.0)
         }
     }
+}
+
+/// A figure of a run, with the interval that the run gives it.
+fn measured(quantity: &Quantity, outcome: &Outcome) -> Result<Measured, Absent> {
+    let value = found(quantity.of(&outcome.report), "the runs have no such figure")?;
+    Ok(Measured { value, half_width: quantity.ci95_of(&outcome.report) })
+}
+
+fn alone(value: Option<f64>, otherwise: &str) -> Result<Measured, Absent> {
+    found(value, otherwise).map(Measured::alone)
 }
 
 fn found(value: Option<f64>, otherwise: &str) -> Result<f64, Absent> {

@@ -4,6 +4,7 @@ use tailback_report::{Curve, Estimate, Figure, Style};
 
 use crate::quantity::{Quantity, SeriesColumn};
 use crate::results::{Outcome, Results};
+use crate::series::Sample;
 use crate::signal::binned;
 
 /// A drawing with the axes of the paper.
@@ -91,7 +92,8 @@ impl Panel {
         let wanted = |&(x, _): &(f64, f64)| {
             self.frame.x_min.is_none_or(|least| x >= least) && self.frame.x_max.is_none_or(|most| x <= most)
         };
-        let bins = binned(samples, bin).into_iter();
+        // The mean over what has arrived so far would leave out the slowest packets.
+        let bins = binned(samples, bin).into_iter().filter(Sample::is_complete);
         let points = bins.map(|sample| (self.x_factor * sample.time, self.factor * sample.value)).filter(wanted);
         Some(Curve { name, points: points.collect(), half_widths: None })
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use tailback_report::significant;
 
-use crate::claim::{Claim, Finding, Verdict};
+use crate::claim::{Claim, Finding, Refutation, Verdict};
 use crate::experiment::Scale;
 
 /// A claim with its verdict, as it is written down.
@@ -27,6 +27,9 @@ pub struct Row {
     pub tolerance: String,
     /// Whether it is.
     pub verdict: Verdict,
+    /// What the authors' program gives instead, where that refutes the claim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authors_program: Option<f64>,
 }
 
 /// Claims as they are written down.
@@ -41,6 +44,7 @@ pub fn rows(paper: &str, figure: &str, scale: Scale, findings: &[(&Claim, Findin
         interval: found.measured.zip(found.half_width).map(|(mean, half)| [mean - half, mean + half]),
         tolerance: claim.judgement(scale).map_or_else(String::new, |judgement| judgement.expect.to_string()),
         verdict: found.verdict,
+        authors_program: refutation(claim, found).map(|refutation| refutation.gives),
     };
     findings.iter().map(row).collect()
 }
@@ -64,11 +68,16 @@ impl Table<'_> {
     pub fn to_text(&self) -> String {
         let mut text = format!("{} ({}, {})\n", self.title, self.source, self.scale.name());
         for (claim, found) in self.findings {
-            let _ = writeln!(text, "  {:<8}{}", found.verdict, claim.says);
-            let _ =
-                writeln!(text, "          {}, expected {}; paper: {}", shown(found), self.expected(claim), claim.paper);
-            if let Some(tried) = self.tried(claim, found) {
-                let _ = writeln!(text, "          tried: {tried}");
+            let _ = writeln!(text, "  {:<10}{}", found.verdict, claim.says);
+            let _ = writeln!(
+                text,
+                "            {}, expected {}; paper: {}",
+                shown(found),
+                self.expected(claim),
+                claim.paper
+            );
+            for remark in self.remarks(claim, found) {
+                let _ = writeln!(text, "            {remark}");
             }
         }
         if self.findings.is_empty() {
@@ -90,8 +99,8 @@ impl Table<'_> {
         text += "\n## Why these tolerances\n\n";
         for (claim, found) in self.findings {
             let why = claim.judgement(self.scale).map_or("", |judgement| judgement.why.as_str());
-            let tried = self.tried(claim, found).map_or_else(String::new, |tried| format!(" Tried: {tried}"));
-            let _ = writeln!(text, "* {}: {why}{tried}", claim.name);
+            let remarks: String = self.remarks(claim, found).iter().map(|remark| format!("; {remark}")).collect();
+            let _ = writeln!(text, "* {}: {why}{remarks}", claim.name);
         }
         text
     }
@@ -100,11 +109,21 @@ impl Table<'_> {
         claim.judgement(self.scale).map_or_else(String::new, |judgement| judgement.expect.to_string())
     }
 
-    /// What was tried for a claim that does not hold.
-    fn tried(&self, claim: &'_ Claim, found: &Finding) -> Option<String> {
-        let tried = claim.judgement(self.scale)?.tried.clone()?;
-        (found.verdict == Verdict::Fail).then_some(tried)
+    /// What is known about a claim that does not hold.
+    fn remarks(&self, claim: &Claim, found: &Finding) -> Vec<String> {
+        let refuted = refutation(claim, found).map(|Refutation { gives, at, evidence }| {
+            let ours = found.measured.map_or_else(String::new, |ours| format!(", ours {}", significant(ours, 4)));
+            format!("the authors' program gives {} ({at}){ours}; see {evidence}", significant(*gives, 4))
+        });
+        let tried = claim.judgement(self.scale).and_then(|judgement| judgement.tried.as_ref());
+        let tried = tried.filter(|_| found.verdict != Verdict::Pass).map(|tried| format!("tried: {tried}"));
+        refuted.into_iter().chain(tried).collect()
     }
+}
+
+/// What refutes a claim that has been found refuted.
+fn refutation<'a>(claim: &'a Claim, found: &Finding) -> Option<&'a Refutation> {
+    claim.refutation.as_ref().filter(|_| found.verdict == Verdict::Refuted)
 }
 
 /// What has been found, for people.

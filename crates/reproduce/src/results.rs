@@ -22,6 +22,8 @@ pub enum Absent {
     NotRun(String),
     /// All runs are there, and what is asked for is not in them.
     Undefined(String),
+    /// All runs are there, and have ended too early.
+    Incomplete(String),
 }
 
 /// What the runs of an experiment have found.

@@ -19,8 +19,24 @@ pub struct RecordedFigure {
     pub wall_s: f64,
     /// Seconds of all cores together.
     pub cpu_s: f64,
+    /// What was run.
+    #[serde(flatten)]
+    pub runs: RecordedRuns,
     /// The claims, by name.
     pub claims: BTreeMap<String, RecordedClaim>,
+}
+
+/// The runs that verdicts are about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedRuns {
+    /// The version of the program.
+    pub program: String,
+    /// Seeds of each point.
+    pub seeds: usize,
+    /// How many runs there were.
+    pub count: usize,
+    /// The digest of the digests of all their scenarios, in order: equal if the same was run.
+    pub scenarios: String,
 }
 
 /// The verdict about a claim.
@@ -30,6 +46,8 @@ pub struct RecordedClaim {
     pub verdict: Verdict,
     /// What was found.
     pub measured: Option<f64>,
+    /// Half the width of its 95 % confidence interval, where it has one.
+    pub half_width: Option<f64>,
 }
 
 impl Record {
@@ -48,11 +66,12 @@ impl Record {
 impl RecordedFigure {
     /// What is to be recorded.
     #[must_use]
-    pub fn new(findings: &[(&Claim, Finding)], wall_s: f64, cpu_s: f64) -> Self {
+    pub fn new(findings: &[(&Claim, Finding)], runs: RecordedRuns, wall_s: f64, cpu_s: f64) -> Self {
         let recorded = |(claim, found): &(&Claim, Finding)| {
-            (claim.name.clone(), RecordedClaim { verdict: found.verdict, measured: found.measured })
+            let &Finding { verdict, measured, half_width, .. } = found;
+            (claim.name.clone(), RecordedClaim { verdict, measured, half_width })
         };
-        Self { wall_s, cpu_s, claims: findings.iter().map(recorded).collect() }
+        Self { wall_s, cpu_s, runs, claims: findings.iter().map(recorded).collect() }
     }
 
     /// What is no longer as it was, claim by claim.
@@ -80,7 +99,7 @@ impl RecordedFigure {
         let known = self.claims.get(&claim.name);
         Finding {
             measured: known.and_then(|known| known.measured),
-            half_width: None,
+            half_width: known.and_then(|known| known.half_width),
             verdict: known.map_or(Verdict::NotRun, |known| known.verdict),
             note: None,
         }
@@ -94,6 +113,10 @@ pub struct Count {
     pub pass: u64,
     /// Claims that do not.
     pub fail: u64,
+    /// Claims that the authors' program contradicts as well.
+    pub refuted: u64,
+    /// Claims that the runs cannot decide.
+    pub undecided: u64,
     /// Claims about runs that have not been made.
     pub not_run: u64,
 }
@@ -106,6 +129,8 @@ pub fn count(verdicts: impl IntoIterator<Item = Verdict>) -> Count {
         match verdict {
             Verdict::Pass => count.pass += 1,
             Verdict::Fail => count.fail += 1,
+            Verdict::Refuted => count.refuted += 1,
+            Verdict::Undecided => count.undecided += 1,
             Verdict::NotRun => count.not_run += 1,
         }
     }

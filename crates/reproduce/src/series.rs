@@ -13,6 +13,19 @@ pub struct Sample {
     pub value: f64,
     /// How much it counts when values are averaged: how many packets it is the mean of.
     pub weight: f64,
+    /// The share of what was created in its interval that the run has seen arrive, where packets count when they were created.
+    pub complete: f64,
+}
+
+/// The share from which an interval counts as complete: what is missing is slow, but one in a thousand hardly moves a mean.
+const COMPLETE: f64 = 0.999;
+
+impl Sample {
+    /// Whether the run has seen enough of it to say anything.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.complete >= COMPLETE
+    }
 }
 
 /// The time series of a run, as a table with a row for each flow and interval.
@@ -61,14 +74,21 @@ impl Series {
         let column = |name: &str| self.table.column(name).map_err(|error| error.to_string());
         let (cycle, flow, value) = (column("cycle")?, column("flow")?, column(wanted.column)?);
         let weight = wanted.weight.map(column).transpose()?;
+        // Series of other events have nothing there.
+        let complete = self.table.column("complete").ok();
         let rows = self.table.rows.iter();
         let rows = rows.filter(|row| wanted.flow.as_ref().is_none_or(|name| name_of(&row[flow]) == *name));
         let sample = |row: &Vec<Cell>| {
-            Some(Sample {
-                time: row[cycle].number()? - event as f64,
-                value: row[value].number()?,
-                weight: weight.map_or(Some(1.0), |weight| row[weight].number())?,
-            })
+            let complete = complete.and_then(|complete| row[complete].number()).unwrap_or(1.0);
+            let time = row[cycle].number()? - event as f64;
+            match row[value].number() {
+                Some(value) => {
+                    let weight = weight.map_or(Some(1.0), |weight| row[weight].number())?;
+                    Some(Sample { time, value, weight, complete })
+                }
+                // Nothing of it has arrived: it must not pass for an interval in which nothing was created.
+                None => (complete < COMPLETE).then_some(Sample { time, value: 0.0, weight: 0.0, complete }),
+            }
         };
         Ok(rows.filter_map(sample).collect())
     }

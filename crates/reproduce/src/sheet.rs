@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use tailback_report::{Cell, Column, Kind, Table, significant};
 
 use crate::experiment::Scale;
-use crate::measure::{Measure, Number};
+use crate::measure::Measure;
+use crate::measured::Measured;
 use crate::results::{Absent, Results};
 
 /// Stands for the name of the row wherever a measure names a curve.
@@ -42,8 +43,8 @@ pub struct Heading {
 pub struct Filled<'a> {
     /// Whose numbers they are.
     pub sheet: &'a Sheet,
-    /// By row, then by column: the mean over all seeds with half the width of its 95 % interval, or why there is none.
-    pub cells: Vec<Vec<Number>>,
+    /// By row, then by column: the mean over all seeds, or why there is none.
+    pub cells: Vec<Vec<Result<Measured, Absent>>>,
 }
 
 impl Sheet {
@@ -52,8 +53,7 @@ impl Sheet {
     pub fn fill(&self, scale: Scale, results: &Results) -> Filled<'_> {
         let cell = |row: &String, column: &Heading| {
             let measure = Heading::in_row(&column.measures[scale as usize], row);
-            let (mean, half_width) = measure.over_seeds(results)?;
-            Ok((column.factor * mean, half_width.map(|half| column.factor * half)))
+            Ok(measure.over_seeds(results)?.times(column.factor))
         };
         let row = |row| self.columns.iter().map(|column| cell(row, column)).collect();
         Filled { sheet: self, cells: self.rows.iter().map(row).collect() }
@@ -81,7 +81,8 @@ impl Filled<'_> {
         let mut table = Table::new(texts.into_iter().chain(numbers).collect());
         for (row, cells) in self.sheet.rows.iter().zip(&self.cells) {
             for (column, cell) in self.sheet.columns.iter().zip(cells) {
-                let (value, half_width) = cell.as_ref().map_or((None, None), |&(value, half)| (Some(value), half));
+                let (value, half_width) =
+                    cell.as_ref().map_or((None, None), |cell| (Some(cell.value), cell.half_width));
                 let texts = [row, &column.title, &column.unit].map(|text| Cell::from(text.as_str()));
                 table.push(texts.into_iter().chain([value.into(), half_width.into()]).collect());
             }
@@ -155,7 +156,9 @@ impl Filled<'_> {
                 match cell {
                     Ok(_) => {}
                     Err(Absent::NotRun(_)) => not_run += 1,
-                    Err(Absent::Undefined(why)) => gaps.push(format!("{row}, {}: {why}", column.title)),
+                    Err(Absent::Undefined(why) | Absent::Incomplete(why)) => {
+                        gaps.push(format!("{row}, {}: {why}", column.title))
+                    }
                 }
             }
         }
@@ -167,10 +170,12 @@ impl Filled<'_> {
 }
 
 /// A number for people, with its interval; nothing if it is not there.
-fn shown(cell: &Number) -> String {
+fn shown(cell: &Result<Measured, Absent>) -> String {
     match cell {
-        Ok((value, Some(half))) => format!("{} ± {}", significant(*value, 4), significant(*half, 2)),
-        Ok((value, None)) => significant(*value, 4),
+        Ok(Measured { value, half_width: Some(half) }) => {
+            format!("{} ± {}", significant(*value, 4), significant(*half, 2))
+        }
+        Ok(Measured { value, half_width: None }) => significant(*value, 4),
         Err(_) => String::new(),
     }
 }

@@ -3,7 +3,8 @@
 use crate::series::Sample;
 
 /// The weighted means over intervals of `width` cycles, one of which begins at time 0; without a width each time keeps
-/// its own. Sorted by time, each at the beginning of its interval.
+/// its own. Sorted by time, each at the beginning of its interval, and as
+/// complete as the least complete of them.
 pub fn binned(mut samples: Vec<Sample>, width: Option<f64>) -> Vec<Sample> {
     if let Some(width) = width {
         for sample in &mut samples {
@@ -12,8 +13,12 @@ pub fn binned(mut samples: Vec<Sample>, width: Option<f64>) -> Vec<Sample> {
     }
     samples.sort_by(|a, b| a.time.total_cmp(&b.time));
     let merge = |group: &[Sample]| {
-        let (value, weight) = weighted_mean(group)?;
-        Some(Sample { time: group[0].time, value, weight })
+        let complete = group.iter().map(|sample| sample.complete).fold(1.0, f64::min);
+        let nothing = Sample { time: group[0].time, value: 0.0, weight: 0.0, complete };
+        match weighted_mean(group) {
+            Some((value, weight)) => Some(Sample { value, weight, ..nothing }),
+            None => (!nothing.is_complete()).then_some(nothing),
+        }
     };
     samples.chunk_by(|a, b| a.time == b.time).filter_map(merge).collect()
 }
@@ -94,7 +99,7 @@ mod tests {
     use super::*;
 
     fn samples(values: impl IntoIterator<Item = (f64, f64)>) -> Vec<Sample> {
-        values.into_iter().map(|(time, value)| Sample { time, value, weight: 1.0 }).collect()
+        values.into_iter().map(|(time, value)| Sample { time, value, weight: 1.0, complete: 1.0 }).collect()
     }
 
     /// One value for each ten cycles from -100 on.

@@ -28,7 +28,7 @@ impl<M: Microarchitecture> Routers<M> {
         if self.routes_on_arrival() {
             id.voq = self.route_on_arrival(id, packet, now, around);
         }
-        if self.may(self.rules.watches_arrivals || self.rules.counts_for_nodes) {
+        if self.may(self.rules.watches_arrivals || self.rules.counts_for_nodes.is_some()) {
             self.arrive_watched(id, packet, now, around);
         } else {
             self.join_queue(id, packet, flits, now, around);

@@ -1,6 +1,7 @@
 //! Crossing: packets leave their input queue and enter an output queue, or are sent off at once.
 
 use tailback_engine::NEVER;
+use tailback_protocol::WaitsUntil;
 
 use super::request::Request;
 use super::state::OutputPort;
@@ -15,6 +16,9 @@ impl<M: Microarchitecture> Routers<M> {
         let &Request { id, packet, output: index, vc, .. } = request;
         if self.may(self.rules.watches_crossings) {
             self.ask_crossing(id, packet, index, vc, now, around);
+        }
+        if self.may(self.rules.counts_for_nodes == Some(WaitsUntil::Crossing)) {
+            self.waits_no_more(index, &around.pool[packet], around.fabric);
         }
         let record = &mut around.pool[packet];
         let flits = record.flits;

@@ -3,6 +3,7 @@
 
 use tailback_engine::{NEVER, Tick};
 use tailback_hardware::LinkArbiter;
+use tailback_protocol::WaitsUntil;
 
 use super::{Microarchitecture, Routers, Surroundings, members};
 use crate::event::{Event, EventKind};
@@ -218,7 +219,7 @@ impl<M: Microarchitecture> Routers<M> {
             backlog.queued -= u32::from(flits);
             backlog.credited += if claims_first || terminal { 0 } else { u32::from(flits) };
         }
-        if self.rules.counts_for_nodes {
+        if self.rules.counts_for_nodes == Some(WaitsUntil::Departure) {
             self.waits_no_more(index, &around.pool[packet], around.fabric);
         }
         around.send_packet(&self.outputs[index as usize], packet, arrival);

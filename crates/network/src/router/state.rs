@@ -327,7 +327,7 @@ impl Extras {
             uncredited: vec![0; only_if(!rules.claims_first, ports * shape.vcs)],
             backlogs: vec![Backlog::default(); only_if(rules.measures_queues, ports)],
             occupied: vec![0; only_if(rules.counts_inputs, ports * shape.vcs)],
-            waiting_for_node: vec![0; only_if(rules.counts_for_nodes, ports)],
+            waiting_for_node: vec![0; only_if(rules.counts_for_nodes.is_some(), ports)],
             timeouts: vec![HeadTimeout::default(); only_if(rules.times_out, queues)],
             owned: vec![false; owners],
             last_seeker: vec![0; owners],
@@ -368,7 +368,7 @@ pub(super) fn is_plain(shape: &Shape, rules: &Rules) -> bool {
             || rules.watches_arrivals
             || rules.watches_heads
             || rules.watches_crossings)
-        && !(rules.counts_inputs || rules.counts_for_nodes)
+        && !(rules.counts_inputs || rules.counts_for_nodes.is_some())
 }
 
 /// Whether routers with these rules and this shape are basic: see [`super::sealed::Sealed::BASIC`].

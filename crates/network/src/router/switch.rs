@@ -62,7 +62,7 @@ impl<M: Microarchitecture> Routers<M> {
         let output = self.output_of(id, port);
         let record = &mut around.pool[packet];
         record.set_at_last_hop();
-        if self.rules.counts_for_nodes && around.fabric.direction(record.kind).carries_data() {
+        if self.rules.counts_for_nodes.is_some() && around.fabric.direction(record.kind).carries_data() {
             self.extras.waiting_for_node[output] += u32::from(record.flits);
         }
     }
@@ -203,7 +203,7 @@ impl<M: Microarchitecture> Routers<M> {
         let ends = fate != Fate::Forward;
         if ends {
             let packet = self.take_head(id, now, around);
-            if let Some(port) = port.filter(|_| self.rules.counts_for_nodes) {
+            if let Some(port) = port.filter(|_| self.rules.counts_for_nodes.is_some()) {
                 self.waits_no_more(self.output_of(id, port) as u32, &around.pool[packet], around.fabric);
             }
             self.end(packet, fate, id, now, around);

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use tailback_ecn::{Carrier, Ecn, Pacing};
 use tailback_network::{General, NicSpec, RouterSpec, SourceQueues};
 use tailback_protocol::conformance::{Script, run};
-use tailback_protocol::{ClassRouting, Protocol};
-use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms};
+use tailback_protocol::{ClassRouting, Protocol, WaitsUntil};
+use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms, Threshold};
 
 use crate::conservation::{SILENT_FROM, conserves};
 use crate::determinism::is_determined;
@@ -36,11 +36,13 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
     let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
     let numbers = (0u64..100, 1u32..30, 0u32..20, prop::option::of(fabric));
     (0usize..13, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
+        let counted_until = if timeout % 2 == 0 { WaitsUntil::Departure } else { WaitsUntil::Crossing };
+        let at_last_hop = Threshold { flits: threshold, counted_until };
         let protocol: Arc<dyn Protocol> = match which {
             0 => Arc::new(Srp { terms, timeout, bypass_below: size }),
             1 => Arc::new(Smsrp { terms, timeout }),
-            2 => Arc::new(Lhrp { terms, threshold, fabric_drop }),
-            3 => Arc::new(Comprehensive { terms, threshold, large_from: size.max(1) }),
+            2 => Arc::new(Lhrp { terms, threshold: at_last_hop, fabric_drop }),
+            3 => Arc::new(Comprehensive { terms, threshold: at_last_hop, large_from: size.max(1) }),
             4 => Arc::new(Relay),
             5 => Arc::new(Scheduler { latency: 1 + timeout, credits: threshold }),
             6 => Arc::new(Resequenced(Arc::new(Srp { terms, timeout, bypass_below: size }))),

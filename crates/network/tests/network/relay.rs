@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tailback_protocol::{
     Arrival, ClassRouting, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind,
     Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds,
-    TrafficClass, Verdict, Watch, remember, write_down,
+    TrafficClass, Verdict, WaitsUntil, Watch, remember, write_down,
 };
 
 const ASK: PacketKind = PacketKind::new(1);
@@ -54,7 +54,7 @@ impl Protocol for Relay {
             sends: true,
             input_buffers: true,
             output_queues: true,
-            waiting_for_nodes: true,
+            waiting_for_nodes: Some(WaitsUntil::Departure),
             random: true,
             ..SwitchNeeds::default()
         }

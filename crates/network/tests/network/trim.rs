@@ -8,7 +8,7 @@ use tailback_protocol::conformance::{Event, Script, run};
 use tailback_protocol::{
     Arrival, ClassRouting, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind,
     PacketRef, Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchNeeds,
-    TrafficClass, Verdict, Watch,
+    TrafficClass, Verdict, WaitsUntil, Watch,
 };
 
 use crate::by_hand::{Delivery, deliveries, latencies, plan};
@@ -57,7 +57,7 @@ impl Protocol for Trimmer {
     }
 
     fn switch_needs(&self) -> SwitchNeeds {
-        SwitchNeeds { trims: true, waiting_for_nodes: true, ..SwitchNeeds::default() }
+        SwitchNeeds { trims: true, waiting_for_nodes: Some(WaitsUntil::Departure), ..SwitchNeeds::default() }
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {

@@ -28,7 +28,7 @@ mod source;
 mod switch;
 
 pub use models::{COMPREHENSIVE, LHRP, SMSRP, SRP};
-pub use protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms};
+pub use protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms, Threshold};
 pub use schedule::{Lead, Schedule};
 
 /// Traffic classes by number. Protocols have the first few of them, or all.

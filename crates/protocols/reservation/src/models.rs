@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use tailback_parameters::{Choice, Kind, Parameter, Values};
-use tailback_protocol::{ProtocolModel, control_routing, control_routing_parameter};
+use tailback_protocol::{ProtocolModel, WaitsUntil, control_routing, control_routing_parameter};
 
 use crate::kind;
-use crate::protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms};
+use crate::protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms, Threshold};
 use crate::schedule::Lead;
 
-const WAY: Parameter = control_routing_parameter("\"minimal\"");
+const CONTROL_ROUTING: Parameter = control_routing_parameter("\"minimal\"");
 
 const SEND_AT: Parameter = Parameter {
     name: "send_at",
@@ -59,6 +59,25 @@ const THRESHOLD: Parameter = Parameter {
     help: "data flits for a node in its router from which on speculative packets for it are dropped",
 };
 
+const COUNTED_UNTIL: Parameter = Parameter {
+    name: "counted_until",
+    kind: Kind::Choice(&[
+        Choice {
+            word: "departure",
+            help: "flits count until the link to the node sends them: in input buffers and output queues",
+        },
+        Choice { word: "crossing", help: "flits count until they start to cross: in input buffers only" },
+    ]),
+    default: Some("\"departure\""),
+    help: "which flits count towards the threshold",
+};
+
+fn threshold(values: &Values) -> Threshold {
+    let crossing = values.text("counted_until") == "crossing";
+    let counted_until = if crossing { WaitsUntil::Crossing } else { WaitsUntil::Departure };
+    Threshold { flits: values.integer("threshold"), counted_until }
+}
+
 fn terms(values: &Values) -> Terms {
     Terms {
         routing: control_routing(values),
@@ -89,7 +108,7 @@ pub const SRP: ProtocolModel = ProtocolModel {
         OVERHEAD,
         CONTROL_OVERHEAD,
         MINIMUM_GRANT_DELAY,
-        WAY,
+        CONTROL_ROUTING,
     ],
     control_kinds: kind::CONTROL,
     build: |values| {
@@ -102,7 +121,7 @@ pub const SRP: ProtocolModel = ProtocolModel {
 pub const SMSRP: ProtocolModel = ProtocolModel {
     name: "smsrp",
     summary: "SMSRP: speculative packets first, and a reservation for each that is dropped",
-    parameters: &[TIMEOUT, SEND_AT, OVERHEAD, CONTROL_OVERHEAD, MINIMUM_GRANT_DELAY, WAY],
+    parameters: &[TIMEOUT, SEND_AT, OVERHEAD, CONTROL_OVERHEAD, MINIMUM_GRANT_DELAY, CONTROL_ROUTING],
     control_kinds: kind::CONTROL,
     build: |values| {
         Ok(Arc::new(Smsrp { terms: terms_with_control_overhead(values), timeout: values.ticks("timeout") }))
@@ -115,6 +134,7 @@ pub const LHRP: ProtocolModel = ProtocolModel {
     summary: "LHRP: speculative packets first; the last router drops them, and its NACK grants a later time",
     parameters: &[
         THRESHOLD,
+        COUNTED_UNTIL,
         Parameter {
             name: "fabric_drop",
             kind: Kind::Flag,
@@ -131,14 +151,14 @@ pub const LHRP: ProtocolModel = ProtocolModel {
         SEND_AT,
         OVERHEAD,
         MINIMUM_GRANT_DELAY,
-        WAY,
+        CONTROL_ROUTING,
     ],
     control_kinds: kind::CONTROL,
     build: |values| {
         let fabric_drop = values
             .flag("fabric_drop")
             .then(|| FabricDrop { timeout: values.ticks("timeout"), nacks: values.integer("nacks") });
-        Ok(Arc::new(Lhrp { terms: terms(values), threshold: values.integer("threshold"), fabric_drop }))
+        Ok(Arc::new(Lhrp { terms: terms(values), threshold: threshold(values), fabric_drop }))
     },
 };
 
@@ -148,6 +168,7 @@ pub const COMPREHENSIVE: ProtocolModel = ProtocolModel {
     summary: "LHRP for small messages and SRP for large ones, with one schedule for both in the last router",
     parameters: &[
         THRESHOLD,
+        COUNTED_UNTIL,
         Parameter {
             name: "large_from",
             kind: Kind::Integer { min: 1, max: 1 << 20 },
@@ -157,11 +178,11 @@ pub const COMPREHENSIVE: ProtocolModel = ProtocolModel {
         SEND_AT,
         OVERHEAD,
         MINIMUM_GRANT_DELAY,
-        WAY,
+        CONTROL_ROUTING,
     ],
     control_kinds: kind::CONTROL,
     build: |values| {
-        let (threshold, large_from) = (values.integer("threshold"), values.integer("large_from"));
+        let (threshold, large_from) = (threshold(values), values.integer("large_from"));
         Ok(Arc::new(Comprehensive { terms: terms(values), threshold, large_from }))
     },
 };

@@ -1,8 +1,10 @@
 //! The four protocols, put together from machines.
 
+use std::fmt;
+
 use tailback_protocol::{
     ClassRouting, Direction, Hooks, KindDeclaration, Moment, Ports, Protocol, Sink, Source, Station, Switch,
-    SwitchNeeds, TrafficClass, Watch,
+    SwitchNeeds, TrafficClass, WaitsUntil, Watch,
 };
 
 use crate::schedule::{Charge, Lead, Schedule};
@@ -83,7 +85,35 @@ const LAST_HOP: [Watch; 2] = [
 const RESERVATIONS_AT_LAST_HOP: Watch = Watch::new(Moment::Arrives, kind::RESERVATION, Ports::LastHop);
 
 const SENDS: SwitchNeeds = SwitchNeeds { sends: true, ..SwitchNeeds::NONE };
-const WATCHES_NODES: SwitchNeeds = SwitchNeeds { waiting_for_nodes: true, ..SENDS };
+
+/// What the switches of last routers need that count until then.
+const fn watches_nodes(counted_until: WaitsUntil) -> SwitchNeeds {
+    SwitchNeeds { waiting_for_nodes: Some(counted_until), ..SENDS }
+}
+
+/// When speculative packets are dropped in the last router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threshold {
+    /// From how many flits on that wait for their node.
+    pub flits: u32,
+    /// Until when flits wait.
+    pub counted_until: WaitsUntil,
+}
+
+impl Threshold {
+    /// So many flits, output queues included.
+    #[must_use]
+    pub const fn of_flits(flits: u32) -> Self {
+        Self { flits, counted_until: WaitsUntil::Departure }
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = if self.counted_until == WaitsUntil::Crossing { " at its inputs" } else { "" };
+        write!(f, "{} flits{at}", self.flits)
+    }
+}
 
 /// The Speculative Reservation Protocol.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -196,7 +226,7 @@ pub struct Lhrp {
     /// The terms on which time is given out.
     pub terms: Terms,
     /// Flits that wait for a node in its router, from which on speculative packets for it are dropped.
-    pub threshold: u32,
+    pub threshold: Threshold,
     /// Whether packets are dropped before the last router as well.
     pub fabric_drop: Option<FabricDrop>,
 }
@@ -223,7 +253,7 @@ impl Protocol for Lhrp {
     }
 
     fn switch_needs(&self) -> SwitchNeeds {
-        WATCHES_NODES
+        watches_nodes(self.threshold.counted_until)
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
@@ -237,13 +267,13 @@ impl Protocol for Lhrp {
     }
 
     fn switch(&self, station: &Station) -> Option<Box<dyn Switch>> {
-        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold, station.ports)))
+        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold.flits, station.ports)))
     }
 
     fn describe(&self) -> String {
         let fabric = if self.fabric_drop.is_some() { ", and in the fabric after too much waiting" } else { "" };
         let threshold = self.threshold;
-        format!("LHRP: speculative packets first, dropped in the last router above {threshold} flits{fabric}")
+        format!("LHRP: speculative packets first, dropped in the last router above {threshold}{fabric}")
     }
 }
 
@@ -253,7 +283,7 @@ pub struct Comprehensive {
     /// The terms on which time is given out.
     pub terms: Terms,
     /// Flits that wait for a node in its router, from which on speculative packets for it are dropped.
-    pub threshold: u32,
+    pub threshold: Threshold,
     /// The flits of the smallest message that counts as large.
     pub large_from: u32,
 }
@@ -276,7 +306,7 @@ impl Protocol for Comprehensive {
     }
 
     fn switch_needs(&self) -> SwitchNeeds {
-        WATCHES_NODES
+        watches_nodes(self.threshold.counted_until)
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
@@ -292,11 +322,11 @@ impl Protocol for Comprehensive {
     }
 
     fn switch(&self, station: &Station) -> Option<Box<dyn Switch>> {
-        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold, station.ports)))
+        Some(Box::new(LastHop::new(self.terms.charge(station), self.threshold.flits, station.ports)))
     }
 
     fn describe(&self) -> String {
         let (threshold, large_from) = (self.threshold, self.large_from);
-        format!("LHRP below {large_from} flits, SRP from there on, dropped in the last router above {threshold} flits")
+        format!("LHRP below {large_from} flits, SRP from there on, dropped in the last router above {threshold}")
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use tailback_protocol::conformance::{Event, Script, Trace, run};
 use tailback_protocol::{ClassRouting, PacketKind, Protocol};
-use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms};
+use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms, Threshold};
 
 fn terms() -> impl Strategy<Value = Terms> {
     let leads = prop_oneof![Just(Lead::Latency), Just(Lead::None)];
@@ -26,6 +26,7 @@ fn protocols() -> impl Strategy<Value = (Box<dyn Protocol>, u32)> {
     let fabric = (1u64..2000, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
     (terms(), 0usize..4, 1u32..2000, prop::option::of(fabric), 0u32..30).prop_map(
         |(terms, which, threshold, fabric_drop, size)| -> (Box<dyn Protocol>, u32) {
+            let threshold = Threshold::of_flits(threshold);
             let protocol: Box<dyn Protocol> = match which {
                 0 => Box::new(Srp { terms, timeout: 1000, bypass_below: size }),
                 1 => Box::new(Smsrp { terms, timeout: 1000 }),

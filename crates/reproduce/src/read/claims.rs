@@ -5,7 +5,7 @@ use tailback_scenario::{Diagnostic, Span};
 
 use super::fields::{needed_number, needed_text, number, range, text};
 use super::measures::measure;
-use crate::claim::{Claim, Expectation, Judgement};
+use crate::claim::{Claim, Expectation, Judgement, Refutation};
 use crate::experiment::{Experiment, Scale};
 use crate::measure::Measure;
 
@@ -48,8 +48,26 @@ pub fn claim(node: &Node, experiments: &[Experiment; 2], reading: &mut Reading) 
         let own = own.next().filter(|_| scales.contains(&scale))?;
         judgement(own, &general, &experiments[scale as usize], reading)
     });
+    let refutation = table.take("authors_program").and_then(|entry| refutation(&entry.node, reading));
+    if let (Some((span, refutation)), Some(full)) = (&refutation, &judgements[Scale::Full as usize]) {
+        if full.expect.holds(refutation.gives) {
+            let message = "what the authors' program gives is what the paper says: it refutes nothing";
+            reading.blame(Diagnostic::at(*span, message).help(format!("the claim holds for {}", full.expect)));
+        }
+    }
     table.close(reading);
-    Some(Claim { name: name?, says: says?, paper: paper?, judgements })
+    let refutation = refutation.map(|(_, refutation)| refutation);
+    Some(Claim { name: name?, says: says?, paper: paper?, judgements, refutation })
+}
+
+/// `{ gives = …, at = "…", evidence = "…" }`
+fn refutation(node: &Node, reading: &mut Reading) -> Option<(Span, Refutation)> {
+    let mut table = TableReader::of(node, "authors_program".to_owned(), reading);
+    let gives = needed_number(&mut table, "gives", "the number of the claim, from the authors' program", reading);
+    let at = needed_text(&mut table, "at", "of which of its runs", reading);
+    let evidence = needed_text(&mut table, "evidence", "the file that has those runs", reading);
+    table.close(reading);
+    Some((node.span, Refutation { gives: gives?, at: at?, evidence: evidence? }))
 }
 
 /// At which scales it is made.

@@ -94,8 +94,17 @@ pub fn curves(figure: &Figure) -> Results {
 
 /// A time series of one flow with a latency and a share for each ten cycles up to 3000, each of four packets.
 pub fn series(latency: impl Fn(f64) -> f64, share: impl Fn(f64) -> f64) -> Series {
+    series_by_creation(latency, share, |_| None)
+}
+
+/// The same, with how much of each interval has arrived.
+pub fn series_by_creation(
+    latency: impl Fn(f64) -> f64,
+    share: impl Fn(f64) -> f64,
+    complete: impl Fn(f64) -> Option<f64>,
+) -> Series {
     let integers = ["cycle", "delivered_messages", "delivered_packets"].map(|name| Column::new(name, Kind::Integer));
-    let numbers = ["accepted_load", "latency_message_mean", "nonminimal_share"];
+    let numbers = ["accepted_load", "latency_message_mean", "nonminimal_share", "complete"];
     let numbers = numbers.map(|name| Column::new(name, Kind::Number));
     let mut columns = vec![Column::text("flow")];
     columns.extend(integers);
@@ -104,7 +113,8 @@ pub fn series(latency: impl Fn(f64) -> f64, share: impl Fn(f64) -> f64) -> Serie
     for cycle in (0_u64..3000).step_by(10) {
         let time = cycle as f64 - 1000.0;
         let four = 4_u64;
-        let (latency, share) = (latency(time), share(time));
+        let (share, complete) = (share(time), complete(time));
+        let latency = Some(latency(time)).filter(|_| complete != Some(0.0));
         table.push(vec![
             "all".into(),
             cycle.into(),
@@ -113,6 +123,7 @@ pub fn series(latency: impl Fn(f64) -> f64, share: impl Fn(f64) -> f64) -> Serie
             0.2.into(),
             latency.into(),
             share.into(),
+            complete.into(),
         ]);
     }
     Series::new(table).expect("it has all columns")

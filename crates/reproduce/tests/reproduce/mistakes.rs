@@ -110,6 +110,8 @@ fn each_other_mistake_has_its_words() {
         (good.replace("above = 0", "above = 0, below = 3"), "an expectation is one of four"),
         (good.clone() + &good, "two claims are called \"it\""),
         (good.clone() + "scale = \"huge\"", "unknown scale \"huge\""),
+        (good.clone() + "authors_program = { gives = 1, at = \"h = 4\", evidence = \"a.csv\" }", "it refutes nothing"),
+        (good.clone() + "authors_program = { gives = -1 }", "`authors_program.evidence` is missing"),
         (good.clone() + "quick.expect = 3", "`expect` is a table, not the number 3"),
         ("[[quick.variant]]\nname = \"lowest\"".to_owned(), "unknown variant \"lowest\""),
         ("[quick]\nevent = -1".to_owned(), "`quick.event` is a whole number"),

@@ -1,7 +1,7 @@
 //! Tables of measures: read, filled in, told, and refused.
 
 use tailback_report::Cell;
-use tailback_reproduce::{Absent, Figure, Results, Scale};
+use tailback_reproduce::{Absent, Figure, Measured, Results, Scale};
 
 use crate::by_hand::{CURVES, SERIES, curves, read, step_and_wave};
 
@@ -28,7 +28,7 @@ measure = { ratio = [
 /// What stands in the only table of a figure.
 fn cells(figure: &Figure, scale: Scale, results: &Results) -> Vec<Vec<Result<f64, Absent>>> {
     let filled = figure.sheets[0].fill(scale, results);
-    let means = |row: Vec<Result<(f64, _), _>>| row.into_iter().map(|cell| cell.map(|(mean, _)| mean)).collect();
+    let means = |row: Vec<Result<Measured, _>>| row.into_iter().map(|cell| cell.map(|cell| cell.value)).collect();
     filled.cells.into_iter().map(means).collect()
 }
 

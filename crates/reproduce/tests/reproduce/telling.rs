@@ -1,8 +1,8 @@
 //! What is drawn, told and recorded.
 
-use tailback_reproduce::{Count, Record, RecordedFigure, Scale, Table, Verdict, count};
+use tailback_reproduce::{Count, Outcome, Record, RecordedFigure, RecordedRuns, Scale, Table, Verdict, count};
 
-use crate::by_hand::{CURVES, SERIES, claim, curves, read, step_and_wave};
+use crate::by_hand::{CURVES, SERIES, claim, curves, finding, read, report, series_by_creation, step_and_wave};
 
 const LATENCY: &str = r#"
 [[panel]]
@@ -41,6 +41,33 @@ fn panels_show_series_around_the_event() {
     let panel = panel.replace("x = [-100, 200]", "x = [-10, 20]\nx_factor = 0.1");
     let drawing = read(&format!("{SERIES}{panel}")).panels[0].draw(&step_and_wave(&figure));
     assert_eq!(drawing.curves[0].points, expected.map(|(x, y)| (0.1 * x, y)));
+}
+
+/// From cycle 100 after the event on less and less has arrived when the run ends, and from 160 on nothing.
+#[test]
+fn what_has_not_all_arrived_is_neither_drawn_nor_judged() {
+    let panel = LATENCY.replace("metric", "series").replace("x = [0, 0.5]", "x = [0, 200]\nbin = 20");
+    let measure = |until| {
+        format!("{{ during = {{ curve = \"step\", series = \"latency_message_mean\", span = [0, {until}] }} }}")
+    };
+    for (until, verdict) in [(100, Verdict::Pass), (130, Verdict::Undecided), (200, Verdict::Undecided)] {
+        let figure = read(&format!("{SERIES}{panel}{}", claim(&measure(until), "{ below = 100 }")));
+        let arrived = |time: f64| Some((1.0 - (time - 90.0).max(0.0) / 70.0).max(0.0));
+        let mut results = step_and_wave(&figure);
+        let series = series_by_creation(|_| 100.0, |_| 0.0, arrived);
+        results.put(0, 0, Outcome { report: report(0.2, 0.2, 100.0), series: Some(series) });
+        let drawing = figure.panels[0].draw(&results);
+        let xs: Vec<f64> = drawing.curves[0].points.iter().map(|point| point.0).collect();
+        assert_eq!(xs, [0.0, 20.0, 40.0, 60.0, 80.0]);
+        assert_eq!(drawing.curves[1].points.len(), 11, "the other curve is complete");
+        let found = finding(&figure, &results);
+        assert_eq!(found.verdict, verdict, "{found:?}");
+        if verdict == Verdict::Undecided {
+            let note = found.note.expect("it says why");
+            let expected = "of the packets created 100 cycles after the event 85.7 % had arrived when the run ended";
+            assert_eq!(note, expected);
+        }
+    }
 }
 
 #[test]
@@ -84,16 +111,16 @@ fn claims_may_be_of_one_scale_or_differ_by_scale() {
     let table = Table { title: "Two curves", source: "Fig. 1", scale: Scale::Full, findings: &findings };
     let text = "\
 Two curves (Fig. 1, full)
-  pass    It is so.
-          measured 0.4000 ± 0.0, expected at least 0.4; paper: yes
-  fail    It is so.
-          measured 0.4000 ± 0.0, expected at most 0.1; paper: yes
-          tried: this and that
+  pass      It is so.
+            measured 0.4000 ± 0.0, expected at least 0.4; paper: yes
+  fail      It is so.
+            measured 0.4000 ± 0.0, expected at most 0.1; paper: yes
+            tried: this and that
 ";
     assert_eq!(table.to_text(), text);
     let markdown = table.to_markdown();
     assert!(markdown.contains("| fail | It is so. | yes | measured 0.4000 ± 0.0 | at most 0.1 |"), "{markdown}");
-    assert!(markdown.contains("* other: so Tried: this and that"), "{markdown}");
+    assert!(markdown.contains("* other: so; tried: this and that"), "{markdown}");
 
     let rows = figure.rows("paper", "fig1", Scale::Full, &results);
     let json = serde_json::to_value(&rows).expect("plain data");
@@ -111,21 +138,68 @@ fn changed_verdicts_are_noticed() {
     let fails = read(&format!("{CURVES}{}", claim(measure, "{ above = 0.5 }")));
     let renamed = read(&format!("{CURVES}{}", claim(measure, "{ above = 0.4 }").replace("\"it\"", "\"that\"")));
     let mut record = Record::default();
-    record.put("fig1", Scale::Full, RecordedFigure::new(&passes.findings(Scale::Full, &curves(&passes)), 1.0, 2.0));
+    let runs = RecordedRuns { program: "0".to_owned(), seeds: 2, count: 12, scenarios: "0".repeat(64) };
+    let findings = passes.findings(Scale::Full, &curves(&passes));
+    record.put("fig1", Scale::Full, RecordedFigure::new(&findings, runs.clone(), 1.0, 2.0));
     let written = serde_json::to_string(&record).expect("plain data");
     let record: Record = serde_json::from_str(&written).expect("it was written like that");
     assert!(record.figure("fig1", Scale::Quick).is_none());
     let recorded = record.figure("fig1", Scale::Full).expect("it was put there");
+    assert_eq!(recorded.runs, runs);
     assert!(recorded.changes(&passes.findings(Scale::Full, &curves(&passes))).is_empty());
     assert_eq!(recorded.changes(&fails.findings(Scale::Full, &curves(&fails))), ["it was pass and is fail"]);
     let said = recorded.changes(&renamed.findings(Scale::Full, &curves(&renamed)));
     assert_eq!(said, ["that is pass, and was not recorded", "it is recorded, and no longer claimed"]);
     assert_eq!(recorded.finding(&renamed.claims[0]).verdict, Verdict::NotRun);
-    assert_eq!(recorded.finding(&passes.claims[0]).measured, Some(0.4));
+    let known = recorded.finding(&passes.claims[0]);
+    assert_eq!((known.measured, known.half_width), (Some(0.4), Some(0.0)));
+}
+
+/// What would decide is the interval: 101 ± 12.7.
+#[test]
+fn a_bound_inside_the_interval_decides_nothing() {
+    let measure = "{ value = { curve = \"low\", metric = \"latency_message_mean\", at = 0.1 } }";
+    for (expect, verdict) in [
+        ("{ below = 114 }", Verdict::Pass),
+        ("{ below = 113 }", Verdict::Undecided),
+        ("{ below = 100 }", Verdict::Undecided),
+        ("{ below = 88 }", Verdict::Fail),
+        ("{ above = 90 }", Verdict::Undecided),
+        ("{ between = [88, 114] }", Verdict::Pass),
+        ("{ about = 101, within = 5 }", Verdict::Undecided),
+        ("{ between = [20, 30] }", Verdict::Fail),
+    ] {
+        let figure = read(&format!("{CURVES}{}", claim(measure, expect)));
+        assert_eq!(finding(&figure, &curves(&figure)).verdict, verdict, "{expect}");
+    }
+}
+
+#[test]
+fn the_authors_program_refutes_what_it_contradicts_in_the_same_direction() {
+    let measure = "{ largest = { curve = \"low\", metric = \"accepted_load\" } }";
+    let refuting =
+        |gives: f64| format!("authors_program = {{ gives = {gives}, at = \"h = 4\", evidence = \"runs.csv\" }}\n");
+    let judged = |expect: &str, gives: f64| {
+        let figure = read(&format!("{CURVES}{}{}", claim(measure, expect), refuting(gives)));
+        let results = curves(&figure);
+        let findings = figure.findings(Scale::Full, &results);
+        let (title, source, scale) = ("Two curves", "Fig. 1", Scale::Full);
+        (findings[0].1.verdict, Table { title, source, scale, findings: &findings }.to_text())
+    };
+    let (verdict, text) = judged("{ between = [0.1, 0.2] }", 0.3);
+    assert_eq!(verdict, Verdict::Refuted);
+    assert!(text.contains("the authors' program gives 0.3000 (h = 4), ours 0.4000; see runs.csv"), "{text}");
+    assert_eq!(judged("{ between = [0.1, 0.2] }", 0.05).0, Verdict::Fail);
+    assert_eq!(judged("{ above = 0.4 }", 0.3).0, Verdict::Pass);
+
+    // Scaled down, it stays a failure.
+    let figure = read(&format!("{CURVES}{}{}", claim(measure, "{ below = 0.1 }"), refuting(0.3)));
+    let quick = figure.findings(Scale::Quick, &curves(&figure));
+    assert_eq!(quick[0].1.verdict, Verdict::Fail);
 }
 
 #[test]
 fn verdicts_are_counted() {
-    let verdicts = [Verdict::Pass, Verdict::Fail, Verdict::Pass, Verdict::NotRun];
-    assert_eq!(count(verdicts), Count { pass: 2, fail: 1, not_run: 1 });
+    let verdicts = [Verdict::Pass, Verdict::Fail, Verdict::Pass, Verdict::NotRun, Verdict::Refuted, Verdict::Undecided];
+    assert_eq!(count(verdicts), Count { pass: 2, fail: 1, refuted: 1, undecided: 1, not_run: 1 });
 }

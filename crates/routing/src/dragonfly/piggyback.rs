@@ -22,7 +22,7 @@ pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
         Parameter {
             name: "saturation",
             kind: Kind::Integer { min: 0, max: 1000 },
-            default: Some("200"),
+            default: Some("125"),
             help: "percent of the mean occupancy of the global links of its router that a saturated one exceeds",
         },
         Parameter {

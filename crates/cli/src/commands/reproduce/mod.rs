@@ -87,7 +87,11 @@ fn compare(project: &Project, arguments: &ReproduceArguments) -> Result<Vec<Stri
     let findings = project.findings();
     if arguments.record {
         let times = project.times();
-        record.put(figure, project.scale, RecordedFigure::new(&findings, times.wall_s, project.cpu_s()));
+        record.put(
+            figure,
+            project.scale,
+            RecordedFigure::new(&findings, project.recorded_runs(), times.wall_s, project.cpu_s()),
+        );
         catalogue::write_record(folder, &record)?;
         return Ok(Vec::new());
     }

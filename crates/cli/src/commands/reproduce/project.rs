@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use tailback_reproduce::{Claim, Filled, Finding, Outcome, Results, Row, Scale, Series, Table};
+use tailback_report::Digest;
+use tailback_reproduce::{Claim, Filled, Finding, Outcome, RecordedRuns, Results, Row, Scale, Series, Table};
 
 use super::catalogue::Entry;
 use super::finished::CLAIMS;
@@ -16,7 +17,7 @@ use crate::output::count;
 use crate::progress::duration;
 use crate::rendering::Notes;
 use crate::results::Directory;
-use crate::store::{Kept, Store};
+use crate::store::{Kept, Store, VERSION};
 use crate::work::{self, Order, Task};
 
 /// A figure that is being reproduced.
@@ -75,6 +76,17 @@ impl Project {
     /// Seconds of processor time that its runs took.
     pub fn cpu_s(&self) -> f64 {
         self.results.outcomes().map(|outcome| outcome.report.performance.cpu_s).sum()
+    }
+
+    /// What its verdicts are about.
+    pub fn recorded_runs(&self) -> RecordedRuns {
+        let scenarios = self.tasks.iter().fold(Digest::new(), |digest, task| digest.text(&task.digest));
+        RecordedRuns {
+            program: VERSION.to_owned(),
+            seeds: self.results.seeds(),
+            count: self.tasks.len(),
+            scenarios: scenarios.hex(),
+        }
     }
 
     pub fn findings(&self) -> Vec<(&Claim, Finding)> {

@@ -49,17 +49,18 @@ pub fn tell(catalogue: &Catalogue, arguments: &ReproduceArguments, scale: Scale)
 
 /// How many claims hold, in a sentence.
 pub fn summary(rows: &[Row]) -> String {
-    let Count { pass, fail, not_run } = count(rows.iter().map(|row| row.verdict));
-    format!("claims: {pass} pass, {fail} fail, {not_run} not run\n")
+    let Count { pass, fail, refuted, undecided, not_run } = count(rows.iter().map(|row| row.verdict));
+    format!("claims: {pass} pass, {fail} fail, {refuted} refuted, {undecided} undecided, {not_run} not run\n")
 }
 
 fn columns() -> Vec<Column> {
     let texts = ["paper", "figure", "scale"].map(Column::text);
-    let counts = ["pass", "fail", "not_run"].map(|name| Column::new(name, Kind::Integer));
+    let counts = ["pass", "fail", "refuted", "undecided", "not_run"].map(|name| Column::new(name, Kind::Integer));
     texts.into_iter().chain(counts).collect()
 }
 
 fn line(paper: &str, figure: &str, scale: Scale, count: Count) -> Vec<Cell> {
-    let Count { pass, fail, not_run } = count;
-    vec![paper.into(), figure.into(), scale.name().into(), pass.into(), fail.into(), not_run.into()]
+    let Count { pass, fail, refuted, undecided, not_run } = count;
+    let counts = [pass, fail, refuted, undecided, not_run];
+    [paper, figure, scale.name()].into_iter().map(Cell::from).chain(counts.into_iter().map(Cell::from)).collect()
 }
