@@ -7,6 +7,9 @@ use crate::{FlowRecord, Histogram, Point, Window, batch_means};
 /// Accepting less than this share of what was offered counts as saturation.
 pub const SATURATION_THRESHOLD: f64 = 0.95;
 
+/// Of so many times the square root of the offered messages chance may keep the last from arriving in the window.
+const CHANCE: f64 = 2.0;
+
 /// Loads, latencies, hops and counts. What nothing was delivered for is absent (`null` in JSON), never NaN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
@@ -17,7 +20,8 @@ pub struct Figures {
     /// Flits of packets delivered in the measured cycles, per source (not destination) and cycle, so that it compares
     /// with `offered_load`.
     pub accepted_load: f64,
-    /// Whether less than [`SATURATION_THRESHOLD`] of the offered load was accepted, or messages were lost. False for a
+    /// Whether less than [`SATURATION_THRESHOLD`] of the offered load was accepted, by more than chance, or messages were
+    /// lost. False for a
     /// flow that is not judged, see [`LoadCourse`](crate::LoadCourse). Of all flows together: whether one of them is.
     pub saturated: bool,
     /// Latencies in link cycles.
@@ -116,9 +120,13 @@ impl Figures {
         }
     }
 
-    /// Whether less was accepted than counts as all of it.
+    /// Whether less was accepted than counts as all of it, and not by chance: which of a few messages arrive before the
+    /// window ends says nothing about the network.
     pub(crate) fn falls_short(&self) -> bool {
-        self.accepted_load < SATURATION_THRESHOLD * self.offered_load || self.messages.lost > 0
+        let Amounts { offered, delivered, lost } = self.messages;
+        let by_chance = CHANCE * libm::sqrt(offered as f64);
+        let misses = self.accepted_load < SATURATION_THRESHOLD * self.offered_load;
+        lost > 0 || misses && offered.saturating_sub(delivered) as f64 > by_chance
     }
 }
 

@@ -234,6 +234,23 @@ fn saturation_is_judged_by_flow() {
     }
 }
 
+/// Of ten messages two may be on their way when the window ends; of a thousand not two hundred.
+#[test]
+fn a_few_messages_that_are_under_way_are_no_saturation() {
+    let saturated = |messages: u64| {
+        let mut record = Record::new(plan());
+        for (place, tick) in (2000..2000 + messages).enumerate() {
+            record.offered(0, tick, 4, false);
+            if place % 5 > 0 {
+                record.packet_delivered(0, tick, packet(200, 3, 4));
+                record.message_delivered(0, tick, 240, 4);
+            }
+        }
+        report(&record, 1).total.saturated
+    };
+    assert_eq!([10, 1000].map(saturated), [false, true]);
+}
+
 /// A run in which `victim` is steady from tick 4000 on and `hotspot` from the start.
 fn settling() -> Record {
     let mut record = Record::new(plan());

@@ -107,9 +107,9 @@ fn the_table_says_yes_or_no() {
     assert_eq!(last_column(&["--out", "one"]), ["no", "yes"]);
     assert_eq!(last_column(&["--out", "two", "--seeds", "2"]), ["no", "yes"]);
     // At the edge chance decides.
-    let edge = ["--out", "edge", "--seeds", "8", "--set", "measure.cycles=200", "--set", "measure.warmup=100"];
+    let edge = ["--out", "edge", "--seeds", "8", "--set", "measure.cycles=640", "--set", "measure.warmup=100"];
     let said =
-        program.good(&[&["sweep", "bottleneck.toml", "--quiet", "--over", "traffic.load=0.33"], &edge[..]].concat());
+        program.good(&[&["sweep", "bottleneck.toml", "--quiet", "--over", "traffic.load=0.42"], &edge[..]].concat());
     assert!(said.contains(" % of seeds"), "{said}");
 }
 
