@@ -2,7 +2,7 @@
 
 use tailback_report::SATURATION_THRESHOLD;
 use tailback_scenario::Scenario;
-use tailback_workload::Traffic;
+use tailback_workload::{Pattern, Traffic};
 
 use crate::findings::Findings;
 
@@ -19,15 +19,19 @@ pub(crate) fn endpoint_notes(findings: &Findings, scenario: &Scenario) -> Vec<St
 
 fn note(flow: &Traffic, findings: &Findings, scenario: &Scenario) -> Option<String> {
     let destinations = flow.destinations()?;
-    let data = data_to(&destinations, findings, scenario)?;
+    let Data { flits: data, exact } = data_to(&destinations, findings, scenario)?;
     let at_them = findings.links.iter().filter(|link| link.node.is_some_and(|node| contains(&destinations, node)));
     let flits: u64 = at_them.map(|link| u64::from(link.flits)).sum();
     let room = destinations.len() as f64 * findings.ejection_room(scenario);
     let share = flits.saturating_sub(data) as f64 / room;
-    let kinds = control_kinds(&destinations, scenario).join(" and ");
-    (share >= SHARE_WORTH_A_NOTE && !kinds.is_empty()).then(|| {
+    let kinds = match control_kinds(&destinations, scenario).as_slice() {
+        [kind] => (*kind).to_owned(),
+        kinds => format!("control packets ({})", kinds.join(", ")),
+    };
+    (share >= SHARE_WORTH_A_NOTE).then(|| {
+        let (at_least, at_most) = if exact { ("", "") } else { ("at least ", "at most ") };
         format!(
-            "{kinds} fill {:.0} % of the ejection links of the destinations of `{}`, data {:.0} %",
+            "{kinds} fill {at_least}{:.0} % of the ejection links of the destinations of `{}`, data {at_most}{:.0} %",
             100.0 * share,
             flow.name,
             100.0 * data as f64 / room
@@ -35,10 +39,18 @@ fn note(flow: &Traffic, findings: &Findings, scenario: &Scenario) -> Option<Stri
     })
 }
 
-/// Flits of data that have arrived at some nodes; none if another flow sends to some of them and to others as well, as
-/// it is not written down where its packets arrived.
-fn data_to(nodes: &[u32], findings: &Findings, scenario: &Scenario) -> Option<u64> {
-    let mut data = 0;
+/// Data that has arrived at some nodes.
+struct Data {
+    /// Its flits; or, if that is not exact, the most that it can be.
+    flits: u64,
+    exact: bool,
+}
+
+/// The data that has arrived at some nodes. Where the packets of a flow arrived is not written down: of one that sends to
+/// these nodes and to others alike it is their share at most, as links that are full do not get more than others. None
+/// if even that is not known.
+fn data_to(nodes: &[u32], findings: &Findings, scenario: &Scenario) -> Option<Data> {
+    let mut data = Data { flits: 0, exact: true };
     for (flow, found) in scenario.workload.flows.iter().zip(findings.record.flows()) {
         if found.delivered.flits == 0 {
             continue;
@@ -46,9 +58,12 @@ fn data_to(nodes: &[u32], findings: &Findings, scenario: &Scenario) -> Option<u6
         let destinations = flow.destinations()?;
         let among = destinations.iter().filter(|&&node| contains(nodes, node)).count();
         if among == destinations.len() {
-            data += found.delivered.flits;
+            data.flits += found.delivered.flits;
         } else if among > 0 {
-            return None;
+            let alike = flow.phases().iter().all(|phase| matches!(phase.pattern, Pattern::Uniform { .. }));
+            let share = among as f64 / destinations.len() as f64;
+            data.flits += alike.then(|| (found.delivered.flits as f64 * share).ceil() as u64)?;
+            data.exact = false;
         }
     }
     Some(data)

@@ -102,6 +102,13 @@ fn what_control_packets_leave_of_a_hot_spot_is_noted() {
     let start = said.find("note: reservations fill ").unwrap_or_else(|| panic!("there is no note:\n{said}"));
     let note = said[start..].lines().next().expect("it is a line");
     assert!(note.contains(" % of the ejection links of the destinations of `hot`, data "), "{note}");
+    // Of others, which send there as well, it is not known exactly how much has arrived there.
+    let background = "[[traffic]]\nname = \"background\"\nload = 0.01\n";
+    program.write("both.toml", format!("{}\n{background}", program.read("srp.toml")));
+    let said = program.good(&["run", "both.toml", "--quiet"]);
+    let kinds = "note: control packets (acknowledgements, nacks, reservations, grants) fill at least ";
+    assert!(said.contains(kinds), "{said}");
+    assert!(said.contains("destinations of `hot`, data at most "), "{said}");
 }
 
 #[test]
