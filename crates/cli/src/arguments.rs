@@ -79,7 +79,8 @@ pub struct RunArguments {
     /// result
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
-    /// Write report.json, the resolved scenario and time series into this directory
+    /// Write report.json, the resolved scenario and time series into this directory; interrupted.json, if Ctrl-C ends the
+    /// run while it measures
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// How to print the report

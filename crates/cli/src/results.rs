@@ -1,7 +1,7 @@
 //! Directories of results.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -15,6 +15,8 @@ pub struct Directory(PathBuf);
 
 /// The name of a report in its directory.
 pub const REPORT: &str = "report.json";
+/// The name of the report of a run that was interrupted. It is no result, and nothing looks for it.
+pub const INTERRUPTED: &str = "interrupted.json";
 /// The name of what is said about a sweep as a whole.
 pub const MANIFEST: &str = "sweep.json";
 
@@ -25,15 +27,19 @@ struct Owner {
 }
 
 impl Directory {
-    /// A directory that is there or can be made. Nothing is written yet.
+    /// A directory that is there or can be made, and that files can be written to: what takes long must not fail in its
+    /// end for lack of one. Nothing is left behind yet.
     pub fn at(path: &Path) -> Result<Self, Complaint> {
         // A folder that is not there yet is made in the first one above it that is.
         match path.ancestors().find(|ancestor| ancestor.exists()) {
             Some(ancestor) if !ancestor.is_dir() => {
-                Err(Complaint::bad_input(format!("{} is a file, not a directory", ancestor.display())))
+                return Err(Complaint::bad_input(format!("{} is a file, not a directory", ancestor.display())));
             }
-            _ => Ok(Self(path.to_owned())),
+            _ => {}
         }
+        let cannot = |error| Complaint::bad_input(format!("cannot write into {}: {error}", path.display()));
+        try_to_write(path).map_err(cannot)?;
+        Ok(Self(path.to_owned()))
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -42,7 +48,7 @@ impl Directory {
 
     /// Refuses if another scenario has left its results here, by a run or a sweep.
     pub fn refuse_others(&self, scenario_digest: &str) -> Result<(), Complaint> {
-        for name in [REPORT, MANIFEST] {
+        for name in [REPORT, INTERRUPTED, MANIFEST] {
             let path = self.path(name);
             if !path.exists() {
                 continue;
@@ -70,7 +76,7 @@ impl Directory {
     /// Writes a file as a whole or not at all.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Complaint> {
         let path = self.path(name);
-        let write = || -> std::io::Result<()> {
+        let write = || -> io::Result<()> {
             fs::create_dir_all(path.parent().unwrap_or(&self.0))?;
             let unfinished = path.with_extension("unfinished");
             let mut file = fs::File::create(&unfinished)?;
@@ -81,6 +87,17 @@ impl Directory {
         write().map_err(|error| Complaint::failed(format!("cannot write {}: {error}", path.display())))
     }
 
+    /// Removes a file that may be there.
+    pub fn remove(&self, name: &str) -> Result<(), Complaint> {
+        let path = self.path(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Complaint::failed(format!("cannot remove {}: {error}", path.display())))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes a table as CSV and as Parquet.
     pub fn write_table(&self, name: &str, table: &Table) -> Result<(), Complaint> {
         let (mut csv, mut parquet) = (Vec::new(), Vec::new());
@@ -89,4 +106,13 @@ impl Directory {
         self.write(&format!("{name}.csv"), &csv)?;
         self.write(&format!("{name}.parquet"), &parquet)
     }
+}
+
+/// Tries whether a folder can be made, if it has to be, and a file in it, and removes what was made for that.
+fn try_to_write(folder: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = folder.ancestors().take_while(|ancestor| !ancestor.exists()).collect();
+    let tried = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder).map(drop));
+    // Another process may have begun to use them.
+    missing.into_iter().filter(|made| made.exists()).take_while(|made| fs::remove_dir(made).is_ok()).for_each(drop);
+    tried
 }

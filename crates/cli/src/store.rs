@@ -35,7 +35,7 @@ impl Store {
     /// one.
     pub fn find(&self, scenario_digest: &str, with_series: bool) -> Option<Kept> {
         let report = self.directory.read_report(&format!("{}.json", stem(scenario_digest)))?;
-        if report.scenario_digest != scenario_digest || report.version != VERSION {
+        if report.scenario_digest != scenario_digest || report.version != VERSION || report.interrupted.is_some() {
             return None;
         }
         let series = || Table::read_csv(File::open(self.directory.path(&series_name(scenario_digest))).ok()?).ok();

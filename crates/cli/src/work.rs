@@ -4,9 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tailback_scenario::{Document, Scenario};
-use tailback_sim::Plan;
+use tailback_sim::{Ending, Plan};
 
-use crate::commands::run::simulate;
+use crate::commands::run::{Simulated, simulate};
 use crate::complaint::Complaint;
 use crate::host::{self, Stopwatch};
 use crate::progress::Bar;
@@ -126,10 +126,13 @@ fn run_one(order: &Order<'_>, gauge: &Gauge) -> Result<Kept, Complaint> {
     let scenario = order.task.document.resolve()?;
     let (weight, told) = (order.task.weight, AtomicU64::new(0));
     // Runs share the cores among themselves, so each is sequential.
-    let (findings, timing) = simulate(&scenario, 0, Stopwatch::of_thread, |progress, _| {
+    let Simulated { ending, findings, timing } = simulate(&scenario, 0, Stopwatch::of_thread, |progress, _| {
         let units = (weight * progress.cycle as f64 / progress.cycles.max(1) as f64) as u64;
         gauge.advance(units - told.swap(units, Ordering::Relaxed));
     })?;
+    if ending == Ending::Stopped {
+        return Err(Complaint::Interrupted("the run is not kept, as it is not finished".to_owned()));
+    }
     let kept = Kept { report: findings.report(&scenario, VERSION, &timing), series: findings.series(&scenario) };
     order.store.keep(&kept)?;
     gauge.finish(weight, told.into_inner());

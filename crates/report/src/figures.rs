@@ -7,17 +7,22 @@ use crate::{FlowRecord, Histogram, Point, Window, batch_means};
 /// Accepting less than this share of what was offered counts as saturation.
 pub const SATURATION_THRESHOLD: f64 = 0.95;
 
+/// Of so many times the square root of the offered messages chance may keep the last from arriving in the window.
+const CHANCE: f64 = 2.0;
+
 /// Loads, latencies, hops and counts. What nothing was delivered for is absent (`null` in JSON), never NaN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Flits of messages created in the measured cycles, lost ones included, per source and cycle.
     ///
-    /// Of the network as a whole: per node, whether it is a source or not.
+    /// Of all flows together: per node that is a source of any of them.
     pub offered_load: f64,
     /// Flits of packets delivered in the measured cycles, per source (not destination) and cycle, so that it compares
-    /// with `offered_load`. Of the network as a whole: per node.
+    /// with `offered_load`.
     pub accepted_load: f64,
-    /// Whether less than [`SATURATION_THRESHOLD`] of the offered load was accepted, or messages were lost.
+    /// Whether less than [`SATURATION_THRESHOLD`] of the offered load was accepted, by more than chance, or messages were
+    /// lost. False for a
+    /// flow that is not judged, see [`LoadCourse`](crate::LoadCourse). Of all flows together: whether one of them is.
     pub saturated: bool,
     /// Latencies in link cycles.
     pub latency: Latencies,
@@ -96,16 +101,15 @@ pub(crate) struct Clock {
 }
 
 impl Figures {
-    /// The figures of a record, of which loads are per one of `nodes` and cycle.
-    pub(crate) fn new(record: &FlowRecord, window: Window, nodes: u64, cycles: u64, clock: Clock) -> Self {
+    /// The figures of a record, of which loads are per one of `sources` and cycle. Saturation is left to be judged.
+    pub(crate) fn new(record: &FlowRecord, window: Window, sources: u64, cycles: u64, clock: Clock) -> Self {
         let (offered, delivered) = (record.offered, record.delivered);
-        let load = |flits: u64| flits as f64 / (nodes.max(1) as f64 * cycles.max(1) as f64);
-        let (offered_load, accepted_load) = (load(offered.flits), load(delivered.flits));
+        let load = |flits: u64| flits as f64 / (sources.max(1) as f64 * cycles.max(1) as f64);
         let cycle = clock.ticks_per_cycle as f64;
         Self {
-            offered_load,
-            accepted_load,
-            saturated: accepted_load < SATURATION_THRESHOLD * offered_load || offered.lost_messages > 0,
+            offered_load: load(offered.flits),
+            accepted_load: load(delivered.flits),
+            saturated: false,
             latency: Latencies::new(record, window, |ticks| ticks / cycle),
             latency_ns: clock.cycle_ns.map(|ns| Latencies::new(record, window, |ticks| ticks / cycle * ns)),
             hops: Hops { mean: record.hops.mean(), max: record.hops.max() },
@@ -114,6 +118,15 @@ impl Figures {
             packets_delivered: delivered.packets,
             nonminimal_share: (delivered.packets > 0).then(|| delivered.nonminimal as f64 / delivered.packets as f64),
         }
+    }
+
+    /// Whether less was accepted than counts as all of it, and not by chance: which of a few messages arrive before the
+    /// window ends says nothing about the network.
+    pub(crate) fn falls_short(&self) -> bool {
+        let Amounts { offered, delivered, lost } = self.messages;
+        let by_chance = CHANCE * libm::sqrt(offered as f64);
+        let misses = self.accepted_load < SATURATION_THRESHOLD * self.offered_load;
+        lost > 0 || misses && offered.saturating_sub(delivered) as f64 > by_chance
     }
 }
 

@@ -33,9 +33,11 @@ pub use metric::{METRICS, Metric};
 pub use named::Named;
 pub use plot::{Curve, Figure, Style};
 pub use record::{ArrivedPacket, Delivered, FlowRecord, Offered, Record, RecordPlan, Window};
-pub use report::{Cycles, FlowFigures, FlowInput, LinkUtilisation, Measured, Performance, Report};
+pub use report::{
+    Cycles, FlowFigures, FlowInput, Interruption, LinkUtilisation, LoadCourse, Measured, Performance, Report,
+};
 pub use series::series_table;
 pub use statistics::{BATCHES, Estimate, WarmUpHint, batch_means, student_t_975, warm_up_hint};
-pub use sweep::{SweepPoint, sweep_table};
+pub use sweep::{CI95_OVER, SweepPoint, sweep_table};
 pub use table::{Cell, Column, Kind, Table, TableError, significant};
 pub use timeline::{Intervals, Point, Timeline};

@@ -294,8 +294,15 @@ impl Record {
     /// All flows taken together.
     #[must_use]
     pub fn total(&self) -> FlowRecord {
+        self.together(|_| true)
+    }
+
+    /// Some flows taken together, chosen by their places.
+    #[must_use]
+    pub fn together(&self, chosen: impl Fn(usize) -> bool) -> FlowRecord {
         let mut total = FlowRecord::new(&self.plan);
-        self.flows.iter().for_each(|flow| total.merge(flow));
+        let flows = self.flows.iter().enumerate().filter(|(place, _)| chosen(*place));
+        flows.for_each(|(_, flow)| total.merge(flow));
         total
     }
 }

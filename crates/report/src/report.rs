@@ -22,9 +22,16 @@ pub struct Report {
     pub seed: u64,
     /// How many nodes the network has.
     pub nodes: u64,
+    /// How many of them send. Reports of earlier builds lack it (it is read as 0): their loads of all flows together are
+    /// per node of the network.
+    #[serde(default)]
+    pub sources: u64,
     /// How long a link cycle is, if that is known.
     pub cycle_ns: Option<f64>,
-    /// The figures of all flows together; loads are per node of the network.
+    /// Where the run was interrupted, if it was: then it is no result, and what follows is what was measured until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<Interruption>,
+    /// The figures of all flows together; loads are per node that sends.
     #[serde(flatten)]
     pub total: Figures,
     /// The figures of each flow; loads are per source of that flow.
@@ -53,9 +60,26 @@ pub struct FlowFigures {
     pub sources: u64,
     /// The load that sources were told to offer, if it is one number.
     pub offered_load_nominal: Option<f64>,
+    /// Whether it is judged if the flow is saturated; see [`LoadCourse`].
+    #[serde(default = "judged")]
+    pub judged: bool,
     /// What came of it.
     #[serde(flatten)]
     pub figures: Figures,
+}
+
+/// Reports of earlier builds judge all flows.
+fn judged() -> bool {
+    true
+}
+
+/// The place in a run where it was interrupted, in link cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interruption {
+    /// The cycle before which all is simulated.
+    pub cycle: u64,
+    /// The cycles that were to be simulated, with the warm-up.
+    pub of: u64,
 }
 
 /// Simulated time in link cycles.
@@ -119,6 +143,8 @@ pub struct Measured<'a> {
     pub seed: u64,
     /// How many nodes the network has.
     pub nodes: u64,
+    /// How many of them are a source of some flow.
+    pub sources: u64,
     /// How many ticks a link cycle has.
     pub ticks_per_cycle: u64,
     /// How long a link cycle is, if that is known.
@@ -126,6 +152,8 @@ pub struct Measured<'a> {
     /// How long the simulated time was. What was measured may be less than the record's window when the run was ended
     /// early.
     pub cycles: Cycles,
+    /// Where the run was interrupted, if it was.
+    pub interrupted: Option<Interruption>,
     /// The flows, in the order of the record.
     pub flows: Vec<FlowInput>,
     /// What was recorded, merged.
@@ -149,6 +177,23 @@ pub struct FlowInput {
     pub sources: u64,
     /// The load that sources were told to offer, if it is one number.
     pub offered_load_nominal: Option<f64>,
+    /// What its load does in the measured cycles.
+    pub course: LoadCourse,
+}
+
+/// What the load of a flow does in the measured cycles. Only of a steady flow can be told whether it is saturated, and
+/// whether the warm-up was long enough for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadCourse {
+    /// One load and one pattern throughout.
+    #[default]
+    Steady,
+    /// The same, and declared to exceed what its destinations can take.
+    Saturates,
+    /// It begins, ends or changes: a transient.
+    Changes,
+    /// Nothing is sent.
+    Silent,
 }
 
 impl Report {
@@ -158,17 +203,19 @@ impl Report {
     /// When the flows are not those of the record.
     #[must_use]
     pub fn new(measured: Measured<'_>) -> Self {
-        let Measured { title, version, scenario_digest, result_digest, seed, nodes, cycle_ns, .. } = measured;
-        let Measured { cycles, record, links, ejection, notes, performance, .. } = measured;
+        let Measured { title, version, scenario_digest, result_digest, seed, nodes, sources, cycle_ns, .. } = measured;
+        let Measured { cycles, interrupted, record, links, ejection, notes, performance, .. } = measured;
         assert_eq!(measured.flows.len(), record.flows().len(), "each flow of the record is described");
+        let courses: Vec<LoadCourse> = measured.flows.iter().map(|flow| flow.course).collect();
         let window = record.plan().window;
         let clock = Clock { ticks_per_cycle: measured.ticks_per_cycle, cycle_ns };
-        let figures = |record, nodes| Figures::new(record, window, nodes, cycles.measured, clock);
+        let figures = |record, sources| Figures::new(record, window, sources, cycles.measured, clock);
         let flow = |(input, record): (FlowInput, _)| {
-            let FlowInput { name, sources, offered_load_nominal } = input;
-            (name, FlowFigures { sources, offered_load_nominal, figures: figures(record, sources) })
+            let FlowInput { name, sources, offered_load_nominal, course } = input;
+            let (judged, mut figures) = (course == LoadCourse::Steady, figures(record, sources));
+            figures.saturated = judged && figures.falls_short();
+            (name, FlowFigures { sources, offered_load_nominal, judged, figures })
         };
-        let total = record.total();
         let mut report = Self {
             title,
             version,
@@ -176,8 +223,10 @@ impl Report {
             result_digest,
             seed,
             nodes,
+            sources,
             cycle_ns,
-            total: figures(&total, nodes),
+            interrupted,
+            total: figures(&record.total(), sources),
             flows: measured.flows.into_iter().zip(record.flows()).map(flow).collect(),
             cycles,
             links,
@@ -186,8 +235,13 @@ impl Report {
             notes,
             performance,
         };
+        report.total.saturated = report.flows.iter().any(|(_, flow)| flow.figures.saturated);
         report.note_saturation();
-        report.note_warm_up(&total, window, clock);
+        // Of a network in which something changes nothing is steady.
+        if !courses.contains(&LoadCourse::Changes) {
+            let steady = record.together(|flow| courses[flow] == LoadCourse::Steady);
+            report.note_warm_up(&steady, window, clock);
+        }
         report
     }
 
@@ -196,20 +250,16 @@ impl Report {
         if total.messages.delivered == 0 && total.messages.offered > 0 {
             self.notes.push("no message was delivered in the measured cycles".to_owned());
         }
-        if total.saturated {
-            self.notes.push(format!("the network {}", saturation(total, "node")));
-        }
-        // A single flow would only repeat it.
-        if self.flows.len() > 1 {
-            for (name, flow) in self.flows.0.iter().filter(|(_, flow)| flow.figures.saturated) {
-                self.notes.push(format!("flow `{name}` {}", saturation(&flow.figures, "source")));
-            }
+        let single = self.flows.len() == 1;
+        for (name, flow) in self.flows.iter().filter(|(_, flow)| flow.figures.saturated) {
+            let what = if single { "the network".to_owned() } else { format!("flow `{name}`") };
+            self.notes.push(format!("{what} {}", saturation(&flow.figures)));
         }
     }
 
     /// In saturation latencies grow without end, and no warm-up would be long enough.
-    fn note_warm_up(&mut self, total: &FlowRecord, window: Window, clock: Clock) {
-        let hint = warm_up_hint(&total.batches, window);
+    fn note_warm_up(&mut self, steady: &FlowRecord, window: Window, clock: Clock) {
+        let hint = warm_up_hint(&steady.batches, window);
         if let Some(hint) = hint.filter(|hint| hint.looks_short && !self.total.saturated) {
             self.notes.push(format!(
                 "the warm-up of {} cycles looks short: from cycle {} on, the mean message latency is {:.1} % {}",
@@ -248,11 +298,11 @@ impl Report {
 }
 
 /// Why figures count as saturated.
-fn saturation(figures: &Figures, per: &str) -> String {
+fn saturation(figures: &Figures) -> String {
     let Figures { offered_load, accepted_load, messages, .. } = figures;
     let lost = match messages.lost {
         0 => String::new(),
         lost => format!(", and {lost} of {} messages were lost at their sources", messages.offered),
     };
-    format!("looks saturated: it accepted {accepted_load:.4} of {offered_load:.4} flits per {per} and cycle{lost}")
+    format!("looks saturated: it accepted {accepted_load:.4} of {offered_load:.4} flits per source and cycle{lost}")
 }

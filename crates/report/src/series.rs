@@ -77,7 +77,7 @@ impl Rows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ArrivedPacket, Intervals, RecordPlan, Window};
+    use crate::{ArrivedPacket, Intervals, LoadCourse, RecordPlan, Window};
 
     #[test]
     fn silent_intervals_have_rows_and_the_last_one_may_be_shorter() {
@@ -91,7 +91,8 @@ mod tests {
             ArrivedPacket { created: 0, network_latency: 6, hops: 2, flits: 8, nonminimal: true },
         );
         record.message_delivered(0, 45, 42, 8);
-        let flow = FlowInput { name: "all".to_owned(), sources: 2, offered_load_nominal: None };
+        let flow =
+            FlowInput { name: "all".to_owned(), sources: 2, offered_load_nominal: None, course: LoadCourse::Steady };
         let table = series_table(&record, &[flow], 2, 50).unwrap();
         let mut csv = Vec::new();
         table.write_csv(&mut csv).unwrap();

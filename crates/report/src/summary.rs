@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use crate::table::significant;
 use crate::table::{Cell, Column, Kind, Table};
-use crate::{Amounts, Distribution, Figures, Report};
+use crate::{Amounts, Distribution, Figures, Interruption, Report};
 
 impl Report {
     /// A summary in about twenty aligned lines, without colours.
@@ -21,6 +21,9 @@ impl Report {
             writeln!(text, "{}", self.title)?;
         }
         let cycles = self.cycles;
+        if let Some(Interruption { cycle, of }) = self.interrupted {
+            writeln!(text, "  INTERRUPTED in cycle {cycle} of {of}: no result, but what was measured until then")?;
+        }
         writeln!(
             text,
             "  {} nodes, seed {}, {} cycles measured after {} of warm-up\n",
@@ -29,7 +32,8 @@ impl Report {
         let saturated = if self.total.saturated { "  SATURATED" } else { "" };
         writeln!(
             text,
-            "  load      offered {offered_load:.4}, accepted {accepted_load:.4} flits/node/cycle{saturated}"
+            "  load      offered {offered_load:.4}, accepted {accepted_load:.4} {}{saturated}",
+            self.unit_of_load()
         )?;
         let Amounts { offered, delivered, lost } = messages;
         writeln!(text, "  messages  {offered} offered, {delivered} delivered, {lost} lost")?;
@@ -56,6 +60,14 @@ impl Report {
         }
         self.write_performance(text)?;
         self.notes.iter().try_for_each(|note| writeln!(text, "  note: {note}"))
+    }
+
+    /// The unit of the loads of all flows together, which are per node that sends.
+    fn unit_of_load(&self) -> String {
+        if self.sources == 0 || self.sources == self.nodes {
+            return "flits/node/cycle".to_owned();
+        }
+        format!("flits/cycle per node that sends ({} of {})", self.sources, self.nodes)
     }
 
     fn latency_table(&self) -> Table {
@@ -126,7 +138,8 @@ impl Report {
         if let Some(bytes) = performance.peak_rss_bytes {
             write!(text, ", {} MiB at most", significant(bytes as f64 / f64::from(1 << 20), 3))?;
         }
-        writeln!(text, "\n  result {}", self.result_digest)
+        // What was interrupted is no result, and has no digest that one could be compared with.
+        if self.result_digest.is_empty() { writeln!(text) } else { writeln!(text, "\n  result {}", self.result_digest) }
     }
 }
 

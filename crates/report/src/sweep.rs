@@ -14,12 +14,15 @@ pub struct SweepPoint {
     pub reports: Vec<Report>,
 }
 
+/// The column that says what confidence intervals of a row are over: `seeds`, or the `batches` of a single run.
+pub const CI95_OVER: &str = "ci95_over";
+
 /// The table of a sweep.
 ///
 /// It has a column for each setting (those of all points, in the order of their first appearance), `variant`, `seeds`,
-/// `cycle_ns`, and for each metric its mean over the seeds and in `<metric>_ci95` half the width of the 95 % confidence
-/// interval by Student's t. With a single seed the means of latencies have the interval of that run, by batch means.
-/// `saturated` is the share of the seeds. If there are several flows, their metrics follow as `<flow>.<metric>`.
+/// [`CI95_OVER`], `cycle_ns`, and for each metric its mean over the seeds and in `<metric>_ci95` half the width of the 95 %
+/// confidence interval by Student's t: over seeds, or with a single seed, of mean latencies only, over the batches of
+/// that run. `saturated` is the share of the seeds. If there are several flows, their metrics follow as `<flow>.<metric>`.
 /// Latencies are in link cycles.
 #[must_use]
 pub fn sweep_table(points: &[SweepPoint]) -> Table {
@@ -52,6 +55,7 @@ fn columns(settings: &[&str], flows: &[&str]) -> Vec<Column> {
     let mut columns: Vec<_> = settings.iter().map(|name| Column::text(*name)).collect();
     columns.push(Column::text("variant"));
     columns.push(Column::new("seeds", Kind::Integer));
+    columns.push(Column::text(CI95_OVER));
     columns.push(Column::new("cycle_ns", Kind::Number));
     let prefixes = std::iter::once(String::new()).chain(flows.iter().map(|name| format!("{name}.")));
     for prefix in prefixes {
@@ -71,6 +75,7 @@ fn row(point: &SweepPoint, settings: &[&str], flows: &[&str]) -> Vec<Cell> {
     let mut row: Vec<Cell> = settings.iter().map(setting).collect();
     row.push(point.variant.as_str().into());
     row.push((point.reports.len() as u64).into());
+    row.push(if point.reports.len() > 1 { "seeds" } else { "batches" }.into());
     row.push(point.reports.first().and_then(|report| report.cycle_ns).into());
     let total: Vec<_> = point.reports.iter().map(|report| &report.total).collect();
     add_metrics(&mut row, &total);

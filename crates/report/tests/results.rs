@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use tailback_report::{
-    ArrivedPacket, Curve, Cycles, Digest, Figure, FlowInput, Intervals, LinkUtilisation, Measured, Named, Performance,
-    Record, RecordPlan, Report, SweepPoint, Window, sweep_table,
+    ArrivedPacket, Curve, Cycles, Digest, Figure, FlowInput, Interruption, Intervals, LinkUtilisation, LoadCourse,
+    Measured, Named, Performance, Record, RecordPlan, Report, SweepPoint, Window, sweep_table,
 };
 
 /// Two ticks per cycle, 1000 cycles of warm-up, 2000 measured.
@@ -92,18 +92,25 @@ fn steady() -> Record {
 }
 
 fn report(record: &Record, seed: u64) -> Report {
-    let flow = |name: &str, sources| FlowInput { name: name.to_owned(), sources, offered_load_nominal: None };
+    report_of(record, seed, [LoadCourse::Steady; 2], None)
+}
+
+fn report_of(record: &Record, seed: u64, courses: [LoadCourse; 2], interrupted: Option<Interruption>) -> Report {
+    let flow =
+        |name: &str, sources, course| FlowInput { name: name.to_owned(), sources, offered_load_nominal: None, course };
     Report::new(Measured {
         title: "Two flows on a dragonfly".to_owned(),
         version: "0.1.0".to_owned(),
         scenario_digest: "5ce2".to_owned(),
         result_digest: "d16e".to_owned(),
         seed,
-        nodes: 72,
+        nodes: 80,
+        sources: 72,
         ticks_per_cycle: 2,
         cycle_ns: Some(0.5),
         cycles: Cycles { warmup: 1000, measured: 2000 },
-        flows: vec![flow("victim", 64), flow("hotspot", 8)],
+        interrupted,
+        flows: vec![flow("victim", 64, courses[0]), flow("hotspot", 8, courses[1])],
         record,
         links: vec![LinkUtilisation { class: "global".to_owned(), mean: 0.25, max: 0.5 }],
         ejection: Named::default(),
@@ -120,8 +127,8 @@ fn the_paths_of_the_json_are_those_that_others_rely_on() {
     for path in ["/title", "/version", "/scenario_digest", "/result_digest"] {
         assert!(at(path).is_string());
     }
-    assert_eq!((number("/seed"), number("/nodes"), number("/cycle_ns")), (7.0, 72.0, 0.5));
-    // 12 flits per tick, 24 per cycle, among 72 nodes.
+    assert_eq!((number("/seed"), number("/nodes"), number("/cycle_ns")), (7.0, 80.0, 0.5));
+    // 12 flits per tick, 24 per cycle, among the 72 nodes that send.
     assert!((number("/offered_load") - 24.0 / 72.0).abs() < 1e-12);
     assert!((number("/accepted_load") - 16.0 / 72.0).abs() < 1e-12);
     assert!((number("/flows/hotspot/offered_load") - 16.0 / 8.0).abs() < 1e-12);
@@ -147,7 +154,9 @@ fn the_paths_of_the_json_are_those_that_others_rely_on() {
     for figure in ["wall_s", "cpu_s", "packet_hops", "packet_hops_per_cpu_s", "peak_rss_bytes", "threads"] {
         number(&format!("/performance/{figure}"));
     }
-    assert_eq!(json["notes"].as_array().unwrap().len(), 3);
+    assert_eq!(number("/sources"), 72.0);
+    assert_eq!(json["notes"].as_array().unwrap().len(), 2);
+    assert!(json.get("interrupted").is_none());
 }
 
 #[test]
@@ -178,9 +187,9 @@ fn where_nothing_arrived_there_are_no_figures() {
 fn the_summary_is_aligned() {
     let expected = "\
 Two flows on a dragonfly
-  72 nodes, seed 7, 2000 cycles measured after 1000 of warm-up
+  80 nodes, seed 7, 2000 cycles measured after 1000 of warm-up
 
-  load      offered 0.3333, accepted 0.2222 flits/node/cycle  SATURATED
+  load      offered 0.3333, accepted 0.2222 flits/cycle per node that sends (72 of 80)  SATURATED
   messages  8000 offered, 6000 delivered, 0 lost
   hops      4.000 on average, 5 at most, 75.00 % of packets non-minimal
 
@@ -204,10 +213,82 @@ Two flows on a dragonfly
   took 2.00 s (4.00 s of CPU, 2 threads), 2.50 million packet-hops per CPU second, 64.0 MiB at most
   result d16e
   note: a note from outside
-  note: the network looks saturated: it accepted 0.2222 of 0.3333 flits per node and cycle
   note: flow `hotspot` looks saturated: it accepted 1.0000 of 2.0000 flits per source and cycle
 ";
     assert_eq!(report(&steady(), 7).summary_text(), expected);
+}
+
+/// A flow that is to exceed what its destinations take, or that changes, says nothing about the network.
+#[test]
+fn saturation_is_judged_by_flow() {
+    use LoadCourse::{Changes, Saturates, Steady};
+    for (courses, saturated, judged) in
+        [([Steady, Steady], true, true), ([Steady, Saturates], false, false), ([Steady, Changes], false, false)]
+    {
+        let report = report_of(&steady(), 1, courses, None);
+        assert_eq!((report.total.saturated, report.flow("victim").unwrap().saturated), (saturated, false));
+        let hotspot = report.flows.get("hotspot").unwrap();
+        assert_eq!((hotspot.figures.saturated, hotspot.judged), (saturated, judged));
+        assert_eq!(report.summary_text().contains("SATURATED"), saturated);
+        assert_eq!(report.notes.iter().any(|note| note.contains("looks saturated")), saturated);
+    }
+}
+
+/// Of ten messages two may be on their way when the window ends; of a thousand not two hundred.
+#[test]
+fn a_few_messages_that_are_under_way_are_no_saturation() {
+    let saturated = |messages: u64| {
+        let mut record = Record::new(plan());
+        for (place, tick) in (2000..2000 + messages).enumerate() {
+            record.offered(0, tick, 4, false);
+            if place % 5 > 0 {
+                record.packet_delivered(0, tick, packet(200, 3, 4));
+                record.message_delivered(0, tick, 240, 4);
+            }
+        }
+        report(&record, 1).total.saturated
+    };
+    assert_eq!([10, 1000].map(saturated), [false, true]);
+}
+
+/// A run in which `victim` is steady from tick 4000 on and `hotspot` from the start.
+fn settling() -> Record {
+    let mut record = Record::new(plan());
+    for tick in 0..6000 {
+        record.offered(0, tick, 4, false);
+        record.packet_delivered(0, tick, packet(200, 3, 4));
+        record.message_delivered(0, tick, if tick < 4000 { 4000 - tick / 2 } else { 240 }, 4);
+    }
+    record
+}
+
+#[test]
+fn the_warm_up_is_judged_by_steady_flows_alone() {
+    use LoadCourse::{Changes, Saturates, Silent, Steady};
+    let looks_short = |courses| {
+        let report = report_of(&settling(), 1, courses, None);
+        report.notes.iter().any(|note| note.contains("looks short"))
+    };
+    for (courses, short) in [
+        ([Steady, Steady], true),
+        ([Steady, Silent], true),
+        ([Changes, Steady], false),
+        ([Steady, Changes], false),
+        ([Saturates, Steady], false),
+        ([Silent, Steady], false),
+    ] {
+        assert_eq!(looks_short(courses), short, "{courses:?}");
+    }
+}
+
+#[test]
+fn interrupted_runs_say_so() {
+    let at = Interruption { cycle: 1700, of: 3000 };
+    let report = report_of(&steady(), 1, [LoadCourse::Steady; 2], Some(at));
+    assert!(report.summary_text().contains("INTERRUPTED in cycle 1700 of 3000"), "{}", report.summary_text());
+    let json: Value = serde_json::from_str(&report.to_json()).unwrap();
+    assert_eq!((json["interrupted"]["cycle"].as_u64(), json["interrupted"]["of"].as_u64()), (Some(1700), Some(3000)));
+    assert_eq!(Report::read_json(report.to_json().as_bytes()).unwrap(), report);
 }
 
 #[test]
@@ -230,6 +311,8 @@ fn sweeps_have_means_over_seeds() {
     // With one seed the interval of that run, with two that of Student.
     assert_eq!(at(0, "latency_message_mean_ci95"), points[0].reports[0].total.latency.message.ci95);
     assert_eq!(at(0, "accepted_load_ci95"), None);
+    let over = |row: usize| table.rows[row][table.column("ci95_over").unwrap()].clone();
+    assert_eq!((over(0), over(1)), ("batches".into(), "seeds".into()));
     let difference = 2.0 / 72.0;
     assert!((at(1, "accepted_load").unwrap() - (16.0 / 72.0 + difference / 2.0)).abs() < 1e-12);
     assert!((at(1, "accepted_load_ci95").unwrap() - 12.706_204_736 * difference / 2.0).abs() < 1e-9);

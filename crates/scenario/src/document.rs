@@ -26,11 +26,17 @@ impl Document {
         Self { sources, root, malformed: !mistakes.is_empty(), mistakes }
     }
 
-    /// Lays an override such as `measure.cycles=4000` over it.
+    /// Lays an override such as `measure.cycles=4000` over it that was given with `--set`.
     #[must_use]
-    pub fn with(mut self, assignment: &str) -> Self {
+    pub fn with(self, assignment: &str) -> Self {
+        self.with_from("--set", assignment)
+    }
+
+    /// The same of one that was given by other means: an option, or a part of the file, that mistakes in it name.
+    #[must_use]
+    pub fn with_from(mut self, origin: &str, assignment: &str) -> Self {
         let source = self.sources.len();
-        let name = format!("--set {assignment}");
+        let name = format!("{origin} {assignment}");
         self.sources.push(Source { name, text: assignment.to_owned() });
         if let Err(mistake) = overrides::apply(&mut self.root, assignment, source) {
             self.mistakes.push(mistake);

@@ -43,7 +43,7 @@ pub mod reading {
 pub use choice::control_kinds;
 pub use diagnostic::{Diagnostic, Diagnostics, Source, Span};
 pub use document::Document;
-pub use models::{ModelSummary, models};
+pub use models::{Key, ModelSummary, models};
 pub use network::Routings;
 pub use resolve::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 pub use sections::{SECTIONS, SectionModel};

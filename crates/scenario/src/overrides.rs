@@ -6,6 +6,7 @@
 
 use crate::choice::tags_of;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::nearest::nearest;
 use crate::tree::{Entry, Item, Node, Table};
 
 /// Lays `assignment` over `root`; `source` is the index of its text.
@@ -45,14 +46,27 @@ fn set_in_table(table: &mut Table, keys: &Keys<'_>, node: &Node) -> Result<(), D
     }
     let entry = table.get_mut(key).expect("it was put there");
     match tags_of(key) {
-        Some(tags) => set_in_choice(entry, &tags, rest, node),
+        Some(tags) => set_in_choice(entry, (key, &tags), rest, node),
         None => set_in(&mut entry.node, rest, node),
     }
 }
 
 /// Sets a value in what may be any of several models.
-fn set_in_choice(entry: &mut Entry, tags: &[&str], keys: &Keys<'_>, node: &Node) -> Result<(), Diagnostic> {
+fn set_in_choice(
+    entry: &mut Entry,
+    (what, tags): (&str, &[&str]),
+    keys: &Keys<'_>,
+    node: &Node,
+) -> Result<(), Diagnostic> {
     let (first, span) = keys[0];
+    // A path that goes on behind it is meant to lead into a model, not to a parameter of the one that is chosen.
+    if keys.len() > 1
+        && !tags.contains(&first)
+        && let Some(near) = nearest(first, tags.iter().copied())
+    {
+        let message = format!("unknown {what} \"{first}\"");
+        return Err(Diagnostic::at(span, message).help(format!("did you mean \"{near}\"?")));
+    }
     if let Item::Text(tag) = &entry.node.item {
         let tag =
             Entry { key: tag.clone(), key_span: entry.node.span, node: Node::free(Item::Table(Table::default())) };
@@ -148,6 +162,7 @@ mod tests {
             ("measure..cycles=1", "a key is missing in the path"),
             ("seed.low=1", "there is nothing called `low` in the number 1"),
             ("traffic.4.load=1", "there is no element 4"),
+            ("routing.valliant.target=group", "unknown routing \"valliant\""),
         ] {
             assert_eq!(apply(&mut root, assignment, 1).unwrap_err().message, reason);
         }

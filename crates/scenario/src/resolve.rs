@@ -155,9 +155,8 @@ impl Resolver<'_> {
         let measure = self.measure(root, &plain);
         let execution = self.execution(root, &plain);
         let book = self.nodes(root, topology.as_ref(), seed.unwrap_or(1));
-        let context = Context { scale, nodes: Some(&book) };
         let packet_flits = hardware.as_ref().map_or(8, |hardware| hardware.packet_flits);
-        let flows = read_flows(root, packet_flits, &context, &book, self.reading);
+        let flows = read_flows(root, packet_flits, scale, book, self.reading);
         let topology = topology?;
         let (hardware, protocol, routing, flows) = (hardware?, protocol?, routing?, flows?);
         let smallest = smallest_packet(flows.iter().map(|traffic| traffic.size.clone()), packet_flits);

@@ -2,6 +2,7 @@
 
 use tailback_parameters::{Choice, Kind, Parameter};
 
+use crate::models::Key;
 use crate::traffic;
 
 /// A section of a scenario file, for people.
@@ -13,7 +14,14 @@ pub struct SectionModel {
     pub summary: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// What it holds besides.
+    pub keys: &'static [Key],
+    /// Lines of a file that use it; none where its parameters say it all.
+    pub example: Option<&'static str>,
 }
+
+/// A section of parameters and nothing else.
+const PLAIN: SectionModel = SectionModel { name: "", summary: "", parameters: &[], keys: &[], example: None };
 
 pub(crate) const MEASURE: &[Parameter] = &[
     Parameter {
@@ -89,39 +97,72 @@ pub const SECTIONS: &[SectionModel] = &[
         name: "links.injection",
         summary: "links from nodes to their routers",
         parameters: tailback_hardware::parameters::INJECTION,
+        ..PLAIN
     },
     SectionModel {
         name: "links.ejection",
         summary: "links from routers to their nodes",
         parameters: tailback_hardware::parameters::EJECTION,
+        ..PLAIN
     },
     SectionModel {
         name: "links.local",
         summary: "links between the routers of a group",
         parameters: tailback_hardware::parameters::LOCAL,
+        ..PLAIN
     },
     SectionModel {
         name: "links.global",
         summary: "links between groups",
         parameters: tailback_hardware::parameters::GLOBAL,
+        ..PLAIN
     },
     SectionModel {
         name: "links.level1, links.level2, …",
         summary: "links of a tree, from the bottom up",
         parameters: tailback_hardware::parameters::OTHER,
+        ..PLAIN
     },
     SectionModel {
         name: "links.stage1, links.stage2, …",
         summary: "links of a unidirectional network, into each stage behind the first",
         parameters: tailback_hardware::parameters::OTHER,
+        ..PLAIN
     },
-    SectionModel { name: "router", summary: "what routers do", parameters: tailback_hardware::parameters::ROUTER },
-    SectionModel { name: "nic", summary: "what network interfaces do", parameters: tailback_hardware::parameters::NIC },
-    SectionModel { name: "[traffic]", summary: "who sends how much", parameters: traffic::TRAFFIC },
-    SectionModel { name: "measure", summary: "when to measure", parameters: MEASURE },
+    SectionModel {
+        name: "router",
+        summary: "what routers do",
+        parameters: tailback_hardware::parameters::ROUTER,
+        ..PLAIN
+    },
+    SectionModel {
+        name: "nic",
+        summary: "what network interfaces do",
+        parameters: tailback_hardware::parameters::NIC,
+        ..PLAIN
+    },
+    SectionModel {
+        name: "[traffic]",
+        summary: "a flow: who sends how much to whom",
+        parameters: traffic::TRAFFIC,
+        keys: traffic::TRAFFIC_KEYS,
+        example: Some(
+            "[[traffic]]\nname = \"hot\"\nfrom = \"8..16\"\npattern.hot-spot.to = [0, 1]\nsize = 4\nload = 0.5\n\
+             saturates = true",
+        ),
+    },
+    SectionModel {
+        name: "[traffic.phases]",
+        summary: "what a flow does from some time on; what a phase does not say stays as it was",
+        parameters: traffic::PHASE_FROM,
+        keys: traffic::PHASE_KEYS,
+        example: Some("phases = [{ from = 5000, load = 0.5 }, { from = 8000, load = 0 }]"),
+    },
+    SectionModel { name: "measure", summary: "when to measure", parameters: MEASURE, ..PLAIN },
     SectionModel {
         name: "execution",
         summary: "how to run it; nothing here can change results",
         parameters: EXECUTION,
+        ..PLAIN
     },
 ];

@@ -27,7 +27,14 @@ pub struct Axis {
     pub path: String,
     /// The values, as in a file.
     pub values: Vec<String>,
+    /// What mistakes in them name: where they were given.
+    pub origin: &'static str,
 }
+
+/// The origin of axes on the command line.
+const OPTION: &str = "--over";
+/// That of axes in a file.
+const SECTION: &str = "[sweep] over";
 
 /// Several overrides under one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,9 +140,14 @@ impl Sweep {
         };
         let mut runs = Vec::new();
         for (point, what) in self.points().into_iter().enumerate() {
+            let variant = format!("variant \"{}\":", what.variant);
+            let set = what.assignments.into_iter().map(|assignment| (variant.as_str(), assignment));
+            let origins = self.axes.iter().map(|axis| axis.origin);
             let settings = what.settings.iter().map(|(path, value)| format!("{path}={value}"));
-            let varied: Vec<String> = what.assignments.into_iter().chain(settings).collect();
-            let document = varied.iter().fold(base.clone(), |document, set| document.with(set));
+            let varied: Vec<(&str, String)> = set.chain(origins.zip(settings)).collect();
+            let lay_over = |document: Document, (origin, set): &(&str, String)| document.with_from(origin, set);
+            let document = varied.iter().fold(base.clone(), lay_over);
+            let varied: Vec<String> = varied.into_iter().map(|(_, set)| set).collect();
             runs.extend(seeds.iter().enumerate().map(|(seed, number)| {
                 let seeded = number.map(|number| format!("seed={number}"));
                 let document = seeded.iter().fold(document.clone(), |document, set| document.with(set));
@@ -191,7 +203,7 @@ impl Axis {
         if values.iter().any(String::is_empty) {
             return Err(format!("`{text}` has an empty value"));
         }
-        Ok(Self { path: path.trim().to_owned(), values })
+        Ok(Self { path: path.trim().to_owned(), values, origin: OPTION })
     }
 }
 
@@ -285,7 +297,7 @@ fn read_axes(node: &Node, path: &str, axes: &mut Vec<Axis>, reading: &mut Readin
             _ => Err(format!("`over.{path}` is a list of values or a range \"a..b/step\"")),
         };
         match values {
-            Ok(values) => axes.push(Axis { path: path.to_owned(), values }),
+            Ok(values) => axes.push(Axis { path: path.to_owned(), values, origin: SECTION }),
             Err(message) => reading.blame(Diagnostic::at(node.span, message)),
         }
         return;

@@ -1,12 +1,14 @@
 //! Who sends what to whom.
 
-use tailback_parameters::{Kind, Parameter};
+use tailback_parameters::{Kind, Parameter, Values};
 use tailback_workload::{ARRIVALS, Arrival, MessageSize, NodeSet, PATTERNS, Pattern, Phase, SIZES, Setting, Traffic};
 
 use crate::choice::{MIX, read_choice};
 use crate::diagnostic::Diagnostic;
+use crate::models::Key;
 use crate::nodes::NodeBook;
 use crate::parameters::{Context, read_parameters};
+use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
 use crate::tree::{Entry, Item, Node, Table};
 
@@ -15,7 +17,16 @@ pub(crate) const TRAFFIC: &[Parameter] = &[
     Parameter { name: "from", kind: Kind::Nodes, default: Some("\"all\""), help: "the nodes that send" },
     LOAD,
     Parameter { name: "start", kind: Kind::Time, default: Some("0"), help: "when it begins" },
+    Parameter {
+        name: SATURATES,
+        kind: Kind::Flag,
+        default: Some("false"),
+        help: "whether it is meant to exceed what its destinations can take, as a hot spot is: then it is not reported as \
+               saturated, and ends no curve of a sweep",
+    },
 ];
+
+const SATURATES: &str = "saturates";
 
 const LOAD: Parameter = Parameter {
     name: "load",
@@ -24,9 +35,68 @@ const LOAD: Parameter = Parameter {
     help: "flits per source and link cycle",
 };
 
-/// The parameters of a phase.
-pub(crate) const PHASE: &[Parameter] =
-    &[Parameter { name: "from", kind: Kind::Time, default: None, help: "when the phase begins" }, LOAD];
+/// What a flow has besides its parameters.
+pub(crate) const TRAFFIC_KEYS: &[Key] = &[
+    Key {
+        name: "name",
+        values: "text",
+        default: Some("\"traffic\", with a number if there are several"),
+        help: "what tells its results from those of others",
+    },
+    Key {
+        name: "pattern",
+        values: "a pattern, see `tailback models pattern`",
+        default: Some("\"uniform\""),
+        help: "where messages go",
+    },
+    Key {
+        name: "size",
+        values: "flits, or a distribution, see `tailback models size`",
+        default: Some("nic.packet_flits"),
+        help: "how large messages are",
+    },
+    Key {
+        name: "arrival",
+        values: "an arrival process, see `tailback models arrival`",
+        default: Some("\"bernoulli\""),
+        help: "when messages are created",
+    },
+    Key {
+        name: "phases",
+        values: "list of tables, see `tailback models phases`",
+        default: Some("[]"),
+        help: "later changes of load and pattern, in order of time",
+    },
+];
+
+/// The one thing that a phase has to say.
+pub(crate) const PHASE_FROM: &[Parameter] =
+    &[Parameter { name: "from", kind: Kind::Time, default: None, help: "when the phase begins" }];
+
+/// The parameters of a phase, once what it leaves open has been taken from the one before.
+const PHASE: &[Parameter] = &[PHASE_FROM[0], LOAD];
+
+/// What a phase need not say.
+pub(crate) const PHASE_KEYS: &[Key] = &[
+    Key { name: LOAD.name, values: "number, 0 to 1", default: Some("as before"), help: LOAD.help },
+    Key {
+        name: "pattern",
+        values: "a pattern, see `tailback models pattern`",
+        default: Some("as before"),
+        help: "where messages go",
+    },
+];
+
+/// The parameters of a part of a mixture, beside its pattern.
+pub(crate) const SHARE: &[Parameter] = &[Parameter {
+    name: "share",
+    kind: Kind::Number { min: 0.0, max: 1e9 },
+    default: None,
+    help: "how much of all messages goes by this pattern, in any unit; \"rest\" for what the others leave of 100",
+}];
+
+/// The set of nodes that is called so inside of a flow: its sources.
+const SOURCES: &str = "from";
 
 /// Where messages go if nothing is said.
 pub(crate) const PATTERN_DEFAULT: &str = "uniform";
@@ -38,8 +108,8 @@ const FLOWS_MAX: usize = 1024;
 pub(crate) fn read_flows(
     root: &mut TableReader<'_>,
     packet_flits: u16,
-    context: &Context<'_>,
-    book: &NodeBook,
+    scale: TimeScale,
+    mut book: NodeBook,
     reading: &mut Reading,
 ) -> Option<Vec<Traffic>> {
     let span = root.span;
@@ -71,7 +141,7 @@ pub(crate) fn read_flows(
         let mut table = TableReader::of(node, "traffic".to_owned(), reading);
         let name = read_name(&mut table, index, list.len(), &mut names, reading);
         table.path = path_of(node, index, list.len());
-        flows.push(TrafficReader { context, book, packet_flits, name }.read(&mut table, reading));
+        flows.push(TrafficReader { scale, book: &mut book, packet_flits, name }.read(&mut table, reading));
         resolved.push(Node::free(Item::Table(table.finish(reading))));
     }
     root.resolved.put("traffic", Item::List(resolved));
@@ -115,15 +185,39 @@ fn read_name(
 
 /// Reads one flow.
 struct TrafficReader<'a> {
-    context: &'a Context<'a>,
-    book: &'a NodeBook,
+    scale: TimeScale,
+    book: &'a mut NodeBook,
     packet_flits: u16,
     name: String,
 }
 
 impl TrafficReader<'_> {
-    fn read(self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Traffic> {
-        let values = read_parameters(table, TRAFFIC, self.context, reading);
+    fn read(mut self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Traffic> {
+        let values = read_parameters(table, TRAFFIC, &self.context(), reading);
+        if values.as_ref().is_some_and(|values| !values.flag(SATURATES)) {
+            // Said only where it is true, so that scenarios have the digests, and find the results, that they had before.
+            table.resolved.remove(SATURATES);
+        }
+        let everybody = || (0..self.book.count).collect();
+        let sources = values.as_ref().map_or_else(everybody, |values| values.nodes("from").to_vec());
+        let outside = self.book.named.insert(SOURCES.to_owned(), sources);
+        let traffic = self.read_further(values, table, reading);
+        self.book.named.remove(SOURCES);
+        self.book.named.extend(outside.map(|set| (SOURCES.to_owned(), set)));
+        traffic
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context { scale: self.scale, nodes: Some(self.book) }
+    }
+
+    /// Reads what may depend on who sends.
+    fn read_further(
+        &mut self,
+        values: Option<Values>,
+        table: &mut TableReader<'_>,
+        reading: &mut Reading,
+    ) -> Option<Traffic> {
         let pattern = self.pattern(table, None, reading);
         let size = self.size(table, reading);
         let arrival = self.arrival(table, reading);
@@ -140,11 +234,13 @@ impl TrafficReader<'_> {
         let members: Vec<u64> = values.nodes("from").iter().map(|&node| node.into()).collect();
         let sources = NodeSet::of(&members, self.book.count).expect("sets of nodes are checked when they are read");
         self.check_sources(table, &sources, &phases, reading)?;
-        Some(Traffic::new(self.name, sources, size, arrival, phases))
+        let mut traffic = Traffic::new(self.name.clone(), sources, size, arrival, phases);
+        traffic.saturates = values.flag(SATURATES);
+        Some(traffic)
     }
 
     fn cycle(&self, ticks: u64) -> u64 {
-        ticks / u64::from(self.context.scale.ticks_per_cycle)
+        ticks / u64::from(self.scale.ticks_per_cycle)
     }
 
     /// Nobody may be left with only itself to send to.
@@ -204,7 +300,7 @@ impl TrafficReader<'_> {
             with_load.put(LOAD.name, Item::Number(before.load));
         }
         let mut values_table = TableReader::new(&with_load, table.span, table.path.clone());
-        let values = read_parameters(&mut values_table, PHASE, self.context, reading);
+        let values = read_parameters(&mut values_table, PHASE, &self.context(), reading);
         table.resolved = values_table.resolved;
         let (_, _) = (table.take("from"), table.take("load"));
         let pattern = self.pattern(table, before.map(|phase| &phase.pattern), reading);
@@ -244,7 +340,7 @@ impl TrafficReader<'_> {
         if let Some(parts) = mix {
             return self.mix(parts, &format!("{path}.{MIX}"), reading);
         }
-        let (choice, resolved) = read_choice(node, path, "pattern", PATTERNS, self.context, reading)?;
+        let (choice, resolved) = read_choice(node, path, "pattern", PATTERNS, &self.context(), reading)?;
         if self.book.count == 0 {
             return None;
         }
@@ -260,12 +356,6 @@ impl TrafficReader<'_> {
 
     /// By chance one of several patterns: a list of tables with a share and a pattern each.
     fn mix(&self, node: &Node, path: &str, reading: &mut Reading) -> Option<(Pattern, Item)> {
-        const SHARE: &[Parameter] = &[Parameter {
-            name: "share",
-            kind: Kind::Number { min: 0.0, max: 1e9 },
-            default: None,
-            help: "how much of all messages goes by this pattern, in any unit; \"rest\" for what the others leave of 100",
-        }];
         let Item::List(list) = &node.item else {
             reading.mismatch(node, path, "a list of tables with `share` and `pattern`");
             return None;
@@ -274,7 +364,7 @@ impl TrafficReader<'_> {
         let mut resolved = Vec::new();
         for (index, node) in with_rest(list).iter().enumerate() {
             let mut table = TableReader::of(node, format!("{path}.{index}"), reading);
-            let share = read_parameters(&mut table, SHARE, self.context, reading);
+            let share = read_parameters(&mut table, SHARE, &self.context(), reading);
             let pattern = self.pattern(&mut table, None, reading);
             parts.push(share.zip(pattern).map(|(share, pattern)| (pattern, share.number("share"))));
             resolved.push(Node::free(Item::Table(table.finish(reading))));
@@ -298,7 +388,7 @@ impl TrafficReader<'_> {
             None => Node { item: Item::Integer(self.packet_flits.into()), span: table.span },
         };
         let node = if matches!(node.item, Item::Integer(_) | Item::Number(_)) { fixed(node) } else { node };
-        let (choice, resolved) = read_choice(&node, &path, "size", SIZES, self.context, reading)?;
+        let (choice, resolved) = read_choice(&node, &path, "size", SIZES, &self.context(), reading)?;
         table.resolved.put("size", resolved);
         (choice.model.build)(&choice.values).map_err(|error| choice.blame(error, &path, reading)).ok()
     }
@@ -307,7 +397,7 @@ impl TrafficReader<'_> {
         let path = table.path_of("arrival");
         let bernoulli = Node { item: Item::Text("bernoulli".to_owned()), span: table.span };
         let node = table.take("arrival").map_or(&bernoulli, |entry| &entry.node);
-        let (choice, resolved) = read_choice(node, &path, "arrival process", ARRIVALS, self.context, reading)?;
+        let (choice, resolved) = read_choice(node, &path, "arrival process", ARRIVALS, &self.context(), reading)?;
         table.resolved.put("arrival", resolved);
         Some((choice.model.build)(&choice.values))
     }

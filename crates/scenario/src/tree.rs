@@ -2,6 +2,7 @@
 
 use toml::de::{DeTable, DeValue};
 
+use crate::choice::tags_of;
 use crate::diagnostic::{Diagnostic, Span};
 
 /// A value and its place.
@@ -103,6 +104,11 @@ impl Table {
         self.put_entry(Entry { key: key.to_owned(), key_span: Span::default(), node: Node::free(item) });
     }
 
+    /// Takes a value out.
+    pub(crate) fn remove(&mut self, key: &str) {
+        self.0.retain(|entry| entry.key != key);
+    }
+
     pub(crate) fn put_entry(&mut self, entry: Entry) {
         match self.get_mut(&entry.key) {
             Some(old) => *old = entry,
@@ -115,12 +121,30 @@ impl Table {
         let (table, errors) = DeTable::parse_recoverable(text);
         let origin = Origin { source, offset: 0 };
         let diagnostic = |error: toml::de::Error| {
-            let message = error.message().trim_end().replace('\n', ", ");
             let span = error.span().map(|span| origin.span(span));
-            Diagnostic { message, span, ..Diagnostic::default() }
+            let message = error.message().trim_end().replace('\n', ", ");
+            let choice = span.and_then(|span| given_twice(text, span, &message));
+            choice.unwrap_or(Diagnostic { message, span, ..Diagnostic::default() })
         };
         (origin.table(table.get_ref()), errors.into_iter().map(diagnostic).collect())
     }
+}
+
+/// What there is to say if a model is chosen by `key = "name"` and by `[key.name]`, which TOML calls something else.
+fn given_twice(text: &str, span: Span, message: &str) -> Option<Diagnostic> {
+    let key = text.get(span.start..span.end).filter(|key| tags_of(key).is_some())?;
+    let before = &text[..span.start];
+    let is_header = before.trim_end().ends_with('[');
+    let assigns =
+        |line: &str| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='));
+    let was_name = before.lines().any(assigns);
+    let name_and_table = message.starts_with("cannot extend value of type string")
+        || message.starts_with("duplicate key") && is_header == was_name;
+    let message = format!("`{key}` is given twice, as a name and as a table");
+    let help = format!(
+        "write either `{key} = \"…\"`, or `[{key}.…]` with parameters below it: the table names the model, too"
+    );
+    name_and_table.then(|| Diagnostic::at(span, message).help(help))
 }
 
 /// Where a piece of TOML stands in its source.

@@ -98,6 +98,9 @@ fn scenario(
     text += "[[traffic]]\n";
     match (model.kind, model.name) {
         ("section", "[traffic]") => text += own,
+        ("section", "[traffic.phases]") => text += &format!("load = 0.1\n[[traffic.phases]]\n{own}"),
+        // A list of tables, not a table.
+        ("pattern", "mix") => text += &format!("load = 0.1\n[[traffic.pattern.mix]]\n{own}"),
         (kind @ ("pattern" | "size" | "arrival"), name) => {
             text += &format!("load = 0.1\n[traffic.{kind}.{name}]\n{own}");
         }

@@ -5,6 +5,9 @@
 use serde_json::{Map, Value, json};
 use tailback_scenario::{Kind, ModelSummary, Parameter, models};
 
+/// The pattern that is a list of others.
+const MIX: &str = "mix";
+
 /// Which schemas these are.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -80,19 +83,36 @@ fn required(model: &ModelSummary) -> impl Iterator<Item = &'static Parameter> {
 /// One of several models: its name alone if it needs no more, or a table with its name and its table. `more` are others
 /// that it may be.
 fn choice(kind: &str, more: Map<String, Value>) -> Value {
-    let all = || models().filter(|model| model.kind == kind);
+    let all = || models().filter(|model| model.kind == kind && model.name != MIX);
     let alone: Vec<_> = all().filter(|model| required(model).next().is_none()).map(|model| model.name).collect();
     let named = all().map(|model| (model.name.to_owned(), table(&model)));
     let properties: Map<_, _> = named.chain(more).collect();
     let tagged = json!({
         "type": "object", "properties": properties, "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
     });
-    if alone.is_empty() { tagged } else { json!({ "anyOf": [{ "enum": alone }, tagged] }) }
+    let schema = if alone.is_empty() { tagged } else { json!({ "anyOf": [{ "enum": alone }, tagged] }) };
+    with_examples(schema, models().filter(|model| model.kind == kind).filter_map(|model| example(&model)))
+}
+
+fn with_examples(mut schema: Value, examples: impl IntoIterator<Item = Value>) -> Value {
+    let examples: Vec<Value> = examples.into_iter().collect();
+    if !examples.is_empty() {
+        schema["examples"] = json!(examples);
+    }
+    schema
+}
+
+/// The value that the example of a model gives to its key; of a list of tables, which have the schema, the first.
+fn example(model: &ModelSummary) -> Option<Value> {
+    let table: Map<String, Value> = toml::from_str(model.example?).expect("examples are read by a test");
+    let (key, value) = table.into_iter().next()?;
+    Some(if ["traffic", "phases"].contains(&key.as_str()) { value[0].clone() } else { value })
 }
 
 fn section(name: &str) -> Value {
     let found = models().find(|model| model.kind == "section" && model.name == name);
-    table(&found.expect("all sections that are named here are there"))
+    let model = found.expect("all sections that are named here are there");
+    with_examples(table(&model), example(&model))
 }
 
 /// The classes of links that there are depend on the topology.
@@ -110,10 +130,9 @@ fn links() -> Value {
 
 fn traffic() -> Value {
     let mut schema = section("[traffic]");
-    let load = schema["properties"]["load"].clone();
-    let from = kind_schema(Kind::Time);
-    let mut phase = closed(&json!({ "from": from, "load": load, "pattern": reference("pattern") }));
-    phase["required"] = json!(["from"]);
+    let mut phase = section("[traffic.phases]");
+    phase["properties"]["load"] = schema["properties"]["load"].clone();
+    phase["properties"]["pattern"] = reference("pattern");
     let flits = json!({ "type": "integer", "minimum": 1 });
     schema["properties"]["name"] = json!({ "type": "string", "description": "tells results apart" });
     schema["properties"]["pattern"] = reference("pattern");
@@ -125,11 +144,13 @@ fn traffic() -> Value {
 
 /// Patterns may be made of patterns.
 fn pattern() -> Value {
-    let share = json!({ "anyOf": [{ "type": "number", "minimum": 0 }, { "const": "rest" }] });
-    let mut part = closed(&json!({ "share": share, "pattern": reference("pattern") }));
-    part["required"] = json!(["share"]);
+    let model = models().find(|model| model.kind == "pattern" && model.name == MIX).expect("there is one");
+    let mut part = table(&model);
+    let share = &mut part["properties"]["share"];
+    *share = json!({ "anyOf": [share, { "const": "rest" }] });
+    part["properties"]["pattern"] = reference("pattern");
     let mix = json!({ "type": "array", "items": part, "minItems": 1 });
-    choice("pattern", Map::from_iter([("mix".to_owned(), mix)]))
+    choice("pattern", Map::from_iter([(MIX.to_owned(), mix)]))
 }
 
 fn sweep() -> Value {
@@ -188,7 +209,7 @@ mod tests {
         let schema: Value = serde_json::from_str(&text).expect("it is JSON");
         assert_eq!(schema["$schema"], DIALECT);
         assert!(!text.contains(": null"), "nothing is left open: {text}");
-        for model in models() {
+        for model in models().filter(|model| model.name != MIX) {
             assert!(text.contains(model.summary), "{} {}", model.kind, model.name);
             for parameter in model.parameters {
                 assert!(text.contains(&format!("\"{}\"", parameter.name)), "{} of {}", parameter.name, model.name);

@@ -1,21 +1,38 @@
-//! What a finished run has found.
+//! What a run has found.
 
 use tailback_report::{
-    Cycles, Digest, FlowInput, LinkUtilisation, Measured, Named, Performance, Record, Report, Table, series_table,
+    Cycles, Digest, FlowInput, Interruption, LinkUtilisation, LoadCourse, Measured, Named, Performance, Record, Report,
+    Table, series_table,
 };
 use tailback_scenario::Scenario;
+use tailback_workload::Traffic;
 
-/// What a finished run has found.
+use crate::endpoints::endpoint_notes;
+
+/// What a run has found until its end, or until it was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings {
     /// What was written down, of all regions.
     pub record: Record,
-    /// By link, in no particular order: its class, and the flits it carried while it was measured.
-    pub(crate) links: Vec<(u8, u32)>,
+    /// The links, in no particular order.
+    pub(crate) links: Vec<LinkFlits>,
     /// Packets that have crossed a router, each counted once per router, warm-up included.
     pub packet_hops: u64,
     /// How many threads simulated.
     pub threads: u32,
+    /// The link cycle before which all was simulated: the end of the run, unless it was stopped.
+    pub reached: u64,
+}
+
+/// What a link carried while it was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkFlits {
+    /// Its class.
+    pub class: u8,
+    /// The node that it leads to, if it leads to one.
+    pub node: Option<u32>,
+    /// Flits.
+    pub flits: u32,
 }
 
 /// What a run took, told by who timed it.
@@ -47,9 +64,9 @@ impl Findings {
     }
 
     fn by_class(&self) -> Vec<ClassUtilisation> {
-        let classes = self.links.iter().map(|&(class, _)| usize::from(class) + 1).max().unwrap_or(0);
+        let classes = self.links.iter().map(|link| usize::from(link.class) + 1).max().unwrap_or(0);
         let mut utilisation = vec![ClassUtilisation::default(); classes];
-        for &(class, flits) in &self.links {
+        for &LinkFlits { class, flits, .. } in &self.links {
             let used = &mut utilisation[usize::from(class)];
             used.links += 1;
             used.total += u64::from(flits);
@@ -63,21 +80,26 @@ impl Findings {
     pub fn report(&self, scenario: &Scenario, version: &str, timing: &Timing) -> Report {
         let measure = scenario.measure;
         let Timing { wall_s, cpu_s, peak_rss_bytes } = *timing;
+        let end = measure.warmup + measure.cycles;
+        let interrupted = (self.reached < end).then_some(Interruption { cycle: self.reached, of: end });
         Report::new(Measured {
             title: scenario.title.clone(),
             version: version.to_owned(),
             scenario_digest: scenario.digest.clone(),
-            result_digest: self.digest(),
+            // What is no result has none.
+            result_digest: if interrupted.is_some() { String::new() } else { self.digest() },
             seed: scenario.seed,
             nodes: scenario.topology.built.graph().nodes().into(),
+            sources: sending_nodes(scenario),
             ticks_per_cycle: scenario.clock.ticks_per_cycle.into(),
             cycle_ns: scenario.clock.cycle_fs.map(|fs| fs as f64 / 1e6),
-            cycles: Cycles { warmup: measure.warmup, measured: measure.cycles },
-            flows: flows(scenario),
+            cycles: Cycles { warmup: measure.warmup, measured: self.measured(scenario) },
+            interrupted,
+            flows: flows(scenario, self.reached),
             record: &self.record,
             links: self.link_utilisation(scenario),
             ejection: self.ejection(scenario),
-            notes: Vec::new(),
+            notes: endpoint_notes(self, scenario),
             performance: Performance::new(wall_s, cpu_s, self.packet_hops, peak_rss_bytes, self.threads),
         })
     }
@@ -86,8 +108,18 @@ impl Findings {
     #[must_use]
     pub fn series(&self, scenario: &Scenario) -> Option<Table> {
         let ticks_per_cycle = u64::from(scenario.clock.ticks_per_cycle);
-        let end = (scenario.measure.warmup + scenario.measure.cycles) * ticks_per_cycle;
-        series_table(&self.record, &flows(scenario), ticks_per_cycle, end)
+        series_table(&self.record, &flows(scenario, self.reached), ticks_per_cycle, self.reached * ticks_per_cycle)
+    }
+
+    /// Link cycles that were measured.
+    pub(crate) fn measured(&self, scenario: &Scenario) -> u64 {
+        self.reached.saturating_sub(scenario.measure.warmup)
+    }
+
+    /// The flits that a link to a node has room for in the measured cycles.
+    pub(crate) fn ejection_room(&self, scenario: &Scenario) -> f64 {
+        let ticks = self.measured(scenario) * u64::from(scenario.clock.ticks_per_cycle);
+        ticks as f64 / f64::from(scenario.network.links[0].flit_ticks)
     }
 
     /// What the links to nodes were busy with, by kind of packet, if not with data alone.
@@ -96,9 +128,7 @@ impl Findings {
         if kinds.len() == 1 {
             return Named::default();
         }
-        let ticks = scenario.measure.cycles * u64::from(scenario.clock.ticks_per_cycle);
-        let room = f64::from(scenario.topology.built.graph().nodes()) * ticks as f64
-            / f64::from(scenario.network.links[0].flit_ticks);
+        let room = f64::from(scenario.topology.built.graph().nodes()) * self.ejection_room(scenario);
         let counted = |name: &str| self.record.counters().find(|(counter, _)| *counter == name).map(|(_, count)| count);
         let control = kinds.iter().filter(|kind| !kind.direction.carries_data()).map(|kind| kind.name);
         let flits = control.filter_map(|name| counted(name).map(|count| (name, count)));
@@ -108,7 +138,7 @@ impl Findings {
 
     fn link_utilisation(&self, scenario: &Scenario) -> Vec<LinkUtilisation> {
         let graph = scenario.topology.built.graph();
-        let ticks = (scenario.measure.cycles * u64::from(scenario.clock.ticks_per_cycle)) as f64;
+        let ticks = (self.measured(scenario) * u64::from(scenario.clock.ticks_per_cycle)) as f64;
         let utilisation = self.by_class();
         let busy = |(class, used): (usize, &ClassUtilisation)| {
             let flit_ticks = f64::from(scenario.network.links[class].flit_ticks);
@@ -123,12 +153,34 @@ impl Findings {
     }
 }
 
-fn flows(scenario: &Scenario) -> Vec<FlowInput> {
-    let (from, until) = (scenario.measure.warmup, scenario.measure.warmup + scenario.measure.cycles);
-    let input = |flow: &tailback_workload::Traffic| FlowInput {
+fn flows(scenario: &Scenario, until: u64) -> Vec<FlowInput> {
+    let from = scenario.measure.warmup;
+    let input = |flow: &Traffic| FlowInput {
         name: flow.name.clone(),
         sources: flow.sources.len().into(),
         offered_load_nominal: Some(flow.mean_load(from, until)),
+        course: course(flow, from, until),
     };
     scenario.workload.flows.iter().map(input).collect()
+}
+
+fn course(flow: &Traffic, from: u64, until: u64) -> LoadCourse {
+    if flow.changes_between(from, until) {
+        LoadCourse::Changes
+    } else if flow.mean_load(from, until) == 0.0 {
+        LoadCourse::Silent
+    } else if flow.saturates {
+        LoadCourse::Saturates
+    } else {
+        LoadCourse::Steady
+    }
+}
+
+/// How many nodes of a scenario send, in any flow: loads of all flows together are per one of these.
+#[must_use]
+pub fn sending_nodes(scenario: &Scenario) -> u64 {
+    let mut sends = vec![false; scenario.topology.built.graph().nodes() as usize];
+    let sources = scenario.workload.flows.iter().flat_map(|flow| flow.sources.members());
+    sources.for_each(|&node| sends[node as usize] = true);
+    sends.into_iter().filter(|&sends| sends).count() as u64
 }

@@ -10,6 +10,7 @@
 //! other in a circle. Anything else is an error with a diagnosis, never a wrong number.
 
 mod curves;
+mod endpoints;
 mod explain;
 mod findings;
 mod plan;
@@ -21,7 +22,7 @@ mod trace;
 
 pub use curves::Curves;
 pub use explain::{Channels, Explanation, Links, PathLatency, RouterTimes, Wire, explain};
-pub use findings::{Findings, Timing};
+pub use findings::{Findings, Timing, sending_nodes};
 pub use plan::Plan;
 pub use run::{Ending, Failure, Progress, Run};
 pub use sweep::{SweepManifest, vary};

@@ -176,7 +176,7 @@ impl<'s> Run<'s> {
         self.network.record()
     }
 
-    /// What was found, once the run is finished.
+    /// What was found, once the run is finished; when it was stopped, what was found until then.
     ///
     /// # Errors
     /// When something does not add up.
@@ -185,9 +185,10 @@ impl<'s> Run<'s> {
         self.network.audit().map_err(|reason| Failure::Inconsistent { cycle, reason })?;
         Ok(Findings {
             record: self.network.record(),
-            links: self.network.link_flits(),
+            links: self.network.link_flits(self.scenario.topology.built.graph().as_ref()),
             packet_hops: self.network.packet_hops(),
             threads: self.threads() as u32,
+            reached: cycle,
         })
     }
 

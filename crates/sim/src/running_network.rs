@@ -9,7 +9,9 @@ use tailback_network::{
     find_deadlock, last_hop,
 };
 use tailback_report::{Record, RecordPlan};
+use tailback_topology::{Peer, Topology};
 
+use crate::findings::LinkFlits;
 use crate::recorder::Recorder;
 
 /// Whoever advances the regions.
@@ -70,8 +72,8 @@ pub(crate) trait RunningNetwork: Send {
     /// What all regions have written down.
     fn record(&self) -> Record;
 
-    /// Flits that each link has sent while it was measured, with its class.
-    fn link_flits(&self) -> Vec<(u8, u32)>;
+    /// Flits that each link has sent while it was measured.
+    fn link_flits(&self, topology: &dyn Topology) -> Vec<LinkFlits>;
 
     fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError>;
 
@@ -137,10 +139,18 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
         merged
     }
 
-    fn link_flits(&self) -> Vec<(u8, u32)> {
-        let mut flits = Vec::new();
-        self.regions().for_each(|region| region.visit_links(|_, _, class, sent| flits.push((class.0, sent))));
-        flits
+    fn link_flits(&self, topology: &dyn Topology) -> Vec<LinkFlits> {
+        let mut links = Vec::new();
+        self.regions().for_each(|region| {
+            region.visit_links(|router, port, class, flits| {
+                let node = match topology.peer(router, port) {
+                    Peer::Node(node) => Some(node),
+                    Peer::Router { .. } | Peer::Nothing => None,
+                };
+                links.push(LinkFlits { class: class.0, node, flits });
+            });
+        });
+        links
     }
 
     fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {

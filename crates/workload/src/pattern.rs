@@ -5,6 +5,7 @@ use std::fmt;
 use tailback_random::{Stream, Weighted};
 
 use crate::nodes::{NodeSet, draw_cycle};
+use crate::traffic::union;
 
 /// How the nodes of a network fall into groups of equal size: consecutive runs of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,16 +111,20 @@ impl Pattern {
         Ok(Self::Permutation((0..nodes).map(|node| nodes - 1 - node).collect()))
     }
 
-    /// From each of `nodes` nodes to the one `by` further on, counted round.
+    /// From each of the nodes `among` to the one `by` further on in that set, counted round; of a network of `nodes`
+    /// nodes, the others of which would send to themselves.
     ///
     /// # Errors
     /// When that is itself.
-    pub fn shift(nodes: u32, by: u32) -> Result<Self, PatternError> {
-        if by.is_multiple_of(nodes) {
-            return Err(PatternError::ToItself { by, modulo: nodes });
+    pub fn shift(among: &NodeSet, nodes: u32, by: u32) -> Result<Self, PatternError> {
+        let (members, count) = (among.members(), among.len());
+        if by.is_multiple_of(count) {
+            return Err(PatternError::ToItself { by, modulo: count });
         }
-        let by = by % nodes;
-        Ok(Self::Permutation((0..nodes).map(|node| (node + by) % nodes).collect()))
+        let mut destinations: Vec<u32> = (0..nodes).collect();
+        let further = members.iter().cycle().skip((by % count) as usize);
+        members.iter().zip(further).for_each(|(&node, &other)| destinations[node as usize] = other);
+        Ok(Self::Permutation(destinations))
     }
 
     /// A random permutation of `nodes` nodes in which none sends to itself.
@@ -151,6 +156,18 @@ impl Pattern {
             Self::Adversarial { .. } => false,
             Self::Permutation(destinations) => destinations[source as usize] == source,
             Self::Mix { patterns, .. } => patterns.iter().any(|pattern| pattern.leaves_alone(source)),
+        }
+    }
+
+    /// The nodes that messages may go to, in ascending order, if the pattern names them.
+    #[must_use]
+    pub fn destinations(&self) -> Option<Vec<u32>> {
+        match self {
+            Self::Uniform { among, .. } => Some(among.members().to_vec()),
+            Self::Adversarial { .. } | Self::Permutation(_) => None,
+            Self::Mix { patterns, .. } => {
+                patterns.iter().map(Self::destinations).collect::<Option<Vec<_>>>().map(|sets| union(&sets))
+            }
         }
     }
 
@@ -240,7 +257,7 @@ mod tests {
     fn permutations_are_permutations() {
         let permutations = [
             Pattern::bit_complement(8).unwrap(),
-            Pattern::shift(8, 11).unwrap(),
+            Pattern::shift(&NodeSet::all(8), 8, 11).unwrap(),
             Pattern::random_permutation(8, &mut stream()).unwrap(),
         ];
         for pattern in permutations {
@@ -249,13 +266,24 @@ mod tests {
             destinations.sort_unstable();
             assert_eq!(destinations, (0..8).collect::<Vec<_>>());
         }
-        assert_eq!(Pattern::shift(8, 11).unwrap().destination(6, &mut stream()), 1);
+        assert_eq!(Pattern::shift(&NodeSet::all(8), 8, 11).unwrap().destination(6, &mut stream()), 1);
         assert_eq!(Pattern::bit_complement(8).unwrap().destination(6, &mut stream()), 1);
     }
 
     #[test]
+    fn a_shift_stays_in_its_set() {
+        let among = NodeSet::of(&[1, 4, 6], 8).unwrap();
+        let shift = |by| Pattern::shift(&among, 8, by).unwrap();
+        assert_eq!([1, 4, 6].map(|node| shift(1).destination(node, &mut stream())), [4, 6, 1]);
+        assert_eq!([1, 4, 6].map(|node| shift(5).destination(node, &mut stream())), [6, 1, 4]);
+        assert!(shift(1).leaves_alone(0) && !shift(1).leaves_alone(4));
+        assert!(Pattern::shift(&among, 8, 3).is_err());
+    }
+
+    #[test]
     fn mixtures_keep_their_weights() {
-        let mix = Pattern::mix(vec![Pattern::shift(4, 1).unwrap(), Pattern::shift(4, 2).unwrap()], &[3.0, 1.0]);
+        let shift = |by| Pattern::shift(&NodeSet::all(4), 4, by).unwrap();
+        let mix = Pattern::mix(vec![shift(1), shift(2)], &[3.0, 1.0]);
         assert!(close(&shares(&mix, 0, 4), &[0.0, 0.75, 0.25, 0.0]));
     }
 
@@ -265,7 +293,7 @@ mod tests {
         let error = Pattern::adversarial(Groups { count: 9, nodes_each: 8 }, 18, None).unwrap_err();
         assert_eq!(message(error), "18 is a multiple of 9: sources would send to where they are");
         assert_eq!(
-            message(Pattern::shift(4, 4).unwrap_err()),
+            message(Pattern::shift(&NodeSet::all(4), 4, 4).unwrap_err()),
             "4 is a multiple of 4: sources would send to where they are"
         );
         assert_eq!(

@@ -25,6 +25,8 @@ pub struct PatternModel {
     pub summary: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// How a flow in a scenario file says it.
+    pub example: &'static str,
     /// Builds it.
     pub build: fn(&Values, &Setting) -> Result<Pattern, BuildError>,
 }
@@ -38,6 +40,8 @@ pub struct SizeModel {
     pub summary: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// How a flow in a scenario file says it.
+    pub example: &'static str,
     /// Builds it.
     pub build: fn(&Values) -> Result<MessageSize, BuildError>,
 }
@@ -51,6 +55,8 @@ pub struct ArrivalModel {
     pub summary: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// How a flow in a scenario file says it.
+    pub example: &'static str,
     /// Builds it.
     pub build: fn(&Values) -> Arrival,
 }
@@ -77,6 +83,7 @@ pub const PATTERNS: &[PatternModel] = &[
     PatternModel {
         name: "uniform",
         summary: "each message to a random node",
+        example: "pattern = \"uniform\"",
         parameters: &[
             nodes("among", Some("\"all\""), "the nodes to draw from"),
             Parameter {
@@ -91,12 +98,14 @@ pub const PATTERNS: &[PatternModel] = &[
     PatternModel {
         name: "hot-spot",
         summary: "each message to a random one of some nodes: n sources and m of these make a hot-spot n:m",
+        example: "pattern.hot-spot.to = [0, 1]",
         parameters: &[nodes("to", None, "the nodes that all sources send to")],
         build: |values, setting| uniform(values, "to", false, setting),
     },
     PatternModel {
         name: "adversarial",
         summary: "ADV+i: each message to a random node of the group i further on",
+        example: "pattern.adversarial.offset = 1",
         parameters: &[
             Parameter {
                 name: "offset",
@@ -126,26 +135,34 @@ pub const PATTERNS: &[PatternModel] = &[
     },
     PatternModel {
         name: "shift",
-        summary: "each node sends to the one some places further on",
-        parameters: &[Parameter {
-            name: "by",
-            kind: Kind::Integer { min: 1, max: u32::MAX as u64 },
-            default: None,
-            help: "how many nodes further on, counted round",
-        }],
+        summary: "each node sends to the one some places further on in a set of nodes",
+        example: "pattern.shift.by = 4",
+        parameters: &[
+            Parameter {
+                name: "by",
+                kind: Kind::Integer { min: 1, max: u32::MAX as u64 },
+                default: None,
+                help: "how many nodes further on, counted round",
+            },
+            nodes("among", Some("\"from\""), "the set; the sources of the flow by default"),
+        ],
         build: |values, setting| {
-            Pattern::shift(setting.nodes, values.integer("by")).map_err(|error| BuildError::at("by", error.to_string()))
+            let among = node_set(values, "among", setting)?;
+            Pattern::shift(&among, setting.nodes, values.integer("by"))
+                .map_err(|error| BuildError::at("by", error.to_string()))
         },
     },
     PatternModel {
         name: "bit-complement",
         summary: "each node sends to the one whose number has all bits turned over",
+        example: "pattern = \"bit-complement\"",
         parameters: &[],
         build: |_, setting| Pattern::bit_complement(setting.nodes).map_err(|error| BuildError::new(error.to_string())),
     },
     PatternModel {
         name: "permutation",
         summary: "each node sends to one random other, each of which receives from one",
+        example: "pattern = \"permutation\"",
         parameters: &[Parameter {
             name: "seed",
             kind: Kind::IntegerOr { min: 0, max: i64::MAX as u64, word: "scenario" },
@@ -166,11 +183,15 @@ fn uniform(
     with_self: bool,
     setting: &Setting,
 ) -> Result<Pattern, BuildError> {
-    let members: Vec<u64> = values.nodes(parameter).iter().map(|&node| node.into()).collect();
-    let among = NodeSet::of(&members, setting.nodes).map_err(|e| BuildError::at(parameter, e.to_string()))?;
+    let among = node_set(values, parameter, setting)?;
     // One destination is enough for everybody else: whether it is a source as well is for the traffic to see.
     let alone = among.len() == 1;
     Pattern::uniform(among, with_self || alone).map_err(|error| BuildError::at(parameter, error.to_string()))
+}
+
+fn node_set(values: &Values, parameter: &'static str, setting: &Setting) -> Result<NodeSet, BuildError> {
+    let members: Vec<u64> = values.nodes(parameter).iter().map(|&node| node.into()).collect();
+    NodeSet::of(&members, setting.nodes).map_err(|error| BuildError::at(parameter, error.to_string()))
 }
 
 /// All distributions of message sizes.
@@ -178,12 +199,14 @@ pub const SIZES: &[SizeModel] = &[
     SizeModel {
         name: "fixed",
         summary: "all messages alike",
+        example: "size = 24",
         parameters: &[flits("flits", "the size of a message")],
         build: |values| Ok(MessageSize::Fixed(values.integer("flits"))),
     },
     SizeModel {
         name: "uniform",
         summary: "every size between two, each alike",
+        example: "size.uniform = { min = 4, max = 24 }",
         parameters: &[flits("min", "the smallest message, in flits"), flits("max", "the largest message, in flits")],
         build: |values| {
             let [min, max] = ["min", "max"].map(|name| values.integer(name));
@@ -197,6 +220,7 @@ pub const SIZES: &[SizeModel] = &[
     SizeModel {
         name: "weighted",
         summary: "one of some sizes",
+        example: "size.weighted = { flits = [4, 24], shares = [0.9, 0.1] }",
         parameters: &[
             Parameter {
                 name: "flits",
@@ -244,12 +268,14 @@ pub const ARRIVALS: &[ArrivalModel] = &[
     ArrivalModel {
         name: "bernoulli",
         summary: "in each cycle a message with the same chance",
+        example: "arrival = \"bernoulli\"",
         parameters: &[],
         build: |_| Arrival::Bernoulli,
     },
     ArrivalModel {
         name: "bursts",
         summary: "a source sends messages back to back for a while, then rests for a while; both times are geometric",
+        example: "arrival.bursts.messages = 4",
         parameters: &[
             Parameter {
                 name: "messages",

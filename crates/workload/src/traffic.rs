@@ -26,6 +26,8 @@ pub struct Traffic {
     pub size: MessageSize,
     /// When they arrive.
     pub arrival: Arrival,
+    /// Whether it is declared to exceed what its destinations can take. It changes nothing but how results are judged.
+    pub saturates: bool,
     /// What happens over time, by ascending start; before the first phase there is silence.
     phases: Vec<Phase>,
     /// For each phase the gaps between messages, or those between bursts plus 1; none in silence.
@@ -48,7 +50,7 @@ impl Traffic {
             (load > 0.0).then(|| Geometric::new(probability))
         };
         let gaps = phases.iter().map(gap).collect();
-        Self { name, sources, size, arrival, phases, gaps }
+        Self { name, sources, size, arrival, saturates: false, phases, gaps }
     }
 
     /// What happens over time.
@@ -71,6 +73,21 @@ impl Traffic {
         self.gaps[phase].as_ref()
     }
 
+    /// Whether it begins, ends or changes in a cycle from `from` to before `until`. What holds from cycle 0 on has not
+    /// begun at any time.
+    #[must_use]
+    pub fn changes_between(&self, from: u64, until: u64) -> bool {
+        self.phases.iter().any(|phase| (from.max(1)..until).contains(&phase.from_cycle))
+    }
+
+    /// The nodes that it may send to, in ascending order, if all its patterns name them.
+    #[must_use]
+    pub fn destinations(&self) -> Option<Vec<u32>> {
+        let sending = self.phases.iter().filter(|phase| phase.load > 0.0);
+        let named: Vec<Vec<u32>> = sending.map(|phase| phase.pattern.destinations()).collect::<Option<_>>()?;
+        Some(union(&named))
+    }
+
     /// The mean load of a source from cycle `from` to before cycle `until`.
     #[must_use]
     pub fn mean_load(&self, from: u64, until: u64) -> f64 {
@@ -84,6 +101,14 @@ impl Traffic {
         }
         if until > from { sum / (until - from) as f64 } else { 0.0 }
     }
+}
+
+/// The members of some sets, in ascending order.
+pub(crate) fn union(sets: &[Vec<u32>]) -> Vec<u32> {
+    let mut all = sets.concat();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// All flows of a simulation.
@@ -112,7 +137,8 @@ mod tests {
 
     #[test]
     fn mean_loads_weigh_phases_by_their_length() {
-        let phase = |from_cycle, load| Phase { from_cycle, pattern: Pattern::shift(4, 1).unwrap(), load };
+        let phase =
+            |from_cycle, load| Phase { from_cycle, pattern: Pattern::shift(&NodeSet::all(4), 4, 1).unwrap(), load };
         let phases = vec![phase(10, 0.5), phase(20, 0.0), phase(30, 1.0)];
         let (name, sources) = ("t".to_owned(), NodeSet::all(4));
         let traffic = Traffic::new(name, sources, MessageSize::Fixed(8), Arrival::Bernoulli, phases);
@@ -120,5 +146,28 @@ mod tests {
         assert_eq!(traffic.mean_load(0, 20), 0.25);
         assert_eq!(traffic.mean_load(15, 35), (5.0 * 0.5 + 5.0) / 20.0);
         assert_eq!(traffic.mean_load(5, 5), 0.0);
+    }
+
+    #[test]
+    fn changes_are_those_inside_of_a_span() {
+        let phase =
+            |from_cycle, load| Phase { from_cycle, pattern: Pattern::shift(&NodeSet::all(4), 4, 1).unwrap(), load };
+        let (name, sources, size) = ("t".to_owned(), NodeSet::all(4), MessageSize::Fixed(8));
+        let traffic = Traffic::new(name, sources, size, Arrival::Bernoulli, vec![phase(0, 0.5), phase(20, 0.1)]);
+        let changes = [(0, 20), (0, 21), (20, 30), (21, 30)].map(|(from, until)| traffic.changes_between(from, until));
+        assert_eq!(changes, [false, true, true, false]);
+    }
+
+    #[test]
+    fn destinations_are_those_that_all_patterns_name() {
+        let among = |nodes: &[u64]| Pattern::uniform(NodeSet::of(nodes, 9).unwrap(), true).unwrap();
+        let of = |patterns: Vec<Pattern>| {
+            let phases = (0..).zip(patterns).map(|(from_cycle, pattern)| Phase { from_cycle, pattern, load: 0.5 });
+            let (name, sources, size) = ("t".to_owned(), NodeSet::all(9), MessageSize::Fixed(8));
+            Traffic::new(name, sources, size, Arrival::Bernoulli, phases.collect()).destinations()
+        };
+        let mix = Pattern::mix(vec![among(&[7]), among(&[2])], &[1.0, 1.0]);
+        assert_eq!(of(vec![among(&[3, 5]), mix]), Some(vec![2, 3, 5, 7]));
+        assert_eq!(of(vec![among(&[3]), Pattern::shift(&NodeSet::all(9), 9, 1).unwrap()]), None);
     }
 }

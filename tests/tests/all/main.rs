@@ -7,6 +7,7 @@ mod configs;
 mod coverage;
 mod dependency_rules;
 mod determinism;
+mod endpoint;
 mod evidence;
 mod long_messages;
 mod papers;

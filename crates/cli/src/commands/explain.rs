@@ -85,7 +85,7 @@ fn print_definitions() {
         "\nLATENCIES\n  message   from its creation at the source to the arrival of its last flit at the destination\n  \
          network   of a packet: from its first flit leaving the source to the arrival of its last flit\n  \
          hops      links between routers that a packet takes\n\
-         LOADS\n  offered   flits of created messages per node (of a flow: per source) and cycle, lost ones included\n  \
+         LOADS\n  offered   flits of created messages per node that sends and cycle, lost ones included\n  \
          accepted  flits of delivered packets, per the same"
     );
 }

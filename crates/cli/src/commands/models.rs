@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use tailback_scenario::reading::nearest;
-use tailback_scenario::{Kind, ModelSummary, Parameter, models};
+use tailback_scenario::{Key, Kind, ModelSummary, Parameter, models};
 
 use crate::arguments::{Format, ModelsArguments};
 use crate::complaint::Complaint;
@@ -17,6 +17,7 @@ struct Shown {
     name: &'static str,
     summary: &'static str,
     parameters: Vec<ShownParameter>,
+    example: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -40,11 +41,11 @@ pub fn run(arguments: &ModelsArguments) -> Result<(), Complaint> {
         say_line!("{}", tailback_service::scenario_schema());
         return Ok(());
     }
-    let wanted = |shown: &Shown| arguments.name.as_ref().is_none_or(|name| shown.name == name || shown.kind == name);
+    let wanted = |shown: &Shown| arguments.name.as_ref().is_none_or(|name| is_called(shown, name));
     let shown: Vec<Shown> = models().map(show).filter(wanted).collect();
     if shown.is_empty() {
         let name = arguments.name.as_deref().unwrap_or_default();
-        let help = match nearest(name, models().flat_map(|model| [model.name, model.kind])) {
+        let help = match nearest(name, models().flat_map(|model| [short(model.name), model.kind])) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`tailback models` lists them all".to_owned(),
         };
@@ -57,9 +58,25 @@ pub fn run(arguments: &ModelsArguments) -> Result<(), Complaint> {
     Ok(())
 }
 
+/// Whether somebody means a model, or all of its kind. Of sections the last part of the name will do: `phases` for
+/// `[traffic.phases]`.
+fn is_called(shown: &Shown, name: &str) -> bool {
+    [shown.name, short(shown.name), shown.kind].contains(&name)
+}
+
+fn short(name: &'static str) -> &'static str {
+    let name = name.trim_matches(['[', ']']);
+    name.rsplit('.').next().unwrap_or(name)
+}
+
 fn show(model: ModelSummary) -> Shown {
-    let parameters = model.parameters.iter().map(show_parameter).collect();
-    Shown { kind: model.kind, name: model.name, summary: model.summary, parameters }
+    let parameters = model.parameters.iter().map(show_parameter).chain(model.keys.iter().map(show_key)).collect();
+    Shown { kind: model.kind, name: model.name, summary: model.summary, parameters, example: model.example }
+}
+
+fn show_key(key: &Key) -> ShownParameter {
+    let Key { name, values, default, help } = *key;
+    ShownParameter { name, values: values.to_owned(), default, help, choices: Vec::new() }
 }
 
 fn show_parameter(parameter: &Parameter) -> ShownParameter {
@@ -110,6 +127,9 @@ fn text(shown: &[Shown]) -> String {
             for choice in &parameter.choices {
                 let _ = writeln!(text, "        {:<20} = {}", choice.value, choice.help);
             }
+        }
+        for (number, line) in model.example.iter().flat_map(|example| example.lines()).enumerate() {
+            let _ = writeln!(text, "      {:<22} {line}", if number == 0 { "for example" } else { "" });
         }
     }
     text

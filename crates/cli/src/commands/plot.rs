@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use tailback_report::{Curve, Figure, Table};
+use tailback_report::{Curve, Figure, Style, Table};
 
 use crate::arguments::{Picture, PlotArguments};
 use crate::commands::sweep::read_manifest;
@@ -15,9 +15,54 @@ use crate::results::Directory;
 #[derive(Default)]
 struct Found {
     title: Option<String>,
-    latency: Vec<Curve>,
-    accepted: Vec<Curve>,
+    swept: Vec<(Panel, Vec<Curve>)>,
     series: Vec<(String, Vec<Curve>)>,
+}
+
+/// What is drawn of sweeps, of the whole network or, if there are several flows, of each of them: the metric, and the name
+/// of the file.
+const METRICS: [(&str, &str); 3] =
+    [("latency_message_mean", "latency"), ("latency_network_mean", "network-latency"), ("accepted_load", "accepted")];
+
+/// A figure of a sweep.
+#[derive(Clone, PartialEq)]
+struct Panel {
+    metric: &'static str,
+    name: String,
+    /// Whose metric it is; none for that of the whole network.
+    flow: Option<String>,
+    /// The flow whose load is varied, and alone runs to the right; none for the load of all nodes that send.
+    varied: Option<String>,
+}
+
+impl Panel {
+    fn new((metric, name): (&'static str, &str), flow: Option<&str>, varied: Option<&str>) -> Self {
+        let name = flow.map_or_else(|| name.to_owned(), |flow| format!("{name}-{flow}"));
+        Self { metric, name, flow: flow.map(str::to_owned), varied: varied.map(str::to_owned) }
+    }
+
+    fn figure(&self, title: &str, curves: Vec<Curve>, latency_max: Option<f64>) -> Figure {
+        let title = self.flow.as_ref().map_or_else(|| title.to_owned(), |flow| format!("{title}: {flow}"));
+        let mut figure = match self.metric {
+            // Where the load of another flow runs to the right, there is nothing to be equal to.
+            "accepted_load" if self.flow == self.varied => Figure::throughput(title, curves),
+            "accepted_load" => Figure { style: Style::Markers, ..Figure::throughput(title, curves) },
+            metric => {
+                let what = if metric == "latency_network_mean" { "network" } else { "message" };
+                let mut figure = Figure::latency(title, "cycles", curves);
+                figure.y_label = format!("mean {what} latency (cycles)");
+                figure.y_max = latency_max.or(figure.y_max);
+                figure
+            }
+        };
+        if let Some(varied) = &self.varied {
+            figure.x_label = format!("offered load of {varied} (flits/source/cycle)");
+        }
+        if self.flow.is_some() && self.metric == "accepted_load" {
+            "accepted load (flits/source/cycle)".clone_into(&mut figure.y_label);
+        }
+        figure
+    }
 }
 
 /// What is drawn of time series: the column, the name of the file, and what the axis says.
@@ -72,15 +117,33 @@ fn read_sweep(directory: &Path, prefix: Option<&str>, found: &mut Found) -> Resu
         table.columns.iter().map(|column| column.name.as_str()).filter(|&n| n == "variant").collect();
     let others = manifest.axes.iter().filter(|axis| Some(*axis) != manifest.load_axis.as_ref());
     by.extend(others.map(String::as_str));
-    let curves = |column: &str| {
-        let curves = Curve::from_table(&table, "offered_load", column, &by);
+    for panel in panels(&table, manifest.load_axis.as_deref()) {
+        let column = |flow: &Option<String>, metric: &str| match flow {
+            Some(flow) => format!("{flow}.{metric}"),
+            None => metric.to_owned(),
+        };
+        let (x, y) = (column(&panel.varied, "offered_load"), column(&panel.flow, panel.metric));
         let damaged = |error| Complaint::bad_input(format!("{}: {error}", directory.join("sweep.csv").display()));
-        curves.map(|curves| named(curves, &manifest.title, prefix)).map_err(damaged)
-    };
-    found.latency.extend(curves("latency_message_mean")?);
-    found.accepted.extend(curves("accepted_load")?);
+        let curves = named(Curve::from_table(&table, &x, &y, &by).map_err(damaged)?, &manifest.title, prefix);
+        match found.swept.iter_mut().find(|(known, _)| *known == panel) {
+            Some((_, known)) => known.extend(curves),
+            None => found.swept.push((panel, curves)),
+        }
+    }
     found.title.get_or_insert(manifest.title.clone());
     Ok(true)
+}
+
+/// The figures of a sweep. A load axis such as `traffic.hot.load` names the flow that it is about.
+fn panels(table: &Table, load_axis: Option<&str>) -> Vec<Panel> {
+    let flows: Vec<&str> =
+        table.columns.iter().filter_map(|column| column.name.strip_suffix(".offered_load")).collect();
+    let named = load_axis.and_then(|path| path.strip_prefix("traffic.")?.strip_suffix(".load"));
+    let varied = named.filter(|name| flows.contains(name));
+    let whose: Vec<Option<&str>> =
+        if flows.is_empty() { vec![None] } else { flows.iter().copied().map(Some).collect() };
+    let of = |flow: Option<&str>| METRICS.map(|metric| Panel::new(metric, flow, varied));
+    whose.into_iter().flat_map(of).collect()
 }
 
 /// Curves with names that tell them from those of other directories; a single one needs none.
@@ -119,11 +182,9 @@ fn read_series(directory: &Path, prefix: Option<&str>, found: &mut Found) -> Res
 fn figures(found: Found, arguments: &PlotArguments) -> Vec<(String, Figure)> {
     let title = found.title.unwrap_or_default();
     let mut figures = Vec::new();
-    if !found.latency.is_empty() {
-        let mut latency = Figure::latency(title.as_str(), "cycles", found.latency);
-        latency.y_max = arguments.latency_max.or(latency.y_max);
-        figures.push(("latency".to_owned(), latency));
-        figures.push(("accepted".to_owned(), Figure::throughput(title, found.accepted)));
+    for (panel, curves) in found.swept {
+        let figure = panel.figure(&title, curves, arguments.latency_max);
+        figures.push((panel.name, figure));
     }
     for (column, curves) in found.series {
         let (_, name, label) = SERIES.into_iter().find(|(known, _, _)| *known == column).expect("it is one of these");

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use tailback_report::Report;
+use tailback_report::{Interruption, Report};
 use tailback_scenario::Scenario;
 use tailback_sim::{Ending, Findings, Progress, Run, Timing};
 
@@ -12,7 +12,7 @@ use crate::complaint::Complaint;
 use crate::host::Stopwatch;
 use crate::output::{count, mebibytes, say};
 use crate::progress::Bar;
-use crate::results::{Directory, REPORT};
+use crate::results::{Directory, INTERRUPTED, REPORT};
 use crate::store::VERSION;
 use crate::{input, interrupt};
 
@@ -20,10 +20,10 @@ use crate::{input, interrupt};
 pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
     let mut document = input::document(&arguments.scenario)?;
     if let Some(seed) = arguments.seed {
-        document = document.with(&format!("seed={seed}"));
+        document = document.with_from("--seed", &format!("seed={seed}"));
     }
     if let Some(threads) = arguments.threads {
-        document = document.with(&format!("execution.threads={threads}"));
+        document = document.with_from("--threads", &format!("execution.threads={threads}"));
     }
     let scenario = input::resolve(&document)?;
     let plan = input::plan(&scenario)?;
@@ -44,13 +44,22 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
         bar.show(progress.cycle, || speed(progress, wall.elapsed().as_secs_f64()));
     });
     bar.clear();
-    let (findings, timing) = outcome?;
+    let Simulated { ending, findings, timing } = outcome?;
     let report = findings.report(&scenario, VERSION, &timing);
+    if ending == Ending::Stopped && report.cycles.measured == 0 {
+        return Err(interrupted(&report, "before anything was measured; nothing was written"));
+    }
     // What cannot be written is printed all the same: it may have taken long.
-    let written = directory.map_or(Ok(()), |directory| write(&directory, &scenario, &findings, &report));
+    let written = directory.as_ref().map_or(Ok(()), |directory| write(directory, &scenario, &findings, &report));
     match arguments.format {
         Format::Json => say!("{}", report.to_json()),
         Format::Text => say!("{}", report.summary_text()),
+    }
+    if ending == Ending::Stopped {
+        written?;
+        let kept = directory
+            .map_or_else(String::new, |directory| format!("; {} keeps it", directory.path(INTERRUPTED).display()));
+        return Err(interrupted(&report, &format!("the report is about the cycles until then, and no result{kept}")));
     }
     if arguments.format == Format::Text && !arguments.quiet {
         suggest(arguments);
@@ -58,10 +67,29 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
     written
 }
 
+/// What is said of a run that somebody has stopped.
+fn interrupted(report: &Report, what_then: &str) -> Complaint {
+    let Interruption { cycle, of } = report.interrupted.expect("the run was stopped before its end");
+    Complaint::Interrupted(format!("interrupted in cycle {cycle} of {of}: {what_then}"))
+}
+
+/// Writes a result; or what there is of one, under names that nobody takes for it.
 fn write(directory: &Directory, scenario: &Scenario, findings: &Findings, report: &Report) -> Result<(), Complaint> {
-    directory.write(REPORT, report.to_json().as_bytes())?;
+    let interrupted = report.interrupted.is_some();
+    let (name, series) = if interrupted { (INTERRUPTED, "interrupted-series") } else { (REPORT, "series") };
+    directory.write(name, report.to_json().as_bytes())?;
     directory.write("scenario.toml", scenario.text.as_bytes())?;
-    findings.series(scenario).map_or(Ok(()), |series| directory.write_table("series", &series))
+    findings.series(scenario).map_or(Ok(()), |table| directory.write_table(series, &table))?;
+    let outdated = [INTERRUPTED, "interrupted-series.csv", "interrupted-series.parquet"];
+    if interrupted { Ok(()) } else { outdated.into_iter().try_for_each(|name| directory.remove(name)) }
+}
+
+/// What a simulation has come to.
+pub struct Simulated {
+    /// Whether it came to its end.
+    pub ending: Ending,
+    pub findings: Findings,
+    pub timing: Timing,
 }
 
 /// Simulates a scenario to its end, unless somebody asks to stop. What is timed by the stopwatch is the simulation,
@@ -71,23 +99,15 @@ pub fn simulate(
     threads: usize,
     start: fn() -> Stopwatch,
     mut show: impl FnMut(&Progress, &Instant) + Send,
-) -> Result<(Findings, Timing), Complaint> {
+) -> Result<Simulated, Complaint> {
     let mut run = Run::new(scenario, threads)?;
     let (stopwatch, began) = (start(), Instant::now());
     let ending = run.finish(|progress| {
         show(progress, &began);
         if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    match ending? {
-        Ending::Reached => {
-            let timing = stopwatch.read();
-            Ok((run.findings()?, timing))
-        }
-        Ending::Stopped => {
-            let Progress { cycle, cycles, .. } = run.progress();
-            Err(Complaint::Interrupted(format!("interrupted in cycle {cycle} of {cycles}; nothing was written")))
-        }
-    }
+    })?;
+    let timing = stopwatch.read();
+    Ok(Simulated { ending, findings: run.findings()?, timing })
 }
 
 fn speed(progress: &Progress, seconds: f64) -> String {

@@ -29,7 +29,8 @@ fn request(arguments: &SubmitArguments) -> Result<CreateRunRequest, Complaint> {
     let mut overrides = arguments.scenario.set.clone();
     overrides.extend(arguments.seed.map(|seed| format!("seed={seed}")));
     let document = input::document(&arguments.scenario)?;
-    let document = arguments.seed.iter().fold(document, |document, seed| document.with(&format!("seed={seed}")));
+    let document =
+        arguments.seed.iter().fold(document, |document, seed| document.with_from("--seed", &format!("seed={seed}")));
     input::resolve(&document)?;
     let varies = arguments.sweep || !arguments.over.is_empty() || arguments.seeds.is_some();
     let sweep = varies.then(|| Sweep {

@@ -4,7 +4,7 @@ mod manifest;
 
 use std::sync::Mutex;
 
-use tailback_report::{Table, sweep_table};
+use tailback_report::{CI95_OVER, Column, Table, sweep_table};
 use tailback_scenario::{Axis, Sweep};
 use tailback_sim::{Curves, SweepManifest, vary};
 
@@ -17,6 +17,9 @@ use crate::store::Store;
 use crate::work::{self, Order, Task};
 use crate::{input, interrupt};
 pub use manifest::read_manifest;
+
+/// The column that tells whether points are saturated.
+const SATURATED: &str = "saturated";
 
 /// Runs the command.
 pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
@@ -105,22 +108,48 @@ fn main_columns(table: &Table, sweep: &Sweep) -> Table {
     main_columns_of(table, variant.into_iter().chain(sweep.axes.iter().map(|axis| axis.path.as_str())))
 }
 
-/// The same of any table of a sweep: what is varied, and what matters most of what came of it.
+/// The same of any table of a sweep: what is varied, and what matters most of what came of it. Of several flows each is
+/// shown, without the time that messages have waited at their sources: for a flow that is meant to be too much that hides
+/// everything else.
 pub fn main_columns_of<'n>(table: &Table, varied: impl Iterator<Item = &'n str>) -> Table {
-    let fixed = [
-        "seeds",
+    const OF_ALL: [&str; 7] = [
         "offered_load",
         "accepted_load",
         "latency_message_mean",
         "latency_message_mean_ci95",
+        CI95_OVER,
         "latency_message_p99",
         "hops_mean",
-        "saturated",
     ];
-    let places: Vec<usize> = varied.chain(fixed).filter_map(|name| table.column(name).ok()).collect();
-    let mut selected = Table::new(places.iter().map(|&place| table.columns[place].clone()).collect());
+    let flows = table.columns.iter().filter_map(|column| column.name.strip_suffix(".offered_load"));
+    let of_flow = |flow: &str| ["accepted_load", "latency_network_mean"].map(|metric| format!("{flow}.{metric}"));
+    let mut metrics: Vec<String> = flows.flat_map(of_flow).collect();
+    if metrics.is_empty() {
+        metrics = OF_ALL.map(str::to_owned).to_vec();
+    }
+    let varied: Vec<&str> = varied.chain(["seeds"]).collect();
+    let names = varied.into_iter().chain(metrics.iter().map(String::as_str)).chain([SATURATED]);
+    let places: Vec<usize> = names.filter_map(|name| table.column(name).ok()).collect();
+    let column = |&place: &usize| match &table.columns[place] {
+        Column { name, .. } if name == SATURATED => Column::text(SATURATED),
+        column => column.clone(),
+    };
+    let mut selected = Table::new(places.iter().map(column).collect());
     for row in &table.rows {
-        selected.push(places.iter().map(|&place| row[place].clone()).collect());
+        let cell = |&place: &usize| match &table.columns[place].name {
+            name if name == SATURATED => row[place].number().map(yes_or_no).as_deref().into(),
+            _ => row[place].clone(),
+        };
+        selected.push(places.iter().map(cell).collect());
     }
     selected
+}
+
+/// The share of seeds that are saturated, in words.
+fn yes_or_no(share: f64) -> String {
+    match share {
+        0.0 => "no".to_owned(),
+        1.0 => "yes".to_owned(),
+        share => format!("{:.0} % of seeds", 100.0 * share),
+    }
 }

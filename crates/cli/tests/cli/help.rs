@@ -28,7 +28,9 @@ fn of_each_command() {
 fn models() {
     helps("models", &["models"]);
     helps("models-valiant", &["models", "valiant"]);
-    helps("models-arrival", &["models", "arrival"]);
+    for name in ["arrival", "pattern", "phases", "size", "traffic"] {
+        helps(&format!("models-{name}"), &["models", name]);
+    }
 }
 
 /// The JSON form is for programs: its shape counts, the words are those of the text.
@@ -40,6 +42,8 @@ fn models_for_programs() {
     for model in &models {
         let text = |value: &serde_json::Value| value.as_str().expect("it is a text").to_owned();
         assert!(!text(&model["summary"]).is_empty());
+        let of_flows = ["pattern", "size", "arrival"].contains(&text(&model["kind"]).as_str());
+        assert!(model["example"].is_string() || !of_flows && model["example"].is_null(), "{model}");
         let parameters = model["parameters"].as_array().expect("it is a list");
         for parameter in parameters {
             assert!(!text(&parameter["values"]).is_empty() && !text(&parameter["help"]).is_empty());

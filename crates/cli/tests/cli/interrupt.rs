@@ -9,6 +9,8 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use crate::program::Program;
 
 const FOR_EVER: &str = "measure.cycles=2000000000";
+/// The same before anything is measured.
+const WARM_UP_FOR_EVER: &str = "measure.warmup=2000000000";
 
 /// A program that is running. It is killed if a test fails before it ends.
 struct Running {
@@ -24,14 +26,15 @@ impl Running {
         Self { child, stderr }
     }
 
-    /// Waits for a line on standard error that begins with `start`.
-    fn wait_for(&mut self, start: &str) {
+    /// Waits for a line on standard error that has `words` in it, and gives it.
+    fn wait_for(&mut self, words: &str) -> String {
         let mut line = String::new();
-        while !line.starts_with(start) {
+        while !line.contains(words) {
             line.clear();
             let length = self.stderr.read_line(&mut line).expect("it can be read");
-            assert!(length > 0, "it has ended without saying \"{start}\"");
+            assert!(length > 0, "it has ended without saying \"{words}\"");
         }
+        line
     }
 
     /// Interrupts it, and gives its exit code, and what else it says on standard output and standard error.
@@ -57,15 +60,59 @@ impl Drop for Running {
 }
 
 #[test]
-fn an_interrupted_run_leaves_nothing() {
+fn a_run_that_is_interrupted_before_it_measures_leaves_nothing() {
     let program = Program::new();
     let before = program.files();
-    let mut running = Running::start(&program, &["run", "small.toml", "--set", FOR_EVER, "--out", "out"]);
+    let mut running = Running::start(&program, &["run", "small.toml", "--set", WARM_UP_FOR_EVER, "--out", "out"]);
     running.wait_for("72 nodes");
     let (code, stdout, stderr) = running.interrupt();
     assert_eq!((code, stdout.as_str()), (Some(130), ""), "{stderr}");
     assert!(stderr.contains("interrupted in cycle") && stderr.contains("nothing was written"), "{stderr}");
     assert_eq!(program.files(), before);
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_was_measured_and_does_not_take_it_for_a_result() {
+    let program = Program::new();
+    let run = ["run", "small.toml", "--set", FOR_EVER, "--set", "measure.series=100000000", "--out", "out"];
+    let mut running = Running::start(&program, &[&run[..], &["--format", "json"]].concat());
+    let line = running.wait_for(" of 2000000100 cycles");
+    let seen: u64 =
+        line.split(' ').next().and_then(|cycle| cycle.parse().ok()).expect("the line begins with the cycle");
+    let (code, stdout, stderr) = running.interrupt();
+    assert_eq!(code, Some(130), "{stderr}");
+    let said = "the report is about the cycles until then, and no result; out/interrupted.json keeps it";
+    assert!(stderr.contains("interrupted in cycle") && stderr.contains(said), "{stderr}");
+    let report: serde_json::Value = serde_json::from_str(&stdout).expect("it is JSON");
+    let number = |path: &str| report.pointer(path).and_then(serde_json::Value::as_u64).expect("it is a number");
+    let reached = number("/interrupted/cycle");
+    assert!(reached >= seen && number("/interrupted/of") == 2_000_000_100, "{seen}: {}", report["interrupted"]);
+    assert_eq!((number("/cycles/measured"), report["result_digest"].as_str()), (reached - 100, Some("")));
+    let loads = ["offered_load", "accepted_load"].map(|name| report[name].as_f64().expect("it is a number"));
+    assert!(loads.iter().all(|load| (load - 0.3).abs() < 0.05), "loads are of the cycles until then: {loads:?}");
+    assert_eq!(program.read("out/interrupted.json"), stdout);
+    assert!(!program.path("out/report.json").exists() && !program.path("out/series.csv").exists());
+    assert!(program.read("out/interrupted-series.csv").lines().count() > 1);
+    // Under a name that a sweep looks for it is no result either.
+    let digest = &report["scenario_digest"].as_str().expect("it is a text")[..16];
+    std::fs::create_dir_all(program.path("swept/runs")).expect("folders can be made");
+    program.write(&format!("swept/runs/{digest}.json"), &stdout);
+    let sweep = ["sweep", "small.toml", "--set", "measure.series=100000000", "--over", "measure.cycles=2000000000"];
+    let mut running = Running::start(&program, &[&sweep[..], &["--out", "swept"]].concat());
+    let line = running.wait_for("1 run");
+    assert!(!line.contains("there already"), "{line}");
+    running.interrupt();
+}
+
+#[test]
+fn a_finished_run_takes_the_place_of_an_interrupted_one() {
+    let program = Program::new();
+    program.good(&["run", "small.toml", "--quiet", "--out", "out"]);
+    std::fs::rename(program.path("out/report.json"), program.path("out/interrupted.json")).expect("it is there");
+    let others = program.run(&["run", "small.toml", "--seed", "2", "--out", "out"]);
+    assert!(others.code == Some(2) && others.stderr.contains("another scenario"), "{}", others.stderr);
+    program.good(&["run", "small.toml", "--quiet", "--out", "out"]);
+    assert!(program.path("out/report.json").exists() && !program.path("out/interrupted.json").exists());
 }
 
 #[test]

@@ -35,6 +35,7 @@ fn keys_that_nobody_knows() {
     refuses_addition("unknown-section", "[ruoter]\nspeedup = 2");
     refuses_change("unknown-model", "\"minimal\"", "\"minimum\"");
     refuses_addition("both-names", "[protocol.srp]\ntoll = 3\ncontrol_overhead = 3");
+    refuses_addition("name-and-table", "[routing.valiant]\ntarget = \"group\"");
 }
 
 #[test]
@@ -78,6 +79,8 @@ fn overrides() {
     refuses(&program, "set-without-value", &["run", "small.toml", "--set", "nonsense"]);
     refuses(&program, "set-unknown", &["run", "small.toml", "--set", "traffic.laod=0.4"]);
     refuses(&program, "set-beyond", &["run", "small.toml", "--set", "traffic.3.load=0.4"]);
+    refuses(&program, "set-unknown-model", &["run", "small.toml", "--set", "routing.valliant.target=group"]);
+    refuses(&program, "too-many-threads", &["run", "small.toml", "--threads", "5000"]);
 }
 
 #[test]
@@ -92,6 +95,12 @@ fn sweeps() {
     let variants = "[[sweep.variant]]\nname = \"A\"\nset = { traffic.load = 0.2, measure.cycles = 200 }\n";
     program.write("variants.toml", format!("{SMALL}{variants}"));
     refuses(&program, "over-a-variant", &["sweep", "variants.toml", "--over", "traffic.load=0.1,0.2"]);
+    let varied = "[sweep]\nover.\"traffic.load\" = [0.2, 1.2]\n";
+    program.write("varied.toml", format!("{SMALL}{varied}"));
+    refuses(&program, "sweep-out-of-range", &["sweep", "varied.toml"]);
+    program
+        .write("misspelt.toml", format!("{SMALL}{}", variants.replace("traffic.load = 0.2", "routing = \"valliant\"")));
+    refuses(&program, "variant-unknown-model", &["sweep", "misspelt.toml"]);
     let all = ["--over", "traffic.load=0..1/0.0001", "--over", "measure.cycles=1..100000", "--seeds", "10000"];
     refuses(&program, "over-too-much", &[&["sweep", "small.toml"][..], &all].concat());
     refuses(&program, "too-many-seeds", &["sweep", "small.toml", "--seeds", "4294967295"]);
@@ -109,6 +118,34 @@ fn directories_of_others() {
     refuses(&program, "sweep-into-sweep", &[&sweep[..], &["--out", "swept"]].concat());
     refuses(&program, "out-is-a-file", &["run", "small.toml", "--out", "small.toml"]);
     refuses(&program, "out-below-a-file", &["run", "small.toml", "--out", "small.toml/results"]);
+}
+
+/// What cannot be written is noticed before hours have gone by, by each command that writes.
+#[test]
+fn directories_that_cannot_be_made() {
+    let program = Program::new();
+    program.good(&["sweep", "small.toml", "--quiet", "--over", "traffic.load=0.1", "--out", "swept"]);
+    std::fs::create_dir_all(program.path("configs/papers/toy")).expect("folders can be made");
+    program.write("configs/papers/toy/network.toml", SMALL);
+    let figure = "title = \"t\"\nsource = \"s\"\nscenario = \"network.toml\"\nsweep.over.\"traffic.load\" = [0.1]\n";
+    let claim = "claim = [{ name = \"c\", says = \"c\", paper = \"c\", expect = { above = 0 }, why = \"c\", \
+                 measure = { largest = { metric = \"accepted_load\" } } }]\n";
+    program.write("configs/papers/toy/fig1.toml", format!("{figure}{claim}"));
+    // Longer than any name may be, which not even an administrator can make.
+    let out = format!("results/{}", "long".repeat(100));
+    let before = program.files();
+    for arguments in [
+        &["run", "small.toml"][..],
+        &["sweep", "small.toml", "--over", "traffic.load=0.1"],
+        &["plot", "swept"],
+        &["reproduce", "toy/fig1"],
+        &["fetch", "run", "--server", "http://127.0.0.1:1"],
+    ] {
+        let said = program.run(&[arguments, &["--out", &out]].concat());
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", said.stderr);
+        assert!(said.stderr.contains("cannot write into results/long"), "{arguments:?}: {}", said.stderr);
+        assert!(program.files() == before, "{arguments:?} has left something");
+    }
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn drawn(program: &Program, arguments: &[&str], magic: &[u8]) -> Vec<String> {
 fn sweeps_and_series_are_drawn() {
     let program = with_results();
     let files = drawn(&program, &["plot", "swept"], b"<");
-    assert_eq!(files, ["swept/latency.svg", "swept/accepted.svg"]);
+    assert_eq!(files, ["swept/latency.svg", "swept/network-latency.svg", "swept/accepted.svg"]);
     assert!(program.read("swept/latency.svg").contains("</svg>"));
     let files = drawn(&program, &["plot", "ran"], b"<");
     assert_eq!(files, ["accepted-over-time", "latency-over-time", "offered-over-time"].map(|n| format!("ran/{n}.svg")));
@@ -37,7 +37,7 @@ fn several_directories_share_figures_elsewhere() {
     let program = with_results();
     let arguments = ["plot", "swept", "ran", "--out", "figures", "--latency-max", "300"];
     let files = drawn(&program, &arguments, b"<");
-    assert!(files.len() == 5 && files.iter().all(|file| file.starts_with("figures/")), "{files:?}");
+    assert!(files.len() == 6 && files.iter().all(|file| file.starts_with("figures/")), "{files:?}");
     assert!(!program.path("swept/latency.svg").exists());
 }
 
@@ -45,5 +45,27 @@ fn several_directories_share_figures_elsewhere() {
 fn pictures_may_be_pixels() {
     let program = with_results();
     let files = drawn(&program, &["plot", "swept", "--picture", "png"], b"\x89PNG\r\n\x1a\n");
-    assert_eq!(files, ["swept/latency.png", "swept/accepted.png"]);
+    assert_eq!(files, ["swept/latency.png", "swept/network-latency.png", "swept/accepted.png"]);
+}
+
+/// Means over several flows say little about any of them.
+#[test]
+fn several_flows_have_figures_of_their_own_over_the_load_that_is_varied() {
+    let program = Program::new();
+    let flows =
+        "name = \"calm\"\n[[traffic]]\nname = \"hot\"\nfrom = \"8..24\"\nload = 0.1\npattern.hot-spot.to = [0]\n";
+    program.write("flows.toml", crate::program::SMALL.replace("load = 0.3\n", &format!("load = 0.1\n{flows}")));
+    let sweep =
+        ["sweep", "flows.toml", "--quiet", "--no-stop", "--over", "traffic.hot.load=0.01,0.02", "--out", "swept"];
+    program.good(&sweep);
+    let files = drawn(&program, &["plot", "swept"], b"<");
+    let expected = ["calm", "hot"]
+        .into_iter()
+        .flat_map(|flow| ["latency", "network-latency", "accepted"].map(|metric| format!("swept/{metric}-{flow}.svg")));
+    assert_eq!(files, expected.collect::<Vec<_>>());
+    let drawn = program.read("swept/network-latency-calm.svg");
+    for text in ["offered load of hot (flits/source/cycle)", "mean network latency (cycles)", "A small dragonfly: calm"]
+    {
+        assert!(drawn.contains(text), "{text} is missing");
+    }
 }

@@ -60,6 +60,57 @@ fn several_traffics_have_a_line_each() {
     compare("run-storm", &arguments, &program.good(&arguments));
 }
 
+/// What begins, ends or changes while it is measured is no steady state that could be judged.
+#[test]
+fn transients_are_neither_saturated_nor_warmed_up() {
+    let program = Program::new();
+    let hot = "pattern.hot-spot.to = [0]\nfrom = \"8..72\"\nload = 0.9";
+    let run = |flow: &str| {
+        program.write("flow.toml", SMALL.replace("load = 0.3", flow));
+        program.good(&["run", "flow.toml", "--quiet"])
+    };
+    let judged = |said: &str| said.contains("SATURATED") || said.contains("saturated") || said.contains("looks short");
+    assert!(judged(&run(hot)), "steady, it is judged");
+    for transient in ["start = 300", "phases = [{ from = 200, load = 0 }]", "phases = [{ from = 100, load = 0.8 }]"] {
+        let said = run(&format!("{hot}\n{transient}"));
+        assert!(!judged(&said), "{transient}:\n{said}");
+    }
+    assert!(!judged(&run(&format!("{hot}\nphases = [{{ from = 60, load = 0 }}]"))), "what is over is not judged");
+    assert!(!judged(&run(&format!("{hot}\nsaturates = true"))), "nor is what is to be too much");
+}
+
+/// Of the 72 nodes 8 send, each 0.1 flits per cycle.
+#[test]
+fn loads_are_per_node_that_sends() {
+    let program = Program::new();
+    program.write("few.toml", SMALL.replace("load = 0.3", "load = 0.3\nfrom = \"0..8\""));
+    let report = report(&program.good(&["run", "few.toml", "--quiet", "--format", "json"]));
+    let number = |path: &str| report.pointer(path).and_then(Value::as_f64).expect("it is a number");
+    assert_eq!((number("/sources"), number("/offered_load")), (8.0, number("/flows/traffic/offered_load")));
+    let said = program.good(&["run", "few.toml", "--quiet"]);
+    assert!(said.contains("flits/cycle per node that sends (8 of 72)"), "{said}");
+}
+
+/// With SRP and small messages reservations alone can fill the links to a hot spot.
+#[test]
+fn what_control_packets_leave_of_a_hot_spot_is_noted() {
+    let program = Program::new();
+    let hot = "from = \"8..72\"\nload = 0.9\nsize = 1\npattern.hot-spot.to = [0, 1]\nname = \"hot\"";
+    let srp = "[protocol.srp]\n[router]\nvirtual_output_queues = true\n";
+    program.write("srp.toml", format!("{}{srp}", SMALL.replace("load = 0.3", hot).replace("400", "4000")));
+    let said = program.good(&["run", "srp.toml", "--quiet"]);
+    let start = said.find("note: reservations fill ").unwrap_or_else(|| panic!("there is no note:\n{said}"));
+    let note = said[start..].lines().next().expect("it is a line");
+    assert!(note.contains(" % of the ejection links of the destinations of `hot`, data "), "{note}");
+    // Of others, which send there as well, it is not known exactly how much has arrived there.
+    let background = "[[traffic]]\nname = \"background\"\nload = 0.01\n";
+    program.write("both.toml", format!("{}\n{background}", program.read("srp.toml")));
+    let said = program.good(&["run", "both.toml", "--quiet"]);
+    let kinds = "note: control packets (acknowledgements, nacks, reservations, grants) fill at least ";
+    assert!(said.contains(kinds), "{said}");
+    assert!(said.contains("destinations of `hot`, data at most "), "{said}");
+}
+
 #[test]
 fn the_report_has_what_readers_rely_on() {
     let program = Program::new();

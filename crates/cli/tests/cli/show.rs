@@ -47,6 +47,14 @@ fn the_schema_of_scenarios_is_printed() {
     assert_eq!((&grammar["type"], &schema["additionalProperties"]), (&"integer".into(), &false.into()), "{grammar}");
     let links = &schema["properties"]["links"]["patternProperties"];
     assert!(links["^level[0-9]+$"].is_object() && links["^stage[0-9]+$"].is_object(), "{links}");
+    let flow = &schema["$defs"]["traffic"];
+    assert_eq!(
+        (&flow["properties"]["saturates"]["default"], &flow["examples"][0]["name"]),
+        (&false.into(), &"hot".into())
+    );
+    let phase = &flow["properties"]["phases"]["items"];
+    assert!(phase["properties"]["from"]["description"].is_string() && phase["examples"][0]["from"] == 5000, "{phase}");
+    assert_eq!(schema["$defs"]["pattern"]["examples"][0], "uniform");
 }
 
 /// What `check` prints is itself a scenario, the same one.

@@ -68,6 +68,51 @@ fn a_curve_ends_where_it_is_saturated() {
     assert_eq!(values(&program.read("all/sweep.csv"), "traffic.load").len(), 9);
 }
 
+/// A flow that is there to be too much ends no curve; the others still may.
+#[test]
+fn a_flow_that_is_to_saturate_ends_no_curve() {
+    let program = Program::new();
+    let hot =
+        "{ name = \"hot\", saturates = true, from = \"1..4\", load = 0.1, pattern = { hot-spot = { to = [0] } } }";
+    let calm = "{ name = \"calm\", from = \"5..8\", load = 0.2, pattern = { hot-spot = { to = [4] } } }";
+    let network = BOTTLENECK.lines().filter(|line| !line.starts_with("traffic")).collect::<Vec<_>>().join("\n");
+    let network = network.replace("nodes = 4", "nodes = 8");
+    program.write("hot.toml", format!("{network}\ntraffic = [{hot}, {calm}]\n"));
+    let over = |path: &str| format!("{path}=0.1..0.9/0.1");
+    let sweep = |path: &str, out: &str| {
+        program.good(&["sweep", "hot.toml", "--quiet", "--jobs", "1", "--over", &over(path), "--out", out]);
+        program.read(&format!("{out}/sweep.csv"))
+    };
+    let csv = sweep("traffic.hot.load", "one");
+    assert_eq!(values(&csv, "saturated"), ["0.0"; 9]);
+    // Six of eight nodes send: the overall load is theirs.
+    let load = |column: &str, row: usize| values(&csv, column)[row].parse::<f64>().expect("it is a number");
+    assert!(
+        (load("offered_load", 8) - (load("hot.offered_load", 8) + load("calm.offered_load", 8)) / 2.0).abs() < 1e-9
+    );
+    let csv = sweep("traffic.calm.load", "two");
+    let last = values(&csv, "calm.saturated").pop().expect("there are points");
+    assert!(last == "1.0" && values(&csv, "traffic.calm.load").len() < 9, "{csv}");
+}
+
+#[test]
+fn the_table_says_yes_or_no() {
+    let program = Program::new();
+    program.write("bottleneck.toml", BOTTLENECK);
+    let sweep = ["sweep", "bottleneck.toml", "--quiet", "--over", "traffic.load=0.1,0.9"];
+    let last_column = |more: &[&str]| -> Vec<String> {
+        let said = program.good(&[&sweep[..], more].concat());
+        said.lines().skip(1).map(|line| line.split("  ").last().expect("there are columns").trim().to_owned()).collect()
+    };
+    assert_eq!(last_column(&["--out", "one"]), ["no", "yes"]);
+    assert_eq!(last_column(&["--out", "two", "--seeds", "2"]), ["no", "yes"]);
+    // At the edge chance decides.
+    let edge = ["--out", "edge", "--seeds", "8", "--set", "measure.cycles=640", "--set", "measure.warmup=100"];
+    let said =
+        program.good(&[&["sweep", "bottleneck.toml", "--quiet", "--over", "traffic.load=0.42"], &edge[..]].concat());
+    assert!(said.contains(" % of seeds"), "{said}");
+}
+
 #[test]
 fn the_number_of_jobs_changes_nothing() {
     let program = Program::new();

@@ -108,7 +108,7 @@ fn run(values: u16) -> (Vec<u32>, usize) {
     let sample = Sample { routing, buffer_packets: vec![8, 8], protocol, nic, ..sample };
     let any = sample.topology();
     let nodes = any.graph().nodes();
-    let pattern = Pattern::shift(nodes, 8).expect("there are two leaves");
+    let pattern = Pattern::shift(&NodeSet::all(nodes), nodes, 8).expect("there are two leaves");
     let (sources, phases) = (NodeSet::all(nodes), vec![Phase { from_cycle: 0, pattern, load: 0.5 }]);
     let traffic = Traffic::new("all".to_owned(), sources, MessageSize::Fixed(4), Arrivals::Bernoulli, phases);
     let plan = sample.plan_with(&any, traffic);

@@ -348,7 +348,7 @@ impl Sample {
         let pattern = match self.pattern {
             0 => Pattern::uniform(all(), false).expect("there are two nodes"),
             1 => Pattern::uniform(all(), true).expect("oneself is enough"),
-            2 => Pattern::shift(nodes, 1).expect("there are two nodes"),
+            2 => Pattern::shift(&NodeSet::all(nodes), nodes, 1).expect("there are two nodes"),
             3 if nodes.is_multiple_of(topology.domains()) && topology.domains() > 1 => {
                 let groups = Groups { count: topology.domains(), nodes_each: group };
                 Pattern::adversarial(groups, 1, None).expect("there are two groups")

@@ -1,7 +1,8 @@
 //! Results made by hand.
 
 use tailback_report::{
-    Column, Cycles, FlowInput, Kind, Measured, Named, Performance, Record, RecordPlan, Report, Table, Window,
+    Column, Cycles, FlowInput, Kind, LoadCourse, Measured, Named, Performance, Record, RecordPlan, Report, Table,
+    Window,
 };
 use tailback_reproduce::{Figure, Finding, Outcome, Results, Scale, Series};
 
@@ -50,10 +51,17 @@ pub fn report(offered: f64, accepted: f64, latency: f64) -> Report {
         result_digest: String::new(),
         seed: 1,
         nodes: 4,
+        sources: 4,
         ticks_per_cycle: 1,
         cycle_ns: None,
         cycles: Cycles { warmup: 0, measured: 100 },
-        flows: vec![FlowInput { name: "all".to_owned(), sources: 4, offered_load_nominal: None }],
+        interrupted: None,
+        flows: vec![FlowInput {
+            name: "all".to_owned(),
+            sources: 4,
+            offered_load_nominal: None,
+            course: LoadCourse::Steady,
+        }],
         record: &record,
         links: Vec::new(),
         ejection: Named::default(),

@@ -81,6 +81,13 @@ fn each_kind_of_mistake_has_its_words() {
         (&["traffic.from=[1, 1]"], "node 1 is listed twice"),
         (&["traffic.from={ random = 73 }"], "73 nodes are asked for"),
         (&["traffic.from=hot"], "unknown set of nodes \"hot\""),
+        (&["traffic.from=from"], "unknown set of nodes \"from\""),
+        (&["traffic.from=0..8", "traffic.pattern.shift.by=16"], "16 is a multiple of 8"),
+        (
+            &["traffic.pattern={ shift = { by = 1, among = \"0..8\" } }"],
+            "node 8 of flow \"traffic\" would send to itself",
+        ),
+        (&["routing.valliant.target=group"], "unknown routing \"valliant\""),
         (&["traffic.size=0"], "`traffic.size.fixed.flits` = 0 is outside"),
         (&["traffic.size.uniform={ min = 9, max = 3 }"], "below the smallest"),
         (&["traffic.arrival=poisson"], "unknown arrival process \"poisson\""),
@@ -162,6 +169,37 @@ fn files_that_are_no_toml_are_refused_with_their_own_words_only() {
         assert!(said.starts_with("test.toml:1:") && !said.contains("missing"), "{said}");
     }
     assert!(mistakes("", &[]).contains("`topology` is missing"));
+}
+
+#[test]
+fn a_model_that_is_chosen_by_name_and_by_table_is_said_to_be_given_twice() {
+    let twice = |text: String| {
+        let said = mistakes(&text, &[]);
+        assert!(said.contains("`routing` is given twice, as a name and as a table"), "{said}");
+        assert!(said.contains("help: write either `routing = \"…\"`, or `[routing.…]`"), "{said}");
+    };
+    twice(format!("{SMALL}[routing.valiant]\ntarget = \"group\"\n"));
+    twice(format!("{SMALL}[routing]\nvaliant = {{}}\n"));
+    twice(format!("routing.valiant.target = \"group\"\n{SMALL}"));
+    let said = mistakes(&format!("routing = \"valiant\"\n{SMALL}"), &[]);
+    assert!(said.contains("duplicate key"), "two names are another mistake: {said}");
+}
+
+#[test]
+fn mistakes_in_overrides_name_what_was_typed() {
+    let said = Document::read("test.toml", SMALL).with_from("--threads", "execution.threads=5000").resolve();
+    let said = said.expect_err("it is out of range").to_string();
+    assert!(said.starts_with("--threads execution.threads=5000:1:19: "), "{said}");
+    let sweep =
+        "[sweep]\nover.\"traffic.load\" = [0.1, 1.2]\n[[sweep.variant]]\nname = \"A\"\nset.routing = \"valliant\"\n";
+    let document = Document::read("test.toml", &format!("{SMALL}{sweep}"));
+    let runs = document.sweep().unwrap_or_else(|mistakes| panic!("{mistakes}")).runs(&document);
+    let said = runs[1].document.resolve().expect_err("both are wrong").to_string();
+    assert!(
+        said.contains("variant \"A\": routing=\"valliant\":1:9: ")
+            && said.contains("[sweep] over traffic.load=1.2:1:14: "),
+        "{said}"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What good files resolve to.
 
 use tailback_hardware::LinkSpec;
-use tailback_scenario::{Document, Scenario};
+use tailback_scenario::{Document, Scenario, models};
 use tailback_workload::MessageSize;
 
 use crate::SMALL;
@@ -119,6 +119,54 @@ fn drawn_sets_depend_on_seed_and_name_alone() {
         sets(&["traffic.from={ random = 5, seed = 9 }"]),
         sets(&["seed=4", "traffic.from={ random = 5, seed = 9 }"])
     );
+}
+
+/// What a flow is declared to do is part of what it is judged by, so it is part of the digest; but what is not said leaves
+/// the digest as it was before one could say it.
+#[test]
+fn flows_may_be_declared_to_saturate() {
+    let of = |overrides: &[&str]| resolve(SMALL, overrides);
+    let (plain, told, hot) = (of(&[]), of(&["traffic.saturates=false"]), of(&["traffic.saturates=true"]));
+    assert_eq!([&plain, &told, &hot].map(|scenario| scenario.workload.flows[0].saturates), [false, false, true]);
+    assert!(plain.digest == told.digest && plain.digest != hot.digest);
+    assert!(!plain.text.contains("saturates") && hot.text.contains("saturates = true"));
+    assert!(resolve(&hot.text, &[]).workload.flows[0].saturates);
+}
+
+/// What `tailback models` shows as an example is read, and is an example of what it stands at.
+#[test]
+fn examples_of_models_are_read() {
+    let networks = [
+        "dragonfly = { p = 2, a = 4, h = 2, g = 9 }\nrouting = \"minimal\"",
+        "single-switch = { nodes = 16 }\nrouting = \"direct\"",
+    ];
+    let mut count = 0;
+    for model in models() {
+        let Some(example) = model.example else { continue };
+        let flow = if example.starts_with("[[traffic]]") { "" } else { "[[traffic]]\nload = 0.1\n" };
+        let read =
+            |network: &&str| Document::read("example", &format!("topology.{network}\n{flow}{example}\n")).resolve();
+        let scenario = networks.iter().find_map(|network| read(network).ok());
+        let text = scenario.unwrap_or_else(|| panic!("{example} is refused")).text;
+        let name = model.name.trim_matches(['[', ']']).rsplit('.').next().expect("it has a part");
+        assert!(text.contains(name), "{example} is no example of {name}:\n{text}");
+        count += 1;
+    }
+    assert!(count > 12, "{count}");
+}
+
+#[test]
+fn a_shift_stays_among_the_sources() {
+    let destinations = |overrides: &[&str], source: u32| {
+        let scenario = resolve(SMALL, overrides);
+        let pattern = &scenario.workload.flows[0].phases()[0].pattern;
+        pattern.destination(source, &mut tailback_random::Stream::new(1, 0, 0))
+    };
+    let shift = "traffic.pattern.shift.by=3";
+    assert_eq!(destinations(&[shift], 7), 10);
+    assert_eq!(destinations(&["traffic.from=4..8", shift], 7), 6);
+    assert_eq!(destinations(&["traffic.from=4..8", shift, "traffic.pattern.among=all"], 7), 10);
+    assert_eq!(destinations(&["nodes.from=0..16", "traffic.from=from", shift], 15), 2);
 }
 
 #[test]

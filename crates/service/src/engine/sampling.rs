@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tailback_report::{Histogram, Record};
 use tailback_scenario::Scenario;
-use tailback_sim::Run;
+use tailback_sim::{Run, sending_nodes};
 
 use crate::domain::Sample;
 
@@ -21,13 +21,15 @@ struct Sums {
 /// Measures a run interval by interval.
 pub(super) struct Sampler<'s> {
     scenario: &'s Scenario,
+    /// How many nodes send.
+    sources: u64,
     before: Sums,
 }
 
 impl<'s> Sampler<'s> {
     /// From where the run is now.
     pub(super) fn new(scenario: &'s Scenario, run: &Run<'_>) -> Self {
-        Self { scenario, before: Sums::of(run) }
+        Self { scenario, sources: sending_nodes(scenario), before: Sums::of(run) }
     }
 
     /// What was measured since the last time.
@@ -38,7 +40,7 @@ impl<'s> Sampler<'s> {
         let progress = run.progress();
         let ticks_per_cycle = f64::from(self.scenario.clock.ticks_per_cycle);
         let cycles = now.cycle.saturating_sub(before.cycle);
-        let node_cycles = f64::from(self.scenario.topology.built.graph().nodes()) * cycles as f64;
+        let source_cycles = self.sources as f64 * cycles as f64;
         let flits = now.delivered_flits - before.delivered_flits;
         let messages = now.delivered_messages - before.delivered_messages;
         let ticks = (now.latency_ticks - before.latency_ticks) as f64;
@@ -47,7 +49,7 @@ impl<'s> Sampler<'s> {
             cycles: progress.cycles,
             from_cycle: before.cycle,
             // Long before measuring begins nothing is written down that could tell.
-            accepted_load: (node_cycles > 0.0 && now.delivered_flits > 0).then(|| flits as f64 / node_cycles),
+            accepted_load: (source_cycles > 0.0 && now.delivered_flits > 0).then(|| flits as f64 / source_cycles),
             latency_mean: (messages > 0).then(|| ticks / messages as f64 / ticks_per_cycle),
             latency_p99: quantile_between(&before.latencies, &now.latencies, 0.99)
                 .map(|ticks| ticks as f64 / ticks_per_cycle),

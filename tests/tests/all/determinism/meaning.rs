@@ -287,6 +287,7 @@ fn idle_ejection(seen: &Seen) {
 fn overload(seen: &Seen) {
     seen.assert_plain(true);
     assert!(seen.count("/flows/inward/messages/lost") > 300, "queue_limit bites");
+    assert_eq!(seen.report["saturated"], false, "what is declared to be too much is no saturation");
     assert!(seen.number("/flows/outward/accepted_load") > 0.3);
 }
 
