@@ -118,7 +118,8 @@ cycle,flow,offered_load,accepted_load,latency_message_mean,latency_network_mean,
             let packet = ArrivedPacket { created, network_latency: 6, hops: 2, flits: 8, nonminimal: false };
             record.packet_delivered(0, 50, packet);
         }
-        let flow = FlowInput { name: "all".to_owned(), sources: 2, offered_load_nominal: None };
+        let flow =
+            FlowInput { name: "all".to_owned(), sources: 2, offered_load_nominal: None, course: LoadCourse::Steady };
         let table = series_table(&record, &[flow], 1, 60).unwrap();
         let complete = table.column("complete").unwrap();
         let shares: Vec<_> = table.rows.iter().map(|row| row[complete].number()).collect();

@@ -41,7 +41,8 @@ fn series(runs: &Runs, mech: &str, buffers: &str, column: &str) -> Vec<(f64, f64
 
 fn mean(series: &[(f64, f64, f64)], from: f64, until: f64) -> f64 {
     let inside = || series.iter().filter(|(time, ..)| (from..until).contains(time));
-    inside().map(|(_, value, packets)| value * packets).sum::<f64>() / inside().map(|(.., packets)| packets).sum::<f64>()
+    inside().map(|(_, value, packets)| value * packets).sum::<f64>()
+        / inside().map(|(.., packets)| packets).sum::<f64>()
 }
 
 /// The number of a claim from the runs of the authors' program, by the claim's own rule.
