@@ -26,8 +26,9 @@ pub struct RecordedFigure {
     pub claims: BTreeMap<String, RecordedClaim>,
 }
 
-/// The runs that verdicts are about.
+/// The runs that verdicts are about; empty in records of before they were written down.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RecordedRuns {
     /// The version of the program.
     pub program: String,
@@ -47,6 +48,7 @@ pub struct RecordedClaim {
     /// What was found.
     pub measured: Option<f64>,
     /// Half the width of its 95 % confidence interval, where it has one.
+    #[serde(default)]
     pub half_width: Option<f64>,
 }
 
