@@ -157,7 +157,7 @@ impl Filled<'_> {
                     Ok(_) => {}
                     Err(Absent::NotRun(_)) => not_run += 1,
                     Err(Absent::Undefined(why) | Absent::Incomplete(why)) => {
-                        gaps.push(format!("{row}, {}: {why}", column.title))
+                        gaps.push(format!("{row}, {}: {why}", column.title));
                     }
                 }
             }

@@ -266,7 +266,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             match what {
                 What::Again(again) => self.line_up(node, again),
                 What::Queue { destination, injection_queue } => {
-                    self.nodes.sources.unpark(node, injection_queue.into(), destination)
+                    self.nodes.sources.unpark(node, injection_queue.into(), destination);
                 }
                 What::Timer { token } => self.on_timer(node, token, now),
                 What::SinkTimer { token } => self.on_sink_timer(node, token, now),

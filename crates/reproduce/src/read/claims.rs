@@ -49,11 +49,11 @@ pub fn claim(node: &Node, experiments: &[Experiment; 2], reading: &mut Reading) 
         judgement(own, &general, &experiments[scale as usize], reading)
     });
     let refutation = table.take("authors_program").and_then(|entry| refutation(&entry.node, reading));
-    if let (Some((span, refutation)), Some(full)) = (&refutation, &judgements[Scale::Full as usize]) {
-        if full.expect.holds(refutation.gives) {
-            let message = "what the authors' program gives is what the paper says: it refutes nothing";
-            reading.blame(Diagnostic::at(*span, message).help(format!("the claim holds for {}", full.expect)));
-        }
+    if let (Some((span, refutation)), Some(full)) = (&refutation, &judgements[Scale::Full as usize])
+        && full.expect.holds(refutation.gives)
+    {
+        let message = "what the authors' program gives is what the paper says: it refutes nothing";
+        reading.blame(Diagnostic::at(*span, message).help(format!("the claim holds for {}", full.expect)));
     }
     table.close(reading);
     let refutation = refutation.map(|(_, refutation)| refutation);
