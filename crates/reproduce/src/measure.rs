@@ -20,9 +20,6 @@ pub enum Measure {
     Smallest(Along),
     /// The mean of the points of a curve.
     Average(Along),
-    /// Where a figure, as a share of what runs to the right, first falls below 95 %: of the accepted load, if nothing else is
-    /// said, the load at which what is accepted no longer is what is offered. Between points on a straight line; at the end of a curve that never does.
-    Saturation(Along),
     /// How far two curves are apart at most, in percent of the second.
     Apart(Apart),
     /// How well several curves keep an order: the least ratio of a curve and one that should be below it.
@@ -121,8 +118,6 @@ pub struct Timed {
     pub until: f64,
 }
 
-/// What is accepted below this share of what is offered counts as saturation, as in reports.
-const SATURATION: f64 = tailback_report::SATURATION_THRESHOLD;
 /// A correlation that is not worth to be called a period.
 const CORRELATION_MIN: f64 = 0.1;
 
@@ -145,7 +140,6 @@ impl Measure {
                 let count = values.len() as f64;
                 Ok(any(sum(values)).times(1.0 / count))
             }
-            Self::Saturation(along) => Ok(Measured::alone(saturation(&along.points(results, seed)?))),
             Self::Apart(apart) => apart.evaluate(results, seed),
             Self::Order(order) => order.evaluate(results, seed),
             Self::Ratio(both) => match each(both.as_slice())?.as_slice() {
@@ -203,7 +197,7 @@ impl Measure {
     fn curves(&mut self) -> Vec<&mut String> {
         match self {
             Self::Value(at) => vec![&mut at.curve],
-            Self::Largest(along) | Self::Smallest(along) | Self::Average(along) | Self::Saturation(along) => {
+            Self::Largest(along) | Self::Smallest(along) | Self::Average(along) => {
                 vec![&mut along.curve]
             }
             Self::Apart(apart) => vec![&mut apart.along.curve, &mut apart.other],
@@ -227,7 +221,7 @@ impl Measure {
     pub fn check(&self, experiment: &Experiment) -> Result<(), String> {
         match self {
             Self::Value(at) => check_place(experiment, &at.curve, at.axis.as_deref(), at.at),
-            Self::Largest(along) | Self::Smallest(along) | Self::Average(along) | Self::Saturation(along) => {
+            Self::Largest(along) | Self::Smallest(along) | Self::Average(along) => {
                 along.check(experiment, &along.curve)
             }
             Self::Apart(apart) => {
@@ -355,20 +349,6 @@ fn between(samples: Vec<Sample>, (from, until): (f64, f64)) -> Result<Vec<Sample
             Err(Absent::Incomplete(format!(
                 "of the packets created {time} cycles after the event {percent:.1} % had arrived when the run ended"
             )))
-        }
-    }
-}
-
-/// The x at which values first fall below a share of it, on the line between two points.
-fn saturation(points: &[(f64, Measured)]) -> f64 {
-    let excess = |(x, number): (f64, Measured)| number.value - SATURATION * x;
-    match points.iter().position(|&point| excess(point) < 0.0) {
-        None => points[points.len() - 1].0,
-        Some(0) => points[0].0,
-        Some(index) => {
-            let (before, after) = (points[index - 1], points[index]);
-            let share = excess(before) / (excess(before) - excess(after));
-            before.0 + share * (after.0 - before.0)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Tests that span crates, all in one binary.
 
 mod adaptive;
+mod claims;
 mod clippy_files;
 mod combinations;
 mod configs;

@@ -23,7 +23,7 @@ fn figure_files() -> impl Iterator<Item = PathBuf> {
     toml_files(&here("../configs")).into_iter().filter(|file| is_figure(file))
 }
 
-fn figures() -> impl Iterator<Item = (String, Figure, PathBuf)> {
+pub fn figures() -> impl Iterator<Item = (String, Figure, PathBuf)> {
     figure_files().map(|file| {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -8,12 +8,11 @@ use crate::measure::{Along, Apart, At, Measure, Order, Timed, Trace};
 use crate::quantity::{Quantity, SeriesColumn};
 
 /// The words of the vocabulary.
-pub const MEASURES: [&str; 17] = [
+pub const MEASURES: [&str; 16] = [
     "value",
     "largest",
     "smallest",
     "average",
-    "saturation",
     "apart",
     "order",
     "ratio",
@@ -69,15 +68,6 @@ fn plain(word: &str, table: &mut TableReader<'_>, reading: &mut Reading) -> Opti
         "largest" => along(table, reading).map(Measure::Largest),
         "smallest" => along(table, reading).map(Measure::Smallest),
         "average" => along(table, reading).map(Measure::Average),
-        "saturation" => {
-            let curve = curve(table, reading);
-            let accepted = match table.take("metric") {
-                Some(entry) => quantity(&entry.node, reading),
-                None => Quantity::parse("accepted_load").ok(),
-            };
-            let axis = text(table, "axis", reading);
-            Some(Measure::Saturation(Along { curve, quantity: accepted?, axis, from: None, until: None }))
-        }
         "apart" => {
             let other = needed_text(table, "other", "the curve that it is compared with", reading);
             let along = along(table, reading);

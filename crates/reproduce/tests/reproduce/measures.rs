@@ -17,12 +17,6 @@ const OF_CURVES: &[(&str, f64)] = &[
     (r#"{ smallest = { curve = "low", metric = "latency_message_mean" } }"#, 101.0),
     (r#"{ smallest = { curve = "low", metric = "latency_message_mean", from = 0.2 } }"#, 111.0),
     (r#"{ average = { curve = "high", metric = "latency_message_mean", from = 0.1, until = 0.2 } }"#, 136.0),
-    // Between 0.2, where 0.01 more than 95 % is accepted, and 0.4, where 0.08 less is.
-    (r#"{ saturation = { curve = "high" } }"#, 0.2 + 0.2 / 9.0),
-    (r#"{ saturation = { curve = "low" } }"#, 0.4),
-    (r#"{ saturation = { curve = "high", metric = "all.accepted_load", axis = "traffic.load" } }"#, 0.2 + 0.2 / 9.0),
-    // A share of NACKs of 0.125 is 0.03 more than 95 % of 0.1, and 0.065 less than that of 0.2.
-    (r#"{ saturation = { curve = "high", metric = "ejection.nacks" } }"#, 0.1 + 0.003 / 0.095),
     // At 0.4: 300 instead of 140, and 302 instead of 142.
     (
         r#"{ apart = { curve = "high", other = "low", metric = "latency_message_mean" } }"#,

@@ -72,10 +72,7 @@ fn each_kind_of_measure_has_its_words() {
         (value("curve = \"low\", at = 0.1"), "`value.metric` is missing"),
         (value("curve = \"low\", metric = \"hops_mean\", at = 0.1, axis = \"seed\""), "nothing is varied over `seed`"),
         (value("curve = \"low\", metric = \"hops_mean\", att = 0.1"), "unknown key `att` in [value]"),
-        (
-            "{ saturation = { curve = \"low\", metric = \"acepted_load\" } }".to_owned(),
-            "did you mean \"accepted_load\"?",
-        ),
+        ("{ average = { curve = \"low\", metric = \"acepted_load\" } }".to_owned(), "did you mean \"accepted_load\"?"),
         ("{ sum = 3 }".to_owned(), "`sum` is a list of measures"),
         ("{ ratio = [] }".to_owned(), "`ratio` is a list of measures"),
         (

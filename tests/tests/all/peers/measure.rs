@@ -52,7 +52,9 @@ pub fn all(curves: &'static [Curve]) -> Vec<Comparison> {
     let points = |curve: usize, rows: Vec<Row>| {
         let ours = |row: usize| {
             let of_row = tasks.iter().zip(&results).filter(|(task, _)| (task.curve, task.row) == (curve, row));
-            mean(&of_row.map(|(_, ours)| *ours).collect::<Vec<_>>())
+            let ours = mean(&of_row.map(|(_, ours)| *ours).collect::<Vec<_>>());
+            // Loads are per node that sends, on both sides.
+            Ours { accepted: ours.accepted / curves[curve].load_factor, ..ours }
         };
         let zones: Vec<Zone> = rows.iter().map(|row| zone(&rows, row, curves[curve].tolerance)).collect();
         let point = |(row, (theirs, zone))| Point { ours: ours(row), theirs, zone };

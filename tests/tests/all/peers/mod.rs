@@ -5,7 +5,7 @@
 //!
 //! * up to half of saturation mean latencies differ by at most 1 %, up to 90 % of it by at most 5 %;
 //! * beyond saturation accepted loads differ by at most 2 %;
-//! * with adaptive routing, at most 5 % up to 80 % of saturation, and 4 % beyond.
+//! * with adaptive routing, at most 2 % up to 80 % of saturation, and 2.5 % beyond; with PB 4 % and 3 %.
 //!
 //! Saturation is the largest accepted load of the peer's curve. Whatever does not keep this is in
 //! [`KNOWN_DIFFERENCES`](curves::KNOWN_DIFFERENCES) with its size and cause, and must stay as it is. Nothing is chosen

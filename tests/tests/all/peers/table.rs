@@ -10,7 +10,8 @@ const HEAD: &str = "\
 
 Differences in percent of theirs; the largest of each part of a curve, with the load where it is. *Saturation* is the
 largest load that the peer accepted. Tolerated are 1 % in mean latency up to half of it, 5 % up to 90 %, and 2 % in
-accepted load beyond it. *Total* is from creation to the last flit, *network* from the first flit leaving the source.
+accepted load beyond it; with adaptive routing 2 % up to 80 %, and 2.5 % beyond, with PB 4 % and 3 %. *Total* is from creation to the
+last flit, *network* from the first flit leaving the source.
 `README.md` tells where the curves come from and in what the peers' rules differ from ours.
 
 Written by `TAILBACK_UPDATE_GOLDEN=1 cargo test -p tailback-tests peers`.

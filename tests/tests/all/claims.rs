@@ -1,0 +1,83 @@
+//! `docs/claims.md`: every claim of a paper that does not hold at full size, from the figure files and the recorded verdicts.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use tailback_report::significant;
+use tailback_reproduce::{Claim, Figure, Finding, Record, RecordedFigure, Scale, Verdict};
+
+use crate::papers::figures;
+use crate::scenarios::here;
+
+const HEAD: &str = "\
+# Claims that do not hold
+
+Every claim of a paper or study whose recorded verdict at full size is not *pass*, and those not run yet by number. What verdicts
+mean is in [results.md](results.md#confidence-intervals); what was tried is in the figure files. `tailback reproduce PAPER --full` makes the
+runs, `--record` records the verdicts.
+
+Written by `TAILBACK_UPDATE_GOLDEN=1 cargo test -p tailback-tests claims`.
+
+";
+
+/// A line for a claim with its finding.
+fn line(figure: &str, claim: &Claim, found: &Finding) -> String {
+    let number = |value: f64| significant(value, 4);
+    let measured = match (found.measured, found.half_width) {
+        (Some(value), Some(half)) => format!("{} ± {}", number(value), significant(half, 2)),
+        (Some(value), None) => number(value),
+        (None, _) => "–".to_owned(),
+    };
+    let judgement = claim.judgement(Scale::Full).expect("it is claimed at full size");
+    let refuted = claim.refutation.as_ref().filter(|_| found.verdict == Verdict::Refuted);
+    let refuted = refuted.map(|by| format!("the authors' program gives {} ({})", number(by.gives), by.at));
+    let cause = refuted.into_iter().chain(judgement.tried.clone()).collect::<Vec<_>>().join("; ");
+    let cells = [&claim.says, &claim.paper, &measured, &judgement.expect.to_string(), &cause];
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    format!("| {figure} | {} | {} |\n", found.verdict, cells.join(" | "))
+}
+
+/// The claims of a figure that do not pass, and how many are not run.
+fn of_figure(name: &str, figure: &Figure, recorded: &RecordedFigure) -> (String, usize) {
+    let claims = figure.claims.iter().filter(|claim| claim.judgement(Scale::Full).is_some());
+    let findings: Vec<(&Claim, Finding)> = claims.map(|claim| (claim, recorded.finding(claim))).collect();
+    let not_run = findings.iter().filter(|(_, found)| found.verdict == Verdict::NotRun).count();
+    let told = findings.iter().filter(|(_, found)| !matches!(found.verdict, Verdict::Pass | Verdict::NotRun));
+    (told.map(|(claim, found)| line(name, claim, found)).collect(), not_run)
+}
+
+fn record(folder: &Path) -> Record {
+    let text = std::fs::read_to_string(folder.join("verdicts.json")).expect("verdicts are recorded");
+    serde_json::from_str(&text).expect("verdicts can be read")
+}
+
+#[test]
+fn claims_that_do_not_hold_are_listed() {
+    let mut text = HEAD.to_owned();
+    for (title, folder) in [("contention", "papers/contention"), ("lhrp", "papers/lhrp"), ("studies", "studies")] {
+        let folder = here("../configs").join(folder);
+        let (record, mut lines, mut gaps) = (record(&folder), String::new(), Vec::new());
+        let mut all: Vec<_> = figures().map(|(file, figure, _)| (file, figure)).collect();
+        all.retain(|(file, _)| Path::new(file).parent() == Some(folder.as_path()));
+        for (file, figure) in &all {
+            let name = Path::new(file).file_stem().and_then(|stem| stem.to_str()).expect("names are text");
+            let none = RecordedFigure::default();
+            let (found, not_run) = of_figure(name, figure, record.figure(name, Scale::Full).unwrap_or(&none));
+            lines += &found;
+            if not_run > 0 {
+                gaps.push(format!("{name} ({not_run})"));
+            }
+        }
+        let _ = writeln!(text, "## {title}\n");
+        if !lines.is_empty() {
+            text += "| figure | verdict | claim | paper | measured | expected | cause |\n";
+            text += "|---|---|---|---|---|---|---|\n";
+            text += &lines;
+            text.push('\n');
+        }
+        if !gaps.is_empty() {
+            let _ = writeln!(text, "Not run, claims by figure: {}.\n", gaps.join(", "));
+        }
+    }
+    tailback_tests::compare(&here("../docs/claims.md"), &(text.trim_end().to_owned() + "\n"));
+}
