@@ -86,6 +86,8 @@ pub struct Rules {
     pub times_out: bool,
     /// Until when what waits for nodes is counted, if it is, and whether it is counted what input buffers hold.
     pub counts_for_nodes: Option<WaitsUntil>,
+    /// Whether it is counted what links have sent.
+    pub counts_sent: bool,
     pub counts_inputs: bool,
     /// When flits are counted that links send.
     measured_from: Time,
@@ -117,7 +119,7 @@ impl Rules {
         let counts_for_nodes = traits.needs.waiting_for_nodes;
         let ejects_when_idle = router.ejection == Ejection::Idle;
         let in_order = claims_first && shape.output_queues == 1;
-        let looks = counts_for_nodes.is_some() || traits.needs.output_queues;
+        let looks = counts_for_nodes.is_some() || traits.needs.output_queues || traits.needs.flits_sent;
         let departs_at_once = in_order && !(measures_queues || occupies_links || looks || ejects_when_idle);
         let releases_late = router.output_queues.release == Release::End;
         // What is measured leaves a queue when it starts, not when it makes room.
@@ -167,6 +169,7 @@ impl Rules {
             watches_crossings: traits.watches(Moment::Crosses),
             times_out: traits.queueing_timeouts.iter().any(Option::is_some),
             counts_for_nodes,
+            counts_sent: traits.needs.flits_sent,
             counts_inputs: traits.needs.input_buffers,
             measured_from: limit(measured.start),
             measured_until: limit(measured.end),

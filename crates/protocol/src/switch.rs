@@ -71,6 +71,8 @@ pub struct SwitchNeeds {
     pub output_queues: bool,
     /// It looks at what waits for the nodes of its router: [`View::waiting_for_node`].
     pub waiting_for_nodes: Option<WaitsUntil>,
+    /// It looks at how much links have sent: [`View::sent`].
+    pub flits_sent: bool,
     /// It draws random numbers: [`Here::random`].
     pub random: bool,
 }
@@ -83,6 +85,7 @@ impl SwitchNeeds {
         input_buffers: false,
         output_queues: false,
         waiting_for_nodes: None,
+        flits_sent: false,
         random: false,
     };
 }
@@ -149,6 +152,9 @@ pub trait View {
     /// Data flits that wait in this router for the node of a port, without those of the packet that is asked about: until when
     /// they wait says [`SwitchNeeds::waiting_for_nodes`].
     fn waiting_for_node(&self, port: u8) -> u32;
+
+    /// Flits that the link of a port has sent since the run began; a packet counts as a whole when its link starts.
+    fn sent(&self, port: u8) -> u64;
 }
 
 /// Where and when a switch is asked.

@@ -198,6 +198,9 @@ impl<M: Microarchitecture> Routers<M> {
         let arrival = record.leave(now, last_sent, port);
         port.link_free_at = rules.link_time(last_sent + flit_ticks);
         port.flits_sent += u32::from(rules.measured_flits(flits, now, last_sent));
+        if rules.counts_sent {
+            self.extras.sent[index as usize] += u64::from(flits);
+        }
 
         let terminal = port.is_terminal();
         let (bounded, releases_late, claims_first) = (rules.bounded, rules.releases_late, rules.claims_first);

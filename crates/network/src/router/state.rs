@@ -295,6 +295,8 @@ pub(super) struct Extras {
     pub occupied: Vec<u16>,
     /// Where the protocol looks at what waits for nodes: by port, data flits that wait for its node.
     pub waiting_for_node: Vec<u32>,
+    /// Where the protocol looks at what links have sent: by port, flits since the run began.
+    pub sent: Vec<u64>,
     /// Where packets time out: by queue.
     pub timeouts: Vec<HeadTimeout>,
     /// With a stage for virtual channels: whether a packet owns a channel, which queue (by port and channel) it chose last,
@@ -328,6 +330,7 @@ impl Extras {
             backlogs: vec![Backlog::default(); only_if(rules.measures_queues, ports)],
             occupied: vec![0; only_if(rules.counts_inputs, ports * shape.vcs)],
             waiting_for_node: vec![0; only_if(rules.counts_for_nodes.is_some(), ports)],
+            sent: vec![0; only_if(rules.counts_sent, ports)],
             timeouts: vec![HeadTimeout::default(); only_if(rules.times_out, queues)],
             owned: vec![false; owners],
             last_seeker: vec![0; owners],

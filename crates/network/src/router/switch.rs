@@ -342,6 +342,10 @@ impl<M: Microarchitecture> View for RouterBuffers<'_, M> {
         Fill { flits: taken.saturating_sub(output.round_trip()), capacity: capacity.into() }
     }
 
+    fn sent(&self, port: u8) -> u64 {
+        self.routers.extras.sent[(self.first_port + u32::from(port)) as usize]
+    }
+
     fn waiting_for_node(&self, port: u8) -> u32 {
         self.routers.extras.waiting_for_node[(self.first_port + u32::from(port)) as usize] - self.own
     }

@@ -7,6 +7,7 @@ mod deadlock;
 mod determinism;
 mod entropy;
 mod exact;
+mod meter;
 mod notes;
 mod one_way;
 mod order;

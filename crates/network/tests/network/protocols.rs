@@ -13,6 +13,7 @@ use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Te
 use crate::conservation::{SILENT_FROM, conserves};
 use crate::determinism::is_determined;
 use crate::entropy::Spray;
+use crate::meter::Meter;
 use crate::relay::Relay;
 use crate::renato::Renato;
 use crate::resequenced::Resequenced;
@@ -35,7 +36,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
         });
     let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
     let numbers = (0u64..100, 1u32..30, 0u32..20, prop::option::of(fabric));
-    (0usize..13, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
+    (0usize..14, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
         let counted_until = if timeout % 2 == 0 { WaitsUntil::Departure } else { WaitsUntil::Crossing };
         let at_last_hop = Threshold { flits: threshold, counted_until };
         let protocol: Arc<dyn Protocol> = match which {
@@ -51,6 +52,7 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
             9 => Arc::new(Trimmer { threshold, timeout }),
             10 => Arc::new(Spray { values: 1 + size as u16 }),
             11 => Arc::new(Reverse { routing: terms.routing, routers_answer: timeout % 2 == 0 }),
+            12 => Arc::new(Meter::default()),
             _ => Arc::new(Ecn {
                 pacing: Pacing { increment: timeout, longest: 400, timer: u64::from(threshold) * 7, decrement: 1 },
                 threshold: f64::from(size) / 20.0,

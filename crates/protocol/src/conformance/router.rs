@@ -73,6 +73,10 @@ impl View for Seen {
     fn waiting_for_node(&self, _: u8) -> u32 {
         self.waiting
     }
+
+    fn sent(&self, _: u8) -> u64 {
+        self.waiting.into()
+    }
 }
 
 impl Router {

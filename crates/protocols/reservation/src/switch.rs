@@ -95,6 +95,10 @@ mod tests {
             Fill::default()
         }
 
+        fn sent(&self, _port: u8) -> u64 {
+            0
+        }
+
         fn waiting_for_node(&self, _port: u8) -> u32 {
             self.0
         }
