@@ -24,7 +24,7 @@ pub(crate) struct Waiting {
     /// Its serial number at its source.
     pub serial: u32,
     pub traffic: u16,
-    /// The slot of its next packet.
+    /// The index of its next packet.
     pub index: u32,
     /// The virtual channel that was drawn for its next packet.
     pub drawn_vc: Option<u8>,

@@ -44,13 +44,25 @@ pub fn lhrp(seen: &Seen) {
     assert!(hot_share(seen) > 0.8, "{}", hot_share(seen));
 }
 
+/// The same, and fewer drops than if output queues were counted.
+pub fn lhrp_inputs(seen: &Seen) {
+    lhrp(seen);
+    drops_less_than(seen, "protocol.lhrp.counted_until=\"departure\"");
+}
+
+fn drops_less_than(seen: &Seen, otherwise: &str) {
+    let other = Seen::of(&seen.scenario, &[otherwise]);
+    let [dropped, others] = [seen, &other].map(|seen| counter(seen, "dropped_packets"));
+    assert!(dropped < others, "{dropped} dropped, {others} with {otherwise}");
+}
+
 /// Sources that are refused without a time reserve for several packets at once, and routers answer that.
 pub fn lhrp_fabric(seen: &Seen) {
     drops(seen);
     let (grants, again) = (counter(seen, "grants"), counter(seen, "packets_sent_again"));
     assert!(grants > 50 && grants < again, "{grants} grants, {again} packets sent again");
     assert_eq!(counter(seen, "reservations"), 0, "reservations reach no node");
-    let share = seen.number("/accepted_load") * f64::from(seen.plan.nodes);
+    let share = seen.number("/accepted_load") * seen.number("/sources");
     assert!(share > 0.95, "the hot node gets {share}");
 }
 
@@ -59,6 +71,12 @@ pub fn comprehensive(seen: &Seen) {
     drops(seen);
     assert!(counter(seen, "grants") > 200);
     assert_eq!(counter(seen, "reservations"), 0, "reservations reach no node");
+}
+
+/// The same, and fewer drops than if output queues were counted.
+pub fn comprehensive_inputs(seen: &Seen) {
+    comprehensive(seen);
+    drops_less_than(seen, "protocol.comprehensive.counted_until=\"departure\"");
 }
 
 /// A figure of a scenario of ECN, and the same were sources to make no pauses.
