@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{General, NetworkRegion};
 use tailback_protocol::{
-    Arrival, ClassRouting, Control, Direction, Fate, Here, KindDeclaration, Moment, PacketKind, PacketRef, Passing,
-    Ports, Protocol, Sink, SinkAction, Station, Switch, SwitchNeeds, TrafficClass, Watch,
+    Arrival, ClassRouting, Control, Direction, Here, KindDeclaration, Moment, PacketKind, PacketRef, Passing, Ports,
+    Protocol, Sink, SinkAction, Station, Switch, SwitchNeeds, TrafficClass, Watch,
 };
 
 use crate::by_hand::plan;
