@@ -54,9 +54,9 @@ impl NetworkPlan {
     /// Whether routers of a microarchitecture can do what the plan asks for.
     #[must_use]
     pub fn suits<M: Microarchitecture>(&self) -> bool {
-        let traits = Declarations::of(self.protocol.as_ref());
-        let shape = Shape::of(&self.spec, self.topology.as_ref(), &traits);
-        M::suits(&shape, &Rules::of(&self.spec, &self.routings, &shape, &traits, &self.measured))
+        let declarations = Declarations::of(self.protocol.as_ref());
+        let shape = Shape::of(&self.spec, self.topology.as_ref(), &declarations);
+        M::suits(&shape, &Rules::of(&self.spec, &self.routings, &shape, &declarations, &self.measured))
     }
 
     /// Builds the simulation with routers of microarchitecture `M` and an observer for each region.

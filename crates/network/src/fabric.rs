@@ -85,8 +85,8 @@ impl Fabric {
         protocol: Arc<dyn Protocol>,
         measured: &Range<Tick>,
     ) -> Self {
-        let traits = Declarations::of(protocol.as_ref());
-        let shape = Shape::of(&spec, topology.as_ref(), &traits);
+        let declarations = Declarations::of(protocol.as_ref());
+        let shape = Shape::of(&spec, topology.as_ref(), &declarations);
         let mut class_of_vc = vec![0; spec.links.len() * shape.vcs];
         for link_class in 0..spec.links.len() {
             for (number, class) in spec.classes.iter().enumerate() {
@@ -96,13 +96,13 @@ impl Fabric {
         assert!(spec.classes[0].first_vc.iter().all(|&vc| vc == 0), "the channels of the first class come first");
         let first_vcs = spec.classes.iter().flat_map(|class| class.first_vc.iter().copied()).collect();
         let higher_vcs = higher_vcs(&spec, shape.vcs);
-        let rules = Rules::of(&spec, &routings, &shape, &traits, measured);
-        let reachable = !traits.needs.sends || topology.routers_reach_all_nodes();
+        let rules = Rules::of(&spec, &routings, &shape, &declarations, measured);
+        let reachable = !declarations.needs.sends || topology.routers_reach_all_nodes();
         assert!(reachable, "routers send packets to nodes that these cannot reach");
         let mut by_priority: Vec<u8> = (0..spec.classes.len() as u8).collect();
         by_priority.sort_by_key(|&class| u8::MAX - spec.classes[usize::from(class)].priority);
-        let watches = traits.table(topology.link_classes());
-        let Declarations { hooks, kinds, queueing_timeouts, .. } = traits;
+        let watches = declarations.table(topology.link_classes());
+        let Declarations { hooks, kinds, queueing_timeouts, .. } = declarations;
         let numbers = hooks.resequencing.is_some();
         let completes_packets = hooks.entropy || numbers || payload_words(&kinds) > 0;
         let reverse_channels = reverse_channels(&kinds, &routings);
@@ -264,8 +264,8 @@ fn higher_vcs(spec: &NetworkSpec, vcs: usize) -> Vec<u32> {
 }
 
 impl Shape {
-    pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology, traits: &Declarations) -> Self {
-        let ports = topology.radix() as usize + usize::from(traits.has_internal_port());
+    pub(crate) fn of(spec: &NetworkSpec, topology: &dyn Topology, declarations: &Declarations) -> Self {
+        let ports = topology.radix() as usize + usize::from(declarations.has_internal_port());
         let vcs = spec.vcs();
         let connections = |kind| match kind {
             CrossbarPorts::PerPort => 1,

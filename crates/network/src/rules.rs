@@ -99,7 +99,7 @@ impl Rules {
         spec: &NetworkSpec,
         routings: &[Arc<dyn Routing>],
         shape: &Shape,
-        traits: &Declarations,
+        declarations: &Declarations,
         measured: &Range<Tick>,
     ) -> Self {
         let RouterSpec { head_delay, crossbar_delay, allocation_period, iterations, .. } = spec.router;
@@ -112,21 +112,21 @@ impl Rules {
         // Heads that may be dropped are asked about at each allocation, those that seek a channel ask for it, and those of
         // a lower priority are routed.
         let settled =
-            !router.vc_allocation && !traits.watches_heads() && (one_priority || router.virtual_output_queues);
+            !router.vc_allocation && !declarations.watches_heads() && (one_priority || router.virtual_output_queues);
         let inputs_take_turns = offers_one && by_turns && settled;
         let measures_queues = routings.iter().any(|routing| routing.interests().queues);
         let occupies_links = routings.iter().any(|routing| routing.interests().broadcast_flits > 0);
-        let counts_for_nodes = traits.needs.waiting_for_nodes;
+        let counts_for_nodes = declarations.needs.waiting_for_nodes;
         let ejects_when_idle = router.ejection == Ejection::Idle;
         let in_order = claims_first && shape.output_queues == 1;
-        let looks = counts_for_nodes.is_some() || traits.needs.output_queues || traits.needs.flits_sent;
+        let looks = counts_for_nodes.is_some() || declarations.needs.output_queues || declarations.needs.flits_sent;
         let departs_at_once = in_order && !(measures_queues || occupies_links || looks || ejects_when_idle);
         let releases_late = router.output_queues.release == Release::End;
         // What is measured leaves a queue when it starts, not when it makes room.
         let departs_if_alone = claims_first
             && crossbar_delay > 0
             && shape.outputs == 1
-            && !(departs_at_once || occupies_links || looks || ejects_when_idle || traits.is_lossy())
+            && !(departs_at_once || occupies_links || looks || ejects_when_idle || declarations.is_lossy())
             && !(measures_queues && releases_late);
         Self {
             head_delay,
@@ -162,15 +162,15 @@ impl Rules {
                 .map(|routing| routing.interests().changes.link_classes())
                 .fold(0, |all, set| all | set),
             measures_queues,
-            has_internal_port: traits.has_internal_port(),
-            records_paths: traits.records_paths(),
-            watches_arrivals: traits.watches(Moment::Arrives),
-            watches_heads: traits.watches_heads(),
-            watches_crossings: traits.watches(Moment::Crosses),
-            times_out: traits.queueing_timeouts.iter().any(Option::is_some),
+            has_internal_port: declarations.has_internal_port(),
+            records_paths: declarations.records_paths(),
+            watches_arrivals: declarations.watches(Moment::Arrives),
+            watches_heads: declarations.watches_heads(),
+            watches_crossings: declarations.watches(Moment::Crosses),
+            times_out: declarations.queueing_timeouts.iter().any(Option::is_some),
             counts_for_nodes,
-            counts_sent: traits.needs.flits_sent,
-            counts_inputs: traits.needs.input_buffers,
+            counts_sent: declarations.needs.flits_sent,
+            counts_inputs: declarations.needs.input_buffers,
             measured_from: limit(measured.start),
             measured_until: limit(measured.end),
         }

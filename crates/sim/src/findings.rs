@@ -24,7 +24,7 @@ pub struct Findings {
     pub reached: u64,
 }
 
-/// What a link carried while it was measured.
+/// What a link sent while it was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkFlits {
     /// Its class.

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::fabric::Fabric;
 use crate::packet::NONE;
-
 use crate::time::Time;
 
 /// A message that waits, as a whole or with what is left of it.
@@ -122,12 +121,18 @@ impl SourceQueues {
         self.injection_queues_per_node
     }
 
+    /// Where an injection queue of a node is among those of all nodes.
+    #[inline]
+    fn position(&self, node: u32, injection_queue: usize) -> usize {
+        node as usize * self.injection_queues_per_node + injection_queue
+    }
+
     /// Adds a message at the end of its queue.
     pub fn push(&mut self, node: u32, injection_queue: usize, message: Waiting) {
         let destination = message.destination;
         let slot = self.messages.insert(message);
-        let injection_queue =
-            &mut self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue];
+        let position = self.position(node, injection_queue);
+        let injection_queue = &mut self.injection_queues[position];
         if self.order == Order::Fifo {
             let last = std::mem::replace(&mut injection_queue.last, slot);
             if injection_queue.first == NONE {
@@ -156,7 +161,7 @@ impl SourceQueues {
     /// The message whose packet is next in an injection queue.
     #[inline]
     pub fn front(&mut self, node: u32, injection_queue: usize) -> Option<&mut Waiting> {
-        let first = self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue].first;
+        let first = self.injection_queues[self.position(node, injection_queue)].first;
         if first == NONE {
             return None;
         }
@@ -173,8 +178,8 @@ impl SourceQueues {
     /// Takes queues away from which all that they held was withdrawn, until there is one with a message.
     #[cold]
     fn skip_withdrawn(&mut self, node: u32, injection_queue: usize) -> Option<u32> {
-        let injection_queue =
-            &mut self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue];
+        let position = self.position(node, injection_queue);
+        let injection_queue = &mut self.injection_queues[position];
         while injection_queue.first != NONE {
             let queue = &self.destinations.records[injection_queue.first as usize];
             if queue.first != NONE {
@@ -197,8 +202,8 @@ impl SourceQueues {
         message.index += 1;
         message.drawn_vc = None;
         let (done, next) = (message.flits_left == 0, message.next);
-        let injection_queue =
-            &mut self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue];
+        let position = self.position(node, injection_queue);
+        let injection_queue = &mut self.injection_queues[position];
         if self.order == Order::Fifo {
             if done {
                 self.messages.free.push(injection_queue.first);
@@ -225,8 +230,8 @@ impl SourceQueues {
     /// Takes the first queue of an injection queue out of its ring, until it is put back; returns its destination. Only where
     /// destinations have queues.
     pub fn park(&mut self, node: u32, injection_queue: usize) -> u32 {
-        let injection_queue =
-            &mut self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue];
+        let position = self.position(node, injection_queue);
+        let injection_queue = &mut self.injection_queues[position];
         let queue = &self.destinations.records[injection_queue.first as usize];
         injection_queue.first = queue.next;
         queue.key as u32
@@ -235,8 +240,8 @@ impl SourceQueues {
     /// Puts the queue of a destination back into the ring of its injection queue.
     pub fn unpark(&mut self, node: u32, injection_queue: usize, destination: u32) {
         let queue = self.directory[&(u64::from(node) << 32 | u64::from(destination))];
-        let injection_queue =
-            &mut self.injection_queues[node as usize * self.injection_queues_per_node + injection_queue];
+        let position = self.position(node, injection_queue);
+        let injection_queue = &mut self.injection_queues[position];
         append(injection_queue, queue, &mut self.destinations.records);
     }
 

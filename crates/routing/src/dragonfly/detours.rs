@@ -158,20 +158,20 @@ impl Detours {
     pub(super) fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         let routes = self.tables.routes(router);
         if header.leg != START {
-            return self.possible_on_way(&routes, entry, header, steps);
+            return self.possible_beyond_source(&routes, entry, header, steps);
         }
-        let places = match self.choice.target {
+        let targets_per_group = match self.choice.target {
             ValiantTarget::Group => 1,
             ValiantTarget::Router | ValiantTarget::Node => self.tables.topology.routers_per_group(),
         };
         for group in 0..self.tables.topology.groups() {
-            for in_group in 0..places {
-                self.possible_on_way(&routes, entry, self.set_out(header, (group, in_group)), steps);
+            for in_group in 0..targets_per_group {
+                self.possible_beyond_source(&routes, entry, self.set_out(header, (group, in_group)), steps);
             }
         }
     }
 
-    fn possible_on_way(&self, routes: &LocalRoutes, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
+    fn possible_beyond_source(&self, routes: &LocalRoutes, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         if let Some((group, in_group)) = self.ahead(routes, header) {
             let hops = routes.all_towards(group, in_group);
             steps.extend(hops.into_iter().map(|(hop, port)| routes.step(entry, hop, port, header)));

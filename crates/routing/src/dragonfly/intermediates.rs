@@ -1,4 +1,4 @@
-//! Where detours lead: which intermediate places there are for a packet, and how one is drawn.
+//! Where detours lead: which intermediate groups, routers or nodes there are for a packet, and how one is drawn.
 //!
 //! A detour leads to a group, to a router, or to the router of a node; nobody leaves the network on the way, whichever it
 //! is. So a node differs from a router in the chances only: routers are all equally likely, while of the nodes the source
@@ -25,7 +25,7 @@ pub(super) enum ValiantTarget {
     Node,
 }
 
-/// Where intermediate places are drawn from.
+/// What intermediate groups, routers and nodes are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intermediates {
     /// The whole network. Groups and routers include those of source and destination; nodes do not.
@@ -48,7 +48,7 @@ pub(super) const TARGET: Parameter = Parameter {
     help: "how far a non-minimal path leads before it turns to the destination",
 };
 
-/// Where intermediate places come from.
+/// The parameter that says what they are drawn from.
 pub(super) const INTERMEDIATES: Parameter = Parameter {
     name: "intermediates",
     kind: Kind::Choice(&[
@@ -63,7 +63,7 @@ pub(super) const INTERMEDIATES: Parameter = Parameter {
     help: "where the intermediate group, router or node of a non-minimal path is drawn from",
 };
 
-/// The places where packets with detours turn.
+/// Where packets with detours turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IntermediateChoice {
     pub(super) target: ValiantTarget,
