@@ -202,6 +202,9 @@ impl<M: Microarchitecture> Routers<M> {
     /// Wakes the queues of port `sleeper` whose heads want to leave by `to`.
     #[inline]
     fn wake(&mut self, sleeper: u32, to: u8, now: Time, around: &mut Surroundings<'_>) {
+        if self.has_voqs() && self.inputs_share() {
+            return self.wake_voq(self.queue_id(sleeper, to, 0), now, around);
+        }
         let voq = if self.has_voqs() { to } else { 0 };
         let first = self.queue_id(sleeper, voq, 0);
         let mut asleep = self.heads(first).asleep;
@@ -212,6 +215,18 @@ impl<M: Microarchitecture> Routers<M> {
                 self.set_awake(id);
                 self.rouse(id, now, around);
             }
+        }
+    }
+
+    /// Wakes all heads of a VOQ at once: they want to leave by the same port, and have one connection to the crossbar.
+    #[inline]
+    fn wake_voq(&mut self, voq: QueueId, now: Time, around: &mut Surroundings<'_>) {
+        let heads = self.heads_mut(voq);
+        let asleep = std::mem::take(&mut heads.asleep);
+        heads.awake |= asleep;
+        if asleep != 0 {
+            *self.awake_voqs_mut(voq) |= 1 << (voq.voq % 64);
+            self.rouse(voq, now, around);
         }
     }
 }
