@@ -1,6 +1,7 @@
 //! Tests that span crates, all in one binary.
 
 mod adaptive;
+mod as_shipped;
 mod claims;
 mod clippy_files;
 mod combinations;
@@ -8,6 +9,7 @@ mod configs;
 mod coverage;
 mod dependency_rules;
 mod determinism;
+mod ecn;
 mod endpoint;
 mod evidence;
 mod long_messages;
