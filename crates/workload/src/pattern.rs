@@ -69,7 +69,7 @@ impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NobodyElse => write!(f, "a source has nobody but itself to send to"),
-            Self::NotAPowerOfTwo { nodes } => write!(f, "the network has {nodes} nodes, which is not a power of two"),
+            Self::NotAPowerOfTwo { nodes } => write!(f, "there are {nodes} nodes, which is not a power of two"),
             Self::ToItself { by, modulo } => {
                 write!(f, "{by} is a multiple of {modulo}: sources would send to where they are")
             }
@@ -100,15 +100,17 @@ impl Pattern {
         Ok(Self::Adversarial { groups, offset: offset % groups.count, hot })
     }
 
-    /// From each of `nodes` nodes to the one whose number has all bits turned over.
+    /// From each of the nodes `among` to the one whose position in that set has all bits turned over; of a network of `nodes`
+    /// nodes, the others of which would send to themselves.
     ///
     /// # Errors
-    /// When the number of nodes is not a power of two, or 1.
-    pub fn bit_complement(nodes: u32) -> Result<Self, PatternError> {
-        if !nodes.is_power_of_two() || nodes < 2 {
-            return Err(PatternError::NotAPowerOfTwo { nodes });
+    /// When the size of the set is not a power of two, or 1.
+    pub fn bit_complement(among: &NodeSet, nodes: u32) -> Result<Self, PatternError> {
+        let count = among.len();
+        if !count.is_power_of_two() || count < 2 {
+            return Err(PatternError::NotAPowerOfTwo { nodes: count });
         }
-        Ok(Self::Permutation((0..nodes).map(|node| nodes - 1 - node).collect()))
+        Ok(Self::permutation_of(among, nodes, |position| count - 1 - position))
     }
 
     /// From each of the nodes `among` to the one `by` further on in that set, counted round; of a network of `nodes`
@@ -117,25 +119,37 @@ impl Pattern {
     /// # Errors
     /// When that is itself.
     pub fn shift(among: &NodeSet, nodes: u32, by: u32) -> Result<Self, PatternError> {
-        let (members, count) = (among.members(), among.len());
+        let count = among.len();
         if by.is_multiple_of(count) {
             return Err(PatternError::ToItself { by, modulo: count });
         }
-        let mut destinations: Vec<u32> = (0..nodes).collect();
-        let further = members.iter().cycle().skip((by % count) as usize);
-        members.iter().zip(further).for_each(|(&node, &other)| destinations[node as usize] = other);
-        Ok(Self::Permutation(destinations))
+        let by = by % count;
+        Ok(Self::permutation_of(among, nodes, |position| {
+            if position < count - by { position + by } else { position - (count - by) }
+        }))
     }
 
-    /// A random permutation of `nodes` nodes in which none sends to itself.
+    /// A random permutation of the nodes `among`, in which none sends to itself; of a network of `nodes` nodes, the others of
+    /// which would send to themselves.
     ///
     /// # Errors
     /// When there is only one node.
-    pub fn random_permutation(nodes: u32, stream: &mut Stream) -> Result<Self, PatternError> {
-        if nodes < 2 {
+    pub fn random_permutation(among: &NodeSet, nodes: u32, stream: &mut Stream) -> Result<Self, PatternError> {
+        if among.len() < 2 {
             return Err(PatternError::NobodyElse);
         }
-        Ok(Self::Permutation(draw_cycle(nodes, stream)))
+        let cycle = draw_cycle(among.len(), stream);
+        Ok(Self::permutation_of(among, nodes, |position| cycle[position as usize]))
+    }
+
+    /// From each of the nodes `among` to the one at the position in that set that `to` says for its own.
+    fn permutation_of(among: &NodeSet, nodes: u32, to: impl Fn(u32) -> u32) -> Self {
+        let members = among.members();
+        let mut destinations: Vec<u32> = (0..nodes).collect();
+        for (position, &node) in (0..).zip(members) {
+            destinations[node as usize] = members[to(position) as usize];
+        }
+        Self::Permutation(destinations)
     }
 
     /// One of `patterns`, in proportion to its weight.
@@ -256,9 +270,9 @@ mod tests {
     #[test]
     fn permutations_are_permutations() {
         let permutations = [
-            Pattern::bit_complement(8).unwrap(),
+            Pattern::bit_complement(&NodeSet::all(8), 8).unwrap(),
             Pattern::shift(&NodeSet::all(8), 8, 11).unwrap(),
-            Pattern::random_permutation(8, &mut stream()).unwrap(),
+            Pattern::random_permutation(&NodeSet::all(8), 8, &mut stream()).unwrap(),
         ];
         for pattern in permutations {
             let mut destinations: Vec<u32> = (0..8).map(|node| pattern.destination(node, &mut stream())).collect();
@@ -267,7 +281,23 @@ mod tests {
             assert_eq!(destinations, (0..8).collect::<Vec<_>>());
         }
         assert_eq!(Pattern::shift(&NodeSet::all(8), 8, 11).unwrap().destination(6, &mut stream()), 1);
-        assert_eq!(Pattern::bit_complement(8).unwrap().destination(6, &mut stream()), 1);
+        assert_eq!(Pattern::bit_complement(&NodeSet::all(8), 8).unwrap().destination(6, &mut stream()), 1);
+    }
+
+    #[test]
+    fn permutations_stay_in_their_set() {
+        let among = NodeSet::of(&[1, 2, 4, 6], 8).unwrap();
+        let complement = Pattern::bit_complement(&among, 8).unwrap();
+        assert_eq!([1, 2, 4, 6].map(|node| complement.destination(node, &mut stream())), [6, 4, 2, 1]);
+        let random = Pattern::random_permutation(&among, 8, &mut stream()).unwrap();
+        let mut destinations = [1, 2, 4, 6].map(|node| random.destination(node, &mut stream()));
+        assert!([1, 2, 4, 6].iter().zip(&destinations).all(|(from, to)| from != to), "{destinations:?}");
+        destinations.sort_unstable();
+        assert_eq!(destinations, [1, 2, 4, 6]);
+        assert!([complement, random].iter().all(|pattern| pattern.leaves_alone(0) && !pattern.leaves_alone(4)));
+        let alone = NodeSet::of(&[3], 8).unwrap();
+        assert!(Pattern::random_permutation(&alone, 8, &mut stream()).is_err());
+        assert!(Pattern::bit_complement(&NodeSet::of(&[1, 2, 3], 8).unwrap(), 8).is_err());
     }
 
     #[test]
@@ -297,8 +327,8 @@ mod tests {
             "4 is a multiple of 4: sources would send to where they are"
         );
         assert_eq!(
-            message(Pattern::bit_complement(72).unwrap_err()),
-            "the network has 72 nodes, which is not a power of two"
+            message(Pattern::bit_complement(&NodeSet::all(72), 72).unwrap_err()),
+            "there are 72 nodes, which is not a power of two"
         );
         assert_eq!(
             message(Pattern::uniform(NodeSet::all(1), false).unwrap_err()),

@@ -68,6 +68,9 @@ const fn nodes(name: &'static str, default: Option<&'static str>, help: &'static
     Parameter { name, kind: Kind::Nodes, default, help }
 }
 
+/// The set that permutations stay in.
+const AMONG_SOURCES: Parameter = nodes("among", Some("\"from\""), "the set; the sources of the flow by default");
+
 const fn flits(name: &'static str, help: &'static str) -> Parameter {
     Parameter { name, kind: Kind::Integer { min: 1, max: MESSAGE_FLITS_MAX }, default: None, help }
 }
@@ -144,7 +147,7 @@ pub const PATTERNS: &[PatternModel] = &[
                 default: None,
                 help: "how many nodes further on, counted round",
             },
-            nodes("among", Some("\"from\""), "the set; the sources of the flow by default"),
+            AMONG_SOURCES,
         ],
         build: |values, setting| {
             let among = node_set(values, "among", setting)?;
@@ -154,25 +157,33 @@ pub const PATTERNS: &[PatternModel] = &[
     },
     PatternModel {
         name: "bit-complement",
-        summary: "each node sends to the one whose number has all bits turned over",
+        summary: "each node sends to the one whose place in a set of nodes has all bits turned over: of all nodes, the number",
         example: "pattern = \"bit-complement\"",
-        parameters: &[],
-        build: |_, setting| Pattern::bit_complement(setting.nodes).map_err(|error| BuildError::new(error.to_string())),
+        parameters: &[AMONG_SOURCES],
+        build: |values, setting| {
+            let among = node_set(values, "among", setting)?;
+            Pattern::bit_complement(&among, setting.nodes)
+                .map_err(|error| BuildError::at("among", error.to_string()).help("take 2, 4, 8, ... nodes, or `shift`"))
+        },
     },
     PatternModel {
         name: "permutation",
-        summary: "each node sends to one random other, each of which receives from one",
+        summary: "each node of a set sends to one random other of it, each of which receives from one",
         example: "pattern = \"permutation\"",
-        parameters: &[Parameter {
-            name: "seed",
-            kind: Kind::IntegerOr { min: 0, max: i64::MAX as u64, word: "scenario" },
-            default: Some("\"scenario\""),
-            help: "the seed of the permutation; that of the scenario by default",
-        }],
+        parameters: &[
+            Parameter {
+                name: "seed",
+                kind: Kind::IntegerOr { min: 0, max: i64::MAX as u64, word: "scenario" },
+                default: Some("\"scenario\""),
+                help: "the seed of the permutation; that of the scenario by default",
+            },
+            AMONG_SOURCES,
+        ],
         build: |values, setting| {
-            let seed = values.integer_or("seed").unwrap_or(setting.seed);
-            Pattern::random_permutation(setting.nodes, &mut Stream::new(seed, 0, PERMUTATION))
-                .map_err(|error| BuildError::new(error.to_string()))
+            let (among, seed) =
+                (node_set(values, "among", setting)?, values.integer_or("seed").unwrap_or(setting.seed));
+            Pattern::random_permutation(&among, setting.nodes, &mut Stream::new(seed, 0, PERMUTATION))
+                .map_err(|error| BuildError::at("among", error.to_string()))
         },
     },
 ];
