@@ -57,6 +57,10 @@ fn given(claim: &str, runs: &Runs) -> f64 {
             let ratios = [0.3, 0.4].map(|load| latency("PBc125", load) / latency("VAL", load));
             ratios[0].min(ratios[1])
         }
+        "fig05b ectn-has-a-hump" => {
+            let latency = |mech| steady(runs, "ADV+1", mech, 0.1, "latency_total");
+            latency("ECtN") / latency("OLM")
+        }
         "fig06 base-competes-with-olm" => {
             let latency = |mech| steady(runs, "MIX50", mech, 0.35, "latency_total");
             latency("OLM") / latency("Base")
