@@ -38,7 +38,12 @@ impl Complaint {
                 for mistake in &diagnostics.list {
                     eprint!("{}", render(diagnostics, mistake, Severity::Error));
                 }
-                eprintln!("{}; nothing was run or written", count(diagnostics.list.len() as u32, "mistake"));
+                let mistakes = diagnostics.list.len() + diagnostics.untold;
+                let shown = match diagnostics.untold {
+                    0 => String::new(),
+                    _ => format!(", of which {} are shown", diagnostics.list.len()),
+                };
+                eprintln!("{}{shown}; nothing was run or written", count(mistakes as u32, "mistake"));
                 ExitCode::from(2)
             }
             Self::BadInput(message, help) => {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity, SourceCode};
 use tailback_scenario::{Diagnostic, Diagnostics};
@@ -46,7 +47,7 @@ struct Rendered {
     message: String,
     help: Option<String>,
     label: Option<LabeledSpan>,
-    source: Option<NamedSource<String>>,
+    source: Option<NamedSource<Arc<str>>>,
     severity: Severity,
 }
 

@@ -9,7 +9,11 @@
 //! **The invariant it keeps:** a model gets all its declared parameters, each of its declared kind and inside
 //! its declared range; so building a model checks only what several parameters mean together.
 
+mod nodes;
+
 use std::collections::BTreeMap;
+
+pub use nodes::{NodeSet, NodeSetError};
 
 /// A parameter of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,8 +108,8 @@ pub enum Value {
     Numbers(Vec<f64>),
     /// Of [`Kind::IntegerOr`]; `None` for the word.
     IntegerOr(Option<u64>),
-    /// Of [`Kind::Nodes`], in ascending order, each once.
-    Nodes(Vec<u32>),
+    /// Of [`Kind::Nodes`].
+    Nodes(NodeSet),
 }
 
 /// The values of all parameters of a model.
@@ -202,7 +206,7 @@ impl Values {
 
     /// The value of a set of nodes.
     #[must_use]
-    pub fn nodes(&self, name: &str) -> &[u32] {
+    pub fn nodes(&self, name: &str) -> &NodeSet {
         match self.get(name) {
             Value::Nodes(nodes) => nodes,
             other => panic!("parameter {name} is {other:?}, not a set of nodes"),

@@ -1,6 +1,6 @@
 //! The runs of a figure at one of its scales.
 
-use tailback_scenario::{Axis, Document, Point, Sweep, SweepRun};
+use tailback_scenario::{Axis, Document, Point, Sweep};
 
 /// How large a figure is reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,12 +41,6 @@ impl Experiment {
     #[must_use]
     pub fn base(&self, scenario: &Document) -> Document {
         self.assignments.iter().fold(scenario.clone(), |document, assignment| document.with(assignment))
-    }
-
-    /// All runs.
-    #[must_use]
-    pub fn runs(&self, scenario: &Document) -> Vec<SweepRun> {
-        self.sweep.runs(&self.base(scenario))
     }
 
     /// The axis that runs to the right: the one with this path; without one the load, or the only one there is.

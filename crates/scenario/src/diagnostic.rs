@@ -1,14 +1,17 @@
 //! What is wrong with a document, and where.
 
 use std::fmt;
+use std::sync::Arc;
+
+use crate::bounds::Excess;
 
 /// A text that a document was read from: a file, or an override on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// How a person knows it.
     pub name: String,
-    /// All of it.
-    pub text: String,
+    /// All of it; copies share it.
+    pub text: Arc<str>,
 }
 
 /// A place in a source, in bytes.
@@ -68,6 +71,10 @@ pub struct Diagnostics {
     pub sources: Vec<Source>,
     /// The mistakes, in the order of their places.
     pub list: Vec<Diagnostic>,
+    /// How many more there are: nobody reads so many.
+    pub untold: usize,
+    /// What the document asks too much of, if that is among the mistakes.
+    pub excess: Option<Excess>,
 }
 
 impl Diagnostics {
@@ -87,6 +94,7 @@ impl Diagnostics {
         }
         self.sources.append(&mut other.sources);
         self.list.append(&mut other.list);
+        self.untold += other.untold;
     }
 
     pub(crate) fn sort(&mut self) {
@@ -112,6 +120,9 @@ impl fmt::Display for Diagnostics {
             if let Some(help) = &diagnostic.help {
                 write!(f, "\n  help: {help}")?;
             }
+        }
+        if self.untold > 0 {
+            write!(f, "\nand {} more", self.untold)?;
         }
         Ok(())
     }

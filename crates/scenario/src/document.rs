@@ -1,8 +1,9 @@
 //! A scenario file with overrides laid over it.
 
+use crate::bounds::Bounds;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::overrides;
-use crate::reader::{Reading, TableReader};
+use crate::reader::{MISTAKES_MAX, Reading, TableReader};
 use crate::resolve::{Scenario, resolve};
 use crate::sweep::{Sweep, read_sweep};
 use crate::tree::{Item, Table};
@@ -15,15 +16,19 @@ pub struct Document {
     mistakes: Vec<Diagnostic>,
     /// Whether the file itself is no TOML: then only that is worth saying.
     malformed: bool,
+    /// Mistakes in the text beyond those that are kept.
+    untold: usize,
+    /// How much overrides have laid over it, as [`overrides::apply`] counts.
+    laid_over: usize,
 }
 
 impl Document {
     /// Reads the text of a scenario file that people know as `name`.
     #[must_use]
     pub fn read(name: &str, text: &str) -> Self {
-        let (root, mistakes) = Table::parse(text, 0);
-        let sources = vec![Source { name: name.to_owned(), text: text.to_owned() }];
-        Self { sources, root, malformed: !mistakes.is_empty(), mistakes }
+        let (root, mistakes, untold) = Table::parse(text, 0);
+        let sources = vec![Source { name: name.to_owned(), text: text.into() }];
+        Self { sources, root, malformed: !mistakes.is_empty(), mistakes, untold, laid_over: 0 }
     }
 
     /// Lays an override such as `measure.cycles=4000` over it that was given with `--set`.
@@ -37,9 +42,11 @@ impl Document {
     pub fn with_from(mut self, origin: &str, assignment: &str) -> Self {
         let source = self.sources.len();
         let name = format!("{origin} {assignment}");
-        self.sources.push(Source { name, text: assignment.to_owned() });
-        if let Err(mistake) = overrides::apply(&mut self.root, assignment, source) {
-            self.mistakes.push(mistake);
+        self.sources.push(Source { name, text: assignment.into() });
+        match overrides::apply(&mut self.root, assignment, source, &mut self.laid_over) {
+            Ok(()) => {}
+            Err(mistake) if self.mistakes.len() < MISTAKES_MAX => self.mistakes.push(mistake),
+            Err(_) => self.untold += 1,
         }
         self
     }
@@ -58,7 +65,16 @@ impl Document {
     /// # Errors
     /// All mistakes at once.
     pub fn resolve(&self) -> Result<Scenario, Diagnostics> {
-        self.report(resolve(self))
+        self.resolve_within(Bounds::default())
+    }
+
+    /// The same of a document that may not ask for more than that.
+    ///
+    /// # Errors
+    /// All mistakes at once; if it asks for too much, those that were found before.
+    pub fn resolve_within(&self, bounds: Bounds) -> Result<Scenario, Diagnostics> {
+        let (scenario, reading) = resolve(self, bounds);
+        self.report(scenario, reading)
     }
 
     /// Reads the section about sweeps. Without one there is a single point.
@@ -66,7 +82,9 @@ impl Document {
     /// # Errors
     /// All mistakes in that section.
     pub fn sweep(&self) -> Result<Sweep, Diagnostics> {
-        self.report(read_sweep(self))
+        let mut reading = Reading::default();
+        let sweep = read_sweep(self, &mut reading);
+        self.report(Some(sweep), reading)
     }
 
     /// Reads a file that is written like a scenario and is another thing: `read` takes what it knows from the table, and
@@ -82,7 +100,7 @@ impl Document {
         let mut root = self.reader();
         let found = read(&mut root, &mut reading);
         root.close(&mut reading);
-        self.report((found, reading.diagnostics))
+        self.report(found, reading)
     }
 
     /// A reader of the whole table.
@@ -91,20 +109,22 @@ impl Document {
         TableReader::new(&self.root, Span { source: 0, start: 0, end: end.min(1) }, "")
     }
 
-    fn report<T>(&self, (found, mut list): (Option<T>, Vec<Diagnostic>)) -> Result<T, Diagnostics> {
+    fn report<T>(&self, found: Option<T>, reading: Reading) -> Result<T, Diagnostics> {
+        let Reading { diagnostics: mut list, mut untold, excess, .. } = reading;
         if self.malformed {
             list.clear();
+            untold = 0;
         }
         list.extend(self.mistakes.iter().cloned());
         match found {
             Some(found) if list.is_empty() => Ok(found),
-            _ => Err(self.diagnostics(list)),
+            _ => Err(Diagnostics { untold: untold + self.untold, excess, ..self.diagnostics(list) }),
         }
     }
 
     /// What there is to say about the document, in the order of places.
     pub(crate) fn diagnostics(&self, list: Vec<Diagnostic>) -> Diagnostics {
-        let mut diagnostics = Diagnostics { sources: self.sources.clone(), list };
+        let mut diagnostics = Diagnostics { sources: self.sources.clone(), list, ..Diagnostics::default() };
         diagnostics.sort();
         diagnostics
     }

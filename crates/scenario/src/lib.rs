@@ -10,6 +10,7 @@
 //! **The invariant it keeps:** what a run can depend on is in the resolved text, and the digest is taken of
 //! nothing else. The resolved text is itself a scenario file, and resolves to itself.
 
+mod bounds;
 mod choice;
 mod decimal;
 mod diagnostic;
@@ -40,6 +41,7 @@ pub mod reading {
     pub use crate::tree::{Entry, Item, Node, Table};
 }
 
+pub use bounds::{Bounded, Bounds, Excess};
 pub use choice::control_kinds;
 pub use diagnostic::{Diagnostic, Diagnostics, Source, Span};
 pub use document::Document;

@@ -19,14 +19,14 @@ pub(crate) struct NodeBook {
     pub count: u32,
     pub groups: Option<Groups>,
     pub seed: u64,
-    pub named: BTreeMap<String, Vec<u32>>,
+    pub named: BTreeMap<String, NodeSet>,
 }
 
 /// The purpose of the random streams that draw sets of nodes.
 const PLACEMENT: u64 = 1 << 35;
 
-/// The members of a set of nodes, in ascending order.
-pub(crate) fn read_nodes(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<Vec<u32>> {
+/// Reads a set of nodes.
+pub(crate) fn read_nodes(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<NodeSet> {
     if book.count == 0 {
         return None;
     }
@@ -41,20 +41,21 @@ pub(crate) fn read_nodes(node: &Node, path: &str, book: &NodeBook, reading: &mut
     }
 }
 
-fn by_text(text: &str, span: Span, book: &NodeBook, reading: &mut Reading) -> Option<Vec<u32>> {
+fn by_text(text: &str, span: Span, book: &NodeBook, reading: &mut Reading) -> Option<NodeSet> {
     if text == "all" {
-        return Some((0..book.count).collect());
+        return Some(NodeSet::all(book.count));
     }
-    if let Some(members) = book.named.get(text) {
-        return Some(members.clone());
+    if let Some(set) = book.named.get(text) {
+        // Whoever names it lists it: in the resolved text, at least.
+        let listed = if set.as_range().is_some() { 0 } else { set.len() };
+        reading.lists(span, listed.into())?;
+        return Some(set.clone());
     }
     if let Some((from, until)) = text.split_once("..") {
         let (until, inclusive) = until.strip_prefix('=').map_or((until, false), |until| (until, true));
         if let (Ok(from), Ok(until)) = (from.trim().parse::<u64>(), until.trim().parse::<u64>()) {
             let until = until.saturating_add(u64::from(inclusive));
-            // One node beyond the last is enough to see that a range leaves the network.
-            let list: Vec<u64> = (from..until.min(u64::from(book.count) + 1).max(from.min(until))).collect();
-            return checked(&list, span, book, reading);
+            return checked(NodeSet::range(from, until, book.count), span, reading);
         }
     }
     let mut known: Vec<&str> = book.named.keys().map(String::as_str).collect();
@@ -63,21 +64,13 @@ fn by_text(text: &str, span: Span, book: &NodeBook, reading: &mut Reading) -> Op
     None
 }
 
-fn checked(list: &[u64], span: Span, book: &NodeBook, reading: &mut Reading) -> Option<Vec<u32>> {
-    match NodeSet::of(list, book.count) {
-        Ok(set) => Some(set.members().to_vec()),
-        Err(error) => blame(&error, span, reading),
-    }
+fn checked(set: Result<NodeSet, NodeSetError>, span: Span, reading: &mut Reading) -> Option<NodeSet> {
+    set.map_err(|error| reading.blame(Diagnostic::at(span, error.to_string()))).ok()
 }
 
-fn blame<T>(error: &NodeSetError, span: Span, reading: &mut Reading) -> Option<T> {
-    reading.blame(Diagnostic::at(span, error.to_string()));
-    None
-}
-
-fn by_list(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<Vec<u32>> {
+fn by_list(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<NodeSet> {
     let numbers = read_numbers(node, path, reading)?;
-    checked(&numbers, node.span, book, reading)
+    checked(NodeSet::of(&numbers, book.count), node.span, reading)
 }
 
 fn read_numbers(node: &Node, path: &str, reading: &mut Reading) -> Option<Vec<u64>> {
@@ -97,7 +90,7 @@ fn read_numbers(node: &Node, path: &str, reading: &mut Reading) -> Option<Vec<u6
     numbers
 }
 
-fn by_table(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<Vec<u32>> {
+fn by_table(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<NodeSet> {
     let mut table = TableReader::of(node, path.to_owned(), reading);
     let outside = table.take("outside");
     let random = table.take("random");
@@ -106,11 +99,11 @@ fn by_table(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> 
     let any = table.take("any");
     table.finish(reading);
     let outside = match outside {
-        Some(entry) => read_nodes(&entry.node, path, book, reading)?,
-        None => Vec::new(),
+        Some(entry) => Some(read_nodes(&entry.node, path, book, reading)?),
+        None => None,
     };
-    let available: Vec<u32> = match (groups, any) {
-        (None, None) => (0..book.count).collect(),
+    let mut available = match (groups, any) {
+        (None, None) => NodeSet::all(book.count),
         (Some(entry), None) => of_groups(&entry.node, path, book, reading)?,
         (None, Some(entry)) => union(&entry.node, path, book, reading)?,
         (Some(_), Some(entry)) => {
@@ -118,24 +111,29 @@ fn by_table(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> 
             return None;
         }
     };
-    let available: Vec<u32> = available.into_iter().filter(|node| outside.binary_search(node).is_err()).collect();
+    if let Some(outside) = outside {
+        reading.lists(node.span, available.len().into())?;
+        available = available.without(&outside);
+    }
     let Some(random) = random else {
         if let Some(seed) = seed {
             reading.blame(Diagnostic::at(seed.key_span, "`seed` means something only beside `random`"));
         }
-        return if available.is_empty() { blame(&NodeSetError::Empty, node.span, reading) } else { Some(available) };
+        let set = if available.is_empty() { Err(NodeSetError::Empty) } else { Ok(available) };
+        return checked(set, node.span, reading);
     };
     let count = positive(&random.node, &format!("{path}.random"), reading)?;
     let seed = match seed {
         Some(seed) => positive(&seed.node, &format!("{path}.seed"), reading)?,
         None => book.seed,
     };
+    // Each node that is there to be drawn is looked at.
+    reading.lists(node.span, available.len().into())?;
     // By path, so that a set does not change when another is added before it.
     let mut stream = Stream::new(seed, fingerprint(path), PLACEMENT);
-    match draw_distinct(count, available.len() as u32, &mut stream) {
-        Ok(chosen) => Some(chosen.members().iter().map(|&index| available[index as usize]).collect()),
-        Err(error) => blame(&error, random.node.span, reading),
-    }
+    let drawn = draw_distinct(count, available.len(), &mut stream);
+    let chosen = drawn.map(|chosen| chosen.iter().map(|position| available.get(position)).collect());
+    checked(chosen.map(NodeSet::ascending), random.node.span, reading)
 }
 
 fn positive(node: &Node, path: &str, reading: &mut Reading) -> Option<u64> {
@@ -148,7 +146,7 @@ fn positive(node: &Node, path: &str, reading: &mut Reading) -> Option<u64> {
     }
 }
 
-fn of_groups(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<Vec<u32>> {
+fn of_groups(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<NodeSet> {
     let numbers = read_numbers(node, path, reading)?;
     let Some(groups) = book.groups else {
         reading.blame(Diagnostic::at(node.span, "this topology has no groups of nodes"));
@@ -159,28 +157,26 @@ fn of_groups(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) ->
         reading.blame(Diagnostic::at(node.span, message));
         return None;
     }
-    let members = |&group: &u64| {
-        let first = group as u32 * groups.nodes_each;
-        first..first + groups.nodes_each
+    let set = |&group: &u64| {
+        let each = u64::from(groups.nodes_each);
+        NodeSet::range(group * each, (group + 1) * each, book.count).expect("the groups are in the network")
     };
-    let mut members: Vec<u32> = numbers.iter().flat_map(members).collect();
-    members.sort_unstable();
-    members.dedup();
-    Some(members)
+    join(numbers.iter().map(set).collect(), node.span, reading)
 }
 
-fn union(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<Vec<u32>> {
+fn union(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<NodeSet> {
     let Item::List(list) = &node.item else {
         reading.mismatch(node, path, "a list of sets of nodes");
         return None;
     };
-    let mut members = Vec::new();
-    for (index, node) in list.iter().enumerate() {
-        members.extend(read_nodes(node, &format!("{path}.any.{index}"), book, reading)?);
-    }
-    members.sort_unstable();
-    members.dedup();
-    Some(members)
+    let read = |(index, node)| read_nodes(node, &format!("{path}.any.{index}"), book, reading);
+    let sets = list.iter().enumerate().map(read).collect::<Option<Vec<_>>>()?;
+    join(sets, node.span, reading)
+}
+
+fn join(sets: Vec<NodeSet>, span: Span, reading: &mut Reading) -> Option<NodeSet> {
+    reading.lists(span, sets.iter().map(|set| u64::from(set.len())).sum())?;
+    Some(NodeSet::union(&sets))
 }
 
 /// FNV-1a.
@@ -189,14 +185,10 @@ fn fingerprint(path: &str) -> u64 {
 }
 
 /// A set of nodes as it stands in the resolved text.
-pub(crate) fn compact(members: &[u32], count: u32) -> Item {
-    if members.len() == count as usize {
-        return Item::Text("all".to_owned());
-    }
-    match members {
-        [first, .., last] if (last - first) as usize + 1 == members.len() => {
-            Item::Text(format!("{first}..{}", last + 1))
-        }
-        _ => Item::List(members.iter().map(|&node| Node::free(Item::Integer(node.into()))).collect()),
+pub(crate) fn compact(set: &NodeSet, count: u32) -> Item {
+    match set.as_range() {
+        Some(range) if range == (0..count) => Item::Text("all".to_owned()),
+        Some(range) if !range.is_empty() => Item::Text(format!("{}..{}", range.start, range.end)),
+        _ => Item::Nodes(set.clone()),
     }
 }

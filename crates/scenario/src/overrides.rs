@@ -9,12 +9,22 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::nearest::nearest;
 use crate::tree::{Entry, Item, Node, Table};
 
-/// Lays `assignment` over `root`; `source` is the index of its text.
-pub(crate) fn apply(root: &mut Table, assignment: &str, source: usize) -> Result<(), Diagnostic> {
+/// The most keys of a path.
+const KEYS_MAX: usize = 32;
+/// The most that overrides of a document set: values, each text counted by its length, wherever they are set.
+const SET_MAX: usize = 1 << 20;
+
+/// Lays `assignment` over `root`; `source` is the index of its text. Adds to `set` what it sets.
+pub(crate) fn apply(root: &mut Table, assignment: &str, source: usize, set: &mut usize) -> Result<(), Diagnostic> {
     let whole = Span { source, start: 0, end: assignment.len() };
     let Some((path, value)) = assignment.split_once('=') else {
         return Err(Diagnostic::at(whole, "an override is a path and a value").help("write `path=value`"));
     };
+    let count = path.split('.').count();
+    if count > KEYS_MAX {
+        let message = format!("the path has {count} keys, the limit is {KEYS_MAX}");
+        return Err(Diagnostic::at(Span { end: path.len(), ..whole }, message));
+    }
     let mut keys = Vec::new();
     let mut start = 0;
     for key in path.split('.') {
@@ -29,15 +39,35 @@ pub(crate) fn apply(root: &mut Table, assignment: &str, source: usize) -> Result
     let span = Span { source, start: offset, end: assignment.len() };
     let text = || Node { item: Item::Text(value.trim().to_owned()), span };
     let node = Node::parse(value.trim(), source, offset + value.len() - value.trim_start().len()).unwrap_or_else(text);
-    set_in_table(root, &keys, &node)
+    let mut setting = Setting { weight: node.weight(), node, set };
+    set_in_table(root, &keys, &mut setting)
+}
+
+/// A value that is being set, once or wherever a path leads.
+struct Setting<'s> {
+    node: Node,
+    weight: usize,
+    /// How much has been set so far.
+    set: &'s mut usize,
+}
+
+impl Setting<'_> {
+    fn value(&mut self) -> Result<Node, Diagnostic> {
+        *self.set += self.weight;
+        if *self.set > SET_MAX {
+            let message = format!("overrides set {} values and more, the limit is {SET_MAX}", *self.set);
+            return Err(Diagnostic::at(self.node.span, message));
+        }
+        Ok(self.node.clone())
+    }
 }
 
 type Keys<'a> = [(&'a str, Span)];
 
-fn set_in_table(table: &mut Table, keys: &Keys<'_>, node: &Node) -> Result<(), Diagnostic> {
+fn set_in_table(table: &mut Table, keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), Diagnostic> {
     let ((key, span), rest) = (keys[0], &keys[1..]);
     if rest.is_empty() {
-        table.put_entry(Entry { key: key.to_owned(), key_span: span, node: node.clone() });
+        table.put_entry(Entry { key: key.to_owned(), key_span: span, node: setting.value()? });
         return Ok(());
     }
     if table.get(key).is_none() {
@@ -46,8 +76,8 @@ fn set_in_table(table: &mut Table, keys: &Keys<'_>, node: &Node) -> Result<(), D
     }
     let entry = table.get_mut(key).expect("it was put there");
     match tags_of(key) {
-        Some(tags) => set_in_choice(entry, (key, &tags), rest, node),
-        None => set_in(&mut entry.node, rest, node),
+        Some(tags) => set_in_choice(entry, (key, &tags), rest, setting),
+        None => set_in(&mut entry.node, rest, setting),
     }
 }
 
@@ -56,7 +86,7 @@ fn set_in_choice(
     entry: &mut Entry,
     (what, tags): (&str, &[&str]),
     keys: &Keys<'_>,
-    node: &Node,
+    setting: &mut Setting<'_>,
 ) -> Result<(), Diagnostic> {
     let (first, span) = keys[0];
     // A path that goes on behind it is meant to lead into a model, not to a parameter of the one that is chosen.
@@ -74,20 +104,20 @@ fn set_in_choice(
     }
     let Item::Table(choice) = &mut entry.node.item else {
         entry.node = Node { item: Item::Table(Table::default()), span };
-        return set_in(&mut entry.node, keys, node);
+        return set_in(&mut entry.node, keys, setting);
     };
     if tags.contains(&first) {
         choice.0.retain(|entry| entry.key == first);
     } else if let [chosen] = choice.0.as_mut_slice() {
-        return set_in(&mut chosen.node, keys, node);
+        return set_in(&mut chosen.node, keys, setting);
     }
-    set_in(&mut entry.node, keys, node)
+    set_in(&mut entry.node, keys, setting)
 }
 
-fn set_in(into: &mut Node, keys: &Keys<'_>, node: &Node) -> Result<(), Diagnostic> {
+fn set_in(into: &mut Node, keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), Diagnostic> {
     match &mut into.item {
-        Item::Table(table) => set_in_table(table, keys, node),
-        Item::List(list) => set_in_list(list, keys, node),
+        Item::Table(table) => set_in_table(table, keys, setting),
+        Item::List(list) => set_in_list(list, keys, setting),
         found => {
             let (key, span) = keys[0];
             let message = format!("there is nothing called `{key}` in {}", found.describe());
@@ -96,7 +126,7 @@ fn set_in(into: &mut Node, keys: &Keys<'_>, node: &Node) -> Result<(), Diagnosti
     }
 }
 
-fn set_in_list(list: &mut [Node], keys: &Keys<'_>, node: &Node) -> Result<(), Diagnostic> {
+fn set_in_list(list: &mut [Node], keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), Diagnostic> {
     let ((key, span), rest) = (keys[0], &keys[1..]);
     let count = list.len();
     if let Ok(index) = key.parse::<usize>() {
@@ -104,7 +134,7 @@ fn set_in_list(list: &mut [Node], keys: &Keys<'_>, node: &Node) -> Result<(), Di
             let help = format!("the list has {count}, counted from 0");
             return Err(Diagnostic::at(span, format!("there is no element {index}")).help(help));
         };
-        return set_element(element, rest, node);
+        return set_element(element, rest, setting);
     }
     let is_named = |element: &Node| match &element.item {
         Item::Table(table) => {
@@ -113,17 +143,17 @@ fn set_in_list(list: &mut [Node], keys: &Keys<'_>, node: &Node) -> Result<(), Di
         _ => false,
     };
     if let Some(element) = list.iter_mut().find(|element| is_named(element)) {
-        return set_element(element, rest, node);
+        return set_element(element, rest, setting);
     }
-    list.iter_mut().try_for_each(|element| set_in(element, keys, node))
+    list.iter_mut().try_for_each(|element| set_in(element, keys, setting))
 }
 
-fn set_element(element: &mut Node, keys: &Keys<'_>, node: &Node) -> Result<(), Diagnostic> {
+fn set_element(element: &mut Node, keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), Diagnostic> {
     if keys.is_empty() {
-        *element = node.clone();
+        *element = setting.value()?;
         return Ok(());
     }
-    set_in(element, keys, node)
+    set_in(element, keys, setting)
 }
 
 #[cfg(test)]
@@ -132,10 +162,10 @@ mod tests {
     use crate::print::print;
 
     fn after(text: &str, assignments: &[&str]) -> String {
-        let (mut root, mistakes) = Table::parse(text, 0);
+        let (mut root, mistakes, _) = Table::parse(text, 0);
         assert!(mistakes.is_empty());
         for assignment in assignments {
-            apply(&mut root, assignment, 1).unwrap();
+            apply(&mut root, assignment, 1, &mut 0).unwrap();
         }
         print(&root)
     }
@@ -156,7 +186,7 @@ mod tests {
 
     #[test]
     fn paths_that_lead_nowhere_are_refused() {
-        let (mut root, _) = Table::parse("seed = 1\n[[traffic]]\nload = 0.1\n", 0);
+        let (mut root, _, _) = Table::parse("seed = 1\n[[traffic]]\nload = 0.1\n", 0);
         for (assignment, reason) in [
             ("seed", "an override is a path and a value"),
             ("measure..cycles=1", "a key is missing in the path"),
@@ -164,7 +194,7 @@ mod tests {
             ("traffic.4.load=1", "there is no element 4"),
             ("routing.valliant.target=group", "unknown routing \"valliant\""),
         ] {
-            assert_eq!(apply(&mut root, assignment, 1).unwrap_err().message, reason);
+            assert_eq!(apply(&mut root, assignment, 1, &mut 0).unwrap_err().message, reason);
         }
     }
 }

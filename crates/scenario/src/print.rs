@@ -62,6 +62,13 @@ pub(crate) fn inline(item: &Item) -> String {
             let items: Vec<_> = list.iter().map(|node| inline(&node.item)).collect();
             format!("[{}]", items.join(", "))
         }
+        Item::Nodes(nodes) => {
+            let mut text = String::from("[");
+            for (position, node) in nodes.iter().enumerate() {
+                let _ = write!(text, "{}{node}", if position > 0 { ", " } else { "" });
+            }
+            text + "]"
+        }
         Item::Table(table) if table.0.is_empty() => "{}".to_owned(),
         Item::Table(table) => {
             let entry = |entry: &crate::tree::Entry| format!("{} = {}", key(&entry.key), inline(&entry.node.item));

@@ -1,5 +1,6 @@
 //! Reading a table key by key, and noticing what nobody asked for.
 
+use crate::bounds::{Bounded, Bounds, Excess};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::nearest::nearest;
 use crate::tree::{Entry, Item, Node, Table};
@@ -11,12 +12,49 @@ pub struct Reading {
     pub diagnostics: Vec<Diagnostic>,
     /// What is no mistake yet: names that the next version does not accept.
     pub notes: Vec<Diagnostic>,
+    /// Mistakes beyond those: nobody reads so many.
+    pub(crate) untold: usize,
+    /// What may be asked for, how many nodes were listed one by one, and what was too much.
+    pub(crate) bounds: Bounds,
+    listed_nodes: u64,
+    pub(crate) excess: Option<Excess>,
 }
 
+/// The most mistakes that are told.
+pub(crate) const MISTAKES_MAX: usize = 100;
+
 impl Reading {
+    /// A reading in which a document may ask for so much.
+    pub(crate) fn within(bounds: Bounds) -> Self {
+        Self { bounds, ..Self::default() }
+    }
+
     /// Adds a mistake.
     pub fn blame(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        if self.diagnostics.len() < MISTAKES_MAX {
+            self.diagnostics.push(diagnostic);
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    /// Refuses what asks for more than it may; it is a mistake, too.
+    pub(crate) fn bound(&mut self, span: Span, what: Bounded, asked: u64, allowed: u64) -> Option<()> {
+        if asked <= allowed {
+            return Some(());
+        }
+        let excess = Excess { what, asked, allowed };
+        if self.excess.is_none_or(|known| known.what != what) {
+            self.blame(Diagnostic::at(span, excess.to_string()));
+        }
+        self.excess.get_or_insert(excess);
+        None
+    }
+
+    /// So many nodes are going to be listed one by one.
+    pub(crate) fn lists(&mut self, span: Span, nodes: u64) -> Option<()> {
+        self.listed_nodes = self.listed_nodes.saturating_add(nodes);
+        self.bound(span, Bounded::ListedNodes, self.listed_nodes, self.bounds.listed_nodes)
     }
 
     /// A value that is not of the kind that is needed.
@@ -122,6 +160,11 @@ impl<'a> TableReader<'a> {
     pub(crate) fn finish(self, reading: &mut Reading) -> Table {
         for entry in &self.table.0 {
             if self.known.contains(&entry.key.as_str()) {
+                continue;
+            }
+            if reading.diagnostics.len() >= MISTAKES_MAX {
+                // It is only counted: looking for what was meant takes longer than all else.
+                reading.untold += 1;
                 continue;
             }
             let place = if self.path.is_empty() { String::new() } else { format!(" in [{}]", self.path) };

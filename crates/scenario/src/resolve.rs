@@ -10,6 +10,7 @@ use tailback_routing::{ROUTINGS, Routing, minimal};
 use tailback_topology::{AnyTopology, TOPOLOGIES};
 use tailback_workload::{Groups, Workload};
 
+use crate::bounds::{Bounded, Bounds};
 use crate::choice::{Choice, Model, PROTOCOLS, peek_speedup, read_choice};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::digest::digest;
@@ -22,6 +23,7 @@ use crate::protocol::{check_paths, check_protocol};
 use crate::quantity::{TimeScale, parse_cycle};
 use crate::reader::{Reading, TableReader};
 use crate::sections::{EXECUTION, MEASURE};
+use crate::sweep::read_sweep;
 use crate::traffic::{read_flows, smallest_packet};
 use crate::tree::{Item, Node, Table};
 
@@ -120,20 +122,24 @@ pub enum PartitionChoice {
     Single,
 }
 
-/// Reads a document. What is given is complete if there are no mistakes.
-pub(crate) fn resolve(document: &Document) -> (Option<Scenario>, Vec<Diagnostic>) {
-    let mut reading = Reading::default();
+/// Reads a document that may ask for so much. What is given is complete if there are no mistakes.
+pub(crate) fn resolve(document: &Document, bounds: Bounds) -> (Option<Scenario>, Reading) {
+    let mut reading = Reading::within(bounds);
     let mut root = document.reader();
     let mut scenario = Resolver { reading: &mut reading }.resolve(&mut root);
     let _ = root.take("sweep");
     root.finish(&mut reading);
-    let (_, sweep) = crate::sweep::read_sweep(document);
-    reading.diagnostics.extend(sweep);
+    read_sweep(document, &mut reading);
     if let Some(scenario) = &mut scenario {
-        scenario.notes = document.diagnostics(reading.notes);
+        scenario.notes = document.diagnostics(std::mem::take(&mut reading.notes));
     }
-    (scenario, reading.diagnostics)
+    (scenario, reading)
 }
+
+/// The most characters of a title.
+const TITLE_MAX: usize = 250;
+/// The most named sets of nodes.
+const NODE_SETS_MAX: usize = 1024;
 
 struct Resolver<'r> {
     reading: &'r mut Reading,
@@ -141,8 +147,7 @@ struct Resolver<'r> {
 
 impl Resolver<'_> {
     fn resolve(&mut self, root: &mut TableReader<'_>) -> Option<Scenario> {
-        let title = root.text("title", self.reading).map_or_else(String::new, |(title, _)| title.to_owned());
-        root.resolved.put("title", Item::Text(title.clone()));
+        let title = self.title(root);
         let seed = self.seed(root);
         let clock = self.clock(root);
         let scale = TimeScale { cycle_fs: clock.cycle_fs, ticks_per_cycle: clock.ticks_per_cycle };
@@ -182,6 +187,17 @@ impl Resolver<'_> {
             digest,
             notes: Diagnostics::default(),
         })
+    }
+
+    fn title(&mut self, root: &mut TableReader<'_>) -> String {
+        let (title, span) = root.text("title", self.reading).unwrap_or_default();
+        let length = title.chars().count();
+        if length > TITLE_MAX {
+            let message = format!("the title has {length} characters, the limit is {TITLE_MAX}");
+            self.reading.blame(Diagnostic::at(span, message).help("say the rest in a comment"));
+        }
+        root.resolved.put("title", Item::Text(title.to_owned()));
+        title.to_owned()
     }
 
     fn seed(&mut self, root: &mut TableReader<'_>) -> Option<u64> {
@@ -231,8 +247,13 @@ impl Resolver<'_> {
         let node = self.required(root, "topology", example)?;
         let (choice, resolved) = read_choice(node, "topology", "topology", TOPOLOGIES, context, self.reading)?;
         root.resolved.put("topology", resolved);
+        // What is built here are formulas only: it takes no more for a large network than for a small one.
         let built = (choice.model.build)(&choice.values);
-        self.chosen(&choice, built, "topology")
+        let chosen = self.chosen(&choice, built, "topology")?;
+        let (graph, allowed) = (chosen.built.graph(), self.reading.bounds.nodes);
+        self.reading.bound(node.span, Bounded::Nodes, graph.nodes().into(), allowed)?;
+        self.reading.bound(node.span, Bounded::Routers, graph.routers().into(), allowed)?;
+        Some(chosen)
     }
 
     fn chosen<M: Model, T>(
@@ -356,12 +377,17 @@ impl Resolver<'_> {
             self.reading.mismatch(&entry.node, "nodes", "a table of named sets of nodes");
             return book;
         };
+        if table.0.len() > NODE_SETS_MAX {
+            let message = format!("there are {} sets of nodes, the limit is {NODE_SETS_MAX}", table.0.len());
+            self.reading.blame(Diagnostic::at(entry.key_span, message));
+            return book;
+        }
         let mut resolved = Table::default();
         for entry in &table.0 {
             let path = format!("nodes.{}", entry.key);
-            if let Some(members) = read_nodes(&entry.node, &path, &book, self.reading) {
-                resolved.put(&entry.key, compact(&members, book.count));
-                book.named.insert(entry.key.clone(), members);
+            if let Some(set) = read_nodes(&entry.node, &path, &book, self.reading) {
+                resolved.put(&entry.key, compact(&set, book.count));
+                book.named.insert(entry.key.clone(), set);
             }
         }
         root.resolved.put("nodes", Item::Table(resolved));

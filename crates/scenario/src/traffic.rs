@@ -104,6 +104,9 @@ pub(crate) const PATTERN_DEFAULT: &str = "uniform";
 /// The most flows of a scenario.
 const FLOWS_MAX: usize = 1024;
 
+/// The most later phases of a flow.
+const PHASES_MAX: usize = 1024;
+
 /// Reads all flows.
 pub(crate) fn read_flows(
     root: &mut TableReader<'_>,
@@ -198,8 +201,8 @@ impl TrafficReader<'_> {
             // Said only where it is true, so that scenarios have the digests, and find the results, that they had before.
             table.resolved.remove(SATURATES);
         }
-        let everybody = || (0..self.book.count).collect();
-        let sources = values.as_ref().map_or_else(everybody, |values| values.nodes("from").to_vec());
+        let everybody = || NodeSet::all(self.book.count);
+        let sources = values.as_ref().map_or_else(everybody, |values| values.nodes("from").clone());
         let outside = self.book.named.insert(SOURCES.to_owned(), sources);
         let traffic = self.read_further(values, table, reading);
         self.book.named.remove(SOURCES);
@@ -231,8 +234,7 @@ impl TrafficReader<'_> {
         };
         let phases = self.phases(table, first, reading);
         let (values, size, arrival, phases) = (values?, size?, arrival?, phases?);
-        let members: Vec<u64> = values.nodes("from").iter().map(|&node| node.into()).collect();
-        let sources = NodeSet::of(&members, self.book.count).expect("sets of nodes are checked when they are read");
+        let sources = values.nodes("from").clone();
         self.check_sources(table, &sources, &phases, reading)?;
         let mut traffic = Traffic::new(self.name.clone(), sources, size, arrival, phases);
         traffic.saturates = values.flag(SATURATES);
@@ -251,8 +253,10 @@ impl TrafficReader<'_> {
         phases: &[Phase],
         reading: &mut Reading,
     ) -> Option<()> {
-        let lonely = |phase: &Phase| sources.members().iter().find(|&&node| phase.pattern.leaves_alone(node)).copied();
-        let node = phases.iter().filter(|phase| phase.load > 0.0).find_map(lonely);
+        let permutations: u64 = phases.iter().map(|phase| phase.pattern.permutations()).sum();
+        reading.lists(table.span, permutations * u64::from(sources.len()))?;
+        let sending = phases.iter().filter(|phase| phase.load > 0.0);
+        let node = sending.filter_map(|phase| phase.pattern.leaves_alone(sources)).next();
         let Some(node) = node else { return Some(()) };
         let place = ["pattern", "from"].iter().find_map(|key| table.table.get(key)).map(|entry| entry.node.span);
         let message = format!("node {node} of flow \"{}\" would send to itself", self.name);
@@ -269,6 +273,11 @@ impl TrafficReader<'_> {
                 reading.mismatch(&entry.node, &table.path_of("phases"), "a list of tables");
                 return None;
             };
+            if list.len() > PHASES_MAX {
+                let message = format!("there are {} phases, the limit is {PHASES_MAX}", list.len());
+                reading.blame(Diagnostic::at(entry.key_span, message));
+                return None;
+            }
             for (index, node) in list.iter().enumerate() {
                 let path = table.path_of(&format!("phases.{index}"));
                 let mut inner = TableReader::of(node, path, reading);
@@ -343,6 +352,9 @@ impl TrafficReader<'_> {
         let (choice, resolved) = read_choice(node, path, "pattern", PATTERNS, &self.context(), reading)?;
         if self.book.count == 0 {
             return None;
+        }
+        if choice.model.lists_nodes {
+            reading.lists(node.span, self.book.count.into())?;
         }
         let setting = Setting { nodes: self.book.count, groups: self.book.groups, seed: self.book.seed };
         match (choice.model.build)(&choice.values, &setting) {

@@ -1,9 +1,11 @@
 //! A document as a tree in which everything knows its place.
 
+use tailback_parameters::NodeSet;
 use toml::de::{DeTable, DeValue};
 
 use crate::choice::tags_of;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::reader::MISTAKES_MAX;
 
 /// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +31,8 @@ pub enum Item {
     List(Vec<Node>),
     /// A table.
     Table(Table),
+    /// A list of nodes, in a resolved tree.
+    Nodes(NodeSet),
     /// Something that no scenario needs; kept as its name.
     Other(&'static str),
 }
@@ -57,7 +61,7 @@ impl Item {
             Self::Integer(number) => format!("the number {number}"),
             Self::Number(number) => format!("the number {number}"),
             Self::Flag(flag) => format!("`{flag}`"),
-            Self::List(_) => "a list".to_owned(),
+            Self::List(_) | Self::Nodes(_) => "a list".to_owned(),
             Self::Table(_) => "a table".to_owned(),
             Self::Other(name) => (*name).to_owned(),
         }
@@ -75,6 +79,16 @@ impl Item {
 }
 
 impl Node {
+    /// How many values there are in it, each text counted by its length.
+    pub(crate) fn weight(&self) -> usize {
+        match &self.item {
+            Item::Text(text) => 1 + text.len() / size_of::<Self>(),
+            Item::List(list) => 1 + list.iter().map(Self::weight).sum::<usize>(),
+            Item::Table(table) => 1 + table.0.iter().map(|entry| 1 + entry.node.weight()).sum::<usize>(),
+            _ => 1,
+        }
+    }
+
     /// A value that stands nowhere: a default, or something resolved.
     pub(crate) fn free(item: Item) -> Self {
         Self { item, span: Span::default() }
@@ -116,8 +130,8 @@ impl Table {
         }
     }
 
-    /// Reads a document, as far as it can be read.
-    pub(crate) fn parse(text: &str, source: usize) -> (Self, Vec<Diagnostic>) {
+    /// Reads a document, as far as it can be read; with the first mistakes, and how many more there are.
+    pub(crate) fn parse(text: &str, source: usize) -> (Self, Vec<Diagnostic>, usize) {
         let (table, errors) = DeTable::parse_recoverable(text);
         let origin = Origin { source, offset: 0 };
         let diagnostic = |error: toml::de::Error| {
@@ -126,7 +140,9 @@ impl Table {
             let choice = span.and_then(|span| given_twice(text, span, &message));
             choice.unwrap_or(Diagnostic { message, span, ..Diagnostic::default() })
         };
-        (origin.table(table.get_ref()), errors.into_iter().map(diagnostic).collect())
+        let untold = errors.len().saturating_sub(MISTAKES_MAX);
+        let mistakes = errors.into_iter().take(MISTAKES_MAX).map(diagnostic).collect();
+        (origin.table(table.get_ref()), mistakes, untold)
     }
 }
 

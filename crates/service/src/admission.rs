@@ -1,15 +1,23 @@
 //! From a request to runs that can be written down: everything is checked before anything happens.
 
-use tailback_scenario::{Diagnostics, Scenario};
+use std::sync::Arc;
+
+use tailback_scenario::{Diagnostics, Document, Scenario, Sweep};
 use tailback_sim::Plan;
 
 use crate::access::Caller;
 use crate::api_error::{ApiError, Limit};
-use crate::domain::{Execution, Progress, Run, RunRequest, ScenarioSource};
+use crate::domain::{Execution, Progress, Run, RunRequest, ScenarioSource, SweepRequest};
 use crate::engine::sweep;
 use crate::limits::Limits;
 use crate::names;
-use crate::store::runs::New;
+use crate::pool::Stop;
+use crate::store::runs::{self, New};
+
+/// The most overrides of a scenario.
+const OVERRIDES_MAX: usize = 1024;
+/// Overrides of all runs of a sweep together may have so many times the bytes that a scenario may have.
+const OVERRIDES_OF_SWEEP: u64 = 16;
 
 /// What was accepted: a run, and the runs of it if it is a sweep.
 #[derive(Debug)]
@@ -51,10 +59,21 @@ pub(crate) fn check_request(request: &RunRequest, limits: &Limits) -> Result<(),
 /// The scenario of a request, if it is not too large.
 pub(crate) fn scenario<'r>(given: Option<&'r ScenarioSource>, limits: &Limits) -> Result<&'r ScenarioSource, ApiError> {
     let given = given.ok_or_else(|| ApiError::invalid("scenario", "there is none"))?;
-    let overrides: usize = given.overrides.iter().map(String::len).sum();
-    let bytes = given.name.len() + given.document.len() + overrides;
-    Limits::check(Limit::ScenarioBytes, bytes as u64, limits.scenario_bytes_max.into())?;
+    Limits::check(Limit::ScenarioBytes, given.bytes() as u64, limits.scenario_bytes_max.into())?;
+    names::document(&given.name)?;
+    if given.overrides.len() > OVERRIDES_MAX {
+        let problem = format!("there are {} of them, the limit is {OVERRIDES_MAX}", given.overrides.len());
+        return Err(ApiError::invalid("scenario.overrides", problem));
+    }
     Ok(given)
+}
+
+/// What a request wants to be varied, if that is not too many runs; with how many there are.
+pub(crate) fn sweep(document: &Document, asked: &SweepRequest, limits: &Limits) -> Result<(Sweep, usize), ApiError> {
+    let varied = sweep::wanted(document, asked)?;
+    let runs = varied.run_count().unwrap_or(usize::MAX);
+    Limits::check(Limit::SweepRuns, runs as u64, limits.sweep_runs_max.into())?;
+    Ok((varied, runs))
 }
 
 /// Checks the rest, which may take a while, and gives what is to be written down. `run_id` is the name of the run if the
@@ -64,24 +83,26 @@ pub(crate) fn admit(
     caller: &Caller,
     run_id: String,
     limits: &Limits,
+    stop: &Stop,
 ) -> Result<Accepted, ApiError> {
     let fingerprint = request.fingerprint();
     let given = request.scenario.take().unwrap_or_default();
     let id = if request.run_id.is_empty() { run_id } else { request.run_id };
-    let base = Base { id: &id, caller, given: &given, execution: request.execution, limits };
+    let document_hash = runs::document_hash(&given.document);
+    let base = Base { id: &id, caller, given: &given, document_hash, execution: request.execution, limits };
     let document = given.read();
-    let resolved = document.resolve().map_err(ApiError::InvalidScenario)?;
+    let resolved = document.resolve_within(limits.bounds()).map_err(ApiError::scenario)?;
     let Some(asked) = request.sweep else {
         let mut run = base.simulation(&resolved)?;
         run.run.labels = request.labels;
         return Ok(Accepted { run, children: Vec::new(), fingerprint, notes: resolved.notes });
     };
-    let varied = sweep::wanted(&document, &asked)?;
-    let runs = varied.points().len() as u64 * varied.runs_per_point() as u64;
-    Limits::check(Limit::SweepRuns, runs, limits.sweep_runs_max.into())?;
-    let (mut children, mut notes) = (Vec::new(), resolved.notes.clone());
-    for (index, part) in varied.runs(&document).into_iter().enumerate() {
-        let mut resolved = part.document.resolve().map_err(ApiError::InvalidScenario)?;
+    let (varied, runs) = sweep(&document, &asked, limits)?;
+    let (mut children, mut notes) = (Vec::with_capacity(runs), resolved.notes.clone());
+    let mut override_bytes = 0;
+    for (index, part) in varied.runs(&document).enumerate() {
+        stop.check()?;
+        let mut resolved = part.document.resolve_within(limits.bounds()).map_err(ApiError::scenario)?;
         let mut child = base.simulation(&resolved)?;
         resolved.notes.list.retain(|note| notes.list.iter().all(|known| known.message != note.message));
         if !resolved.notes.list.is_empty() {
@@ -91,8 +112,10 @@ pub(crate) fn admit(
         child.run.parent_id = id.clone();
         child.run.child_number = index as u32 + 1;
         child.run.labels = request.labels.clone();
-        let overrides = given.overrides.iter().cloned().chain(part.overrides).collect();
-        child.scenario = ScenarioSource { overrides, ..given.clone() };
+        child.scenario.overrides.extend(part.overrides);
+        override_bytes += child.scenario.overrides.iter().map(String::len).sum::<usize>() as u64;
+        let allowed = OVERRIDES_OF_SWEEP * u64::from(limits.scenario_bytes_max);
+        Limits::check(Limit::ScenarioBytes, override_bytes, allowed)?;
         children.push(child);
     }
     let mut run = base.simulation(&resolved)?;
@@ -107,6 +130,7 @@ struct Base<'r> {
     id: &'r str,
     caller: &'r Caller,
     given: &'r ScenarioSource,
+    document_hash: Arc<str>,
     execution: Execution,
     limits: &'r Limits,
 }
@@ -122,7 +146,6 @@ impl Base<'_> {
             .execution
             .memory_bytes
             .map_or(self.limits.memory_bytes_max, |allowed| allowed.min(self.limits.memory_bytes_max));
-        Limits::check(Limit::Nodes, plan.nodes.into(), self.limits.nodes_max.into())?;
         Limits::check(Limit::Memory, plan.memory_bytes, allowed)?;
         Limits::check(Limit::Threads, threads.into(), self.limits.threads_max.into())?;
         let cycles = scenario.measure.warmup + scenario.measure.cycles;
@@ -136,6 +159,7 @@ impl Base<'_> {
             title: title.clone(),
             ..Run::default()
         };
-        Ok(New { run, scenario: self.given.clone(), threads: threads.max(1), memory_bytes: plan.memory_bytes })
+        let (scenario, document_hash) = (self.given.clone(), self.document_hash.clone());
+        Ok(New { run, scenario, document_hash, threads: threads.max(1), memory_bytes: plan.memory_bytes })
     }
 }

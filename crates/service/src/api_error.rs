@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tailback_scenario::Diagnostics;
+use tailback_scenario::{Bounded, Diagnostics, Excess};
 
 use crate::access::Role;
 use crate::domain::State;
@@ -34,10 +34,10 @@ pub(crate) enum ApiError {
     PartOfSweep { run: String, parent: String },
     #[error("{asked} more runs would make the queue longer than {allowed}; try again later")]
     QueueFull { allowed: u64, asked: u64 },
-    #[error("the run asks for {asked} {}, this server allows {allowed}", .limit.unit())]
+    #[error("{asked} {} are asked for, this server allows {allowed}", .limit.unit())]
     LimitExceeded { limit: Limit, allowed: u64, asked: u64 },
     #[error("{allowed} {what} are open already; try again later")]
-    TooManyStreams { what: &'static str, allowed: u64 },
+    TooManyStreams { what: &'static str, limit: &'static str, allowed: u64 },
     #[error("the server's disk is full")]
     StorageFull,
     #[error("run `{run}` keeps events {oldest} to {latest}; get the run and watch from its last_sequence")]
@@ -70,6 +70,9 @@ pub(crate) enum Limit {
     ArtifactBytes,
     SweepRuns,
     ScenarioBytes,
+    ListedNodes,
+    AnswerBytes,
+    CheckTime,
 }
 
 impl Limit {
@@ -77,17 +80,30 @@ impl Limit {
     fn unit(self) -> &'static str {
         match self {
             Self::Threads => "threads",
-            Self::Nodes => "nodes",
+            Self::Nodes => "nodes or routers",
             Self::Memory => "bytes of memory",
             Self::WallTime => "seconds of wall time",
             Self::ArtifactBytes => "bytes of artifacts",
             Self::SweepRuns => "runs in a sweep",
             Self::ScenarioBytes => "bytes of scenario",
+            Self::ListedNodes => "nodes listed one by one",
+            Self::AnswerBytes => "bytes of answer",
+            Self::CheckTime => "seconds of checking",
         }
     }
 }
 
 impl ApiError {
+    /// Refuses a scenario: because it asks for too much, if it does, or else for its mistakes.
+    pub(crate) fn scenario(refused: Diagnostics) -> Self {
+        let Some(Excess { what, asked, allowed }) = refused.excess else { return Self::InvalidScenario(refused) };
+        let limit = match what {
+            Bounded::Nodes | Bounded::Routers => Limit::Nodes,
+            Bounded::ListedNodes => Limit::ListedNodes,
+        };
+        Self::LimitExceeded { limit, allowed, asked }
+    }
+
     pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Self {
         Self::InvalidRequest { field, problem: problem.into() }
     }

@@ -12,8 +12,12 @@ use crate::api_error::ApiError;
 use crate::engine::Engine;
 use crate::limits::Limits;
 use crate::meters::Meters;
+use crate::pool::{Pool, Stop};
 use crate::store::Store;
 use crate::watch::Hub;
+
+/// A larger scenario takes more than one place among those that are checked at once: reading it takes more memory.
+const BYTES_PER_CHECK: f64 = 256e3;
 
 /// What all services work with.
 pub(crate) struct Context {
@@ -28,8 +32,9 @@ pub(crate) struct Context {
     pub stopping: watch::Receiver<bool>,
     /// One permit for each stream that may be open.
     pub streams: Arc<Semaphore>,
-    /// One permit for each scenario that may be checked at once.
-    pub checks: Arc<Semaphore>,
+    /// Where scenarios are checked, and where reports and series are read: neither waits for the other.
+    pub checks: Pool,
+    pub reads: Pool,
 }
 
 /// A place among the streams that may be open at once, given back when dropped.
@@ -47,27 +52,29 @@ impl Drop for StreamPlace {
 impl Context {
     /// A place for a stream or a waiting call.
     pub(crate) fn open_stream(&self) -> Result<StreamPlace, ApiError> {
-        let permit = self
-            .streams
-            .clone()
-            .try_acquire_owned()
-            .map_err(|_| ApiError::TooManyStreams { what: "streams", allowed: self.limits.streams_max.into() })?;
+        let limit = "streams_max";
+        let full = |_| ApiError::TooManyStreams { what: "streams", limit, allowed: self.limits.streams_max.into() };
+        let permit = self.streams.clone().try_acquire_owned().map_err(full)?;
         self.meters.stream_opened();
         Ok(StreamPlace { meters: self.meters.clone(), _permit: permit })
     }
 
-    /// Does something that takes a while on a thread that may wait. Only so many do so at once.
+    /// Checks a scenario of so many bytes.
     pub(crate) async fn check<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+        bytes: usize,
+        work: impl FnOnce(&Stop) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let permit = self.checks.clone().acquire_owned().await;
-        let working = tokio::task::spawn_blocking(move || {
-            let result = work();
-            drop(permit);
-            result
-        });
-        working.await.unwrap_or_else(|error| Err(ApiError::Internal(format!("checking failed: {error}"))))
+        let places = bytes as f64 / BYTES_PER_CHECK;
+        self.checks.run_large(places.max(1.0), self.limits.check_time(), work).await
+    }
+
+    /// Reads files of a run.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Stop) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.reads.run(self.limits.check_time(), work).await
     }
 }
 

@@ -31,6 +31,7 @@ mod limits;
 mod meters;
 mod models;
 mod names;
+mod pool;
 mod rpc;
 mod schema;
 mod server;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use tailback_scenario::Bounds;
 
 use crate::api_error::{ApiError, Limit};
 
@@ -16,8 +17,10 @@ pub struct Limits {
     pub concurrent_runs_max: u32,
     /// Threads of all of them together.
     pub threads_max: u32,
-    /// Nodes of a network.
+    /// Nodes of a network, and routers.
     pub nodes_max: u32,
+    /// Nodes that the sets and patterns of a scenario list one by one.
+    pub listed_nodes_max: u64,
     /// Bytes of memory of all runs together, by their estimates.
     pub memory_bytes_max: u64,
     /// Seconds of wall time of a run.
@@ -26,10 +29,12 @@ pub struct Limits {
     pub artifact_bytes_max: u64,
     /// Runs of a sweep.
     pub sweep_runs_max: u32,
-    /// Bytes of a scenario with its overrides.
+    /// Bytes of a scenario with its overrides; those of all runs of a sweep may have 16 times as many.
     pub scenario_bytes_max: u32,
     /// Bytes of a message to the server.
     pub message_bytes_max: u32,
+    /// Bytes of an answer; files are read piece by piece.
+    pub answer_bytes_max: u32,
     /// Bytes of the headers of a call.
     pub header_bytes_max: u32,
     /// Calls that may be open at once on a connection.
@@ -38,6 +43,10 @@ pub struct Limits {
     pub streams_max: u32,
     /// Scenarios that are checked at once.
     pub checks_max: u32,
+    /// Seconds that checking a scenario, or all runs of a sweep, may take.
+    pub check_s_max: u64,
+    /// Reports and series that are read at once.
+    pub reads_max: u32,
     /// How long a stream may live.
     pub stream_lifetime_s_max: u64,
     /// How long a stream may go without its client taking anything.
@@ -68,16 +77,20 @@ impl Default for Limits {
             concurrent_runs_max: cores,
             threads_max: cores,
             nodes_max: 2_000_000,
+            listed_nodes_max: 4_000_000,
             memory_bytes_max: 8 << 30,
             wall_time_s_max: 24 * 3600,
             artifact_bytes_max: 1 << 30,
             sweep_runs_max: 2_000,
             scenario_bytes_max: 1 << 20,
             message_bytes_max: 4 << 20,
+            answer_bytes_max: 4 << 20,
             header_bytes_max: 16 << 10,
             connection_calls_max: 256,
             streams_max: 1_000,
             checks_max: 4,
+            check_s_max: 60,
+            reads_max: 8,
             stream_lifetime_s_max: 3600,
             stream_stall_s_max: 30,
             wait_s_max: 600,
@@ -96,6 +109,20 @@ impl Limits {
     /// Refuses what asks for more than is allowed.
     pub(crate) fn check(limit: Limit, asked: u64, allowed: u64) -> Result<(), ApiError> {
         if asked <= allowed { Ok(()) } else { Err(ApiError::LimitExceeded { limit, allowed, asked }) }
+    }
+
+    /// Refuses answers that are too large.
+    pub(crate) fn check_answer(&self, bytes: u64) -> Result<(), ApiError> {
+        Self::check(Limit::AnswerBytes, bytes, self.answer_bytes_max.into())
+    }
+
+    /// How much a scenario may ask for.
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds { nodes: self.nodes_max.into(), listed_nodes: self.listed_nodes_max }
+    }
+
+    pub(crate) fn check_time(&self) -> Duration {
+        Duration::from_secs(self.check_s_max)
     }
 
     pub(crate) fn heartbeat(&self) -> Duration {

@@ -8,6 +8,7 @@ use crate::api_error::ApiError;
 
 const RUN_BYTES_MAX: usize = 63;
 const REQUEST_BYTES_MAX: usize = 128;
+const DOCUMENT_BYTES_MAX: usize = 255;
 const LABELS_MAX: usize = 32;
 const LABEL_KEY_BYTES_MAX: usize = 63;
 const LABEL_VALUE_BYTES_MAX: usize = 255;
@@ -41,6 +42,15 @@ pub(crate) fn request(id: &str) -> Result<(), ApiError> {
     }
     let rule = "up to 128 letters, digits and `-_.:`";
     Err(ApiError::invalid("request_id", format!("{} is not a request id: {rule}", quoted(id))))
+}
+
+/// How a client knows a document.
+pub(crate) fn document(name: &str) -> Result<(), ApiError> {
+    if name.len() <= DOCUMENT_BYTES_MAX {
+        return Ok(());
+    }
+    let problem = format!("the name has {} bytes, the limit is {DOCUMENT_BYTES_MAX}", name.len());
+    Err(ApiError::invalid("scenario.name", problem))
 }
 
 /// The labels of a run.

@@ -20,6 +20,7 @@ use crate::configuration::{Configuration, ConfigurationError, Encryption};
 use crate::context::{Context, stopped};
 use crate::engine::Engine;
 use crate::meters::Meters;
+use crate::pool::Pool;
 use crate::rpc;
 use crate::store::{Store, StoreError, Told};
 use crate::watch::Hub;
@@ -85,8 +86,10 @@ impl Server {
         let store = Arc::new(Store::open(&data, Told { hub: hub.clone(), meters: meters.clone() })?);
         let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone())?;
         let streams = Arc::new(Semaphore::new(limits.streams_max as usize));
-        let checks = Arc::new(Semaphore::new(limits.checks_max.max(1) as usize));
-        let context = Context { store, hub, engine, limits, meters, version, features, stopping, streams, checks };
+        let checks = Pool::new("checks", "checks_max", limits.checks_max);
+        let reads = Pool::new("reads", "reads_max", limits.reads_max);
+        let context =
+            Context { store, hub, engine, limits, meters, version, features, stopping, streams, checks, reads };
         let guard = Guard::new(tokens);
         Ok(Self { context: Arc::new(context), stop, guard, encryption, listener, address, admin })
     }

@@ -2,7 +2,7 @@
 
 use tailback_report::SATURATION_THRESHOLD;
 use tailback_scenario::Scenario;
-use tailback_workload::{Pattern, Traffic};
+use tailback_workload::{NodeSet, Pattern, Traffic};
 
 use crate::findings::Findings;
 
@@ -20,9 +20,9 @@ pub(crate) fn endpoint_notes(findings: &Findings, scenario: &Scenario) -> Vec<St
 fn note(flow: &Traffic, findings: &Findings, scenario: &Scenario) -> Option<String> {
     let destinations = flow.destinations()?;
     let Data { flits: data, exact } = data_to(&destinations, findings, scenario)?;
-    let at_them = findings.links.iter().filter(|link| link.node.is_some_and(|node| contains(&destinations, node)));
+    let at_them = findings.links.iter().filter(|link| link.node.is_some_and(|node| destinations.contains(node)));
     let flits: u64 = at_them.map(|link| u64::from(link.flits)).sum();
-    let room = destinations.len() as f64 * findings.ejection_room(scenario);
+    let room = f64::from(destinations.len()) * findings.ejection_room(scenario);
     let share = flits.saturating_sub(data) as f64 / room;
     let kinds = match control_kinds(&destinations, scenario).as_slice() {
         [kind] => (*kind).to_owned(),
@@ -49,19 +49,19 @@ struct Data {
 /// The data that has arrived at some nodes. Where the packets of a flow arrived is not written down: of one that sends to
 /// these nodes and to others alike it is their share at most, as links that are full do not get more than others. None
 /// if even that is not known.
-fn data_to(nodes: &[u32], findings: &Findings, scenario: &Scenario) -> Option<Data> {
+fn data_to(nodes: &NodeSet, findings: &Findings, scenario: &Scenario) -> Option<Data> {
     let mut data = Data { flits: 0, exact: true };
     for (flow, found) in scenario.workload.flows.iter().zip(findings.record.flows()) {
         if found.delivered.flits == 0 {
             continue;
         }
         let destinations = flow.destinations()?;
-        let among = destinations.iter().filter(|&&node| contains(nodes, node)).count();
-        if among == destinations.len() {
+        let among = destinations.iter().filter(|&node| nodes.contains(node)).count();
+        if among == destinations.len() as usize {
             data.flits += found.delivered.flits;
         } else if among > 0 {
             let alike = flow.phases().iter().all(|phase| matches!(phase.pattern, Pattern::Uniform { .. }));
-            let share = among as f64 / destinations.len() as f64;
+            let share = among as f64 / f64::from(destinations.len());
             data.flits += alike.then(|| (found.delivered.flits as f64 * share).ceil() as u64)?;
             data.exact = false;
         }
@@ -70,13 +70,9 @@ fn data_to(nodes: &[u32], findings: &Findings, scenario: &Scenario) -> Option<Da
 }
 
 /// The kinds of control packets that arrive at some nodes: those for sinks, and those for sources if they send as well.
-fn control_kinds(nodes: &[u32], scenario: &Scenario) -> Vec<&'static str> {
-    let send = scenario.workload.flows.iter().any(|flow| nodes.iter().any(|&node| flow.sources.contains(node)));
+fn control_kinds(nodes: &NodeSet, scenario: &Scenario) -> Vec<&'static str> {
+    let send = scenario.workload.flows.iter().any(|flow| nodes.iter().any(|node| flow.sources.contains(node)));
     let kinds = scenario.protocol.built.kinds();
     let arrive = kinds.iter().filter(|kind| !kind.direction.carries_data() && (send || kind.direction.asks_sink()));
     arrive.map(|kind| kind.name).collect()
-}
-
-fn contains(ascending: &[u32], node: u32) -> bool {
-    ascending.binary_search(&node).is_ok()
 }

@@ -180,7 +180,7 @@ fn course(flow: &Traffic, from: u64, until: u64) -> LoadCourse {
 #[must_use]
 pub fn sending_nodes(scenario: &Scenario) -> u64 {
     let mut sends = vec![false; scenario.topology.built.graph().nodes() as usize];
-    let sources = scenario.workload.flows.iter().flat_map(|flow| flow.sources.members());
-    sources.for_each(|&node| sends[node as usize] = true);
+    let sources = scenario.workload.flows.iter().flat_map(|flow| flow.sources.iter());
+    sources.for_each(|node| sends[node as usize] = true);
     sends.into_iter().filter(|&sends| sends).count() as u64
 }

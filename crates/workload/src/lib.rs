@@ -18,9 +18,10 @@ mod size;
 mod traffic;
 
 pub use arrival::Arrival;
-pub use nodes::{NodeSet, NodeSetError, draw_distinct};
+pub use nodes::draw_distinct;
 pub use pattern::{Groups, Pattern, PatternError};
 pub use process::{Process, Request};
 pub use registry::{ARRIVALS, ArrivalModel, MESSAGE_FLITS_MAX, PATTERNS, PatternModel, SIZES, Setting, SizeModel};
 pub use size::MessageSize;
+pub use tailback_parameters::{NodeSet, NodeSetError};
 pub use traffic::{Phase, Traffic, Workload};

@@ -1,11 +1,12 @@
 //! Where messages go.
 
 use std::fmt;
+use std::sync::Arc;
 
 use tailback_random::{Stream, Weighted};
 
-use crate::nodes::{NodeSet, draw_cycle};
-use crate::traffic::union;
+use crate::NodeSet;
+use crate::nodes::draw_cycle;
 
 /// How the nodes of a network fall into groups of equal size: consecutive runs of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +34,10 @@ pub enum Pattern {
         /// How many groups further.
         offset: u32,
         /// The places of the group that messages go to, if not to all: WC-Hot.
-        hot: Option<Vec<u32>>,
+        hot: Option<NodeSet>,
     },
     /// To each node its own destination.
-    Permutation(Vec<u32>),
+    Permutation(Arc<[u32]>),
     /// By chance one of several patterns.
     Mix {
         /// The patterns.
@@ -93,7 +94,7 @@ impl Pattern {
     ///
     /// # Errors
     /// When that is the own group.
-    pub fn adversarial(groups: Groups, offset: u32, hot: Option<Vec<u32>>) -> Result<Self, PatternError> {
+    pub fn adversarial(groups: Groups, offset: u32, hot: Option<NodeSet>) -> Result<Self, PatternError> {
         if offset.is_multiple_of(groups.count) {
             return Err(PatternError::ToItself { by: offset, modulo: groups.count });
         }
@@ -144,12 +145,11 @@ impl Pattern {
 
     /// From each of the nodes `among` to the one at the position in that set that `to` says for its own.
     fn permutation_of(among: &NodeSet, nodes: u32, to: impl Fn(u32) -> u32) -> Self {
-        let members = among.members();
         let mut destinations: Vec<u32> = (0..nodes).collect();
-        for (position, &node) in (0..).zip(members) {
-            destinations[node as usize] = members[to(position) as usize];
+        for (position, node) in (0..).zip(among.iter()) {
+            destinations[node as usize] = among.get(to(position));
         }
-        Self::Permutation(destinations)
+        Self::Permutation(destinations.into())
     }
 
     /// One of `patterns`, in proportion to its weight.
@@ -162,25 +162,37 @@ impl Pattern {
         Self::Mix { patterns, choice: Weighted::new(weights) }
     }
 
-    /// Whether some of the messages of `source` have nobody to go to but `source`.
+    /// The first of some sources of which messages have nobody to go to but the source itself.
     #[must_use]
-    pub fn leaves_alone(&self, source: u32) -> bool {
+    pub fn leaves_alone(&self, sources: &NodeSet) -> Option<u32> {
         match self {
-            Self::Uniform { among, .. } => among.members() == [source],
-            Self::Adversarial { .. } => false,
-            Self::Permutation(destinations) => destinations[source as usize] == source,
-            Self::Mix { patterns, .. } => patterns.iter().any(|pattern| pattern.leaves_alone(source)),
+            Self::Uniform { among, .. } => {
+                (among.len() == 1).then(|| among.get(0)).filter(|&node| sources.contains(node))
+            }
+            Self::Adversarial { .. } => None,
+            Self::Permutation(destinations) => sources.iter().find(|&node| destinations[node as usize] == node),
+            Self::Mix { patterns, .. } => patterns.iter().filter_map(|pattern| pattern.leaves_alone(sources)).min(),
+        }
+    }
+
+    /// How many permutations it keeps, each a list of all nodes.
+    #[must_use]
+    pub fn permutations(&self) -> u64 {
+        match self {
+            Self::Uniform { .. } | Self::Adversarial { .. } => 0,
+            Self::Permutation(_) => 1,
+            Self::Mix { patterns, .. } => patterns.iter().map(Self::permutations).sum(),
         }
     }
 
     /// The nodes that messages may go to, in ascending order, if the pattern names them.
     #[must_use]
-    pub fn destinations(&self) -> Option<Vec<u32>> {
+    pub fn destinations(&self) -> Option<NodeSet> {
         match self {
-            Self::Uniform { among, .. } => Some(among.members().to_vec()),
+            Self::Uniform { among, .. } => Some(among.clone()),
             Self::Adversarial { .. } | Self::Permutation(_) => None,
             Self::Mix { patterns, .. } => {
-                patterns.iter().map(Self::destinations).collect::<Option<Vec<_>>>().map(|sets| union(&sets))
+                patterns.iter().map(Self::destinations).collect::<Option<Vec<_>>>().map(|sets| NodeSet::union(&sets))
             }
         }
     }
@@ -189,12 +201,12 @@ impl Pattern {
     #[inline]
     pub fn destination(&self, source: u32, stream: &mut Stream) -> u32 {
         match self {
-            Self::Uniform { among, with_self } => uniform(among.members(), *with_self, source, stream),
+            Self::Uniform { among, with_self } => uniform(among, *with_self, source, stream),
             Self::Adversarial { groups, offset, hot } => {
                 let group = (source / groups.nodes_each + offset) % groups.count;
                 let place = match hot {
                     None => stream.below(groups.nodes_each),
-                    Some(places) => places[stream.below(places.len() as u32) as usize],
+                    Some(places) => places.get(stream.below(places.len())),
                 };
                 group * groups.nodes_each + place
             }
@@ -205,23 +217,14 @@ impl Pattern {
 }
 
 #[inline]
-fn uniform(members: &[u32], with_self: bool, source: u32, stream: &mut Stream) -> u32 {
-    let count = members.len() as u32;
-    if with_self {
-        return members[stream.below(count) as usize];
-    }
-    // The whole network is the common case: there a node's place in the list is its number.
-    let own = if members.get(source as usize) == Some(&source) {
-        Ok(source as usize)
-    } else {
-        members.binary_search(&source)
-    };
+fn uniform(among: &NodeSet, with_self: bool, source: u32, stream: &mut Stream) -> u32 {
+    let own = if with_self { None } else { among.position(source) };
     match own {
-        Ok(own) => {
-            let drawn = stream.below(count - 1) as usize;
-            members[drawn + usize::from(drawn >= own)]
+        Some(own) => {
+            let drawn = stream.below(among.len() - 1);
+            among.get(drawn + u32::from(drawn >= own))
         }
-        Err(_) => members[stream.below(count) as usize],
+        None => among.get(stream.below(among.len())),
     }
 }
 
@@ -260,7 +263,7 @@ mod tests {
 
     #[test]
     fn adversarial_goes_to_the_right_group() {
-        let hot = Pattern::adversarial(Groups { count: 2, nodes_each: 4 }, 1, Some(vec![1, 2])).unwrap();
+        let hot = Pattern::adversarial(Groups { count: 2, nodes_each: 4 }, 1, NodeSet::range(1, 3, 4).ok()).unwrap();
         assert!(close(&shares(&hot, 0, 8), &[0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.0]));
         let pattern = Pattern::adversarial(Groups { count: 3, nodes_each: 2 }, 1, None).unwrap();
         assert!(close(&shares(&pattern, 1, 6), &[0.0, 0.0, 0.5, 0.5, 0.0, 0.0]));
@@ -294,7 +297,10 @@ mod tests {
         assert!([1, 2, 4, 6].iter().zip(&destinations).all(|(from, to)| from != to), "{destinations:?}");
         destinations.sort_unstable();
         assert_eq!(destinations, [1, 2, 4, 6]);
-        assert!([complement, random].iter().all(|pattern| pattern.leaves_alone(0) && !pattern.leaves_alone(4)));
+        for pattern in [complement, random] {
+            assert_eq!(pattern.leaves_alone(&among), None);
+            assert_eq!(pattern.leaves_alone(&NodeSet::all(8)), Some(0));
+        }
         let alone = NodeSet::of(&[3], 8).unwrap();
         assert!(Pattern::random_permutation(&alone, 8, &mut stream()).is_err());
         assert!(Pattern::bit_complement(&NodeSet::of(&[1, 2, 3], 8).unwrap(), 8).is_err());
@@ -306,7 +312,8 @@ mod tests {
         let shift = |by| Pattern::shift(&among, 8, by).unwrap();
         assert_eq!([1, 4, 6].map(|node| shift(1).destination(node, &mut stream())), [4, 6, 1]);
         assert_eq!([1, 4, 6].map(|node| shift(5).destination(node, &mut stream())), [6, 1, 4]);
-        assert!(shift(1).leaves_alone(0) && !shift(1).leaves_alone(4));
+        assert_eq!(shift(1).leaves_alone(&among), None);
+        assert_eq!(shift(1).leaves_alone(&NodeSet::all(8)), Some(0));
         assert!(Pattern::shift(&among, 8, 3).is_err());
     }
 

@@ -3,7 +3,7 @@
 use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 use tailback_random::Stream;
 
-use crate::{Arrival, Groups, MessageSize, NodeSet, Pattern, draw_distinct};
+use crate::{Arrival, Groups, MessageSize, Pattern, draw_distinct};
 
 /// What a pattern is built into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct PatternModel {
     pub parameters: &'static [Parameter],
     /// How a flow in a scenario file says it.
     pub example: &'static str,
+    /// Whether it keeps a destination for each node.
+    pub lists_nodes: bool,
     /// Builds it.
     pub build: fn(&Values, &Setting) -> Result<Pattern, BuildError>,
 }
@@ -87,6 +89,7 @@ pub const PATTERNS: &[PatternModel] = &[
         name: "uniform",
         summary: "each message to a random node",
         example: "pattern = \"uniform\"",
+        lists_nodes: false,
         parameters: &[
             nodes("among", Some("\"all\""), "the nodes to draw from"),
             Parameter {
@@ -96,19 +99,21 @@ pub const PATTERNS: &[PatternModel] = &[
                 help: "whether a source may draw itself, as some simulators do",
             },
         ],
-        build: |values, setting| uniform(values, "among", values.flag("with_self"), setting),
+        build: |values, _| uniform(values, "among", values.flag("with_self")),
     },
     PatternModel {
         name: "hot-spot",
         summary: "each message to a random one of some nodes: n sources and m of these make a hot-spot n:m",
         example: "pattern.hot-spot.to = [0, 1]",
+        lists_nodes: false,
         parameters: &[nodes("to", None, "the nodes that all sources send to")],
-        build: |values, setting| uniform(values, "to", false, setting),
+        build: |values, _| uniform(values, "to", false),
     },
     PatternModel {
         name: "adversarial",
         summary: "ADV+i: each message to a random node of the group i further on",
         example: "pattern.adversarial.offset = 1",
+        lists_nodes: false,
         parameters: &[
             Parameter {
                 name: "offset",
@@ -132,14 +137,14 @@ pub const PATTERNS: &[PatternModel] = &[
             let hot = |count| draw_distinct(count, groups.nodes_each, &mut Stream::new(setting.seed, 0, HOT_PLACES));
             let hot = values.integer_or("hot").map(hot).transpose();
             let hot = hot.map_err(|error| BuildError::at("hot", error.to_string()))?;
-            let places = hot.map(|set| set.members().to_vec());
-            Pattern::adversarial(groups, offset, places).map_err(|error| BuildError::at("offset", error.to_string()))
+            Pattern::adversarial(groups, offset, hot).map_err(|error| BuildError::at("offset", error.to_string()))
         },
     },
     PatternModel {
         name: "shift",
         summary: "each node sends to the one some places further on in a set of nodes",
         example: "pattern.shift.by = 4",
+        lists_nodes: true,
         parameters: &[
             Parameter {
                 name: "by",
@@ -150,8 +155,7 @@ pub const PATTERNS: &[PatternModel] = &[
             AMONG_SOURCES,
         ],
         build: |values, setting| {
-            let among = node_set(values, "among", setting)?;
-            Pattern::shift(&among, setting.nodes, values.integer("by"))
+            Pattern::shift(values.nodes("among"), setting.nodes, values.integer("by"))
                 .map_err(|error| BuildError::at("by", error.to_string()))
         },
     },
@@ -159,10 +163,10 @@ pub const PATTERNS: &[PatternModel] = &[
         name: "bit-complement",
         summary: "each node sends to the one whose place in a set of nodes has all bits turned over: of all nodes, the number",
         example: "pattern = \"bit-complement\"",
+        lists_nodes: true,
         parameters: &[AMONG_SOURCES],
         build: |values, setting| {
-            let among = node_set(values, "among", setting)?;
-            Pattern::bit_complement(&among, setting.nodes)
+            Pattern::bit_complement(values.nodes("among"), setting.nodes)
                 .map_err(|error| BuildError::at("among", error.to_string()).help("take 2, 4, 8, ... nodes, or `shift`"))
         },
     },
@@ -170,6 +174,7 @@ pub const PATTERNS: &[PatternModel] = &[
         name: "permutation",
         summary: "each node of a set sends to one random other of it, each of which receives from one",
         example: "pattern = \"permutation\"",
+        lists_nodes: true,
         parameters: &[
             Parameter {
                 name: "seed",
@@ -180,29 +185,18 @@ pub const PATTERNS: &[PatternModel] = &[
             AMONG_SOURCES,
         ],
         build: |values, setting| {
-            let (among, seed) =
-                (node_set(values, "among", setting)?, values.integer_or("seed").unwrap_or(setting.seed));
-            Pattern::random_permutation(&among, setting.nodes, &mut Stream::new(seed, 0, PERMUTATION))
+            let seed = values.integer_or("seed").unwrap_or(setting.seed);
+            Pattern::random_permutation(values.nodes("among"), setting.nodes, &mut Stream::new(seed, 0, PERMUTATION))
                 .map_err(|error| BuildError::at("among", error.to_string()))
         },
     },
 ];
 
-fn uniform(
-    values: &Values,
-    parameter: &'static str,
-    with_self: bool,
-    setting: &Setting,
-) -> Result<Pattern, BuildError> {
-    let among = node_set(values, parameter, setting)?;
+fn uniform(values: &Values, parameter: &'static str, with_self: bool) -> Result<Pattern, BuildError> {
+    let among = values.nodes(parameter).clone();
     // One destination is enough for everybody else: whether it is a source as well is for the traffic to see.
     let alone = among.len() == 1;
     Pattern::uniform(among, with_self || alone).map_err(|error| BuildError::at(parameter, error.to_string()))
-}
-
-fn node_set(values: &Values, parameter: &'static str, setting: &Setting) -> Result<NodeSet, BuildError> {
-    let members: Vec<u64> = values.nodes(parameter).iter().map(|&node| node.into()).collect();
-    NodeSet::of(&members, setting.nodes).map_err(|error| BuildError::at(parameter, error.to_string()))
 }
 
 /// All distributions of message sizes.

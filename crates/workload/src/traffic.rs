@@ -82,10 +82,10 @@ impl Traffic {
 
     /// The nodes that it may send to, in ascending order, if all its patterns name them.
     #[must_use]
-    pub fn destinations(&self) -> Option<Vec<u32>> {
+    pub fn destinations(&self) -> Option<NodeSet> {
         let sending = self.phases.iter().filter(|phase| phase.load > 0.0);
-        let named: Vec<Vec<u32>> = sending.map(|phase| phase.pattern.destinations()).collect::<Option<_>>()?;
-        Some(union(&named))
+        let named: Vec<NodeSet> = sending.map(|phase| phase.pattern.destinations()).collect::<Option<_>>()?;
+        Some(NodeSet::union(&named))
     }
 
     /// The mean load of a source from cycle `from` to before cycle `until`.
@@ -101,14 +101,6 @@ impl Traffic {
         }
         if until > from { sum / (until - from) as f64 } else { 0.0 }
     }
-}
-
-/// The members of some sets, in ascending order.
-pub(crate) fn union(sets: &[Vec<u32>]) -> Vec<u32> {
-    let mut all = sets.concat();
-    all.sort_unstable();
-    all.dedup();
-    all
 }
 
 /// All flows of a simulation.
@@ -167,7 +159,7 @@ mod tests {
             Traffic::new(name, sources, size, Arrival::Bernoulli, phases.collect()).destinations()
         };
         let mix = Pattern::mix(vec![among(&[7]), among(&[2])], &[1.0, 1.0]);
-        assert_eq!(of(vec![among(&[3, 5]), mix]), Some(vec![2, 3, 5, 7]));
+        assert_eq!(of(vec![among(&[3, 5]), mix]), NodeSet::of(&[2, 3, 5, 7], 9).ok());
         assert_eq!(of(vec![among(&[3]), Pattern::shift(&NodeSet::all(9), 9, 1).unwrap()]), None);
     }
 }

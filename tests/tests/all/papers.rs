@@ -41,7 +41,8 @@ fn each_figure_can_be_planned_at_each_scale() {
         let scenario = read(&scenario);
         for scale in Scale::ALL {
             // Seeds differ in nothing that could be wrong.
-            for run in figure.experiment(scale).runs(&scenario).iter().filter(|run| run.seed == 0) {
+            let experiment = figure.experiment(scale);
+            for run in experiment.sweep.runs(&experiment.base(&scenario)).filter(|run| run.seed == 0) {
                 let scenario = run.document.resolve();
                 let scenario = scenario.unwrap_or_else(|mistakes| panic!("{name}, {}:\n{mistakes}", scale.name()));
                 let needed = Plan::new(&scenario).memory_bytes;

@@ -40,7 +40,7 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
         lookahead_cycles: plan.lookahead_ticks.map(|ticks| ticks as f64 / per_cycle),
         microarchitecture: plan.microarchitecture,
         memory_bytes: plan.memory_bytes,
-        sweep_points: sweep.points().len() * sweep.seeds.len().max(1),
+        sweep_points: sweep.run_count().unwrap_or(usize::MAX),
         deadlock_freedom: scenario.proof.describe(graph.as_ref()),
         resolved: &scenario.text,
     };

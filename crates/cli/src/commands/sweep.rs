@@ -28,9 +28,8 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     let mut notes = Notes::default();
     notes.tell(&base.notes);
     let sweep = complete(document.sweep()?, arguments)?;
-    let runs = sweep.runs(&document);
-    let places: Vec<(usize, usize)> = runs.iter().map(|run| (run.point, run.seed)).collect();
-    let tasks = runs.into_iter().map(|run| Task::new(run.document, &mut notes)).collect::<Result<Vec<_>, _>>()?;
+    let tasks = sweep.runs(&document).map(|run| Task::new(run.document, &mut notes)).collect::<Result<Vec<_>, _>>()?;
+    let places: Vec<(usize, usize)> = (0..tasks.len()).map(|run| sweep.place(run)).collect();
     let jobs = work::jobs(arguments.jobs, tasks.iter())?;
     let out = arguments
         .out

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Cell, Column, Table, TableError};
+use super::{Cell, Column, Kind, Table, TableError};
 
 impl Table {
     /// Writes the table as CSV. Numbers are written such that they are read back as the same.
@@ -25,18 +25,81 @@ impl Table {
     /// When it is no CSV, a line has more or fewer fields than the first, or two columns have the same name; when
     /// `reader` fails.
     pub fn read_csv(reader: impl io::Read) -> Result<Self, TableError> {
+        let mut rows = CsvRows::new(reader)?;
+        let kept = rows.by_ref().collect::<Result<_, _>>()?;
+        let all: Vec<usize> = (0..rows.columns.len()).collect();
+        Ok(rows.finish(&all, kept))
+    }
+}
+
+/// A table in CSV that is read row by row, so that whoever wants some of them need not hold all.
+pub struct CsvRows<R> {
+    reader: csv::Reader<R>,
+    columns: Vec<Column>,
+    /// What each column looks like so far; none without content.
+    kinds: Vec<Option<Kind>>,
+}
+
+impl<R: io::Read> CsvRows<R> {
+    /// Reads the line of names.
+    ///
+    /// # Errors
+    /// As [`Table::read_csv`].
+    pub fn new(reader: R) -> Result<Self, TableError> {
         let mut reader = csv::Reader::from_reader(reader);
         let names: Vec<String> = reader.headers().map_err(from_csv)?.iter().map(current_name).collect();
-        let mut table = Self::new(names.iter().cloned().map(Column::text).collect());
         let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
         if let Some((_, name)) = twice {
             return Err(TableError::Line { line: 1, reason: format!("two columns are named `{name}`") });
         }
-        for record in reader.records() {
-            table.rows.push(record.map_err(from_csv)?.iter().map(Cell::from).collect());
+        let columns: Vec<Column> = names.into_iter().map(Column::text).collect();
+        Ok(Self { reader, kinds: vec![None; columns.len()], columns })
+    }
+
+    /// The place of a column.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn column(&self, name: &str) -> Result<usize, TableError> {
+        super::place(&self.columns, name)
+    }
+
+    /// How many columns there are.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// A table of some columns, whose rows have the cells of these. Their kinds follow from all rows that were read.
+    #[must_use]
+    pub fn finish(self, columns: &[usize], mut rows: Vec<Vec<Cell>>) -> Table {
+        let kinds: Vec<Kind> = columns.iter().map(|&column| self.kinds[column].unwrap_or(Kind::Text)).collect();
+        for row in &mut rows {
+            row.iter_mut().zip(&kinds).for_each(|(cell, &kind)| cell.read_as(kind));
         }
-        (0..table.columns.len()).for_each(|column| table.infer_kind(column));
-        Ok(table)
+        let column = |(&index, &kind): (&usize, &Kind)| Column { kind, ..self.columns[index].clone() };
+        Table { columns: columns.iter().zip(&kinds).map(column).collect(), rows }
+    }
+
+    fn row(&mut self, record: &csv::StringRecord) -> Vec<Cell> {
+        for (field, kind) in record.iter().zip(&mut self.kinds).filter(|(field, _)| !field.is_empty()) {
+            *kind = Some(Kind::of_all(*kind, field));
+        }
+        record.iter().map(Cell::from).collect()
+    }
+}
+
+/// The rows, of which each cell is a text or empty until the table is [finished](CsvRows::finish).
+impl<R: io::Read> Iterator for CsvRows<R> {
+    type Item = Result<Vec<Cell>, TableError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut record = csv::StringRecord::new();
+        match self.reader.read_record(&mut record) {
+            Ok(true) => Some(Ok(self.row(&record))),
+            Ok(false) => None,
+            Err(error) => Some(Err(from_csv(error))),
+        }
     }
 }
 
@@ -69,7 +132,7 @@ fn from_csv(error: csv::Error) -> TableError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Kind, example};
+    use super::super::example;
     use super::*;
 
     #[test]

@@ -6,6 +6,7 @@ mod text;
 
 use serde::{Serialize, Serializer};
 
+pub use csv::CsvRows;
 pub use text::significant;
 
 /// What the cells of a column hold.
@@ -17,6 +18,17 @@ pub enum Kind {
     Integer,
     /// Numbers.
     Number,
+}
+
+impl Kind {
+    /// The narrowest kind of texts that were of a kind so far, none if there were none, and one more.
+    fn of_all(so_far: Option<Self>, text: &str) -> Self {
+        match so_far.unwrap_or(Self::Integer) {
+            Self::Integer if text.parse::<i64>().is_ok() => Self::Integer,
+            Self::Integer | Self::Number if text.parse().is_ok_and(f64::is_finite) => Self::Number,
+            _ => Self::Text,
+        }
+    }
 }
 
 /// A column.
@@ -65,6 +77,18 @@ impl Cell {
             Self::Number(number) => Some(*number),
             Self::Empty | Self::Text(_) => None,
         }
+    }
+}
+
+impl Cell {
+    /// Reads a text as what its column is.
+    fn read_as(&mut self, kind: Kind) {
+        let Self::Text(text) = self else { return };
+        *self = match kind {
+            Kind::Integer => text.parse().map_or(Self::Empty, Self::Integer),
+            Kind::Number => text.parse().map_or(Self::Empty, Self::Number),
+            Kind::Text => return,
+        };
     }
 }
 
@@ -166,27 +190,16 @@ impl Table {
     /// # Errors
     /// When there is none.
     pub fn column(&self, name: &str) -> Result<usize, TableError> {
-        let known = || self.columns.iter().map(|column| format!("`{}`", column.name)).collect::<Vec<_>>().join(", ");
-        let place = self.columns.iter().position(|column| column.name == name);
-        place.ok_or_else(|| TableError::UnknownColumn { name: name.to_owned(), known: known() })
+        place(&self.columns, name)
     }
 
     /// Makes the cells of a text column numbers if all of them are.
     pub(crate) fn infer_kind(&mut self, column: usize) {
-        let texts = || self.rows.iter().filter_map(|row| if let Cell::Text(t) = &row[column] { Some(t) } else { None });
-        let kind = match texts().next() {
-            Some(_) if texts().all(|text| text.parse::<i64>().is_ok()) => Kind::Integer,
-            Some(_) if texts().all(|text| text.parse().is_ok_and(f64::is_finite)) => Kind::Number,
-            _ => return,
-        };
+        let texts =
+            self.rows.iter().filter_map(|row| if let Cell::Text(text) = &row[column] { Some(text) } else { None });
+        let kind = texts.fold(None, |kind: Option<Kind>, text| Some(Kind::of_all(kind, text))).unwrap_or(Kind::Text);
         self.columns[column].kind = kind;
-        for cell in self.rows.iter_mut().map(|row| &mut row[column]) {
-            *cell = match (&*cell, kind) {
-                (Cell::Text(text), Kind::Integer) => text.parse().map_or(Cell::Empty, Cell::Integer),
-                (Cell::Text(text), _) => text.parse().map_or(Cell::Empty, Cell::Number),
-                _ => Cell::Empty,
-            };
-        }
+        self.rows.iter_mut().for_each(|row| row[column].read_as(kind));
     }
 
     /// The table as JSON: a list with an object for each row, whose keys are in the order of the columns.
@@ -194,6 +207,13 @@ impl Table {
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("cells are finite, and keys are text")
     }
+}
+
+/// The place of a column with this name.
+fn place(columns: &[Column], name: &str) -> Result<usize, TableError> {
+    let known = || columns.iter().map(|column| format!("`{}`", column.name)).collect::<Vec<_>>().join(", ");
+    let place = columns.iter().position(|column| column.name == name);
+    place.ok_or_else(|| TableError::UnknownColumn { name: name.to_owned(), known: known() })
 }
 
 /// A list with a map for each row.

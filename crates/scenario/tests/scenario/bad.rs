@@ -193,7 +193,8 @@ fn mistakes_in_overrides_name_what_was_typed() {
     let sweep =
         "[sweep]\nover.\"traffic.load\" = [0.1, 1.2]\n[[sweep.variant]]\nname = \"A\"\nset.routing = \"valliant\"\n";
     let document = Document::read("test.toml", &format!("{SMALL}{sweep}"));
-    let runs = document.sweep().unwrap_or_else(|mistakes| panic!("{mistakes}")).runs(&document);
+    let sweep = document.sweep().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let runs: Vec<_> = sweep.runs(&document).collect();
     let said = runs[1].document.resolve().expect_err("both are wrong").to_string();
     assert!(
         said.contains("variant \"A\": routing=\"valliant\":1:9: ")

@@ -109,7 +109,7 @@ fn overrides_reach_everything() {
 fn drawn_sets_depend_on_seed_and_name_alone() {
     let sets = |overrides: &[&str]| {
         let scenario = resolve(SMALL, overrides);
-        scenario.workload.flows[0].sources.members().to_vec()
+        scenario.workload.flows[0].sources.iter().collect::<Vec<_>>()
     };
     let drawn = sets(&["traffic.from={ random = 5 }"]);
     assert_eq!(drawn.len(), 5);
@@ -186,9 +186,11 @@ fn the_rest_of_a_mixture_is_what_the_others_leave_of_a_hundred() {
 fn runs_of_a_sweep_are_all_points_with_all_seeds() {
     let text = format!("{SMALL}[sweep]\nseeds = [3, 8]\nover.\"traffic.load\" = [0.1, 0.2]\n");
     let document = Document::read("test.toml", &text);
-    let runs = document.sweep().unwrap_or_else(|diagnostics| panic!("{diagnostics}")).runs(&document);
+    let sweep = document.sweep().unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    let runs: Vec<_> = sweep.runs(&document).collect();
     let places: Vec<_> = runs.iter().map(|run| (run.point, run.seed)).collect();
     assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
+    assert_eq!(places, (0..sweep.run_count().expect("there are few")).map(|run| sweep.place(run)).collect::<Vec<_>>());
     let last = runs[3].document.resolve().unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     assert_eq!(last.digest, resolve(SMALL, &["traffic.load=0.2", "seed=8"]).digest);
 }

@@ -2,6 +2,7 @@
 
 mod bad;
 mod good;
+mod hostile;
 mod renamed;
 
 /// A dragonfly of 72 nodes.

@@ -45,7 +45,8 @@ fn overrides_go_before_what_they_are_laid_over_whichever_names_they_use() {
     }
     let text = format!("{SMALL}[sweep.over]\n\"protocol.lhrp.refusals\" = [4, 5]\n");
     let document = Document::read("test.toml", &text);
-    let runs = document.sweep().unwrap_or_else(|mistakes| panic!("{mistakes}")).runs(&document);
+    let sweep = document.sweep().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let runs: Vec<_> = sweep.runs(&document).collect();
     assert_eq!(runs[1].document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}")).digest, wanted);
 }
 

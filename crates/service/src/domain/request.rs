@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn fingerprints_stay_what_they_were() {
-        let scenario = ScenarioSource { document: "[traffic]".to_owned(), ..ScenarioSource::default() };
+        let scenario = ScenarioSource { document: "[traffic]".into(), ..ScenarioSource::default() };
         let execution =
             Execution { threads: Some(2), wall_time_max: Some(Duration::from_secs(9)), ..Execution::default() };
         let sweep = SweepRequest { over: vec!["seed=1,2".to_owned()], ..SweepRequest::default() };

@@ -1,9 +1,10 @@
 //! Runs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use tailback_scenario::Document;
 
 /// An experiment: one simulation, or a sweep whose simulations are runs of their own.
@@ -90,13 +91,23 @@ impl State {
 pub(crate) struct ScenarioSource {
     /// How people know the document, such as the name of its file.
     pub name: String,
-    /// The document, in TOML.
-    pub document: String,
+    /// The document, in TOML; the runs of a sweep share it.
+    #[serde(serialize_with = "text")]
+    pub document: Arc<str>,
     /// Values laid over it in this order.
     pub overrides: Vec<String>,
 }
 
+fn text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
 impl ScenarioSource {
+    /// Bytes of all of it.
+    pub(crate) fn bytes(&self) -> usize {
+        self.name.len() + self.document.len() + self.overrides.iter().map(String::len).sum::<usize>()
+    }
+
     /// The document with its overrides.
     pub(crate) fn read(&self) -> Document {
         let name = if self.name.is_empty() { "scenario" } else { &self.name };

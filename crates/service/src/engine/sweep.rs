@@ -29,9 +29,19 @@ struct Known {
     curves: Curves,
 }
 
+/// The most paths that a request can ask to vary, and the most bytes of paths and values.
+const OVER_MAX: usize = 64;
+const OVER_BYTES_MAX: usize = 64 << 10;
+
 /// What a request wants to be varied, over and above what the document says.
 pub(crate) fn wanted(document: &Document, asked: &SweepRequest) -> Result<Sweep, ApiError> {
     let mut sweep = document.sweep().map_err(ApiError::InvalidScenario)?;
+    let bytes: usize = asked.over.iter().map(String::len).sum();
+    for (count, limit, what) in [(asked.over.len(), OVER_MAX, "paths are varied"), (bytes, OVER_BYTES_MAX, "bytes")] {
+        if count > limit {
+            return Err(ApiError::invalid("sweep.over", format!("{count} {what}, the limit is {limit}")));
+        }
+    }
     let axis = |text: &String| Axis::parse(text).map_err(|problem| ApiError::invalid("sweep.over", problem));
     let axes = asked.over.iter().map(axis).collect::<Result<_, _>>()?;
     let seeds = (asked.seeds > 0).then_some(asked.seeds.into());
@@ -105,7 +115,7 @@ fn read(shared: &Shared, id: &str) -> Result<(Document, Known, Vec<Stored>), Sto
     })?;
     let document = scenario.read();
     let varied = wanted(&document, &sweep.run.sweep.unwrap_or_default())?;
-    let places = varied.runs(&document).iter().map(|run| (run.point, run.seed)).collect();
+    let places = (0..varied.run_count().unwrap_or_default()).map(|run| varied.place(run)).collect();
     let mut known = Known { places, curves: Curves::new(&varied) };
     for child in children.iter().filter(|child| child.run.state == State::Succeeded) {
         let path = artifacts::path(shared.store.folder(), child.number, "report.json");

@@ -20,7 +20,7 @@ fn engine(folder: &std::path::Path) -> Engine {
 /// A run of nothing: what is done with it does not look at its scenario.
 fn new(id: &str, execution: Execution) -> New {
     let run = Run { id: id.to_owned(), execution, ..Run::default() };
-    New { run, scenario: ScenarioSource::default(), threads: 1, memory_bytes: 1 }
+    New { run, scenario: ScenarioSource::default(), document_hash: "".into(), threads: 1, memory_bytes: 1 }
 }
 
 fn accept(engine: &Engine, id: &str) {

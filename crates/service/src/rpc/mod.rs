@@ -3,6 +3,7 @@
 mod results;
 mod runs;
 mod scenarios;
+mod series;
 mod stream;
 mod system;
 mod watching;

@@ -11,16 +11,16 @@ use tailback_api::v1::{
     GetReportRequest, GetReportResponse, ListArtifactsRequest, ListArtifactsResponse, QuerySeriesRequest,
     QuerySeriesResponse, ReadArtifactRequest, ReadArtifactResponse,
 };
-use tailback_report::{Cell, Table};
 use tonic::{Request, Response, Status};
 
+use super::series;
 use super::stream::{self, Closed, Outgoing, Sink};
 use crate::api_error::ApiError;
 use crate::context::{Context, deadline};
 use crate::domain::{Artifact, State};
 use crate::names;
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, artifacts, files};
+use crate::store::{artifacts, files};
 use crate::wire;
 
 /// Bytes of an artifact in one message.
@@ -42,11 +42,15 @@ impl ResultService for Results {
             return Err(ApiError::NoResults { run: run_id, state: stored.run.state, why }.into());
         }
         let folder = self.0.store.folder().to_owned();
-        let read = move |name: &str| {
-            let path = artifacts::path(&folder, stored.number, name);
-            std::fs::read_to_string(&path).map_err(|error| ApiError::from(files::broken("read", &path, &error)))
-        };
-        let report = self.0.check(move || {
+        let limits = self.0.limits.clone();
+        let report = self.0.read(move |_| {
+            let path = |name| artifacts::path(&folder, stored.number, name);
+            let bytes = |name| std::fs::metadata(path(name)).map_or(0, |file| file.len());
+            limits.check_answer(bytes("report.json") + bytes("report.txt"))?;
+            let read = |name| {
+                let path = path(name);
+                std::fs::read_to_string(&path).map_err(|error| ApiError::from(files::broken("read", &path, &error)))
+            };
             let result_digest = stored.run.result_digest.clone();
             Ok(GetReportResponse { json: read("report.json")?, text: read("report.txt")?, result_digest })
         });
@@ -97,11 +101,10 @@ impl ResultService for Results {
             return Err(ApiError::NoSeries(request.run_id).into());
         }
         let path = artifacts::path(self.0.store.folder(), number, name);
-        let series = self.0.check(move || {
+        let limits = self.0.limits.clone();
+        let series = self.0.read(move |stop| {
             let file = File::open(&path).map_err(|error| files::broken("read", &path, &error))?;
-            let table = Table::read_csv(BufReader::new(file));
-            let table = table.map_err(|error| StoreError::Broken(format!("{}: {error}", path.display())))?;
-            select(&table, &request)
+            series::select(BufReader::new(file), &request, &limits, stop)
         });
         Ok(Response::new(series.await?))
     }
@@ -157,31 +160,4 @@ fn read_piece(path: &std::path::Path, offset: u64) -> io::Result<Bytes> {
     let mut piece = Vec::with_capacity(PIECE_BYTES);
     file.take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
     Ok(piece.into())
-}
-
-/// The part of a table that is asked for.
-fn select(table: &Table, request: &QuerySeriesRequest) -> Result<QuerySeriesResponse, ApiError> {
-    let place = |name: &str| table.column(name).map_err(|error| ApiError::invalid("columns", error.to_string()));
-    let columns: Vec<usize> = match request.columns.as_slice() {
-        [] => (0..table.columns.len()).collect(),
-        names => names.iter().map(|name| place(name)).collect::<Result<_, _>>()?,
-    };
-    let mut rows: Vec<&Vec<Cell>> = table.rows.iter().collect();
-    if !request.traffic.is_empty() {
-        let flow = place("flow").map_err(|_| ApiError::invalid("traffic", "a sweep has no column of it"))?;
-        let wanted = Cell::from(request.traffic.as_str());
-        if rows.iter().all(|row| row[flow] != wanted) {
-            let problem = format!("there is no flow {}", names::quoted(&request.traffic));
-            return Err(ApiError::invalid("traffic", problem));
-        }
-        rows.retain(|row| row[flow] == wanted);
-    }
-    let bounds = [(request.from_cycle, "from_cycle"), (request.until_cycle, "until_cycle")];
-    for (bound, field) in bounds.into_iter().filter_map(|(bound, field)| Some((bound?, field))) {
-        let cycle = place("cycle").map_err(|_| ApiError::invalid(field, "a sweep has no column of cycles"))?;
-        let is_after = |row: &&Vec<Cell>| row[cycle].number().is_some_and(|cycle| cycle >= bound as f64);
-        rows.retain(|row| is_after(row) == (field == "from_cycle"));
-    }
-    let columns = columns.into_iter().map(|index| wire::column(table, index, &rows)).collect();
-    Ok(QuerySeriesResponse { columns, rows: rows.len() as u32 })
 }

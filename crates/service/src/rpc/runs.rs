@@ -19,9 +19,10 @@ use crate::access::{Caller, Role, hexadecimal};
 use crate::admission::{self, Accepted};
 use crate::api_error::ApiError;
 use crate::context::{Context, caller, deadline, stopped, to_the_end};
-use crate::domain::{Progress, Run, RunFilter, RunRequest, Sample, Snapshot, State, TakenSample};
+use crate::domain::{Progress, Run, RunFilter, RunRequest, Sample, ScenarioSource, Snapshot, State, TakenSample};
 use crate::engine::queue::Task;
 use crate::names;
+use crate::pool::Stop;
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, Writing, events, files, list};
 use crate::wire;
@@ -36,8 +37,7 @@ impl RunService for Runs {
     async fn create_run(&self, request: Request<CreateRunRequest>) -> Result<Response<CreateRunResponse>, Status> {
         let caller = caller(&request)?;
         caller.must_be(Role::Submit)?;
-        let (context, request) = (self.0.clone(), request.into_inner().into());
-        let (run, notes) = to_the_end(async move { create(&context, caller, request).await }).await?;
+        let (run, notes) = create(&self.0, caller, request.into_inner().into()).await?;
         Ok(Response::new(CreateRunResponse { run: Some(wire::run(run)), notes: wire::diagnostics(&notes) }))
     }
 
@@ -49,14 +49,10 @@ impl RunService for Runs {
     async fn list_runs(&self, request: Request<ListRunsRequest>) -> Result<Response<ListRunsResponse>, Status> {
         let (filter, page, with_scenario) = wire::list(request.into_inner())?;
         check_filter(&filter)?;
-        let reading = self.0.store.read(move |connection| {
-            let (found, token) = list::page(connection, &filter, &page)?;
-            let snapshot = |stored: Stored| {
-                let scenario = with_scenario.then(|| runs::scenario(connection, stored.number)).transpose()?;
-                Ok(stored.snapshot(scenario))
-            };
-            Ok((found.into_iter().map(snapshot).collect::<Result<Vec<_>, StoreError>>()?, token))
-        });
+        // Less than an answer may have, as runs take more on their way than in the database.
+        let bytes_max = u64::from(self.0.limits.answer_bytes_max) / 2;
+        let reading =
+            self.0.store.read(move |connection| list::page(connection, &filter, &page, with_scenario, bytes_max));
         let (mut found, next_page_token) = reading.await.map_err(ApiError::from)?;
         found.iter_mut().for_each(|snapshot| show_live(&self.0, &mut snapshot.run));
         let runs = found.into_iter().map(wire::run).collect();
@@ -128,7 +124,11 @@ impl RunService for Runs {
 }
 
 /// Accepts a run; gives it with the notes on its scenario.
-async fn create(context: &Context, caller: Caller, request: RunRequest) -> Result<(Snapshot, Diagnostics), ApiError> {
+async fn create(
+    context: &Arc<Context>,
+    caller: Caller,
+    request: RunRequest,
+) -> Result<(Snapshot, Diagnostics), ApiError> {
     admission::check_request(&request, &context.limits)?;
     if *context.stopping.borrow() {
         return Err(ApiError::ShuttingDown { resume_after: None });
@@ -136,12 +136,27 @@ async fn create(context: &Context, caller: Caller, request: RunRequest) -> Resul
     let request_id = request.request_id.clone();
     let validate_only = request.validate_only;
     let (limits, run_id, owner) = (context.limits.clone(), fresh_name()?, caller.clone());
-    let mut accepted = context.check(move || admission::admit(request, &owner, run_id, &limits)).await?;
+    let bytes = request.scenario.as_ref().map_or(0, ScenarioSource::bytes);
+    let admit = move |stop: &Stop| admission::admit(request, &owner, run_id, &limits, stop);
+    let mut accepted = context.check(bytes, admit).await?;
     let notes = std::mem::take(&mut accepted.notes);
     if validate_only {
         let runs::New { run, scenario, .. } = accepted.run;
         return Ok((Snapshot { run, last_sequence: 0, scenario: Some(scenario) }, notes));
     }
+    // From here on it goes to its end, even if the client goes away: what is written down is also simulated.
+    let context = context.clone();
+    let created = to_the_end(async move { accept(&context, accepted, caller, request_id).await }).await?;
+    Ok((created, notes))
+}
+
+/// Writes down a run that was admitted, and lets it wait for its turn.
+async fn accept(
+    context: &Context,
+    accepted: Accepted,
+    caller: Caller,
+    request_id: String,
+) -> Result<Snapshot, ApiError> {
     let kept = context.limits.events_kept_max;
     let places = context.engine.queue().reserve(accepted.waiting());
     let full = places.as_ref().err().cloned();
@@ -151,7 +166,7 @@ async fn create(context: &Context, caller: Caller, request: RunRequest) -> Resul
     context.engine.queue().put(waiting);
     drop(places);
     tracing::info!(run = %created.run.id, owner = %created.run.owner, "created");
-    Ok((created, notes))
+    Ok(created)
 }
 
 /// Writes a run down, unless the request was made before; gives what has to be simulated.

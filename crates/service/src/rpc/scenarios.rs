@@ -14,7 +14,7 @@ use crate::admission;
 use crate::api_error::ApiError;
 use crate::context::Context;
 use crate::domain::{ScenarioSource, SweepRequest};
-use crate::engine::sweep;
+use crate::limits::Limits;
 use crate::models;
 use crate::schema::scenario_schema;
 use crate::wire;
@@ -32,7 +32,8 @@ impl ScenarioService for Scenarios {
         let (scenario, sweep) = (scenario.map(ScenarioSource::from), sweep.map(SweepRequest::from));
         admission::scenario(scenario.as_ref(), &self.0.limits)?;
         let scenario = scenario.unwrap_or_default();
-        let validated = self.0.check(move || match validate(&scenario, sweep.as_ref()) {
+        let limits = self.0.limits.clone();
+        let validated = self.0.check(scenario.bytes(), move |_| match validate(&scenario, sweep.as_ref(), &limits) {
             Err(ApiError::InvalidScenario(mistakes)) => {
                 Ok(ValidateScenarioResponse { diagnostics: wire::diagnostics(&mistakes), ..Default::default() })
             }
@@ -48,7 +49,7 @@ impl ScenarioService for Scenarios {
 
     async fn get_model(&self, request: Request<GetModelRequest>) -> Result<Response<GetModelResponse>, Status> {
         let GetModelRequest { kind, name } = request.into_inner();
-        let model = self.0.check(move || models::get(&kind, &name)).await?;
+        let model = self.0.read(move |_| models::get(&kind, &name)).await?;
         Ok(Response::new(GetModelResponse { model: Some(wire::model(model)) }))
     }
 
@@ -60,16 +61,18 @@ impl ScenarioService for Scenarios {
     }
 }
 
-fn validate(given: &ScenarioSource, asked: Option<&SweepRequest>) -> Result<ValidateScenarioResponse, ApiError> {
+fn validate(
+    given: &ScenarioSource,
+    asked: Option<&SweepRequest>,
+    limits: &Limits,
+) -> Result<ValidateScenarioResponse, ApiError> {
     let document = given.read();
-    let scenario = document.resolve().map_err(ApiError::InvalidScenario)?;
+    let scenario = document.resolve_within(limits.bounds()).map_err(ApiError::scenario)?;
     let runs = match asked {
-        Some(asked) => {
-            let varied = sweep::wanted(&document, asked)?;
-            varied.points().len() * varied.runs_per_point()
-        }
+        Some(asked) => admission::sweep(&document, asked, limits)?.1,
         None => 1,
     };
+    limits.check_answer(scenario.text.len() as u64)?;
     let plan = wire::plan(&scenario, &Plan::new(&scenario), runs);
     Ok(ValidateScenarioResponse {
         diagnostics: Vec::new(),

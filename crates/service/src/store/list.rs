@@ -5,20 +5,23 @@ use rusqlite::{Connection, params_from_iter};
 use sha2::{Digest as _, Sha256};
 
 use super::StoreError;
-use super::runs::{COLUMNS, Stored, read_row};
+use super::runs::{COLUMNS, CONTENT, read_row, scenario};
 use crate::access::hexadecimal;
 use crate::api_error::ApiError;
-use crate::domain::{Page, RunFilter};
+use crate::domain::{Page, RunFilter, ScenarioSource, Snapshot};
 
 const PAGE_DEFAULT: u32 = 50;
 const PAGE_MAX: u32 = 1000;
 
-/// A page of runs, and the token of the next one.
+/// A page of runs with their scenarios if they are wanted, and the token of the next page. It ends before it has more
+/// than `bytes_max`, but has one run at least.
 pub(crate) fn page(
     connection: &Connection,
     filter: &RunFilter,
     page: &Page,
-) -> Result<(Vec<Stored>, String), StoreError> {
+    with_scenario: bool,
+    bytes_max: u64,
+) -> Result<(Vec<Snapshot>, String), StoreError> {
     let after = read_token(filter, &page.token)?;
     let size = match page.size {
         0 => PAGE_DEFAULT,
@@ -32,12 +35,21 @@ pub(crate) fn page(
     let query =
         format!("SELECT {COLUMNS} FROM runs WHERE {conditions} {from} ORDER BY number {order} LIMIT {}", size + 1);
     let mut query = connection.prepare_cached(&query)?;
-    let rows = query.query_map(params_from_iter(values), read_row)?;
-    let mut found: Vec<Stored> = rows.collect::<Result<_, _>>()?;
-    let more = found.len() > size;
-    found.truncate(size);
-    let token = found.last().filter(|_| more).map_or_else(String::new, |last| token(filter, last.number));
-    Ok((found, token))
+    let mut rows = query.query(params_from_iter(values))?;
+    let (mut found, mut bytes, mut last) = (Vec::new(), 0, 0);
+    while let Some(row) = rows.next()? {
+        let stored = read_row(row)?;
+        let number = stored.number;
+        let scenario = with_scenario.then(|| scenario(connection, number)).transpose()?;
+        bytes +=
+            row.get_ref(CONTENT)?.as_str().map_or(0, str::len) + scenario.as_ref().map_or(0, ScenarioSource::bytes);
+        if found.len() == size || (bytes as u64 > bytes_max && !found.is_empty()) {
+            return Ok((found, token(filter, last)));
+        }
+        found.push(stored.snapshot(scenario));
+        last = number;
+    }
+    Ok((found, String::new()))
 }
 
 /// What is asked for, as SQL and the values in it.

@@ -1,5 +1,7 @@
 //! Runs, one row each.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use sha2::{Digest as _, Sha256};
 
@@ -37,12 +39,22 @@ impl Stored {
 pub(crate) struct New {
     pub run: Run,
     pub scenario: ScenarioSource,
+    /// The hash of its document, which the runs of a sweep share.
+    pub document_hash: Arc<str>,
     pub threads: u32,
     pub memory_bytes: u64,
 }
 
+/// What documents are kept under.
+pub(crate) fn document_hash(document: &str) -> Arc<str> {
+    hexadecimal(&Sha256::digest(document)).into()
+}
+
 /// The columns of [`Stored`].
 pub(super) const COLUMNS: &str = "number, threads, memory_bytes, sequence, last_dropped, last_event, content";
+
+/// The place of the one that holds the run itself.
+pub(super) const CONTENT: usize = 6;
 
 /// Reads a row of [`COLUMNS`].
 pub(super) fn read_row(row: &Row<'_>) -> Result<Stored, rusqlite::Error> {
@@ -53,7 +65,7 @@ pub(super) fn read_row(row: &Row<'_>) -> Result<Stored, rusqlite::Error> {
         sequence: row.get(3)?,
         last_dropped: row.get(4)?,
         last_event: row.get(5)?,
-        run: from_json(row, 6)?,
+        run: from_json(row, CONTENT)?,
     })
 }
 
@@ -95,17 +107,19 @@ pub(crate) fn scenario(connection: &Connection, number: i64) -> Result<ScenarioS
 
 /// Writes a new run down, as one that is accepted now. Its name must not be there.
 pub(crate) fn insert(writing: &Writing<'_>, new: &New) -> Result<Stored, StoreError> {
-    let New { run, scenario, threads, memory_bytes } = new;
+    let New { run, scenario, document_hash, threads, memory_bytes } = new;
     if find(writing.connection, &run.id)?.is_some() {
         return Err(ApiError::RunExists(run.id.clone()).into());
     }
-    let hash = hexadecimal(&Sha256::digest(&scenario.document));
     let created_ms = now_ms();
     let run = Run { created_ms: Some(created_ms), ..run.clone() };
     let connection = writing.connection;
-    connection
-        .prepare_cached("INSERT OR IGNORE INTO documents (hash, text) VALUES (?1, ?2)")?
-        .execute(params![hash, scenario.document])?;
+    let is_kept = connection.prepare_cached("SELECT 1 FROM documents WHERE hash = ?1")?.exists([document_hash])?;
+    if !is_kept {
+        connection
+            .prepare_cached("INSERT INTO documents (hash, text) VALUES (?1, ?2)")?
+            .execute(params![document_hash, scenario.document])?;
+    }
     let insert =
         "INSERT INTO runs (id, owner, parent, state, title, scenario_digest, result_digest, document, scenario_name,
         overrides, created_ms, threads, memory_bytes, content)
@@ -117,7 +131,7 @@ pub(crate) fn insert(writing: &Writing<'_>, new: &New) -> Result<Stored, StoreEr
         run.state.word(),
         run.title,
         run.scenario_digest,
-        hash,
+        document_hash,
         scenario.name,
         to_json(&scenario.overrides),
         created_ms,

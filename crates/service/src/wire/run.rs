@@ -63,13 +63,13 @@ pub(super) fn state(state: v1::RunState) -> Option<State> {
 
 impl From<ScenarioSource> for v1::Scenario {
     fn from(ScenarioSource { name, document, overrides }: ScenarioSource) -> Self {
-        Self { name, document, overrides }
+        Self { name, document: document.as_ref().to_owned(), overrides }
     }
 }
 
 impl From<v1::Scenario> for ScenarioSource {
     fn from(v1::Scenario { name, document, overrides }: v1::Scenario) -> Self {
-        Self { name, document, overrides }
+        Self { name, document: document.into(), overrides }
     }
 }
 

@@ -4,26 +4,29 @@ use tailback_api::v1;
 use tailback_scenario::{Diagnostics, ModelSummary, Parameter, Scenario};
 use tailback_sim::Plan;
 
+use super::status::shortened;
 use crate::models::{self, Model};
 
 /// All mistakes of a scenario, or all notes.
 pub(crate) fn diagnostics(all: &Diagnostics) -> Vec<v1::Diagnostic> {
     let describe = |diagnostic: &tailback_scenario::Diagnostic| {
         let mut told = v1::Diagnostic {
-            message: diagnostic.message.clone(),
-            help: diagnostic.help.clone().unwrap_or_default(),
-            details: diagnostic.details.clone(),
+            message: shortened(&diagnostic.message),
+            help: diagnostic.help.as_deref().map_or_else(String::new, shortened),
+            details: diagnostic.details.iter().map(|detail| shortened(detail)).collect(),
             ..v1::Diagnostic::default()
         };
         if let Some(span) = diagnostic.span {
             let (line, column) = all.position(span);
-            told.source = all.sources[span.source].name.clone();
+            told.source = shortened(&all.sources[span.source].name);
             (told.line, told.column) = (line as u32, column as u32);
             (told.start, told.end) = (span.start as u32, span.end as u32);
         }
         told
     };
-    all.list.iter().map(describe).collect()
+    let untold = (all.untold > 0).then(|| format!("and {} more mistakes", all.untold));
+    let untold = untold.map(|message| v1::Diagnostic { message, ..v1::Diagnostic::default() });
+    all.list.iter().map(describe).chain(untold).collect()
 }
 
 /// What a scenario would take, as one of so many runs.

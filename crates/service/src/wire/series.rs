@@ -11,9 +11,9 @@ pub(crate) fn artifact(Artifact { name, size, sha256, media_type }: Artifact) ->
     v1::Artifact { name, size, sha256, media_type }
 }
 
-/// Some rows of a column of a table.
-pub(crate) fn column(table: &Table, index: usize, rows: &[&Vec<Cell>]) -> v1::Column {
-    let cells = || rows.iter().map(|row| &row[index]);
+/// A column of a table.
+pub(crate) fn column(table: &Table, index: usize) -> v1::Column {
+    let cells = || table.rows.iter().map(|row| &row[index]);
     let empty = (0u32..).zip(cells()).filter(|(_, cell)| **cell == Cell::Empty).map(|(row, _)| row).collect();
     let values = match table.columns[index].kind {
         Kind::Integer => {

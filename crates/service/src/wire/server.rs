@@ -34,5 +34,9 @@ pub(crate) fn limits(found: &Limits) -> v1::ServerLimits {
         samples_kept_max: found.samples_kept_max,
         sample_interval: milliseconds(found.sample_interval_ms),
         checkpoint_interval: milliseconds(found.checkpoint_interval_ms),
+        listed_nodes_max: found.listed_nodes_max,
+        answer_bytes_max: found.answer_bytes_max,
+        check_time_max: seconds(found.check_s_max),
+        reads_max: found.reads_max,
     }
 }

@@ -83,8 +83,8 @@ fn metadata(error: &ApiError) -> Vec<(&'static str, String)> {
         ApiError::PartOfSweep { run, parent } => vec![("run", run.clone()), ("parent", parent.clone())],
         ApiError::QueueFull { allowed, asked } => numbers("queue_max", *allowed, *asked),
         ApiError::LimitExceeded { limit, allowed, asked } => numbers(limit_field(*limit), *allowed, *asked),
-        ApiError::TooManyStreams { allowed, .. } => {
-            vec![("limit", "streams_max".to_owned()), ("allowed", allowed.to_string())]
+        ApiError::TooManyStreams { limit, allowed, .. } => {
+            vec![("limit", (*limit).to_owned()), ("allowed", allowed.to_string())]
         }
         ApiError::SequenceGone { run, oldest, latest } => {
             vec![("run", run.clone()), ("oldest", oldest.to_string()), ("latest", latest.to_string())]
@@ -114,6 +114,9 @@ fn limit_field(limit: Limit) -> &'static str {
         Limit::ArtifactBytes => "artifact_bytes_max",
         Limit::SweepRuns => "sweep_runs_max",
         Limit::ScenarioBytes => "scenario_bytes_max",
+        Limit::ListedNodes => "listed_nodes_max",
+        Limit::AnswerBytes => "answer_bytes_max",
+        Limit::CheckTime => "check_time_max",
     }
 }
 
@@ -140,8 +143,8 @@ fn numbers(limit: &str, allowed: u64, asked: u64) -> Vec<(&'static str, String)>
     vec![("limit", limit.to_owned()), ("allowed", allowed.to_string()), ("asked", asked.to_string())]
 }
 
-/// Not more than fits into a status.
-fn shortened(text: &str) -> String {
+/// Not more than fits into a status, or than anybody reads of one sentence.
+pub(super) fn shortened(text: &str) -> String {
     if text.len() <= TEXT_MAX {
         return text.to_owned();
     }

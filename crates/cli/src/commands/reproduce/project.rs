@@ -48,9 +48,10 @@ impl Project {
     pub fn new(entry: Entry, scale: Scale, out: &Path, notes: &mut Notes) -> Result<Self, Complaint> {
         let path = folder(out, &entry.group, &entry.name, scale);
         let experiment = entry.figure.experiment(scale);
-        let runs = experiment.runs(&entry.scenario);
-        let points = runs.iter().map(|run| (run.point, run.seed)).collect();
-        let tasks = runs.into_iter().map(|run| Task::new(run.document, notes)).collect::<Result<Vec<_>, _>>()?;
+        let base = experiment.base(&entry.scenario);
+        let runs = experiment.sweep.runs(&base);
+        let tasks = runs.map(|run| Task::new(run.document, notes)).collect::<Result<Vec<_>, _>>()?;
+        let points = (0..tasks.len()).map(|run| experiment.sweep.place(run)).collect();
         let times = std::fs::read(path.join(TIMES)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Ok(Self {
             directory: Directory::at(&path)?,

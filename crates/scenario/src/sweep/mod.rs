@@ -1,11 +1,11 @@
 //! Many runs of one scenario: values laid over it, one after the other.
 
+mod reading;
+
 use crate::decimal::Decimal;
-use crate::diagnostic::{Diagnostic, Span};
 use crate::document::Document;
-use crate::print::inline;
-use crate::reader::{Reading, TableReader};
-use crate::tree::{Entry, Item, Node, Table};
+pub(crate) use reading::read_sweep;
+pub use reading::{assignments, axes, seeds, sweep, variants};
 
 /// What is varied.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,6 +71,12 @@ pub struct SweepRun {
 
 /// More runs, and more values of one path, than anybody waits for.
 const RUNS_MAX: usize = 100_000;
+/// More paths, and more variants, than anybody can tell apart.
+const AXES_MAX: usize = 64;
+const VARIANTS_MAX: usize = 1024;
+/// The most bytes of a value, and of what a variant sets: each point has a copy.
+const VALUE_BYTES_MAX: usize = 4096;
+const VARIANT_BYTES_MAX: usize = 16_384;
 /// More seeds than anybody waits for.
 pub const SEEDS_MAX: u64 = 10_000;
 
@@ -104,6 +110,18 @@ impl Sweep {
     /// anybody waits for.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
+        let counts = [(self.axes.len(), AXES_MAX, "axes"), (self.variants.len(), VARIANTS_MAX, "variants")];
+        if let Some((count, limit, what)) = counts.into_iter().find(|(count, limit, _)| count > limit) {
+            return Some(format!("the sweep has {count} {what}, the limit is {limit}"));
+        }
+        if let Some(bytes) = self.values().map(String::len).find(|&bytes| bytes > VALUE_BYTES_MAX) {
+            return Some(format!("a value has {bytes} bytes, the limit is {VALUE_BYTES_MAX}"));
+        }
+        let bytes = |variant: &Variant| variant.assignments.iter().map(String::len).sum::<usize>();
+        if let Some(variant) = self.variants.iter().find(|&variant| bytes(variant) > VARIANT_BYTES_MAX) {
+            let (name, bytes) = (&variant.name, bytes(variant));
+            return Some(format!("variant \"{name}\" sets {bytes} bytes, the limit is {VARIANT_BYTES_MAX}"));
+        }
         let paths = || self.axes.iter().map(|axis| axis.path.as_str());
         let twice = paths().enumerate().find(|&(place, path)| paths().take(place).any(|before| before == path));
         if let Some((_, path)) = twice {
@@ -115,14 +133,29 @@ impl Sweep {
                 return Some(format!("`{path}` is varied, and variant \"{name}\" sets `{set}`"));
             }
         }
-        let others = [self.variants.len().max(1), self.runs_per_point()];
-        let mut counts = self.axes.iter().map(|axis| axis.values.len()).chain(others);
-        let runs = counts.try_fold(1usize, usize::checked_mul);
-        match runs {
+        match self.run_count() {
             Some(runs) if runs <= RUNS_MAX => None,
             Some(runs) => Some(format!("the sweep has {runs} runs, the limit is {RUNS_MAX}")),
             None => Some(format!("the sweep has more runs than can be counted, the limit is {RUNS_MAX}")),
         }
+    }
+
+    fn values(&self) -> impl Iterator<Item = &String> {
+        self.axes.iter().flat_map(|axis| &axis.values)
+    }
+
+    /// How many runs there are, found out without making any; `None` if they cannot be counted.
+    #[must_use]
+    pub fn run_count(&self) -> Option<usize> {
+        let others = [self.variants.len().max(1), self.runs_per_point()];
+        let mut counts = self.axes.iter().map(|axis| axis.values.len()).chain(others);
+        counts.try_fold(1usize, usize::checked_mul)
+    }
+
+    /// The place of a run's point among all points, and that of its seed among those of the point.
+    #[must_use]
+    pub fn place(&self, run: usize) -> (usize, usize) {
+        (run / self.runs_per_point(), run % self.runs_per_point())
     }
 
     /// How many runs there are for each point.
@@ -131,30 +164,26 @@ impl Sweep {
         self.seeds.len().max(1)
     }
 
-    /// All runs, point by point, as overrides laid over `base`.
-    #[must_use]
-    pub fn runs(&self, base: &Document) -> Vec<SweepRun> {
-        let seeds: Vec<Option<u64>> = match self.seeds.as_slice() {
-            [] => vec![None],
-            seeds => seeds.iter().copied().map(Some).collect(),
-        };
-        let mut runs = Vec::new();
-        for (point, what) in self.points().into_iter().enumerate() {
-            let variant = format!("variant \"{}\":", what.variant);
-            let set = what.assignments.into_iter().map(|assignment| (variant.as_str(), assignment));
-            let origins = self.axes.iter().map(|axis| axis.origin);
-            let settings = what.settings.iter().map(|(path, value)| format!("{path}={value}"));
-            let varied: Vec<(&str, String)> = set.chain(origins.zip(settings)).collect();
-            let lay_over = |document: Document, (origin, set): &(&str, String)| document.with_from(origin, set);
-            let document = varied.iter().fold(base.clone(), lay_over);
-            let varied: Vec<String> = varied.into_iter().map(|(_, set)| set).collect();
-            runs.extend(seeds.iter().enumerate().map(|(seed, number)| {
-                let seeded = number.map(|number| format!("seed={number}"));
-                let document = seeded.iter().fold(document.clone(), |document, set| document.with(set));
-                SweepRun { point, seed, overrides: varied.iter().cloned().chain(seeded).collect(), document }
-            }));
-        }
-        runs
+    /// All runs, point by point, as overrides laid over `base`. Each is made when it is asked for.
+    pub fn runs<'s>(&'s self, base: &'s Document) -> impl Iterator<Item = SweepRun> + 's {
+        self.points().into_iter().enumerate().flat_map(move |(point, what)| self.runs_of(point, what, base))
+    }
+
+    /// The runs of a point, one for each seed.
+    fn runs_of<'s>(&'s self, index: usize, point: Point, base: &Document) -> impl Iterator<Item = SweepRun> + 's {
+        let variant = format!("variant \"{}\":", point.variant);
+        let set = point.assignments.into_iter().map(|assignment| (variant.as_str(), assignment));
+        let origins = self.axes.iter().map(|axis| axis.origin);
+        let settings = point.settings.iter().map(|(path, value)| format!("{path}={value}"));
+        let varied: Vec<(&str, String)> = set.chain(origins.zip(settings)).collect();
+        let lay_over = |document: Document, (origin, set): &(&str, String)| document.with_from(origin, set);
+        let document = varied.iter().fold(base.clone(), lay_over);
+        let varied: Vec<String> = varied.into_iter().map(|(_, set)| set).collect();
+        (0..self.runs_per_point()).map(move |seed| {
+            let seeded = self.seeds.get(seed).map(|number| format!("seed={number}"));
+            let document = seeded.iter().fold(document.clone(), |document, set| document.with(set));
+            SweepRun { point: index, seed, overrides: varied.iter().cloned().chain(seeded).collect(), document }
+        })
     }
 
     /// The axis of offered load, if there is one: along it a curve may end when it is saturated.
@@ -224,137 +253,6 @@ fn range(text: &str) -> Option<Result<Vec<String>, String>> {
     }
     let numbers = (0..=(last - first) / step).map(|index| Decimal { units: first + index * step, places }.to_string());
     Some(Ok(numbers.collect()))
-}
-
-/// Reads `[sweep]`.
-pub(crate) fn read_sweep(document: &Document) -> (Option<Sweep>, Vec<Diagnostic>) {
-    let mut reading = Reading::default();
-    let sweep = match document.root.get("sweep") {
-        Some(entry) => sweep(&entry.node, &mut reading),
-        None => Sweep { seeds: Vec::new(), stop_when_saturated: true, ..Sweep::default() },
-    };
-    (Some(sweep), reading.diagnostics)
-}
-
-/// Reads what is varied: `over`, `variant`, `seeds` and `stop_when_saturated`.
-pub fn sweep(node: &Node, reading: &mut Reading) -> Sweep {
-    let sweep = read(node, reading);
-    if let Some(problem) = sweep.problem() {
-        reading.blame(Diagnostic::at(node.span, problem));
-    }
-    sweep
-}
-
-fn read(node: &Node, reading: &mut Reading) -> Sweep {
-    let mut table = TableReader::of(node, "sweep".to_owned(), reading);
-    let seeds = table.take("seeds").map_or_else(Vec::new, |entry| seeds(&entry.node, reading));
-    let axes = table.take("over").map_or_else(Vec::new, |entry| axes(&entry.node, reading));
-    let variants = table.take("variant").map_or_else(Vec::new, |entry| variants(&entry.node, reading));
-    let stop_when_saturated = match table.take("stop_when_saturated").map(|entry| &entry.node) {
-        None => true,
-        Some(Node { item: Item::Flag(flag), .. }) => *flag,
-        Some(node) => {
-            reading.mismatch(node, "sweep.stop_when_saturated", "true or false");
-            true
-        }
-    };
-    table.finish(reading);
-    Sweep { seeds, axes, variants, stop_when_saturated }
-}
-
-/// Reads a number of seeds, or the seeds.
-pub fn seeds(node: &Node, reading: &mut Reading) -> Vec<u64> {
-    let seed = |node: &Node| match node.item {
-        Item::Integer(seed) if (0..=i128::from(i64::MAX)).contains(&seed) => Some(seed as u64),
-        _ => None,
-    };
-    let seeds = match &node.item {
-        Item::Integer(count) if (1..=i128::from(SEEDS_MAX)).contains(count) => Some((1..=*count as u64).collect()),
-        Item::List(list) if !list.is_empty() => list.iter().map(seed).collect(),
-        _ => None,
-    };
-    seeds.unwrap_or_else(|| {
-        reading.mismatch(node, "seeds", "a number of seeds from 1 on, or a list of seeds");
-        Vec::new()
-    })
-}
-
-/// Reads paths and the values that they take. Keys may be whole paths in quotes, or tables in tables.
-pub fn axes(node: &Node, reading: &mut Reading) -> Vec<Axis> {
-    let mut axes = Vec::new();
-    read_axes(node, "", &mut axes, reading);
-    axes
-}
-
-fn read_axes(node: &Node, path: &str, axes: &mut Vec<Axis>, reading: &mut Reading) {
-    let Item::Table(table) = &node.item else {
-        let values = match &node.item {
-            Item::List(list) if !list.is_empty() => Ok(list.iter().map(|node| inline(&node.item)).collect()),
-            Item::Text(text) => match range(text) {
-                Some(range) => range,
-                None => Err(format!("`{text}` is neither a list nor a range a..b/step")),
-            },
-            _ => Err(format!("`over.{path}` is a list of values or a range \"a..b/step\"")),
-        };
-        match values {
-            Ok(values) => axes.push(Axis { path: path.to_owned(), values, origin: SECTION }),
-            Err(message) => reading.blame(Diagnostic::at(node.span, message)),
-        }
-        return;
-    };
-    for entry in &table.0 {
-        let inner = if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
-        read_axes(&entry.node, &inner, axes, reading);
-    }
-}
-
-/// Reads overrides with names.
-pub fn variants(node: &Node, reading: &mut Reading) -> Vec<Variant> {
-    let Item::List(list) = &node.item else {
-        reading.mismatch(node, "variant", "a list of tables with a `name` and what it would `set`");
-        return Vec::new();
-    };
-    let mut variants: Vec<Variant> = Vec::new();
-    for node in list {
-        let mut table = TableReader::of(node, "sweep.variant".to_owned(), reading);
-        let name = table.text("name", reading);
-        let assignments = table.take("set").map_or_else(Vec::new, |entry| assignments(&entry.node, reading));
-        let span = table.span;
-        table.finish(reading);
-        match name {
-            Some((name, span)) if variants.iter().any(|variant| variant.name == name) => {
-                reading.blame(Diagnostic::at(span, format!("two variants are called \"{name}\"")));
-            }
-            Some((name, _)) => variants.push(Variant { name: name.to_owned(), assignments }),
-            None => reading.blame(missing_name(span)),
-        }
-    }
-    variants
-}
-
-fn missing_name(span: Span) -> Diagnostic {
-    Diagnostic::at(span, "a variant has no name").help("add `name = \"…\"`: curves are told apart by it")
-}
-
-/// Reads overrides from a table: keys may be whole paths in quotes, or tables in tables.
-pub fn assignments(node: &Node, reading: &mut Reading) -> Vec<String> {
-    let mut assignments = Vec::new();
-    read_assignments(node, "", &mut assignments, reading);
-    assignments
-}
-
-fn read_assignments(node: &Node, path: &str, assignments: &mut Vec<String>, reading: &mut Reading) {
-    let Item::Table(Table(entries)) = &node.item else {
-        reading.mismatch(node, "set", "a table of paths and values");
-        return;
-    };
-    for Entry { key, node, .. } in entries {
-        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        match &node.item {
-            Item::Table(table) if !table.0.is_empty() => read_assignments(node, &path, assignments, reading),
-            item => assignments.push(format!("{path}={}", inline(item))),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,66 @@
+//! How much a scenario may ask of whoever reads it: looked at before the work that it bounds.
+
+use std::fmt;
+
+use tailback_topology::NODES_MAX;
+
+/// How much a scenario may ask of whoever reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Nodes of the network, and routers.
+    pub nodes: u64,
+    /// Nodes that sets and patterns list one by one, counted each time that one is read. Nodes that follow each other, as in
+    /// `"all"` and `"0..64"`, are not listed.
+    pub listed_nodes: u64,
+}
+
+impl Default for Bounds {
+    /// What a machine of one's own can be asked for.
+    fn default() -> Self {
+        Self { nodes: NODES_MAX, listed_nodes: 1 << 28 }
+    }
+}
+
+/// What a scenario may ask for too much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounded {
+    /// Nodes of the network.
+    Nodes,
+    /// Routers of the network.
+    Routers,
+    /// Nodes that are listed one by one.
+    ListedNodes,
+}
+
+impl fmt::Display for Bounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nodes => "nodes",
+            Self::Routers => "routers",
+            Self::ListedNodes => "nodes listed one by one",
+        })
+    }
+}
+
+/// A bound that a scenario has exceeded: what comes behind it was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Excess {
+    /// What there is too much of.
+    pub what: Bounded,
+    /// How much the scenario asks for, as far as it was read.
+    pub asked: u64,
+    /// How much it may.
+    pub allowed: u64,
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, asked, allowed } = self;
+        match what {
+            Bounded::Nodes | Bounded::Routers => write!(f, "the network has {asked} {what}, the limit is {allowed}"),
+            Bounded::ListedNodes => {
+                write!(f, "sets and patterns have {asked} {what} so far, the limit is {allowed}")
+            }
+        }
+    }
+}

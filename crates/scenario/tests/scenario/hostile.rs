@@ -1,0 +1,150 @@
+//! Texts that ask for more than anybody has: they are refused before the work is done, with the number.
+//!
+//! A text that got through would take gigabytes, or longer than a test may run.
+
+use std::fmt::Write as _;
+
+use tailback_scenario::{Axis, Bounded, Bounds, Diagnostics, Document, Excess, Sweep, Variant};
+
+use crate::SMALL;
+
+/// A section with so many lines.
+fn section(head: &str, lines: usize, line: impl Fn(usize) -> String) -> String {
+    let mut text = format!("{SMALL}{head}\n");
+    (0..lines).for_each(|index| writeln!(text, "{}", line(index)).expect("a text takes everything"));
+    text
+}
+
+/// What a service allows, about.
+const BOUNDS: Bounds = Bounds { nodes: 1000, listed_nodes: 1000 };
+
+fn refuse(text: &str, overrides: &[&str]) -> Diagnostics {
+    let document = overrides.iter().fold(Document::read("test.toml", text), |document, set| document.with(set));
+    match document.resolve_within(BOUNDS) {
+        Ok(_) => panic!("it was accepted"),
+        Err(refused) => refused,
+    }
+}
+
+fn excess(text: &str, overrides: &[&str]) -> (Bounded, u64) {
+    let Excess { what, asked, allowed } = refuse(text, overrides).excess.expect("it asks for too much");
+    assert_eq!(allowed, 1000);
+    (what, asked)
+}
+
+#[test]
+fn large_networks_are_counted_and_not_built() {
+    let tree =
+        "routing = \"nearest-common-ancestor\"\n[topology.k-ary-n-tree]\nk = 128\nn = 4\n[[traffic]]\nload = 0.1\n";
+    assert_eq!(excess(tree, &[]), (Bounded::Nodes, 1 << 28));
+    let said = refuse(tree, &[]).to_string();
+    assert_eq!(said, "test.toml:2:2: the network has 268435456 nodes, the limit is 1000");
+    // A network of few nodes can have many routers.
+    let wide = "routing = \"nearest-common-ancestor\"\n[topology.fat-tree]\nchildren = [2, 1, 1, 1]\n\
+                parents = [200, 200, 200]\nparallel = [1, 1, 1]\n[[traffic]]\nload = 0.1\n";
+    assert_eq!(excess(wide, &[]), (Bounded::Routers, 8_040_201));
+    assert!(Document::read("test.toml", SMALL).resolve_within(BOUNDS).is_ok());
+}
+
+#[test]
+fn sets_of_nodes_are_listed_so_often_and_no_more() {
+    // Nodes that follow each other cost nothing, however often they are named.
+    let many = section("[nodes]", 1000, |index| format!("s{index} = \"all\""));
+    assert!(Document::read("test.toml", &many).resolve_within(BOUNDS).is_ok());
+    for set in [
+        "{ random = 2, outside = { any = [\"all\", \"0..2\"] } }",
+        "{ outside = { outside = { outside = { outside = [1] } } } }",
+        "{ any = [\"gaps\", \"gaps\", \"gaps\", \"gaps\"] }",
+        "{ groups = [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8] }",
+    ] {
+        let sets = section("[nodes]\ngaps = { outside = [3] }", 16, |index| format!("s{index} = {set}"));
+        assert_eq!(excess(&sets, &[]).0, Bounded::ListedNodes, "{set}");
+    }
+    // So do flows, phases and patterns that have a destination for each node.
+    let phases = (1..20).map(|index| format!("{{ from = {index}, load = 0.1 }}")).collect::<Vec<_>>().join(", ");
+    let permutation = ["traffic.pattern=permutation".to_owned(), format!("traffic.phases=[{phases}]")];
+    assert_eq!(excess(SMALL, &permutation.each_ref().map(String::as_str)).0, Bounded::ListedNodes);
+    let flows = "\n[[traffic]]\nload = 0\nfrom = \"gaps\"\n".repeat(20);
+    let gaps = format!("{SMALL}{flows}[nodes]\ngaps = {{ outside = [3] }}\n");
+    assert_eq!(excess(&gaps, &[]).0, Bounded::ListedNodes);
+}
+
+#[test]
+fn sets_phases_and_titles_are_so_many_and_no_longer() {
+    let sets = section("[nodes]", 2000, |index| format!("s{index} = [1]"));
+    let said = refuse(&sets, &[]).to_string();
+    assert!(said.contains("there are 2000 sets of nodes, the limit is 1024"), "{said}");
+    let phases = (1..2000).map(|index| format!("{{ from = {index}, load = 0.1 }}")).collect::<Vec<_>>().join(", ");
+    let said = refuse(SMALL, &[&format!("traffic.phases=[{phases}]")]).to_string();
+    assert!(said.contains("there are 1999 phases, the limit is 1024"), "{said}");
+    let said = refuse(SMALL, &[&format!("title={}", "é".repeat(251))]).to_string();
+    assert!(said.contains("the title has 251 characters, the limit is 250"), "{said}");
+}
+
+#[test]
+fn paths_are_so_deep_and_no_deeper() {
+    let path = vec!["a"; 8001].join(".");
+    for document in [Document::read("test.toml", SMALL).with(&format!("{path}=1")), {
+        let axis = Axis { path: path.clone(), values: vec!["1".to_owned()], origin: "--over" };
+        let sweep = Sweep { axes: vec![axis], ..Sweep::default() };
+        let base = Document::read("test.toml", SMALL);
+        sweep.runs(&base).next().expect("there is one").document
+    }] {
+        let said = document.resolve().expect_err("it is too deep").to_string();
+        assert!(said.contains("the path has 8001 keys, the limit is 32"), "{}", &said[said.len() - 200..]);
+    }
+    for deep in [format!("{path} = 1\n{SMALL}"), format!("{SMALL}[{path}]\n"), format!("x = {}\n", "[".repeat(9000))] {
+        assert!(Document::read("test.toml", &deep).resolve().is_err());
+    }
+}
+
+#[test]
+fn overrides_set_so_much_and_no_more() {
+    // A value for each element of a list, many times over.
+    let flows = "\n[[traffic]]\nload = 0\n".repeat(1000);
+    let value = format!("traffic.from=[{}]", vec!["1"; 10_000].join(", "));
+    let said = refuse(&format!("{SMALL}{flows}"), &[&value]).to_string();
+    assert!(said.contains("the limit is 1048576"), "{}", &said[..200]);
+}
+
+#[test]
+fn sweeps_are_counted_and_not_made() {
+    let axis = |path: &str, count: usize| Axis {
+        path: path.to_owned(),
+        values: (0..count).map(|value| value.to_string()).collect(),
+        origin: "--over",
+    };
+    let axes = |count: usize, values: usize| (0..count).map(|index| axis(&format!("a{index}"), values)).collect();
+    let set = |bytes: usize| vec![Variant { name: "x".to_owned(), assignments: vec!["a".repeat(bytes)] }];
+    let variants = |count: usize| {
+        (0..count).map(|index| Variant { name: index.to_string(), assignments: Vec::new() }).collect::<Vec<_>>()
+    };
+    for (sweep, problem) in [
+        (Sweep { axes: axes(5, 65_536), ..Sweep::default() }, "more runs than can be counted"),
+        (Sweep { axes: axes(3, 100), ..Sweep::default() }, "the sweep has 1000000 runs, the limit is 100000"),
+        (Sweep { axes: axes(65, 1), ..Sweep::default() }, "the sweep has 65 axes, the limit is 64"),
+        (Sweep { variants: variants(1025), ..Sweep::default() }, "the sweep has 1025 variants, the limit is 1024"),
+        (Sweep { variants: set(20_000), ..Sweep::default() }, "sets 20000 bytes, the limit is 16384"),
+        (
+            Sweep { axes: vec![Axis { values: vec!["1".repeat(5000)], ..axis("a", 1) }], ..Sweep::default() },
+            "a value has 5000 bytes, the limit is 4096",
+        ),
+    ] {
+        let told = sweep.problem().unwrap_or_default();
+        assert!(told.contains(problem), "{told:?} and not {problem:?}");
+    }
+    let many = section("[sweep.over]", 5000, |index| format!("a{index} = \"1..99999\""));
+    let said = Document::read("test.toml", &many).sweep().expect_err("they are too many").to_string();
+    assert!(said.contains("the sweep has 9999800001 runs, the limit is 100000"), "{said}");
+}
+
+#[test]
+fn of_many_mistakes_the_first_are_told() {
+    let keys = section("[router]", 100_000, |index| format!("k{index} = 1"));
+    for (text, mistakes) in [(keys.as_str(), 100_000), (&"= \n".repeat(300_000), 300_000)] {
+        let refused = refuse(text, &[]);
+        assert_eq!(refused.list.len(), 100);
+        assert!(refused.untold + refused.list.len() >= mistakes, "{}", refused.untold);
+        assert!(refused.to_string().ends_with("more"));
+    }
+}
