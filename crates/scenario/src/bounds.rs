@@ -12,12 +12,14 @@ pub struct Bounds {
     /// Nodes that sets and patterns list one by one, counted each time that one is read. Nodes that follow each other, as in
     /// `"all"` and `"0..64"`, are not listed.
     pub listed_nodes: u64,
+    /// Pairs of groups of a dragonfly: routing keeps the links between each two.
+    pub group_pairs: u64,
 }
 
 impl Default for Bounds {
     /// What a machine of one's own can be asked for.
     fn default() -> Self {
-        Self { nodes: NODES_MAX, listed_nodes: 1 << 28 }
+        Self { nodes: NODES_MAX, listed_nodes: 1 << 28, group_pairs: 1 << 28 }
     }
 }
 
@@ -30,6 +32,8 @@ pub enum Bounded {
     Routers,
     /// Nodes that are listed one by one.
     ListedNodes,
+    /// Pairs of groups of a dragonfly.
+    GroupPairs,
 }
 
 impl fmt::Display for Bounded {
@@ -38,6 +42,7 @@ impl fmt::Display for Bounded {
             Self::Nodes => "nodes",
             Self::Routers => "routers",
             Self::ListedNodes => "nodes listed one by one",
+            Self::GroupPairs => "pairs of groups",
         })
     }
 }
@@ -57,7 +62,9 @@ impl fmt::Display for Excess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, asked, allowed } = self;
         match what {
-            Bounded::Nodes | Bounded::Routers => write!(f, "the network has {asked} {what}, the limit is {allowed}"),
+            Bounded::Nodes | Bounded::Routers | Bounded::GroupPairs => {
+                write!(f, "the network has {asked} {what}, the limit is {allowed}")
+            }
             Bounded::ListedNodes => {
                 write!(f, "sets and patterns have {asked} {what} so far, the limit is {allowed}")
             }

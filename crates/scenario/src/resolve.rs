@@ -307,6 +307,10 @@ impl Resolver<'_> {
         let node = self.required(root, "routing", "a line such as `routing = \"minimal\"`")?;
         let (choice, resolved) = read_choice(node, "routing", "routing", ROUTINGS, context, self.reading)?;
         root.resolved.put("routing", resolved);
+        if let Some((groups, _)) = topology.and_then(|topology| topology.built.node_groups()) {
+            let (pairs, allowed) = (u64::from(groups).pow(2), self.reading.bounds.group_pairs);
+            self.reading.bound(node.span, Bounded::GroupPairs, pairs, allowed)?;
+        }
         let built = (choice.model.build)(&topology?.built, &choice.values);
         self.chosen(&choice, built, "routing")
     }

@@ -71,6 +71,7 @@ pub(crate) enum Limit {
     SweepRuns,
     ScenarioBytes,
     ListedNodes,
+    GroupPairs,
     AnswerBytes,
     CheckTime,
 }
@@ -87,6 +88,7 @@ impl Limit {
             Self::SweepRuns => "runs in a sweep",
             Self::ScenarioBytes => "bytes of scenario",
             Self::ListedNodes => "nodes listed one by one",
+            Self::GroupPairs => "pairs of groups",
             Self::AnswerBytes => "bytes of answer",
             Self::CheckTime => "seconds of checking",
         }
@@ -100,6 +102,7 @@ impl ApiError {
         let limit = match what {
             Bounded::Nodes | Bounded::Routers => Limit::Nodes,
             Bounded::ListedNodes => Limit::ListedNodes,
+            Bounded::GroupPairs => Limit::GroupPairs,
         };
         Self::LimitExceeded { limit, allowed, asked }
     }

@@ -21,6 +21,8 @@ pub struct Limits {
     pub nodes_max: u32,
     /// Nodes that the sets and patterns of a scenario list one by one.
     pub listed_nodes_max: u64,
+    /// Pairs of groups of a dragonfly: routing keeps the links between each two.
+    pub group_pairs_max: u64,
     /// Bytes of memory of all runs together, by their estimates.
     pub memory_bytes_max: u64,
     /// Seconds of wall time of a run.
@@ -78,6 +80,7 @@ impl Default for Limits {
             threads_max: cores,
             nodes_max: 2_000_000,
             listed_nodes_max: 4_000_000,
+            group_pairs_max: 1_500_000,
             memory_bytes_max: 8 << 30,
             wall_time_s_max: 24 * 3600,
             artifact_bytes_max: 1 << 30,
@@ -118,7 +121,8 @@ impl Limits {
 
     /// How much a scenario may ask for.
     pub(crate) fn bounds(&self) -> Bounds {
-        Bounds { nodes: self.nodes_max.into(), listed_nodes: self.listed_nodes_max }
+        let Self { nodes_max, listed_nodes_max: listed_nodes, group_pairs_max: group_pairs, .. } = *self;
+        Bounds { nodes: nodes_max.into(), listed_nodes, group_pairs }
     }
 
     pub(crate) fn check_time(&self) -> Duration {

@@ -16,7 +16,7 @@ fn section(head: &str, lines: usize, line: impl Fn(usize) -> String) -> String {
 }
 
 /// What a service allows, about.
-const BOUNDS: Bounds = Bounds { nodes: 1000, listed_nodes: 1000 };
+const BOUNDS: Bounds = Bounds { nodes: 1000, listed_nodes: 1000, group_pairs: 1000 };
 
 fn refuse(text: &str, overrides: &[&str]) -> Diagnostics {
     let document = overrides.iter().fold(Document::read("test.toml", text), |document, set| document.with(set));
@@ -43,6 +43,11 @@ fn large_networks_are_counted_and_not_built() {
     let wide = "routing = \"nearest-common-ancestor\"\n[topology.fat-tree]\nchildren = [2, 1, 1, 1]\n\
                 parents = [200, 200, 200]\nparallel = [1, 1, 1]\n[[traffic]]\nload = 0.1\n";
     assert_eq!(excess(wide, &[]), (Bounded::Routers, 8_040_201));
+    // And few of both many groups, with links between each two.
+    assert_eq!(
+        excess(SMALL, &["topology.dragonfly={ p = 1, a = 2, h = 100, g = 201 }"]),
+        (Bounded::GroupPairs, 40_401)
+    );
     assert!(Document::read("test.toml", SMALL).resolve_within(BOUNDS).is_ok());
 }
 

@@ -35,6 +35,7 @@ pub(crate) fn limits(found: &Limits) -> v1::ServerLimits {
         sample_interval: milliseconds(found.sample_interval_ms),
         checkpoint_interval: milliseconds(found.checkpoint_interval_ms),
         listed_nodes_max: found.listed_nodes_max,
+        group_pairs_max: found.group_pairs_max,
         answer_bytes_max: found.answer_bytes_max,
         check_time_max: seconds(found.check_s_max),
         reads_max: found.reads_max,

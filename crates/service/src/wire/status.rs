@@ -115,6 +115,7 @@ fn limit_field(limit: Limit) -> &'static str {
         Limit::SweepRuns => "sweep_runs_max",
         Limit::ScenarioBytes => "scenario_bytes_max",
         Limit::ListedNodes => "listed_nodes_max",
+        Limit::GroupPairs => "group_pairs_max",
         Limit::AnswerBytes => "answer_bytes_max",
         Limit::CheckTime => "check_time_max",
     }

@@ -4,6 +4,7 @@ mod access;
 mod creating;
 mod faults;
 mod harness;
+mod hostile;
 mod migration;
 mod models;
 mod recovery;
