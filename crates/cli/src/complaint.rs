@@ -6,7 +6,7 @@ use miette::Severity;
 use tailback_scenario::Diagnostics;
 use tailback_sim::Failure;
 
-use crate::output::count;
+use crate::output::{count, tell_line, tell_tamed};
 use crate::rendering::render;
 
 /// Why a command ended early.
@@ -36,30 +36,30 @@ impl Complaint {
         match self {
             Self::Mistakes(diagnostics) => {
                 for mistake in &diagnostics.list {
-                    eprint!("{}", render(diagnostics, mistake, Severity::Error));
+                    tell_tamed(&render(diagnostics, mistake, Severity::Error));
                 }
                 let mistakes = diagnostics.list.len() + diagnostics.untold;
                 let shown = match diagnostics.untold {
                     0 => String::new(),
                     _ => format!(", of which {} are shown", diagnostics.list.len()),
                 };
-                eprintln!("{}{shown}; nothing was run or written", count(mistakes as u32, "mistake"));
+                tell_line!("{}{shown}; nothing was run or written", count(mistakes as u32, "mistake"));
                 ExitCode::from(2)
             }
             Self::BadInput(message, help) => {
-                eprintln!("error: {message}");
+                tell_line!("error: {message}");
                 if let Some(help) = help {
-                    eprintln!("  help: {help}");
+                    tell_line!("  help: {help}");
                 }
                 ExitCode::from(2)
             }
             Self::Failed(message, details) => {
-                eprintln!("error: {message}");
-                details.iter().for_each(|detail| eprintln!("  {detail}"));
+                tell_line!("error: {message}");
+                details.iter().for_each(|detail| tell_line!("  {detail}"));
                 ExitCode::FAILURE
             }
             Self::Interrupted(message) => {
-                eprintln!("{message}");
+                tell_line!("{message}");
                 ExitCode::from(130)
             }
         }

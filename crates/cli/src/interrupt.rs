@@ -1,5 +1,6 @@
 //! Ctrl-C.
 
+use crate::output::tell_line;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -11,7 +12,7 @@ pub fn listen() {
         if ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("stopping; press Ctrl-C again to stop at once");
+        tell_line!("stopping; press Ctrl-C again to stop at once");
     });
 }
 

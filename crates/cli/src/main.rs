@@ -26,9 +26,18 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command};
+use crate::output::tell;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() => {
+            tell(format_args!("{}", error.render()));
+            return ExitCode::from(2);
+        }
+        // Somebody has asked for help.
+        Err(error) => error.exit(),
+    };
     let outcome = match &arguments.command {
         Command::Run(arguments) => commands::run::run(arguments),
         Command::Sweep(arguments) => commands::sweep::run(arguments),

@@ -1,7 +1,12 @@
-//! Standard output, which is for results.
+//! What is printed: results to standard output, everything else to standard error.
+//!
+//! **The invariant it keeps:** whatever a scenario, a file name or a server says, a terminal is shown it and obeys none of
+//! it. All printing goes through here.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
+use std::sync::Arc;
 
 /// Prints to standard output, as `print!` does.
 macro_rules! say {
@@ -17,16 +22,85 @@ macro_rules! say_line {
     };
 }
 
-pub(crate) use {say, say_line};
+/// Prints a line to standard error, as `eprintln!` does.
+macro_rules! tell_line {
+    ($($what:tt)*) => {
+        crate::output::tell(format_args!("{}\n", format_args!($($what)*)))
+    };
+}
+
+pub(crate) use {say, say_line, tell_line};
 
 /// Prints. Where nobody listens any more, as behind `| head`, there is nothing to say and nothing wrong.
 pub fn print(what: fmt::Arguments<'_>) {
-    match io::stdout().lock().write_fmt(what) {
+    match io::stdout().lock().write_all(tame(&what.to_string()).as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            eprintln!("error: cannot write to standard output: {error}");
+            tell_line!("error: cannot write to standard output: {error}");
             std::process::exit(1);
         }
         _ => {}
+    }
+}
+
+/// Tells on standard error. Where that cannot be written to, there is nobody to be told.
+pub fn tell(what: fmt::Arguments<'_>) {
+    tell_tamed(&tame(&what.to_string()));
+}
+
+/// The same for what is tame and has colours.
+pub fn tell_tamed(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// A text with all that a terminal would obey written out, in a way that JSON can hold, too.
+pub fn tame(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut tame = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_obeyed(character) {
+            let _ = write!(tame, "\\u{:04x}", u32::from(character));
+        } else {
+            tame.push(character);
+        }
+    }
+    Cow::Owned(tame)
+}
+
+/// A text of as many bytes in which something stands for all that a terminal would obey: places in it stay the same.
+pub fn tame_in_place(text: &Arc<str>) -> Arc<str> {
+    if !text.contains(is_obeyed) {
+        return text.clone();
+    }
+    let stand_in = |character: char| match character.len_utf8() {
+        _ if !is_obeyed(character) => character,
+        1 => '?',
+        2 => '¿',
+        _ => char::REPLACEMENT_CHARACTER,
+    };
+    text.chars().map(stand_in).collect::<String>().into()
+}
+
+/// Control characters, and those that turn the direction of writing around or break lines that look whole.
+fn is_obeyed(character: char) -> bool {
+    let is_control = character.is_control() && !matches!(character, '\n' | '\t');
+    is_control
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Standard error, for the log.
+#[derive(Clone, Copy)]
+pub struct Log;
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        tell_tamed(&tame(&String::from_utf8_lossy(bytes)));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -38,4 +112,27 @@ pub fn count(number: u32, thing: &str) -> String {
 /// Bytes in MiB, rounded up.
 pub fn mebibytes(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_written_out() {
+        assert_eq!(tame("plain, tabs\t and lines\n, ä and 漢"), "plain, tabs\t and lines\n, ä and 漢");
+        assert_eq!(tame("\x1b[2J\r\x07\u{9b}31m\x7f"), r"\u001b[2J\u000d\u0007\u009b31m\u007f");
+        assert_eq!(tame("abc\u{202e}cba"), r"abc\u202ecba");
+        let read: String = serde_json::from_str(&tame("\"a\u{9b}b\"")).expect("it is JSON still");
+        assert_eq!(read, "a\u{9b}b");
+    }
+
+    #[test]
+    fn places_stay_the_same() {
+        for text in ["title = \"\x1b[2J\"", "a\u{9b}b", "a\u{202e}b", "ä\tb\n"] {
+            let tamed = tame_in_place(&Arc::from(text));
+            assert_eq!(tamed.len(), text.len());
+            assert!(!tamed.contains(is_obeyed), "{tamed}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
+use crate::output::tell_line;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The time from one plain line to the next.
@@ -41,7 +42,7 @@ impl Bar {
         if let Some(due) = self.next_line
             && Instant::now() >= due
         {
-            eprintln!("{}{}", describe(), self.left(position));
+            tell_line!("{}{}", describe(), self.left(position));
             self.next_line = Some(Instant::now() + LINE_EVERY);
         }
     }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity, SourceCode};
 use tailback_scenario::{Diagnostic, Diagnostics};
 
+use crate::output::{tame, tame_in_place, tell_tamed};
+
 /// Tells on standard error what is to be changed in a scenario before the next version. Of the points of a sweep most have
 /// the same notes, so each is told once.
 #[derive(Debug, Default)]
@@ -17,25 +19,26 @@ impl Notes {
     pub fn tell(&mut self, notes: &Diagnostics) {
         for note in &notes.list {
             if self.0.insert(note.message.clone()) {
-                eprint!("{}", render(notes, note, Severity::Warning));
+                tell_tamed(&render(notes, note, Severity::Warning));
             }
         }
     }
 }
 
-/// One of several diagnostics.
+/// One of several diagnostics. The colours are the only thing in it that a terminal obeys.
 pub fn render(all: &Diagnostics, diagnostic: &Diagnostic, severity: Severity) -> String {
     let colourful = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let theme = if colourful { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_context_lines(1);
     let source = diagnostic.span.map(|span| {
         let source = &all.sources[span.source];
-        NamedSource::new(&source.name, source.text.clone())
+        NamedSource::new(tame(&source.name), tame_in_place(&source.text))
     });
     let label = diagnostic.span.map(|span| LabeledSpan::underline(span.start..span.end.max(span.start)));
     let details = diagnostic.details.iter().map(|detail| format!("\n{detail}")).collect::<String>();
-    let message = format!("{}{details}", diagnostic.message);
-    let rendered = Rendered { message, help: diagnostic.help.clone(), label, source, severity };
+    let message = tame(&format!("{}{details}", diagnostic.message)).into_owned();
+    let help = diagnostic.help.as_ref().map(|help| tame(help).into_owned());
+    let rendered = Rendered { message, help, label, source, severity };
     let mut text = String::new();
     handler.render_report(&mut text, &rendered).expect("a text takes everything");
     text

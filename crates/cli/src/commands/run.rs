@@ -10,7 +10,7 @@ use tailback_sim::{Ending, Findings, Progress, Run, Timing};
 use crate::arguments::{Format, RunArguments};
 use crate::complaint::Complaint;
 use crate::host::Stopwatch;
-use crate::output::{count, mebibytes, say};
+use crate::output::{count, mebibytes, say, tell_line};
 use crate::progress::Bar;
 use crate::results::{Directory, INTERRUPTED, REPORT};
 use crate::store::VERSION;
@@ -36,7 +36,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
     if !arguments.quiet {
         let [nodes, routers, regions] = [(plan.nodes, "node"), (plan.routers, "router"), (plan.regions, "region")]
             .map(|(n, thing)| count(n, thing));
-        eprintln!("{nodes}, {routers}, {regions}, about {} MiB", mebibytes(plan.memory_bytes));
+        tell_line!("{nodes}, {routers}, {regions}, about {} MiB", mebibytes(plan.memory_bytes));
     }
     let threads = input::threads(&scenario);
     let mut bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet);
@@ -120,8 +120,8 @@ fn speed(progress: &Progress, seconds: f64) -> String {
 fn suggest(arguments: &RunArguments) {
     let file = arguments.scenario.file.display();
     let name = input::stem(&arguments.scenario.file);
-    eprintln!("\ntry next:");
-    eprintln!("  tailback sweep {file} --over traffic.load=0.1..0.9/0.1   latency and throughput over load");
-    eprintln!("  tailback plot results/{name}   the curves as pictures");
-    eprintln!("  tailback explain {file}   where each cycle of latency comes from");
+    tell_line!("\ntry next:");
+    tell_line!("  tailback sweep {file} --over traffic.load=0.1..0.9/0.1   latency and throughput over load");
+    tell_line!("  tailback plot results/{name}   the curves as pictures");
+    tell_line!("  tailback explain {file}   where each cycle of latency comes from");
 }

@@ -8,7 +8,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::arguments::{Format, ServeArguments};
 use crate::complaint::Complaint;
-use crate::output::say_line;
+use crate::output::{Log, say_line};
 use crate::{input, remote};
 
 /// Runs the command.
@@ -75,9 +75,10 @@ fn configuration(arguments: &ServeArguments) -> Result<Configuration, Complaint>
 
 fn log(format: Format) {
     let filter = EnvFilter::try_from_env("TAILBACK_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // Without colours: all that a terminal would obey is written out, wherever it comes from.
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Log);
     match format {
-        Format::Text => log.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).init(),
+        Format::Text => log.init(),
         Format::Json => log.json().init(),
     }
 }

@@ -12,7 +12,7 @@ use crate::commands::sweep;
 use crate::commands::watch::{self, Follow};
 use crate::complaint::Complaint;
 use crate::input;
-use crate::output::{say, say_line};
+use crate::output::{say, say_line, tell_line};
 use crate::remote::{self, Remote, is_passing};
 
 /// How often a call is tried again while the server is away.
@@ -79,14 +79,14 @@ async fn submit(arguments: &SubmitArguments, request: CreateRunRequest) -> Resul
     if !arguments.wait {
         say_line!("{}", created.id);
         if !arguments.quiet {
-            eprintln!("\ntry next:");
-            eprintln!("  tailback watch {}   what happens to it", created.id);
-            eprintln!("  tailback fetch {}   its files, when it is over", created.id);
+            tell_line!("\ntry next:");
+            tell_line!("  tailback watch {}   what happens to it", created.id);
+            tell_line!("  tailback fetch {}   its files, when it is over", created.id);
         }
         return Ok(());
     }
     if !arguments.quiet {
-        eprintln!("{} is accepted", created.id);
+        tell_line!("{} is accepted", created.id);
     }
     let follow = Follow { show: !arguments.quiet, states_only: false, after: 0 };
     let ended = watch::follow(&mut remote, &created.id, &follow, watch::tell).await?;

@@ -10,7 +10,7 @@ use tailback_sim::{Curves, SweepManifest, vary};
 
 use crate::arguments::{Format, SweepArguments};
 use crate::complaint::Complaint;
-use crate::output::{count, say, say_line};
+use crate::output::{count, say, say_line, tell_line};
 use crate::rendering::Notes;
 use crate::results::Directory;
 use crate::store::Store;
@@ -53,7 +53,7 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     if !arguments.quiet {
         let known = tasks.len() - missing.len();
         let known = if known > 0 { format!("; {known} of them are there already") } else { String::new() };
-        eprintln!("{}, {jobs} at a time, into {}{known}", count(tasks.len() as u32, "run"), out.display());
+        tell_line!("{}, {jobs} at a time, into {}{known}", count(tasks.len() as u32, "run"), out.display());
     }
     let (orders, places): (Vec<Order<'_>>, Vec<_>) = missing.into_iter().unzip();
     let curves = Mutex::new(curves);
@@ -73,7 +73,7 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
         Format::Text => say!("{}", main_columns(&table, &sweep).to_text()),
     }
     if !arguments.quiet {
-        eprintln!("results are in {}; draw them with `tailback plot {}`", out.display(), out.display());
+        tell_line!("results are in {}; draw them with `tailback plot {}`", out.display(), out.display());
     }
     if interrupted {
         let message = "interrupted; what is finished is kept, and the same command goes on from there";

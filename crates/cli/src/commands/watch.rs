@@ -11,7 +11,7 @@ use tonic::Status;
 
 use crate::arguments::{Format, WatchArguments};
 use crate::complaint::Complaint;
-use crate::output::say_line;
+use crate::output::{say_line, tell_line};
 use crate::remote::{self, Remote, is_passing, state_name, time_text};
 
 /// How to follow a run.
@@ -111,7 +111,7 @@ pub async fn pause(attempt: u32) {
 /// Tells an event on standard error.
 pub fn tell(event: &WatchRunResponse) {
     if let Some(line) = line(event) {
-        eprintln!("{line}");
+        tell_line!("{line}");
     }
 }
 

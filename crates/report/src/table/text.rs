@@ -29,7 +29,8 @@ impl Table {
 fn shown(cell: &Cell, decimals: usize) -> String {
     match cell {
         Cell::Empty => "-".to_owned(),
-        Cell::Text(text) => text.clone(),
+        // Each row is a line: no text of somebody's makes rows of its own.
+        Cell::Text(text) => text.replace(['\n', '\r'], " "),
         Cell::Integer(number) => number.to_string(),
         Cell::Number(number) => format!("{number:.decimals$}"),
     }

@@ -12,7 +12,7 @@ use tailback_reproduce::{RecordedFigure, Row, Scale, Table};
 use crate::arguments::{Format, ReproduceArguments};
 use crate::complaint::Complaint;
 use crate::interrupt;
-use crate::output::{say, say_line};
+use crate::output::{say, say_line, tell_line};
 use crate::rendering::Notes;
 use catalogue::{Catalogue, Entry};
 use project::{Project, run_all};
@@ -71,9 +71,9 @@ fn tell(projects: &[Project], rows: &[Row], arguments: &ReproduceArguments) {
     }
     if !arguments.quiet {
         for project in projects {
-            eprintln!("figures and claims are in {}", project.folder().display());
+            tell_line!("figures and claims are in {}", project.folder().display());
         }
-        eprintln!("{}", project::took(projects));
+        tell_line!("{}", project::took(projects));
     }
 }
 

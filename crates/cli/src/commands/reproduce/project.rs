@@ -13,7 +13,7 @@ use super::catalogue::Entry;
 use super::finished::CLAIMS;
 use super::folder;
 use crate::complaint::Complaint;
-use crate::output::count;
+use crate::output::{count, tell_line};
 use crate::progress::duration;
 use crate::rendering::Notes;
 use crate::results::Directory;
@@ -156,7 +156,7 @@ pub fn run_all(
         let all = projects.iter().flat_map(|project| &project.tasks).map(|task| &task.digest).collect::<BTreeSet<_>>();
         let known = all.len() - wanted.len();
         let known = if known > 0 { format!("; {known} of them are there already") } else { String::new() };
-        eprintln!("{}, {jobs} at a time{known}", count(all.len() as u32, "run"));
+        tell_line!("{}, {jobs} at a time{known}", count(all.len() as u32, "run"));
     }
     let order = |users: &Vec<FigureRun>| {
         let FigureRun { project, task } = users[0];
