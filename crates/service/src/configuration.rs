@@ -11,7 +11,7 @@ use crate::limits::Limits;
 pub struct Configuration {
     /// Where clients connect to; port 0 for any.
     pub listen: SocketAddr,
-    /// Where metrics and liveness are told over plain HTTP, if anywhere.
+    /// Where metrics and liveness are told over HTTP, if anywhere.
     pub admin_listen: Option<SocketAddr>,
     /// Where everything is kept.
     pub data: PathBuf,
@@ -34,8 +34,22 @@ pub struct Encryption {
     pub certificate: Vec<u8>,
     /// Its private key.
     pub key: Vec<u8>,
-    /// Who must have signed the certificates of clients; without it they need none.
+    /// Who must have signed the certificates of clients; without it they need none. Whose they are is said with the tokens.
     pub client_authority: Option<Vec<u8>>,
+}
+
+/// Why a certificate or a key cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} cannot be used: {problem}")]
+pub struct CertificateError {
+    what: &'static str,
+    problem: String,
+}
+
+impl CertificateError {
+    pub(crate) fn of(what: &'static str, problem: &impl ToString) -> Self {
+        Self { what, problem: problem.to_string() }
+    }
 }
 
 /// Why a server is not started.
@@ -47,6 +61,9 @@ pub enum ConfigurationError {
     /// Everybody on the network could do everything.
     #[error("{0} is not a loopback address: give a file of tokens (--tokens), or say --insecure")]
     Open(SocketAddr),
+    /// Nobody is asked for the certificates that are to let some in.
+    #[error("the tokens name certificates (cert=), which no client is asked for: say who signs them (--client-ca)")]
+    NoCertificates,
 }
 
 impl Configuration {
@@ -67,16 +84,25 @@ impl Configuration {
 
     /// Refuses to open a network to everybody by accident.
     pub(crate) fn check(&self) -> Result<(), ConfigurationError> {
-        if self.listen.ip().is_loopback() || self.insecure {
-            return Ok(());
+        for address in [Some(self.listen), self.admin_listen].into_iter().flatten() {
+            if self.must_protect(address) && self.encryption.is_none() {
+                return Err(ConfigurationError::Unencrypted(address));
+            }
+            // That somebody has signed a client's certificate does not say who the client is.
+            if self.must_protect(address) && self.tokens.is_none() {
+                return Err(ConfigurationError::Open(address));
+            }
         }
-        if self.encryption.is_none() {
-            return Err(ConfigurationError::Unencrypted(self.listen));
-        }
-        if self.tokens.is_none() && self.encryption.as_ref().is_none_or(|with| with.client_authority.is_none()) {
-            return Err(ConfigurationError::Open(self.listen));
+        let names_certificates = self.tokens.as_ref().is_some_and(Tokens::have_certificates);
+        if names_certificates && self.encryption.as_ref().is_none_or(|with| with.client_authority.is_none()) {
+            return Err(ConfigurationError::NoCertificates);
         }
         Ok(())
+    }
+
+    /// Whether an address can be reached by others, to whom it must not be open.
+    pub(crate) fn must_protect(&self, address: SocketAddr) -> bool {
+        !address.ip().is_loopback() && !self.insecure
     }
 }
 
@@ -93,9 +119,25 @@ mod tests {
         configuration.encryption =
             Some(Encryption { certificate: Vec::new(), key: Vec::new(), client_authority: None });
         assert_eq!(configuration.check(), Err(ConfigurationError::Open(configuration.listen)));
+        configuration.encryption.as_mut().expect("it is there").client_authority = Some(Vec::new());
+        assert_eq!(configuration.check(), Err(ConfigurationError::Open(configuration.listen)), "who are they?");
         configuration.tokens = Some(Tokens::default());
         assert_eq!(configuration.check(), Ok(()));
         (configuration.tokens, configuration.encryption, configuration.insecure) = (None, None, true);
         assert_eq!(configuration.check(), Ok(()));
+    }
+
+    #[test]
+    fn metrics_are_not_opened_by_accident_either() {
+        let mut configuration = Configuration::local(PathBuf::new(), "0");
+        let admin = "0.0.0.0:0".parse().expect("an address");
+        configuration.admin_listen = Some(admin);
+        assert_eq!(configuration.check(), Err(ConfigurationError::Unencrypted(admin)));
+        configuration.encryption =
+            Some(Encryption { certificate: Vec::new(), key: Vec::new(), client_authority: None });
+        assert_eq!(configuration.check(), Err(ConfigurationError::Open(admin)));
+        configuration.tokens = Some(Tokens::default());
+        assert_eq!(configuration.check(), Ok(()));
+        assert!(configuration.must_protect(admin) && !configuration.must_protect(configuration.listen));
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tonic::Request;
 
-use crate::access::Caller;
+use crate::access::{Caller, Guard};
 use crate::api_error::ApiError;
 use crate::engine::Engine;
 use crate::limits::Limits;
@@ -26,6 +26,8 @@ pub(crate) struct Context {
     pub engine: Engine,
     pub limits: Arc<Limits>,
     pub meters: Arc<Meters>,
+    /// Who may call.
+    pub guard: Guard,
     pub version: String,
     pub features: Vec<String>,
     /// Whether the server stops.
@@ -35,6 +37,8 @@ pub(crate) struct Context {
     /// Where scenarios are checked, and where reports and series are read: neither waits for the other.
     pub checks: Pool,
     pub reads: Pool,
+    /// One permit for each file that may be open at once because a client reads it.
+    pub files: Arc<Semaphore>,
 }
 
 /// A place among the streams that may be open at once, given back when dropped.

@@ -25,6 +25,7 @@ mod calls;
 mod configuration;
 mod connection;
 mod context;
+mod descriptors;
 mod domain;
 mod engine;
 mod limits;
@@ -35,12 +36,15 @@ mod pool;
 mod rpc;
 mod schema;
 mod server;
+mod sparingly;
 mod store;
 mod watch;
 mod wire;
 
-pub use access::{Role, TokenError, Tokens, new_token};
-pub use configuration::{Configuration, ConfigurationError, Encryption};
+pub use access::{
+    Changed, LastDay, Role, TokenError, Tokens, TokensInForce, add_line, certificate_line, new_token, remove_name,
+};
+pub use configuration::{CertificateError, Configuration, ConfigurationError, Encryption};
 pub use limits::Limits;
 pub use schema::scenario_schema;
 pub use server::{ServeError, Server};

@@ -37,6 +37,16 @@ pub struct Limits {
     pub message_bytes_max: u32,
     /// Bytes of an answer; files are read piece by piece.
     pub answer_bytes_max: u32,
+    /// Connections that are open at once; of the file descriptors that there may be, half at most.
+    pub connections_max: u32,
+    /// Those of one peer.
+    pub connections_per_peer_max: u32,
+    /// Milliseconds from accepting a connection until it is encrypted and open.
+    pub connection_opening_ms_max: u64,
+    /// Milliseconds from the first byte of a call's headers to the last.
+    pub header_ms_max: u64,
+    /// Milliseconds that a connection is not listened to after a call that is not let in.
+    pub refusal_pause_ms_max: u64,
     /// Bytes of the headers of a call.
     pub header_bytes_max: u32,
     /// Calls that may be open at once on a connection.
@@ -88,6 +98,11 @@ impl Default for Limits {
             scenario_bytes_max: 1 << 20,
             message_bytes_max: 4 << 20,
             answer_bytes_max: 4 << 20,
+            connections_max: 4_096,
+            connections_per_peer_max: 512,
+            connection_opening_ms_max: 10_000,
+            header_ms_max: 10_000,
+            refusal_pause_ms_max: 2_000,
             header_bytes_max: 16 << 10,
             connection_calls_max: 256,
             streams_max: 1_000,
@@ -127,6 +142,18 @@ impl Limits {
 
     pub(crate) fn check_time(&self) -> Duration {
         Duration::from_secs(self.check_s_max)
+    }
+
+    pub(crate) fn connection_opening(&self) -> Duration {
+        Duration::from_millis(self.connection_opening_ms_max)
+    }
+
+    pub(crate) fn headers(&self) -> Duration {
+        Duration::from_millis(self.header_ms_max)
+    }
+
+    pub(crate) fn refusal_pause(&self) -> Duration {
+        Duration::from_millis(self.refusal_pause_ms_max)
     }
 
     pub(crate) fn heartbeat(&self) -> Duration {

@@ -21,6 +21,8 @@ pub(crate) struct Meters {
     checkpoint_us: AtomicU64,
     samples: AtomicU64,
     streams: AtomicU64,
+    turned_away: AtomicU64,
+    not_let_in: AtomicU64,
 }
 
 /// What is the case now.
@@ -29,6 +31,7 @@ pub(crate) struct Gauges {
     pub pending: u32,
     pub running: u32,
     pub stopping: bool,
+    pub connections: u32,
 }
 
 impl Meters {
@@ -69,6 +72,16 @@ impl Meters {
         self.streams.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// There was no place for a connection.
+    pub(crate) fn turned_away(&self) {
+        self.turned_away.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A call has shown nothing that lets it in.
+    pub(crate) fn not_let_in(&self) {
+        self.not_let_in.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// All of it as text.
     pub(crate) fn text(&self, gauges: &Gauges) -> String {
         let mut text = String::new();
@@ -83,6 +96,14 @@ impl Meters {
         one("runs_pending", "gauge", "Runs that wait.", &single(gauges.pending.into()));
         one("runs_running", "gauge", "Runs that are being carried out.", &single(gauges.running.into()));
         one("stopping", "gauge", "Whether the server stops.", &single(f64::from(u8::from(gauges.stopping))));
+        one("connections_open", "gauge", "Connections of clients.", &single(gauges.connections.into()));
+        one("connections_turned_away_total", "counter", "Connections beyond those allowed.", &count(&self.turned_away));
+        one(
+            "calls_not_let_in_total",
+            "counter",
+            "Calls without a good token or certificate.",
+            &count(&self.not_let_in),
+        );
         one("streams_open", "gauge", "Streams and waiting calls.", &count(&self.streams));
         one("runs_created_total", "counter", "Runs that were accepted.", &count(&self.created));
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -10,13 +10,15 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 use tonic::transport::server::Router;
-use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 
-use crate::access::Guard;
+use crate::access::{Guard, TokensInForce};
 use crate::calls::CallLayer;
-use crate::configuration::{Configuration, ConfigurationError, Encryption};
+use crate::configuration::{CertificateError, Configuration, ConfigurationError};
+use crate::connection::accept::{Door, arrivals};
+use crate::connection::places::Places;
+use crate::connection::{Encrypting, Protocol};
 use crate::context::{Context, stopped};
 use crate::engine::Engine;
 use crate::meters::Meters;
@@ -24,7 +26,7 @@ use crate::pool::Pool;
 use crate::rpc;
 use crate::store::{Store, StoreError, Told};
 use crate::watch::Hub;
-use crate::{admin, connection};
+use crate::{admin, connection, descriptors};
 
 /// How often a connection is asked whether anybody is there, and how long it may take to answer.
 const KEEPALIVE: Duration = Duration::from_secs(20);
@@ -46,7 +48,10 @@ pub enum ServeError {
         /// Why not.
         error: io::Error,
     },
-    /// Its certificates cannot be used, or connections cannot be served.
+    /// Its certificates cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// Connections cannot be served.
     #[error("cannot serve: {0}")]
     Transport(#[from] tonic::transport::Error),
     /// Its descriptors cannot be shown.
@@ -58,12 +63,21 @@ pub enum ServeError {
 pub struct Server {
     context: Arc<Context>,
     stop: watch::Sender<bool>,
-    guard: Guard,
-    encryption: Option<Encryption>,
+    clients: Listening,
+    admin: Option<Listening>,
+}
+
+/// An address that is listened to.
+struct Listening {
     listener: TcpListener,
     address: SocketAddr,
-    admin: Option<(TcpListener, SocketAddr)>,
+    door: Door,
+    /// Whether strangers are kept out.
+    is_protected: bool,
 }
+
+/// Files of runs that are open at once because clients read them.
+const CLIENT_FILES_MAX: usize = 16;
 
 impl Server {
     /// Opens the data directory, takes up again what was not finished, and listens. Nothing is served yet.
@@ -72,38 +86,47 @@ impl Server {
     /// When any of that is not possible.
     pub async fn bind(configuration: Configuration) -> Result<Self, ServeError> {
         configuration.check()?;
-        let (listener, address) = listen(configuration.listen).await?;
+        let encrypting = |protocol| configuration.encryption.as_ref().map(|with| Encrypting::new(with, protocol));
+        let shares = descriptors::share(configuration.limits.connections_max);
+        let meters = Arc::new(Meters::default());
+        let door = |encrypting, max| Door {
+            places: Places::new(max, configuration.limits.connections_per_peer_max.max(1)),
+            encrypting,
+            opening_max: configuration.limits.connection_opening(),
+            meters: meters.clone(),
+        };
+        let is_protected = configuration.must_protect(configuration.listen);
+        let clients = door(encrypting(Protocol::Http2).transpose()?, shares.clients);
+        let clients = Listening::start(configuration.listen, clients, is_protected).await?;
         let admin = match configuration.admin_listen {
-            Some(address) => Some(listen(address).await?),
+            Some(address) => {
+                let is_protected = configuration.must_protect(address);
+                let encrypting = if is_protected { encrypting(Protocol::Http1).transpose()? } else { None };
+                Some(Listening::start(address, door(encrypting, shares.admin), is_protected).await?)
+            }
             None => None,
         };
-        let Configuration { data, tokens, encryption, limits, version, .. } = configuration;
-        let mut features = vec!["sweeps".to_owned(), "checkpoints".to_owned()];
-        features.extend(tokens.as_ref().map(|_| "tokens".to_owned()));
-        features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
         let (stop, stopping) = watch::channel(false);
-        let (hub, limits, meters) = (Arc::new(Hub::default()), Arc::new(limits), Arc::new(Meters::default()));
-        let store = Arc::new(Store::open(&data, Told { hub: hub.clone(), meters: meters.clone() })?);
-        let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone())?;
-        let streams = Arc::new(Semaphore::new(limits.streams_max as usize));
-        let checks = Pool::new("checks", "checks_max", limits.checks_max);
-        let reads = Pool::new("reads", "reads_max", limits.reads_max);
-        let context =
-            Context { store, hub, engine, limits, meters, version, features, stopping, streams, checks, reads };
-        let guard = Guard::new(tokens);
-        Ok(Self { context: Arc::new(context), stop, guard, encryption, listener, address, admin })
+        let context = context(configuration, meters, stopping)?;
+        Ok(Self { context: Arc::new(context), stop, clients, admin })
     }
 
     /// Where clients connect to.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.clients.address
     }
 
-    /// Where metrics are told, if they are.
+    /// Where metrics are told, if they are, and whether that is encrypted.
     #[must_use]
-    pub fn admin_address(&self) -> Option<SocketAddr> {
-        self.admin.as_ref().map(|(_, address)| *address)
+    pub fn admin_address(&self) -> Option<(SocketAddr, bool)> {
+        self.admin.as_ref().map(|admin| (admin.address, admin.door.encrypting.is_some()))
+    }
+
+    /// The tokens that it goes by, so that they can be read again while it serves.
+    #[must_use]
+    pub fn tokens(&self) -> TokensInForce {
+        self.context.guard.tokens()
     }
 
     /// Serves until `stop` resolves; then streams are ended, runs write checkpoints, and all that is told is on disk.
@@ -113,11 +136,16 @@ impl Server {
     pub async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let (health, health_server) = tonic_health::server::health_reporter();
         set_serving(&health, ServingStatus::Serving).await;
-        let router = router(&self.context, &self.guard, self.encryption.as_ref(), health_server)?;
+        let router = router(&self.context, health_server)?;
         let context = self.context;
         let (gone, is_gone) = watch::channel(false);
-        let admin = self.admin.map(|(listener, _)| tokio::spawn(admin::serve(listener, context.clone(), is_gone)));
-        let incoming = connection::incoming(self.listener);
+        let places = self.clients.door.places.clone();
+        let admin = self.admin.map(|Listening { listener, door, is_protected, .. }| {
+            let admin = admin::Admin { context: context.clone(), clients: places, is_protected };
+            tokio::spawn(admin.serve(arrivals(listener, door), is_gone))
+        });
+        let incoming =
+            connection::incoming(arrivals(self.clients.listener, self.clients.door), context.limits.headers());
         let drained = stopped(context.stopping.clone());
         let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, drained));
         let outcome = tokio::select! {
@@ -154,13 +182,48 @@ impl Server {
     }
 }
 
-async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeError> {
-    let listen = async {
-        let listener = TcpListener::bind(address).await?;
-        let found = listener.local_addr()?;
-        Ok((listener, found))
-    };
-    listen.await.map_err(|error| ServeError::Listen { address, error })
+impl Listening {
+    async fn start(address: SocketAddr, door: Door, is_protected: bool) -> Result<Self, ServeError> {
+        let failed = |error| ServeError::Listen { address, error };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self { listener, address, door, is_protected })
+    }
+}
+
+/// Opens the data directory, and takes up again what was not finished.
+fn context(
+    configuration: Configuration,
+    meters: Arc<Meters>,
+    stopping: watch::Receiver<bool>,
+) -> Result<Context, ServeError> {
+    let Configuration { data, tokens, encryption, limits, version, .. } = configuration;
+    let mut features = vec!["sweeps".to_owned(), "checkpoints".to_owned()];
+    features.extend(tokens.as_ref().map(|_| "tokens".to_owned()));
+    features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
+    let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));
+    let store = Arc::new(Store::open(&data, Told { hub: hub.clone(), meters: meters.clone() })?);
+    let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone())?;
+    let guard = Guard::new(tokens, limits.refusal_pause(), meters.clone());
+    let streams = Arc::new(Semaphore::new(limits.streams_max as usize));
+    let checks = Pool::new("checks", "checks_max", limits.checks_max);
+    let reads = Pool::new("reads", "reads_max", limits.reads_max);
+    let files = Arc::new(Semaphore::new(CLIENT_FILES_MAX));
+    Ok(Context {
+        store,
+        hub,
+        engine,
+        limits,
+        meters,
+        guard,
+        version,
+        features,
+        stopping,
+        streams,
+        checks,
+        reads,
+        files,
+    })
 }
 
 async fn set_serving(health: &HealthReporter, status: ServingStatus) {
@@ -173,8 +236,6 @@ type Layered = tower::layer::util::Stack<CallLayer, tower::layer::util::Identity
 
 fn router(
     context: &Arc<Context>,
-    guard: &Guard,
-    encryption: Option<&Encryption>,
     health: tonic_health::pb::health_server::HealthServer<impl tonic_health::pb::health_server::Health>,
 ) -> Result<Router<Layered>, ServeError> {
     let limits = &context.limits;
@@ -184,12 +245,5 @@ fn router(
         .max_concurrent_streams(limits.connection_calls_max)
         .http2_max_header_list_size(limits.header_bytes_max)
         .layer(CallLayer::new(context.meters.clone()));
-    if let Some(with) = encryption {
-        let mut tls = ServerTlsConfig::new().identity(Identity::from_pem(&with.certificate, &with.key));
-        if let Some(authority) = &with.client_authority {
-            tls = tls.client_ca_root(Certificate::from_pem(authority));
-        }
-        builder = builder.tls_config(tls)?;
-    }
-    Ok(builder.add_routes(rpc::routes(context, guard, health)?))
+    Ok(builder.add_routes(rpc::routes(context, health)?))
 }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use tailback_service::LastDay;
 
 use super::{Format, ScenarioArguments};
 
@@ -15,10 +16,11 @@ pub struct ServeArguments {
     /// Where runs, events, artifacts and checkpoints are kept
     #[arg(long, value_name = "DIR", default_value = "tailback-data")]
     pub data: PathBuf,
-    /// Metrics (/metrics), liveness (/livez) and readiness (/readyz) over plain HTTP
+    /// Metrics (/metrics), liveness (/livez) and readiness (/readyz) over HTTP; off this machine with the certificate of
+    /// the server, and metrics for bearers of tokens only
     #[arg(long, value_name = "ADDR:PORT")]
     pub admin: Option<SocketAddr>,
-    /// Let in only bearers of the tokens in this file; `tailback token` adds some
+    /// Let in only bearers of the tokens in this file; `tailback token` adds some, SIGHUP has it read again
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
     /// The server's certificate (PEM), with those between it and the root
@@ -27,7 +29,7 @@ pub struct ServeArguments {
     /// Its private key (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// Let in only clients with a certificate that was signed with this one (PEM)
+    /// Let in only clients with a certificate that was signed with this one (PEM); `tailback token --cert` says whose it is
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub client_ca: Option<PathBuf>,
     /// Listen to a network also without encryption or tokens
@@ -44,10 +46,20 @@ pub struct ServeArguments {
 #[derive(Args, Debug)]
 pub struct TokenArguments {
     /// Who will bear it
-    pub name: String,
+    #[arg(required_unless_present = "revoke")]
+    pub name: Option<String>,
     /// What the bearer may do
     #[arg(long, value_enum, default_value_t = RoleArgument::Submit)]
     pub role: RoleArgument,
+    /// The last day, in UTC, on which it counts
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub expires: Option<LastDay>,
+    /// Let in the bearer of this certificate (PEM) instead of making a token
+    #[arg(long, value_name = "FILE")]
+    pub cert: Option<PathBuf>,
+    /// Remove all that was added for this name
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["name", "role", "expires", "cert"])]
+    pub revoke: Option<String>,
     /// The file that it is added to, as a hash
     #[arg(long, value_name = "FILE")]
     pub tokens: PathBuf,

@@ -23,12 +23,19 @@ async fn serve(configuration: Configuration) -> Result<(), Complaint> {
     // Before anything is said: whoever has read it may ask to stop.
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| Complaint::failed(error.to_string()))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| Complaint::failed(error.to_string()))?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(|error| Complaint::failed(error.to_string()))?;
     let server = Server::bind(configuration).await.map_err(|error| complaint(&error))?;
     say_line!("listening on {}://{}", if encrypted { "https" } else { "http" }, server.address());
-    if let Some(address) = server.admin_address() {
-        say_line!("metrics on http://{address}/metrics");
+    if let Some((address, encrypted)) = server.admin_address() {
+        say_line!("metrics on {}://{address}/metrics", if encrypted { "https" } else { "http" });
     }
     let _ = io::stdout().flush();
+    let tokens = server.tokens();
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            tokens.read_again();
+        }
+    });
     let stop = async move {
         tokio::select! {
             _ = terminate.recv() => {}

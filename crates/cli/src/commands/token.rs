@@ -1,28 +1,65 @@
-//! `tailback token`: a token for a server.
+//! `tailback token`: who is let in by a server.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
-
-use tailback_service::{Role, new_token};
+use tailback_service::{Changed, Role, TokenError, add_line, certificate_line, new_token, remove_name};
 
 use crate::arguments::{RoleArgument, TokenArguments};
 use crate::complaint::Complaint;
-use crate::output::say_line;
+use crate::output::{count, say_line, tell_line};
+use crate::remote;
 
 /// Runs the command.
 pub fn run(arguments: &TokenArguments) -> Result<(), Complaint> {
+    let file = arguments.tokens.display();
+    let changed = match (&arguments.revoke, &arguments.name) {
+        (Some(name), _) => revoke(arguments, name)?,
+        (None, name) => add(arguments, name.as_deref().unwrap_or_default())?,
+    };
+    if changed.was_open {
+        tell_line!("{file} could be read by others: it is private now");
+    }
+    tell_line!("a server that runs reads it on SIGHUP");
+    Ok(())
+}
+
+fn add(arguments: &TokenArguments, name: &str) -> Result<Changed, Complaint> {
     let role = match arguments.role {
         RoleArgument::Read => Role::Read,
         RoleArgument::Submit => Role::Submit,
         RoleArgument::Admin => Role::Admin,
     };
-    let (token, line) = new_token(&arguments.name, role).map_err(|error| Complaint::bad_input(error.to_string()))?;
+    let (file, until) = (arguments.tokens.display(), arguments.expires.as_ref());
+    let (token, line) = match &arguments.cert {
+        Some(certificate) => (None, certificate_line(name, role, &remote::bytes(certificate)?, until)?),
+        None => {
+            let (token, line) = new_token(name, role, until)?;
+            (Some(token), line)
+        }
+    };
+    let changed = add_line(&arguments.tokens, &line)?;
+    tell_line!("added {name} to {file}");
+    if let Some(token) = token {
+        say_line!("{token}");
+        tell_line!("keep the token: only its hash is in the file");
+    }
+    Ok(changed)
+}
+
+fn revoke(arguments: &TokenArguments, name: &str) -> Result<Changed, Complaint> {
     let file = arguments.tokens.display();
-    let opened = OpenOptions::new().create(true).append(true).open(&arguments.tokens);
-    let written = opened.and_then(|mut file| writeln!(file, "{line}"));
-    written.map_err(|error| Complaint::failed(format!("cannot write {file}: {error}")))?;
-    say_line!("{token}");
-    eprintln!("added {} to {file}; the server reads it when it starts", arguments.name);
-    eprintln!("keep the token: only its hash is in the file");
-    Ok(())
+    let changed = remove_name(&arguments.tokens, name)?;
+    if changed.entries == 0 {
+        return Err(Complaint::bad_input(format!("{file} lets in nobody called `{name}`")));
+    }
+    let entries = u32::try_from(changed.entries).unwrap_or(u32::MAX);
+    tell_line!("removed what lets in {name} from {file}: {}", count(entries, "line"));
+    Ok(changed)
+}
+
+impl From<TokenError> for Complaint {
+    fn from(error: TokenError) -> Self {
+        match error {
+            TokenError::File { .. } | TokenError::Random(_) => Self::failed(error.to_string()),
+            _ => Self::bad_input(error.to_string()),
+        }
+    }
 }

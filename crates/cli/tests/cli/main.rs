@@ -17,3 +17,4 @@ mod served;
 mod service;
 mod show;
 mod sweep;
+mod terminal;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -52,6 +53,17 @@ impl Program {
 
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.path(name), content).expect("the folder can be written to");
+    }
+
+    /// Whether nobody but its owner can read a file.
+    pub fn make_private(&self, name: &str, is_private: bool) {
+        let mode = if is_private { 0o600 } else { 0o644 };
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).expect("it is ours");
+    }
+
+    /// The permissions of a file.
+    pub fn mode(&self, name: &str) -> u32 {
+        fs::metadata(self.path(name)).expect("it is there").permissions().mode() & 0o777
     }
 
     pub fn read(&self, name: &str) -> String {

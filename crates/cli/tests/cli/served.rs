@@ -1,9 +1,13 @@
 //! The program as a server.
 
+use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use crate::program::{Program, Said};
+
+/// What servers log, in the folder of their program.
+pub const LOG: &str = "server.log";
 
 /// A server that runs.
 pub struct Server {
@@ -21,7 +25,8 @@ impl Server {
     /// Starts one by a command of its own, in the folder of a program.
     pub fn of(mut command: Command, program: &Program) -> Self {
         command.current_dir(program.path(""));
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it can be started");
+        let log = OpenOptions::new().create(true).append(true).open(program.path(LOG)).expect("it can be written");
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it can be started");
         let mut line = String::new();
         let mut lines = BufReader::new(child.stdout.take().expect("it is piped"));
         lines.read_line(&mut line).expect("it says something");
@@ -44,6 +49,11 @@ impl Server {
     /// Kills it, without any chance to do something about it.
     pub fn kill(&self) {
         self.signal("KILL");
+    }
+
+    /// Asks it to read its tokens again.
+    pub fn read_tokens_again(&self) {
+        self.signal("HUP");
     }
 
     /// Asks it to stop; it must end well.

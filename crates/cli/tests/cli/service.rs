@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::program::{Program, SMALL, compare};
-use crate::served::Server;
+use crate::served::{LOG, Server};
 
 /// What is said without what differs from time to time: times of day, digests, ports.
 fn masked(said: &str) -> String {
@@ -88,8 +88,13 @@ fn mistakes_of_those_who_serve() {
     let program = Program::new();
     program.write("limits.toml", "queue_maxx = 3\n");
     program.write("tokens", "alice boss 00\n");
+    program.make_private("tokens", true);
+    program.write("readable", "");
+    program.make_private("readable", false);
     for (name, arguments) in [
         ("open", &["--listen", "0.0.0.0:0"][..]),
+        ("admin", &["--listen", "127.0.0.1:0", "--admin", "0.0.0.0:0"]),
+        ("readable", &["--listen", "127.0.0.1:0", "--tokens", "readable"]),
         ("limits", &["--listen", "127.0.0.1:0", "--limits", "limits.toml"]),
         ("tokens", &["--listen", "127.0.0.1:0", "--tokens", "tokens"]),
     ] {
@@ -113,6 +118,130 @@ fn tokens_let_in() {
     server.good(&program, &["submit", "small.toml", "--id", "hers", "--token-file", "alice.token", "--wait"]);
     let listed = server.good(&program, &["list", "--token-file", "alice.token"]);
     assert!(listed.contains("alice"), "{listed}");
+    server.stop();
+}
+
+#[test]
+fn tokens_come_and_go_while_a_server_runs() {
+    let program = Program::new();
+    let token = |arguments: &[&str]| program.run(&[&["token", "--tokens", "tokens"], arguments].concat());
+    let alice = token(&["alice"]);
+    program.write("alice.token", &alice.stdout);
+    assert_eq!(program.mode("tokens"), 0o600);
+    let server = Server::start(&program, &["--tokens", "tokens"]);
+    let list = |name: &str| server.ask(&program, &["list", "--token-file", &format!("{name}.token")]).code;
+    assert_eq!(list("alice"), Some(0));
+    program.write("bob.token", token(&["bob", "--expires", "2999-12-31"]).stdout);
+    program.write("carol.token", token(&["carol", "--expires", "2026-01-31"]).stdout);
+    assert!(program.read("tokens").contains(" until=2999-12-31\n"));
+    assert_eq!((list("alice"), list("bob")), (Some(0), Some(1)), "it has not read the file again");
+    let revoked = token(&["--revoke", "alice"]);
+    assert_eq!((revoked.code, revoked.stdout.as_str()), (Some(0), ""), "{}", revoked.stderr);
+    assert!(revoked.stderr.contains("1 line") && revoked.stderr.contains("SIGHUP"), "{}", revoked.stderr);
+    server.read_tokens_again();
+    while list("bob") != Some(0) {}
+    assert_eq!((list("alice"), list("carol")), (Some(1), Some(1)), "one is revoked, the other's has expired");
+    // A file that is damaged changes nothing, and the log says so.
+    program.write("tokens", "bob boss 00\n");
+    server.read_tokens_again();
+    while !program.read(LOG).contains("the tokens stay as they were") {}
+    assert_eq!(list("bob"), Some(0));
+    server.stop();
+}
+
+#[test]
+fn tokens_that_could_not_be_read_are_not_written() {
+    let program = Program::new();
+    program.write("broken.pem", "no certificate");
+    let before = program.files();
+    for (arguments, problem) in [
+        (&["alice bob"][..], "`alice bob` is not a name"),
+        (&["a\u{1b}[2J"], "is not a name"),
+        (&["alice", "--expires", "2027-02-30"], "is not a day"),
+        (&["alice", "--cert", "broken.pem"], "cannot be used"),
+        (&["--revoke", "alice"], "lets in nobody called `alice`"),
+        (&["alice", "--revoke", "alice"], "cannot be used with"),
+        (&[], "required"),
+    ] {
+        let said = program.run(&[&["token", "--tokens", "tokens"], arguments].concat());
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", said.stderr);
+        assert!(said.stderr.contains(problem) && !said.stderr.contains('\u{1b}'), "{arguments:?}: {}", said.stderr);
+    }
+    assert_eq!(program.files(), before);
+}
+
+/// Who has done what from where is in the log, one line each; and who was not let in, without what was shown.
+#[test]
+fn the_log_says_who_did_what() {
+    let program = Program::new();
+    let token = program.good(&["token", "alice", "--tokens", "tokens", "--role", "admin"]);
+    program.write("alice.token", &token);
+    program.write("stranger.token", "tb_1234");
+    let server = Server::start(&program, &["--tokens", "tokens", "--log", "json"]);
+    let as_alice = |arguments: &[&str]| server.good(&program, &[arguments, &["--token-file", "alice.token"]].concat());
+    as_alice(&["submit", "small.toml", "--id", "one", "--wait"]);
+    as_alice(&["cancel", "one"]);
+    as_alice(&["cancel", "--delete", "one"]);
+    assert_eq!(server.ask(&program, &["cancel", "one", "--token-file", "stranger.token"]).code, Some(1));
+    server.stop();
+    let log = program.read(LOG);
+    let lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("it is JSON"));
+    let audit: Vec<_> = lines.filter(|line| line["target"] == "audit").map(|line| line["fields"].clone()).collect();
+    let done: Vec<&str> = audit.iter().filter_map(|fields| fields["action"].as_str()).collect();
+    assert_eq!(done, ["submit", "cancel", "cancel", "delete"]);
+    for fields in &audit[..4] {
+        assert_eq!(
+            (&fields["run"], &fields["name"], &fields["role"]),
+            (&"one".into(), &"alice".into(), &"admin".into())
+        );
+        assert!(fields["from"].as_str().is_some_and(|from| from.starts_with("127.0.0.1:")), "{fields}");
+    }
+    assert_eq!(audit[4]["why"], "what was shown is not known");
+    assert!(audit[4]["peer"].as_str().is_some_and(|from| from.starts_with("127.0.0.1:")), "{}", audit[4]);
+    assert!(!log.contains("tb_1234") && !log.contains(token.trim()), "tokens are not logged");
+}
+
+/// However many connections strangers open: there are descriptors left for runs.
+#[cfg(target_os = "linux")]
+#[test]
+fn strangers_leave_descriptors_to_runs() {
+    let program = Program::new();
+    let mut command = Command::new("sh");
+    let script = "ulimit -n 100 && exec \"$0\" serve --listen 127.0.0.1:0 --data data";
+    command.args(["-c", script, env!("CARGO_BIN_EXE_tailback")]);
+    let server = Server::of(command, &program);
+    let address = server.url.trim_start_matches("http://").to_owned();
+    let connect = |_| std::net::TcpStream::connect(&address).expect("the system accepts");
+    assert!(program.read(LOG).contains("raise the limit of open files"));
+    let sweep = ["--over", "traffic.load=0.05..0.5/0.05", "--no-stop"];
+    server.good(&program, &[&["submit", "small.toml", "--id", "before"], &sweep[..]].concat());
+    let strangers: Vec<_> = (0..200).map(connect).collect();
+    drop(strangers);
+    // Their places are free again as soon as the server has seen that they are gone.
+    while server.ask(&program, &["watch", "before"]).code != Some(0) {}
+    server.good(&program, &[&["submit", "small.toml", "--id", "after", "--wait"], &sweep[..]].concat());
+    let failed = server.good(&program, &["list", "--state", "failed", "--format", "json"]);
+    assert_eq!(failed.trim(), "[]");
+    server.stop();
+}
+
+/// As in a container whose root cannot be written to: there is no place for temporary files.
+#[test]
+fn large_sweeps_need_no_folder_but_their_own() {
+    let program = Program::new();
+    std::fs::create_dir(program.path("data")).expect("a folder can be made");
+    let own_mounts = ["--user", "--map-root-user", "--mount", "sh", "-c"];
+    let read_only = "mount --bind data data && mount -o remount,bind,ro /";
+    let probe = Command::new("unshare").args(own_mounts).arg(read_only).current_dir(program.path("")).status();
+    if !probe.is_ok_and(|status| status.success()) {
+        return eprintln!("this system lets nobody have folders of one's own: not tested");
+    }
+    let script = format!("{read_only} && exec \"$0\" serve --listen 127.0.0.1:0 --data data");
+    let mut command = Command::new("unshare");
+    command.args(own_mounts).args([&script, env!("CARGO_BIN_EXE_tailback")]);
+    let server = Server::of(command, &program);
+    let over = ["--over", "traffic.load=0.01..0.6/0.01", "--no-stop"];
+    server.good(&program, &[&["submit", "small.toml", "--id", "large", "--wait"], &over[..]].concat());
     server.stop();
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::access::hexadecimal;
+use crate::descriptors;
 use crate::store::{StoreError, files};
 
 /// The state of a run between two windows.
@@ -55,13 +56,20 @@ impl Checkpoint {
     }
 
     /// Reads the checkpoint of a scenario, if there is one that can be used.
-    pub(super) fn read(path: &Path, program: &str, scenario_digest: &str) -> Option<Self> {
-        let bytes = std::fs::read(path).ok()?;
+    ///
+    /// # Errors
+    /// When too many files are open: there may well be one that can be used, a moment later.
+    pub(super) fn read(path: &Path, program: &str, scenario_digest: &str) -> Result<Option<Self>, StoreError> {
+        let bytes = match std::fs::read(path) {
+            Err(error) if descriptors::is_shortage(&error) => return Err(files::broken("read", path, &error)),
+            bytes => bytes.ok(),
+        };
+        let Some(bytes) = bytes else { return Ok(None) };
         let found = parse(bytes, program, scenario_digest);
         if let Err(reason) = &found {
             tracing::warn!(path = %path.display(), reason, "a checkpoint is not used");
         }
-        found.ok()
+        Ok(found.ok())
     }
 }
 
@@ -95,10 +103,10 @@ mod tests {
         let [wall, processor] = [1500, 2800].map(Duration::from_millis);
         let written = Checkpoint { cycle: 300, wall, processor, state: b"a\nb\0c".to_vec() };
         written.write(&path, "1.0", "abc").expect("it can be written");
-        assert_eq!(Checkpoint::read(&path, "1.0", "abc"), Some(written));
-        assert_eq!(Checkpoint::read(&path, "1.1", "abc"), None);
-        assert_eq!(Checkpoint::read(&path, "1.0", "abd"), None);
-        assert_eq!(Checkpoint::read(&folder.path().join("8"), "1.0", "abc"), None);
+        assert_eq!(Checkpoint::read(&path, "1.0", "abc"), Ok(Some(written)));
+        assert_eq!(Checkpoint::read(&path, "1.1", "abc"), Ok(None));
+        assert_eq!(Checkpoint::read(&path, "1.0", "abd"), Ok(None));
+        assert_eq!(Checkpoint::read(&folder.path().join("8"), "1.0", "abc"), Ok(None));
     }
 
     proptest! {
@@ -113,7 +121,7 @@ mod tests {
             let at = at.index(bytes.len());
             bytes[at] = with;
             std::fs::write(&path, bytes).expect("it can be written");
-            if let Some(read) = Checkpoint::read(&path, "1.0", "abc") {
+            if let Ok(Some(read)) = Checkpoint::read(&path, "1.0", "abc") {
                 prop_assert_eq!(read.state, written.state);
             }
         }

@@ -24,6 +24,7 @@ use std::time::Duration;
 use tailback_report::Report;
 use tailback_sim::Failure;
 
+use crate::descriptors;
 use crate::domain::{Artifact, FailureReason, RunFailure, State, Summary};
 use crate::limits::Limits;
 use crate::meters::Meters;
@@ -108,11 +109,28 @@ impl From<Failure> for Outcome {
     }
 }
 
-impl From<StoreError> for Outcome {
+/// Why something is not kept.
+enum NotKept {
+    /// The run fails.
+    Failed(RunFailure),
+    /// The server stops: it will be tried again.
+    Suspended,
+}
+
+impl From<StoreError> for NotKept {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Closed => Self::Suspended,
             error => Self::Failed(store_failure(&error)),
+        }
+    }
+}
+
+impl From<StoreError> for Outcome {
+    fn from(error: StoreError) -> Self {
+        match error.into() {
+            NotKept::Suspended => Self::Suspended,
+            NotKept::Failed(failure) => Self::Failed(failure),
         }
     }
 }
@@ -212,11 +230,34 @@ impl Engine {
 }
 
 fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Outcome {
-    let outcome = match task.work {
+    let outcome = patiently(&shared.queue, descriptors::are_short, || match task.work {
         Work::Simulate => simulation::carry_out(shared, task, control),
         Work::FinishSweep => sweep::finish(shared, task),
-    };
+    });
     outcome.unwrap_or_else(Outcome::from)
+}
+
+/// Does something again that has failed for want of file descriptors, until there are some or the server stops: that is
+/// no reason for a run to fail. By the time it is asked, the want may have passed, so everything has a second try.
+fn patiently<T>(
+    queue: &Queue,
+    are_short: impl Fn() -> bool,
+    mut work: impl FnMut() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let mut is_second = false;
+    loop {
+        match work() {
+            Err(StoreError::Broken(problem)) if are_short() => {
+                if queue.is_stopping() {
+                    return Err(StoreError::Closed);
+                }
+                tracing::warn!(problem, "too many files are open: it is tried again");
+                queue.pause(RETRY_AFTER);
+            }
+            Err(StoreError::Broken(_)) if !is_second => is_second = true,
+            other => return other,
+        }
+    }
 }
 
 fn work_until_stopped(shared: &Shared, work: impl Fn(&Shared, &Task, &Control) -> Outcome) {
@@ -248,11 +289,15 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
         Outcome::Failed(failure) => (State::Failed, Some(failure), Found::default()),
         Outcome::Cancelled => (State::Cancelled, None, Found::default()),
     };
-    let artifacts = keep(shared, task, &found.files).unwrap_or_else(|not_kept| {
-        files::remove_run(shared.store.folder(), task.number);
-        (state, failure, found) = (State::Failed, Some(not_kept), Found::default());
-        Vec::new()
-    });
+    let artifacts = match keep(shared, task, &found.files) {
+        Ok(artifacts) => artifacts,
+        Err(NotKept::Failed(not_kept)) => {
+            files::remove_run(shared.store.folder(), task.number);
+            (state, failure, found) = (State::Failed, Some(not_kept), Found::default());
+            Vec::new()
+        }
+        Err(NotKept::Suspended) => return tracing::info!("is suspended"),
+    };
     tracing::info!(?state, error = failure.as_ref().map(|failure| failure.message.as_str()), "ends");
     loop {
         let end = End {
@@ -287,21 +332,24 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
 }
 
 /// Writes the files of a run, unless they are too large.
-fn keep(shared: &Shared, task: &Task, found: &[File]) -> Result<Vec<Artifact>, RunFailure> {
+fn keep(shared: &Shared, task: &Task, found: &[File]) -> Result<Vec<Artifact>, NotKept> {
     let bytes: u64 = found.iter().map(|file| file.bytes.len() as u64).sum();
-    let execution = shared.store.read_blocking(|connection| Ok(runs::get(connection, &task.run)?.run.execution));
-    let wanted = execution.map_err(|error| store_failure(&error))?.artifact_bytes_max;
+    let execution = patiently(&shared.queue, descriptors::are_short, || {
+        shared.store.read_blocking(|connection| Ok(runs::get(connection, &task.run)?.run.execution))
+    });
+    let wanted = execution?.artifact_bytes_max;
     let allowed = shared.limits.artifact_bytes_max;
     let allowed = if wanted == 0 { allowed } else { wanted.min(allowed) };
     if bytes > allowed {
         let message = format!("the artifacts have {bytes} bytes, the run may have {allowed}");
-        return Err(run_failure(FailureReason::ArtifactBytes, message));
+        return Err(NotKept::Failed(run_failure(FailureReason::ArtifactBytes, message)));
     }
-    let written = artifacts::write(shared.store.folder(), task.number, found);
+    let write = || artifacts::write(shared.store.folder(), task.number, found);
+    let written = patiently(&shared.queue, descriptors::are_short, write);
     if written == Err(StoreError::Full) {
         files::release_reserve(shared.store.folder());
     }
-    written.map_err(|error| store_failure(&error))
+    Ok(written?)
 }
 
 fn follow_up(shared: &Shared, consequences: &Consequences) {

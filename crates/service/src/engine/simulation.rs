@@ -39,7 +39,7 @@ pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Resu
         Err(mistakes) => return Ok(failed(FailureReason::Scenario, mistakes.to_string())),
     };
     let path = files::checkpoint(shared.store.folder(), task.number);
-    let checkpoint = Checkpoint::read(&path, &shared.program, &scenario.digest);
+    let checkpoint = Checkpoint::read(&path, &shared.program, &scenario.digest)?;
     let reached = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.cycle);
     if !transitions::begin(shared, task, reached)? {
         return Ok(Outcome::Cancelled);

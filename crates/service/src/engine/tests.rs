@@ -121,3 +121,25 @@ fn results_that_are_too_large_are_not_kept() {
     engine.stop();
     engine.shared.store.close();
 }
+
+#[test]
+fn a_want_of_descriptors_is_waited_for_and_other_failures_are_not() {
+    let queue = Queue::new(&Limits::default());
+    let broken = || Err::<(), _>(StoreError::Broken("cannot open".to_owned()));
+    let calls = std::cell::Cell::new(0);
+    let count = || calls.replace(calls.get() + 1);
+    // It passes between two tries, unseen.
+    assert_eq!(patiently(&queue, || false, || if count() < 1 { broken() } else { Ok(()) }), Ok(()));
+    assert_eq!(calls.replace(0), 2);
+    let counted = || {
+        count();
+        broken()
+    };
+    assert_eq!(patiently(&queue, || false, counted), broken());
+    assert_eq!(calls.replace(0), 2);
+    assert_eq!(patiently(&queue, || true, || if count() < 1 { broken() } else { Ok(()) }), Ok(()));
+    let full = || Err::<(), _>(StoreError::Full);
+    assert_eq!(patiently(&queue, || true, full), full(), "that does not pass");
+    queue.stop();
+    assert_eq!(patiently(&queue, || true, broken), Err(StoreError::Closed), "the next start tries again");
+}

@@ -21,7 +21,6 @@ use tonic::service::Routes;
 use tonic::service::interceptor::InterceptedService;
 use tonic_health::pb::health_server::{Health, HealthServer};
 
-use crate::access::Guard;
 use crate::context::Context;
 
 /// What the services are called, as health checks ask for them.
@@ -35,7 +34,6 @@ pub(crate) const NAMES: [&str; 4] = [
 /// Mounts everything. Health needs no token: who asks for it has none.
 pub(crate) fn routes(
     context: &Arc<Context>,
-    guard: &Guard,
     health: HealthServer<impl Health>,
 ) -> Result<Routes, tonic_reflection::server::Error> {
     let bytes = context.limits.message_bytes_max as usize;
@@ -43,7 +41,7 @@ pub(crate) fn routes(
     macro_rules! guarded {
         ($server:expr) => {{
             let server = $server.accept_compressed(Gzip).send_compressed(Gzip);
-            InterceptedService::new(server.max_decoding_message_size(bytes), guard.clone())
+            InterceptedService::new(server.max_decoding_message_size(bytes), context.guard.clone())
         }};
     }
     let reflection = || {

@@ -11,12 +11,13 @@ use tailback_api::v1::{
     GetReportRequest, GetReportResponse, ListArtifactsRequest, ListArtifactsResponse, QuerySeriesRequest,
     QuerySeriesResponse, ReadArtifactRequest, ReadArtifactResponse,
 };
+use tokio::sync::Semaphore;
 use tonic::{Request, Response, Status};
 
 use super::series;
 use super::stream::{self, Closed, Outgoing, Sink};
 use crate::api_error::ApiError;
-use crate::context::{Context, deadline};
+use crate::context::{Context, caller, deadline};
 use crate::domain::{Artifact, State};
 use crate::names;
 use crate::store::runs::{self, Stored};
@@ -72,7 +73,7 @@ impl ResultService for Results {
         request: Request<ReadArtifactRequest>,
     ) -> Result<Response<Self::ReadArtifactStream>, Status> {
         let place = self.0.open_stream()?;
-        let gives_up = deadline(&request);
+        let (caller, gives_up) = (caller(&request)?, deadline(&request));
         let ReadArtifactRequest { run_id, name, offset } = request.into_inner();
         let number = find(&self.0, &run_id).await?.number;
         let wanted = name.clone();
@@ -84,7 +85,9 @@ impl ResultService for Results {
         }
         // The name is one that the store has found: the server gave it.
         let path = artifacts::path(self.0.store.folder(), number, &artifact.name);
-        Ok(Response::new(stream::open(&self.0, place, gives_up, |sink| send(path, artifact, offset, sink))))
+        let files = self.0.files.clone();
+        let send = |sink| send(files, path, artifact, offset, sink);
+        Ok(Response::new(stream::open(&self.0, place, caller, gives_up, send)))
     }
 
     async fn query_series(
@@ -131,6 +134,7 @@ fn must_have_succeeded(stored: &Stored) -> Result<(), ApiError> {
 
 /// Sends a file from an offset on, piece by piece.
 async fn send(
+    files: Arc<Semaphore>,
     path: PathBuf,
     artifact: Artifact,
     mut offset: u64,
@@ -139,8 +143,16 @@ async fn send(
     let size = artifact.size;
     let mut artifact = Some(wire::artifact(artifact));
     while artifact.is_some() || offset < size {
-        let path = path.clone();
-        let reading = tokio::task::spawn_blocking(move || read_piece(&path, offset));
+        let (path, files) = (path.clone(), files.clone());
+        let reading = async move {
+            let permit = files.acquire_owned().await;
+            let read = move || {
+                let piece = read_piece(&path, offset);
+                drop(permit);
+                piece
+            };
+            tokio::task::spawn_blocking(read).await
+        };
         let piece = sink.unless_over(reading).await?;
         let piece = piece.map_err(|error| ApiError::Internal(format!("reading failed: {error}")))?;
         let content = piece.map_err(|error| ApiError::Internal(format!("an artifact cannot be read: {error}")))?;

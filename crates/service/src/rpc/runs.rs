@@ -61,7 +61,7 @@ impl RunService for Runs {
 
     async fn wait_run(&self, request: Request<WaitRunRequest>) -> Result<Response<WaitRunResponse>, Status> {
         let place = self.0.open_stream()?;
-        let gives_up = deadline(&request);
+        let (caller, gives_up) = (caller(&request)?, deadline(&request));
         let WaitRunRequest { run_id, timeout } = request.into_inner();
         let longest = Duration::from_secs(self.0.limits.wait_s_max);
         let wanted = timeout.and_then(|wanted| Duration::try_from(wanted).ok()).unwrap_or(longest);
@@ -77,6 +77,7 @@ impl RunService for Runs {
                 return Err(ApiError::DeadlinePassed { resume_after: None }.into());
             }
             if has_ended || now >= until {
+                self.0.guard.must_still_be(&caller)?;
                 drop(place);
                 return Ok(Response::new(WaitRunResponse { run: Some(wire::run(found)) }));
             }
@@ -92,7 +93,7 @@ impl RunService for Runs {
 
     async fn watch_run(&self, request: Request<WatchRunRequest>) -> Result<Response<Self::WatchRunStream>, Status> {
         let place = self.0.open_stream()?;
-        let gives_up = deadline(&request);
+        let (caller, gives_up) = (caller(&request)?, deadline(&request));
         let request = request.into_inner();
         names::known_run(&request.run_id)?;
         // So that what is wrong from the start is told before the stream begins.
@@ -100,7 +101,7 @@ impl RunService for Runs {
         let first = self.0.store.read(move |connection| events::after(connection, &run, after, 0).map(drop));
         first.await.map_err(ApiError::from)?;
         let context = self.0.clone();
-        let stream = stream::open(&self.0, place, gives_up, |sink| watching::watch(context, request, sink));
+        let stream = stream::open(&self.0, place, caller, gives_up, |sink| watching::watch(context, request, sink));
         Ok(Response::new(stream))
     }
 
@@ -110,7 +111,12 @@ impl RunService for Runs {
         let Snapshot { run, scenario, .. } = get(&self.0, &run_id).await?;
         caller.may_change_run_of(&run.owner)?;
         let context = self.0.clone();
-        let cancelled = to_the_end(async move { Ok(context.engine.cancel(run_id).await?) }).await?;
+        let cancel = async move {
+            let cancelled = context.engine.cancel(run_id).await?;
+            caller.note("cancel", &cancelled.run.id);
+            Ok(cancelled)
+        };
+        let cancelled = to_the_end(cancel).await?;
         Ok(Response::new(CancelRunResponse { run: Some(wire::run(cancelled.snapshot(scenario))) }))
     }
 
@@ -159,13 +165,13 @@ async fn accept(
 ) -> Result<Snapshot, ApiError> {
     let kept = context.limits.events_kept_max;
     let places = context.engine.queue().reserve(accepted.waiting());
-    let full = places.as_ref().err().cloned();
-    let change = move |writing: &mut Writing<'_>| write_down(writing, accepted, &caller, &request_id, full, kept);
+    let (full, writer) = (places.as_ref().err().cloned(), caller.clone());
+    let change = move |writing: &mut Writing<'_>| write_down(writing, accepted, &writer, &request_id, full, kept);
     let (created, waiting) = context.store.write(change).await?;
     context.meters.created(waiting.len().max(1) as u64);
     context.engine.queue().put(waiting);
     drop(places);
-    tracing::info!(run = %created.run.id, owner = %created.run.owner, "created");
+    caller.note("submit", &created.run.id);
     Ok(created)
 }
 
@@ -244,10 +250,10 @@ fn check_filter(filter: &RunFilter) -> Result<(), ApiError> {
 }
 
 async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(), ApiError> {
-    let id = run_id.clone();
+    let (id, asking) = (run_id.clone(), caller.clone());
     let numbers = context.store.write(move |writing| {
         let stored = runs::get(writing.connection, &id)?;
-        caller.may_change_run_of(&stored.run.owner)?;
+        asking.may_change_run_of(&stored.run.owner)?;
         if !stored.run.parent_id.is_empty() {
             return Err(ApiError::PartOfSweep { run: id, parent: stored.run.parent_id }.into());
         }
@@ -258,13 +264,13 @@ async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(),
         runs::delete(writing, &id)
     });
     let numbers = numbers.await?;
+    caller.note("delete", &run_id);
     let store = context.store.clone();
     let removing = tokio::task::spawn_blocking(move || {
         numbers.into_iter().for_each(|number| files::remove_run(store.folder(), number));
         files::make_reserve(store.folder());
     });
     removing.await.map_err(|error| ApiError::Internal(format!("removing files failed: {error}")))?;
-    tracing::info!(run = %run_id, "deleted");
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! Streams to clients that take what they get at their own pace.
 //!
 //! A task makes one message at a time, and the next when the client has taken that. A client that takes nothing for too
-//! long is given up: then the task ends, and with it all that the stream costs.
+//! long is given up: then the task ends, and with it all that the stream costs. So does the stream of a caller whose token
+//! was revoked meanwhile, before its next message.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,6 +15,7 @@ use tokio::time::{sleep_until, timeout};
 use tokio_stream::Stream;
 use tonic::Status;
 
+use crate::access::{Caller, Guard};
 use crate::api_error::ApiError;
 use crate::context::{Context, StreamPlace, stopped};
 
@@ -41,6 +43,8 @@ pub(super) struct Sink<T> {
     messages: mpsc::Sender<T>,
     stopping: watch::Receiver<bool>,
     stall_max: Duration,
+    caller: Caller,
+    guard: Guard,
     /// When the stream has lived long enough, or the client gives up.
     until: Instant,
     /// What is said then.
@@ -66,6 +70,7 @@ impl<T> Sink<T> {
     /// Sends a message, when the client has taken the one before.
     pub(super) async fn send(&self, message: T) -> Result<(), Closed> {
         let place = self.unless_over(timeout(self.stall_max, self.messages.reserve())).await?;
+        self.guard.must_still_be(&self.caller)?;
         match place {
             Ok(Ok(place)) => {
                 place.send(message);
@@ -88,10 +93,11 @@ impl<T> Sink<T> {
     }
 }
 
-/// Opens a stream whose messages `make` makes.
+/// Opens a stream to a caller, whose messages `make` makes.
 pub(super) fn open<T, F>(
     context: &Context,
     place: StreamPlace,
+    caller: Caller,
     deadline: Option<Instant>,
     make: impl FnOnce(Sink<T>) -> F,
 ) -> Outgoing<T>
@@ -107,7 +113,8 @@ where
         _ => (expires, ApiError::StreamExpired { resume_after: None }),
     };
     let stall_max = context.limits.stream_stall();
-    let sink = Sink { messages: messages.clone(), stopping: context.stopping.clone(), stall_max, until, at_end };
+    let (stopping, guard) = (context.stopping.clone(), context.guard.clone());
+    let sink = Sink { messages: messages.clone(), stopping, stall_max, caller, guard, until, at_end };
     let end = Arc::new(Mutex::new(None));
     let (made, said) = (make(sink), end.clone());
     tokio::spawn(async move {

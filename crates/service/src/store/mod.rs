@@ -17,7 +17,8 @@ mod schema;
 mod version_2;
 mod writer;
 
-use std::fs::{File, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -102,7 +103,7 @@ impl Store {
     pub(crate) fn open(folder: &Path, told: Told) -> Result<Self, StoreError> {
         for name in ["", "artifacts", "checkpoints"] {
             let path = folder.join(name);
-            std::fs::create_dir_all(&path).map_err(|error| files::broken("make", &path, &error))?;
+            make_folder(&path).map_err(|error| files::broken("make", &path, &error))?;
         }
         let lock = lock(folder)?;
         let mut connection = Connection::open(database(folder))?;
@@ -186,9 +187,22 @@ fn database(folder: &Path) -> PathBuf {
     folder.join("tailback.sqlite")
 }
 
+/// Nobody else can look into folders that are made. One that was there is as its owner wants it.
+fn make_folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
+}
+
+/// The lock is a file of this folder: a link might have another file emptied, or locked.
 fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("lock");
-    let file = File::create(&path).map_err(|error| files::broken("make", &path, &error))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    let file = options.open(&path).map_err(|error| files::broken("make", &path, &error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked(folder.display().to_string())),

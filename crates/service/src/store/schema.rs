@@ -178,6 +178,9 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     // A commit is on disk when it returns, also if the machine fails.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // What is put aside to undo a part of a transaction would else be a file in a folder of the system's choice, which in a
+    // container may not be there, or not be writable.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(64);
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let steps = usize::try_from(found).ok().and_then(|found| STEPS.get(found..)).ok_or_else(|| {
@@ -200,6 +203,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
 /// A connection that only reads.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
 }

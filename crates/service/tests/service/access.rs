@@ -1,15 +1,15 @@
-//! Who gets in: tokens, roles, ownership, certificates.
+//! Who gets in by tokens, and what one may do then.
 
-use std::process::Command;
+use std::path::{Path, PathBuf};
 
 use tailback_api::v1::run_service_client::RunServiceClient;
-use tailback_api::v1::{CancelRunRequest, DeleteRunRequest, GetRunRequest, ListRunsRequest, RunState};
-use tailback_service::{Configuration, Encryption, Role, Tokens, new_token};
+use tailback_api::v1::{CancelRunRequest, DeleteRunRequest, GetRunRequest, ListRunsRequest, RunState, WatchRunRequest};
+use tailback_service::{Configuration, Limits, Role, Tokens, add_line, new_token, remove_name};
 use tonic::codegen::InterceptedService;
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Identity};
+use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 
-use crate::harness::{Client, SMALL, Served, endless, limits, named, reason};
+use crate::harness::{SMALL, Served, endless, limits, named, reason};
 
 type AddHeader = Box<dyn FnMut(Request<()>) -> Result<Request<()>, Status>>;
 type Bearing = RunServiceClient<InterceptedService<Channel, AddHeader>>;
@@ -25,24 +25,30 @@ async fn bearing(server: &Served, header: &str) -> Bearing {
     RunServiceClient::with_interceptor(channel.expect("somebody listens"), add)
 }
 
+/// A file of tokens, and the headers that bear them.
+fn tokens(folder: &Path, people: &[(&str, Role)]) -> (PathBuf, Vec<String>) {
+    let file = folder.join("tokens");
+    let add = |&(name, role): &(&str, Role)| {
+        let (token, line) = new_token(name, role, None).expect("there are random bytes");
+        add_line(&file, &line).expect("it can be written");
+        format!("Bearer {token}")
+    };
+    let headers = people.iter().map(add).collect();
+    (file, headers)
+}
+
+/// A server that goes by a file of tokens.
+async fn serve(folder: &Path, file: &Path, limits: Limits) -> Served {
+    let tokens = Some(Tokens::read(file).expect("it is well formed"));
+    Served::configured(Configuration { tokens, limits, ..Configuration::local(folder.join("data"), "test") }).await
+}
+
 #[tokio::test]
 async fn tokens_say_who_one_is_and_what_one_may_do() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let file = folder.path().join("tokens");
     let people = [("alice", Role::Submit), ("bob", Role::Submit), ("carol", Role::Read), ("dave", Role::Admin)];
-    let (mut lines, mut tokens) = (String::new(), Vec::new());
-    for (name, role) in people {
-        let (token, line) = new_token(name, role).expect("there are random bytes");
-        lines += &format!("{line}\n");
-        tokens.push(format!("Bearer {token}"));
-    }
-    std::fs::write(&file, lines).expect("it can be written");
-    let server = Served::configured(Configuration {
-        tokens: Some(Tokens::read(&file).expect("it is well formed")),
-        limits: limits(),
-        ..Configuration::local(folder.path().join("data"), "test")
-    })
-    .await;
+    let (file, tokens) = tokens(folder.path(), &people);
+    let server = serve(folder.path(), &file, limits()).await;
     let mut nobody = server.client().await;
     let refused = nobody.get("one").await.expect_err("there is no token");
     assert_eq!((refused.code(), reason(&refused).0.as_str()), (Code::Unauthenticated, "NOT_AUTHENTICATED"));
@@ -74,62 +80,82 @@ async fn tokens_say_who_one_is_and_what_one_may_do() {
     server.stop().await;
 }
 
-/// A root, a server's certificate and a client's, made by openssl.
-struct Certificates(tempfile::TempDir);
-
-impl Certificates {
-    fn make() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let script = "set -e
-            key() { openssl ecparam -name prime256v1 -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out $1.key; }
-            key root; openssl req -x509 -new -key root.key -subj /CN=root -days 2 -out root.pem
-            for who in server client; do
-                key $who; openssl req -new -key $who.key -subj /CN=$who -out $who.csr
-                printf 'basicConstraints=CA:FALSE\\nsubjectAltName=DNS:localhost,IP:127.0.0.1' > $who.ext
-                openssl x509 -req -in $who.csr -CA root.pem -CAkey root.key -CAcreateserial -days 2 \
-                    -extfile $who.ext -out $who.pem
-            done";
-        let made = Command::new("sh").args(["-c", script]).current_dir(folder.path()).output();
-        let made = made.expect("there is a shell");
-        assert!(made.status.success(), "openssl says {}", String::from_utf8_lossy(&made.stderr));
-        Self(folder)
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.0.path().join(name)).expect("it was made")
-    }
+/// Watches a run, as one who bears a token.
+async fn watch(client: &mut Bearing, run: &str) -> tonic::Streaming<tailback_api::v1::WatchRunResponse> {
+    let request = WatchRunRequest { run_id: run.to_owned(), ..WatchRunRequest::default() };
+    client.watch_run(request).await.expect("it can be watched").into_inner()
 }
 
 #[tokio::test]
-async fn certificates_are_asked_for() {
-    let certificates = Certificates::make();
+async fn who_is_revoked_is_out_at_the_next_message_and_others_stay() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let encryption = Encryption {
-        certificate: certificates.read("server.pem"),
-        key: certificates.read("server.key"),
-        client_authority: Some(certificates.read("root.pem")),
+    let (file, tokens) = tokens(folder.path(), &[("alice", Role::Submit), ("bob", Role::Submit)]);
+    let server = serve(folder.path(), &file, limits()).await;
+    let mut alice = bearing(&server, &tokens[0]).await;
+    let mut bob = bearing(&server, &tokens[1]).await;
+    alice.create_run(named("one", &endless())).await.expect("she may");
+    let (mut hers, mut his) = (watch(&mut alice, "one").await, watch(&mut bob, "one").await);
+    remove_name(&file, "alice").expect("it can be written");
+    hers.message().await.expect("the server does not know yet");
+    server.tokens.read_again();
+    let end = loop {
+        match hers.message().await {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("the run has not ended"),
+            Err(end) => break end,
+        }
     };
-    let server = Served::configured(Configuration {
-        encryption: Some(encryption),
-        limits: limits(),
-        ..Configuration::local(folder.path().to_owned(), "test")
-    })
-    .await;
-    let connect = async |tls: ClientTlsConfig| {
-        let endpoint = Channel::from_shared(server.url.clone()).expect("an address");
-        let channel = endpoint.tls_config(tls).expect("it is well formed").connect().await.ok()?;
-        Client::new(channel).system.get_server_info(tailback_api::v1::GetServerInfoRequest {}).await.ok()
-    };
-    let root = || ClientTlsConfig::new().ca_certificate(Certificate::from_pem(certificates.read("root.pem")));
-    let identity = Identity::from_pem(certificates.read("client.pem"), certificates.read("client.key"));
-    let told = connect(root().identity(identity)).await.expect("it is let in").into_inner();
-    assert!(told.features.contains(&"tls".to_owned()));
-    assert!(connect(root()).await.is_none(), "without a certificate nobody is let in");
-    let plain = Channel::from_shared(server.url.replace("https", "http")).expect("an address").connect().await;
-    let plain = match plain {
-        Ok(channel) => Client::new(channel).get("one").await.err(),
-        Err(_) => None,
-    };
-    assert!(plain.is_none_or(|status| status.code() != Code::NotFound), "nothing is said without encryption");
+    assert_eq!(end.code(), Code::Unauthenticated);
+    assert_eq!(
+        alice.list_runs(ListRunsRequest::default()).await.expect_err("she is out").code(),
+        Code::Unauthenticated
+    );
+    assert!(his.message().await.expect("he is not").is_some());
+    // A file that cannot be read, or is open to others, changes nothing.
+    let good = std::fs::read(&file).expect("it is there");
+    std::fs::write(&file, "bob boss 00").expect("it can be written");
+    server.tokens.read_again();
+    assert!(bob.list_runs(ListRunsRequest::default()).await.is_ok());
+    std::fs::write(&file, &good).expect("it can be written");
+    let (carol, line) = new_token("carol", Role::Read, None).expect("there are random bytes");
+    add_line(&file, &line).expect("it can be written");
+    server.tokens.read_again();
+    assert!(bearing(&server, &format!("Bearer {carol}")).await.list_runs(ListRunsRequest::default()).await.is_ok());
+    server.stop().await;
+}
+
+/// Who fails again and again is not listened to. Who bears a good token is, though it comes from the same place.
+#[tokio::test]
+async fn only_strangers_are_made_to_wait() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let (file, tokens) = tokens(folder.path(), &[("alice", Role::Submit)]);
+    // Who is not listened to does not hear that the server stops either.
+    let limits = Limits { refusal_pause_ms_max: u64::from(u32::MAX), shutdown_s_max: 1, ..limits() };
+    let server = serve(folder.path(), &file, limits).await;
+    let mut known = bearing(&server, &tokens[0]).await;
+    let list = ListRunsRequest::default;
+    known.list_runs(list()).await.expect("she is let in");
+    // Each over a connection of its own: only the last one waits.
+    for _ in 0..25 {
+        let mut stranger = bearing(&server, "Bearer tb_00").await;
+        assert_eq!(stranger.list_runs(list()).await.expect_err("nobody bears that").code(), Code::Unauthenticated);
+    }
+    let mut stranger = bearing(&server, "Bearer tb_00").await;
+    stranger.list_runs(list()).await.expect_err("nobody bears that");
+    let again = stranger.list_runs(list());
+    tokio::pin!(again);
+    for _ in 0..3 {
+        let mut fresh = bearing(&server, &tokens[0]).await;
+        tokio::select! {
+            biased;
+            answered = &mut again => panic!("nobody listens: {answered:?}"),
+            answered = known.list_runs(list()) => drop(answered.expect("she is known")),
+        }
+        tokio::select! {
+            biased;
+            answered = &mut again => panic!("nobody listens: {answered:?}"),
+            answered = fresh.list_runs(list()) => drop(answered.expect("a good token is good on any connection")),
+        }
+    }
     server.stop().await;
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tailback_api::v1::{CreateRunRequest, GetServerInfoRequest, Scenario, ValidateScenarioRequest};
-use tailback_service::Limits;
+use tailback_service::{Configuration, Limits, Server};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tonic::Code;
@@ -219,4 +219,23 @@ async fn the_admin_port_tells_how_it_is() {
     let counted = "tailback_calls_total{method=\"/tailback.v1.RunService/CreateRun\",code=\"Ok\"} 1";
     assert!(metrics.contains(counted), "{metrics}");
     server.stop().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_data_directory_is_private_and_its_lock_no_link() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let data = folder.path().join("data");
+    Served::at(&data, limits()).await.stop().await;
+    let mode = std::fs::metadata(&data).expect("it was made").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    // Of somebody who hopes that it is emptied.
+    let other = folder.path().join("other");
+    std::fs::write(&other, "precious").expect("it can be written");
+    std::fs::remove_file(data.join("lock")).expect("it is there");
+    symlink(&other, data.join("lock")).expect("a link can be made");
+    let refused = Server::bind(Configuration::local(data, "test")).await.err().expect("it is a link");
+    assert!(refused.to_string().contains("lock"), "{refused}");
+    assert_eq!(std::fs::read(&other).expect("it is there"), b"precious");
 }

@@ -10,7 +10,7 @@ use tailback_api::v1::system_service_client::SystemServiceClient;
 use tailback_api::v1::{
     CreateRunRequest, GetRunRequest, Run, RunState, Scenario, WaitRunRequest, WatchRunRequest, WatchRunResponse,
 };
-use tailback_service::{Configuration, Limits, Server};
+use tailback_service::{Configuration, Limits, Server, TokensInForce};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -61,6 +61,8 @@ pub struct Served {
     pub url: String,
     /// Where metrics are told, if they are.
     pub admin: Option<SocketAddr>,
+    /// The tokens that it goes by.
+    pub tokens: TokensInForce,
     /// Kept for as long as the server is.
     _temporary: Option<TempDir>,
     stop: Option<oneshot::Sender<()>>,
@@ -93,13 +95,14 @@ impl Served {
         let scheme = if configuration.encryption.is_some() { "https" } else { "http" };
         let server = Server::bind(configuration).await.expect("it can be started");
         let url = format!("{scheme}://{}", server.address());
-        let admin = server.admin_address();
+        let admin = server.admin_address().map(|(address, _)| address);
+        let tokens = server.tokens();
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(async {
             let stopped = async { stopped.await.unwrap_or(()) };
             server.serve(stopped).await.expect("it serves");
         });
-        Self { folder, url, admin, _temporary: None, stop: Some(stop), serving }
+        Self { folder, url, admin, tokens, _temporary: None, stop: Some(stop), serving }
     }
 
     /// Stops it, and waits until it has.
@@ -124,9 +127,19 @@ impl Served {
 
     /// How many streams are open.
     pub async fn open_streams(&self) -> u32 {
+        self.metric("streams_open").await
+    }
+
+    /// A metric without labels.
+    pub async fn metric(&self, name: &str) -> u32 {
         let metrics = self.ask_admin("/metrics").await;
-        let value = metrics.lines().find_map(|line| line.strip_prefix("tailback_streams_open "));
+        let value = metrics.lines().find_map(|line| line.strip_prefix(&format!("tailback_{name} ")));
         value.and_then(|value| value.parse().ok()).expect("it is among the metrics")
+    }
+
+    /// Where clients connect to, for those who speak for themselves.
+    pub fn address(&self) -> &str {
+        self.url.split_once("://").expect("an address").1
     }
 
     pub async fn client(&self) -> Client {

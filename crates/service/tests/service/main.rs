@@ -1,6 +1,8 @@
 //! The service through real connections: a server on a port of the system's choice, and the Rust client.
 
 mod access;
+mod certificates;
+mod connections;
 mod creating;
 mod faults;
 mod harness;

@@ -1,0 +1,220 @@
+//! Who is calling, and what that one may do.
+//!
+//! Callers are known by a token, or by the certificate of their connection; a [file](tokens) says whose it is. Tokens are
+//! drawn with 256 random bits; the file holds their SHA-256 only, so that reading it lets nobody in. All entries are
+//! compared with in the same time, whichever matches.
+
+mod failures;
+mod token_file;
+mod tokens;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+
+use tonic::metadata::MetadataValue;
+use tonic::service::Interceptor;
+use tonic::{Request, Status};
+
+use crate::api_error::ApiError;
+use crate::connection::Peer;
+use crate::meters::Meters;
+use failures::Failures;
+pub use token_file::{Changed, add_line, remove_name};
+use tokens::{Credential, NotLetIn};
+pub use tokens::{LastDay, TokenError, Tokens, certificate_line, new_token};
+
+/// What a caller may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// See everything.
+    Read,
+    /// Create runs, cancel and delete one's own.
+    Submit,
+    /// Cancel and delete the runs of others too.
+    Admin,
+}
+
+impl Role {
+    /// The role as it is written.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Submit => "submit",
+            Self::Admin => "admin",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        [Self::Read, Self::Submit, Self::Admin].into_iter().find(|role| role.word() == word)
+    }
+}
+
+/// Who is calling.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub name: String,
+    pub role: Role,
+    /// Where the call came from.
+    pub from: Option<SocketAddr>,
+    /// What was shown; nothing where nobody has to.
+    credential: Option<Credential>,
+}
+
+impl Caller {
+    /// Notes for those who run the server what was done to a run, and by whom.
+    pub(crate) fn note(&self, action: &'static str, run: &str) {
+        let from = self.from.map(|from| from.to_string()).unwrap_or_default();
+        tracing::info!(target: "audit", action, run, name = self.name, role = self.role.word(), from);
+    }
+
+    /// Refuses callers below a role.
+    pub(crate) fn must_be(&self, role: Role) -> Result<(), ApiError> {
+        if self.role >= role { Ok(()) } else { Err(ApiError::NotAllowed { role: self.role, owner: None }) }
+    }
+
+    /// Refuses callers who may not change a run of `owner`.
+    pub(crate) fn may_change_run_of(&self, owner: &str) -> Result<(), ApiError> {
+        self.must_be(Role::Submit)?;
+        if self.role == Role::Admin || self.name == owner {
+            return Ok(());
+        }
+        Err(ApiError::NotAllowed { role: self.role, owner: Some(owner.to_owned()) })
+    }
+}
+
+/// The tokens that are in force, from the last time that their file could be read.
+#[derive(Clone, Debug)]
+pub struct TokensInForce(Option<Arc<RwLock<Tokens>>>);
+
+impl TokensInForce {
+    /// Reads the file again. If that is not possible, or a line of it is not as it should be, all stays as it was.
+    pub fn read_again(&self) {
+        let Some(tokens) = &self.0 else { return tracing::info!("there are no tokens to read again") };
+        let path = tokens.read().unwrap_or_else(PoisonError::into_inner).path.clone();
+        match Tokens::read(&path) {
+            Ok(read) => {
+                tracing::info!(entries = read.count(), "the tokens were read again");
+                *tokens.write().unwrap_or_else(PoisonError::into_inner) = read;
+            }
+            Err(error) => tracing::error!(%error, "the tokens stay as they were"),
+        }
+    }
+}
+
+/// Looks at what each call shows.
+#[derive(Clone, Debug)]
+pub(crate) struct Guard {
+    /// None on a server that knows no tokens: then everybody who can reach it may do everything.
+    tokens: TokensInForce,
+    failures: Arc<Failures>,
+    pause_max: Duration,
+    meters: Arc<Meters>,
+}
+
+impl Guard {
+    /// Strangers who fail again and again are not listened to for up to `pause_max`.
+    pub(crate) fn new(tokens: Option<Tokens>, pause_max: Duration, meters: Arc<Meters>) -> Self {
+        let tokens = TokensInForce(tokens.map(|tokens| Arc::new(RwLock::new(tokens))));
+        Self { tokens, failures: Arc::default(), pause_max, meters }
+    }
+
+    pub(crate) fn tokens(&self) -> TokensInForce {
+        self.tokens.clone()
+    }
+
+    /// Who calls, by the header `authorization`; without one, by the certificate. A token that is shown must be good,
+    /// whatever certificate comes with it.
+    pub(crate) fn caller(&self, authorization: Option<&[u8]>, peer: Option<&Peer>) -> Result<Caller, ApiError> {
+        let from = peer.map(|peer| peer.address);
+        let Some(tokens) = &self.tokens.0 else {
+            return Ok(Caller { name: "local".to_owned(), role: Role::Admin, from, credential: None });
+        };
+        let shown = match authorization {
+            Some(header) => bearer_token(header).map(Credential::token),
+            None => peer.and_then(|peer| peer.certificate).map(Credential::Certificate),
+        };
+        let tokens = tokens.read().unwrap_or_else(PoisonError::into_inner);
+        match shown.map(|shown| (shown, tokens.bearer(&shown, SystemTime::now()))) {
+            Some((shown, Ok(entry))) => {
+                peer.inspect(|peer| peer.visit.is_let_in());
+                Ok(Caller { name: entry.name.clone(), role: entry.role, from, credential: Some(shown) })
+            }
+            refused => {
+                let why = match refused {
+                    Some((_, Err(NotLetIn::Expired))) => "what was shown has expired",
+                    Some(_) => "what was shown is not known",
+                    None => "nothing was shown",
+                };
+                self.refuse(why, peer);
+                Err(ApiError::NotAuthenticated)
+            }
+        }
+    }
+
+    /// What is shown is never logged.
+    fn refuse(&self, why: &'static str, peer: Option<&Peer>) {
+        self.meters.not_let_in();
+        let Some(peer) = peer else { return };
+        let failure = self.failures.put(peer.address.ip());
+        let is_stranger = peer.visit.pause(failure.pause.min(self.pause_max));
+        if failure.is_logged() {
+            let count = failure.count;
+            tracing::warn!(target: "audit", peer = %peer.address, why, count, is_stranger, "a call is not let in");
+        }
+    }
+
+    /// Refuses who was let in and would not be any more: what was shown was revoked, or has expired.
+    pub(crate) fn must_still_be(&self, caller: &Caller) -> Result<(), ApiError> {
+        let (Some(tokens), Some(shown)) = (&self.tokens.0, &caller.credential) else { return Ok(()) };
+        let tokens = tokens.read().unwrap_or_else(PoisonError::into_inner);
+        match tokens.bearer(shown, SystemTime::now()) {
+            Ok(entry) if entry.name == caller.name => Ok(()),
+            _ => Err(ApiError::NotAuthenticated),
+        }
+    }
+}
+
+fn bearer_token(header: &[u8]) -> Option<&str> {
+    let (scheme, token) = std::str::from_utf8(header).ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+impl Interceptor for Guard {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        let authorization = request.metadata().get("authorization").map(MetadataValue::as_bytes);
+        let caller = self.caller(authorization, request.extensions().get())?;
+        request.extensions_mut().insert(caller);
+        Ok(request)
+    }
+}
+
+/// Bytes as text.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_belong_to_their_creators() {
+        let caller = |role| Caller { name: "alice".to_owned(), role, from: None, credential: None };
+        assert!(caller(Role::Read).may_change_run_of("alice").is_err());
+        assert!(caller(Role::Submit).may_change_run_of("alice").is_ok());
+        assert!(caller(Role::Submit).may_change_run_of("bob").is_err());
+        assert!(caller(Role::Admin).may_change_run_of("bob").is_ok());
+    }
+
+    #[test]
+    fn only_bearers_bear_tokens() {
+        for (header, token) in
+            [("Bearer a", Some("a")), ("bearer  a ", Some("a")), ("Basic a", None), ("Bearer", None), ("", None)]
+        {
+            assert_eq!(bearer_token(header.as_bytes()), token, "{header}");
+        }
+        assert_eq!(bearer_token(b"Bearer \xff"), None);
+    }
+}

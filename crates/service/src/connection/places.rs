@@ -1,0 +1,125 @@
+//! How many connections there may be: all together, and from one place.
+//!
+//! **The invariant it keeps:** a connection is counted from when it is accepted until it is closed, and once only.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where a peer is, as far as it matters: one who has an IPv6 address has all of its network of 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Origin(IpAddr);
+
+impl From<IpAddr> for Origin {
+    fn from(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+            address => address,
+        })
+    }
+}
+
+/// The connections that there may be.
+#[derive(Debug)]
+pub(crate) struct Places {
+    max: u32,
+    per_peer_max: u32,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    all: u32,
+    by_origin: HashMap<Origin, u32>,
+}
+
+/// One of them, given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    places: Arc<Places>,
+    origin: Origin,
+}
+
+/// Why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoPlace {
+    /// There are as many as there may be.
+    All,
+    /// There are as many from one peer as there may be.
+    OfPeer,
+}
+
+impl Places {
+    pub(crate) fn new(max: u32, per_peer_max: u32) -> Arc<Self> {
+        Arc::new(Self { max, per_peer_max, taken: Mutex::default() })
+    }
+
+    pub(crate) fn take(self: &Arc<Self>, address: IpAddr) -> Result<Place, NoPlace> {
+        let origin = Origin::from(address);
+        let mut taken = self.taken();
+        if taken.all >= self.max {
+            return Err(NoPlace::All);
+        }
+        let of_peer = taken.by_origin.get(&origin).copied().unwrap_or(0);
+        if of_peer >= self.per_peer_max {
+            return Err(NoPlace::OfPeer);
+        }
+        taken.by_origin.insert(origin, of_peer + 1);
+        taken.all += 1;
+        Ok(Place { places: self.clone(), origin })
+    }
+
+    /// How many are taken.
+    pub(crate) fn count(&self) -> u32 {
+        self.taken().all
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = self.places.taken();
+        taken.all -= 1;
+        if let Some(of_peer) = taken.by_origin.get_mut(&self.origin) {
+            *of_peer -= 1;
+            if *of_peer == 0 {
+                taken.by_origin.remove(&self.origin);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    #[test]
+    fn one_peer_does_not_take_them_all() {
+        let places = Places::new(3, 2);
+        let [first, second, other] = ["10.0.0.1", "::ffff:10.0.0.1", "10.0.0.2"].map(|text| places.take(address(text)));
+        assert!(first.is_ok() && second.is_ok() && other.is_ok());
+        assert_eq!(places.take(address("10.0.0.3")).err(), Some(NoPlace::All));
+        drop(other);
+        assert_eq!(places.take(address("10.0.0.1")).err(), Some(NoPlace::OfPeer));
+        drop(first);
+        let again = places.take(address("10.0.0.1"));
+        assert!(again.is_ok());
+        drop((second, again));
+        assert_eq!(places.count(), 0);
+        assert!(places.taken().by_origin.is_empty(), "who has gone costs nothing");
+    }
+
+    #[test]
+    fn neighbours_in_a_network_of_64_bits_are_one_peer() {
+        assert_eq!(Origin::from(address("2001:db8::1")), Origin::from(address("2001:db8::ffff:2")));
+        assert_ne!(Origin::from(address("2001:db8::1")), Origin::from(address("2001:db8:0:1::1")));
+        assert_ne!(Origin::from(address("10.0.0.1")), Origin::from(address("10.0.0.2")));
+    }
+}
