@@ -161,7 +161,7 @@ fn of_groups(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) ->
         let each = u64::from(groups.nodes_each);
         NodeSet::range(group * each, (group + 1) * each, book.count).expect("the groups are in the network")
     };
-    join(numbers.iter().map(set).collect(), node.span, reading)
+    join(&numbers.iter().map(set).collect::<Vec<_>>(), node.span, reading)
 }
 
 fn union(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<NodeSet> {
@@ -171,12 +171,12 @@ fn union(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Opt
     };
     let read = |(index, node)| read_nodes(node, &format!("{path}.any.{index}"), book, reading);
     let sets = list.iter().enumerate().map(read).collect::<Option<Vec<_>>>()?;
-    join(sets, node.span, reading)
+    join(&sets, node.span, reading)
 }
 
-fn join(sets: Vec<NodeSet>, span: Span, reading: &mut Reading) -> Option<NodeSet> {
+fn join(sets: &[NodeSet], span: Span, reading: &mut Reading) -> Option<NodeSet> {
     reading.lists(span, sets.iter().map(|set| u64::from(set.len())).sum())?;
-    Some(NodeSet::union(&sets))
+    Some(NodeSet::union(sets))
 }
 
 /// FNV-1a.

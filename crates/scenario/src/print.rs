@@ -1,20 +1,40 @@
 //! A resolved tree as text.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write};
 
 use crate::tree::{Item, Table};
 
 /// A document as text: plain values first, then a section for each table.
 pub(crate) fn print(table: &Table) -> String {
     let mut text = String::new();
-    print_table(table, "", &mut text);
-    text.trim_start().to_owned()
+    print_into(table, &mut text);
+    text
 }
 
-fn print_table(table: &Table, path: &str, text: &mut String) {
+/// The same, written to what takes everything.
+pub(crate) fn print_into(table: &Table, text: &mut impl Write) {
+    let mut text = WithoutLeadingLines { text, has_begun: false };
+    print_table(table, "", &mut text).expect("it takes everything");
+}
+
+/// Leaves out the empty line before a section that comes first.
+struct WithoutLeadingLines<'t, W> {
+    text: &'t mut W,
+    has_begun: bool,
+}
+
+impl<W: Write> Write for WithoutLeadingLines<'_, W> {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        let piece = if self.has_begun { piece } else { piece.trim_start() };
+        self.has_begun |= !piece.is_empty();
+        self.text.write_str(piece)
+    }
+}
+
+fn print_table(table: &Table, path: &str, text: &mut impl Write) -> fmt::Result {
     for entry in &table.0 {
         if !matches!(&entry.node.item, Item::Table(_)) && !is_list_of_tables(&entry.node.item) {
-            let _ = writeln!(text, "{} = {}", key(&entry.key), inline(&entry.node.item));
+            print_line(&entry.key, &entry.node.item, text)?;
         }
     }
     for entry in &table.0 {
@@ -23,22 +43,29 @@ fn print_table(table: &Table, path: &str, text: &mut String) {
             Item::Table(inner) => {
                 // A header without values of its own says nothing, unless it is all there is.
                 if inner.0.is_empty() || inner.0.iter().any(|entry| !matches!(&entry.node.item, Item::Table(_))) {
-                    let _ = writeln!(text, "\n[{path}]");
+                    writeln!(text, "\n[{path}]")?;
                 }
-                print_table(inner, &path, text);
+                print_table(inner, &path, text)?;
             }
             Item::List(list) if is_list_of_tables(&entry.node.item) => {
                 for node in list {
-                    let _ = writeln!(text, "\n[[{path}]]");
+                    writeln!(text, "\n[[{path}]]")?;
                     let Item::Table(inner) = &node.item else { continue };
                     for entry in &inner.0 {
-                        let _ = writeln!(text, "{} = {}", key(&entry.key), inline(&entry.node.item));
+                        print_line(&entry.key, &entry.node.item, text)?;
                     }
                 }
             }
             _ => {}
         }
     }
+    Ok(())
+}
+
+fn print_line(name: &str, item: &Item, text: &mut impl Write) -> fmt::Result {
+    write!(text, "{} = ", key(name))?;
+    print_inline(item, text)?;
+    writeln!(text)
 }
 
 /// Whether each element deserves a section of its own.
@@ -51,31 +78,44 @@ fn key(key: &str) -> String {
     if !key.is_empty() && key.bytes().all(plain) { key.to_owned() } else { quote(key) }
 }
 
+/// A value on one line.
 pub(crate) fn inline(item: &Item) -> String {
+    let mut text = String::new();
+    print_inline(item, &mut text).expect("a text takes everything");
+    text
+}
+
+fn print_inline(item: &Item, text: &mut impl Write) -> fmt::Result {
     match item {
-        Item::Text(text) => quote(text),
-        Item::Integer(number) => number.to_string(),
-        Item::Number(number) => format!("{number:?}"),
-        Item::Flag(flag) => flag.to_string(),
-        Item::Other(name) => quote(name),
-        Item::List(list) => {
-            let items: Vec<_> = list.iter().map(|node| inline(&node.item)).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Item::Nodes(nodes) => {
-            let mut text = String::from("[");
-            for (position, node) in nodes.iter().enumerate() {
-                let _ = write!(text, "{}{node}", if position > 0 { ", " } else { "" });
-            }
-            text + "]"
-        }
-        Item::Table(table) if table.0.is_empty() => "{}".to_owned(),
+        Item::Text(word) => text.write_str(&quote(word)),
+        Item::Integer(number) => write!(text, "{number}"),
+        Item::Number(number) => write!(text, "{number:?}"),
+        Item::Flag(flag) => write!(text, "{flag}"),
+        Item::Other(name) => text.write_str(&quote(name)),
+        Item::List(list) => print_list(text, list.iter(), |node, text| print_inline(&node.item, text)),
+        Item::Nodes(nodes) => print_list(text, nodes.iter(), |node, text| write!(text, "{node}")),
+        Item::Table(table) if table.0.is_empty() => text.write_str("{}"),
         Item::Table(table) => {
-            let entry = |entry: &crate::tree::Entry| format!("{} = {}", key(&entry.key), inline(&entry.node.item));
-            let items: Vec<_> = table.0.iter().map(entry).collect();
-            format!("{{ {} }}", items.join(", "))
+            for (index, entry) in table.0.iter().enumerate() {
+                write!(text, "{} {} = ", if index == 0 { "{" } else { "," }, key(&entry.key))?;
+                print_inline(&entry.node.item, text)?;
+            }
+            text.write_str(" }")
         }
     }
+}
+
+fn print_list<T, W: Write>(
+    text: &mut W,
+    elements: impl Iterator<Item = T>,
+    print: impl Fn(T, &mut W) -> fmt::Result,
+) -> fmt::Result {
+    text.write_str("[")?;
+    for (index, element) in elements.enumerate() {
+        text.write_str(if index == 0 { "" } else { ", " })?;
+        print(element, text)?;
+    }
+    text.write_str("]")
 }
 
 fn quote(text: &str) -> String {

@@ -481,9 +481,9 @@ fn texts(resolved: &Table) -> (String, String) {
                 table.put(key, entry.node.item.clone());
             }
         }
-        print(&table)
+        table
     };
     let whole = part(&mut ORDER.into_iter());
     let model = part(&mut ORDER.into_iter().filter(|key| !WITHOUT_EFFECT.contains(key)));
-    (whole, digest(&model))
+    (print(&whole), digest(&model))
 }

@@ -33,11 +33,11 @@ pub(super) fn select(
     limits: &Limits,
     stop: &Stop,
 ) -> Result<QuerySeriesResponse, ApiError> {
-    let mut rows = CsvRows::new(table).map_err(damaged)?;
+    let mut rows = CsvRows::new(table).map_err(|error| damaged(&error))?;
     let selection = Selection::new(&rows, request)?;
     let (mut kept, mut bytes, mut knows_flow) = (Vec::new(), 0, false);
     for index in 0.. {
-        let Some(row) = rows.next().transpose().map_err(damaged)? else { break };
+        let Some(row) = rows.next().transpose().map_err(|error| damaged(&error))? else { break };
         if index % ROWS_AT_ONCE == 0 {
             stop.check()?;
         }
@@ -58,7 +58,7 @@ pub(super) fn select(
     Ok(QuerySeriesResponse { columns, rows: table.rows.len() as u32 })
 }
 
-fn damaged(error: TableError) -> ApiError {
+fn damaged(error: &TableError) -> ApiError {
     ApiError::Internal(format!("a table cannot be read: {error}"))
 }
 
