@@ -16,6 +16,10 @@ pub struct ServeArguments {
     /// Where runs, events, artifacts and checkpoints are kept
     #[arg(long, value_name = "DIR", default_value = "tailback-data")]
     pub data: PathBuf,
+    /// If the database is damaged or lost, set it aside and rebuild runs from their files; the log names each. Without
+    /// this, the server does not start then
+    #[arg(long)]
+    pub recover: bool,
     /// Metrics (/metrics), liveness (/livez) and readiness (/readyz) over HTTP; off this machine with the certificate of
     /// the server, and metrics for bearers of tokens only
     #[arg(long, value_name = "ADDR:PORT")]

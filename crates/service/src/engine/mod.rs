@@ -30,7 +30,7 @@ use crate::limits::Limits;
 use crate::meters::Meters;
 use crate::store::artifacts::{self, File};
 use crate::store::runs::{self, Stored};
-use crate::store::{Store, StoreError, files};
+use crate::store::{Store, StoreError, Writing, files};
 use crate::watch::Hub;
 use queue::{Control, Queue, Task, Work};
 use transitions::{Consequences, End};
@@ -186,14 +186,16 @@ impl Engine {
         let kept = shared.limits.events_kept_max;
         for stored in found {
             let progress = stored.run.progress;
-            if stored.run.sweep.is_some() {
+            let id = stored.run.id.clone();
+            if stored.damage.is_some() {
+                let failed = move |w: &mut Writing<'_>| transitions::end(w, &id, End::of(State::Failed), kept);
+                follow_up(shared, &shared.store.write_blocking(failed)?);
+            } else if stored.run.sweep.is_some() {
                 if progress.children_ended == progress.children {
                     shared.queue.put([Task::finish_sweep(&stored)]);
                 }
             } else if stored.run.state == State::Cancelling {
-                let id = stored.run.id.clone();
-                let end =
-                    move |w: &mut crate::store::Writing<'_>| transitions::end(w, &id, End::of(State::Cancelled), kept);
+                let end = move |w: &mut Writing<'_>| transitions::end(w, &id, End::of(State::Cancelled), kept);
                 follow_up(shared, &shared.store.write_blocking(end)?);
             } else {
                 shared.queue.put([Task::simulate(&stored)]);
@@ -312,7 +314,7 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
         let (id, kept) = (task.run.clone(), shared.limits.events_kept_max);
         match shared.store.write_blocking(move |writing| transitions::end(writing, &id, end, kept)) {
             Ok(consequences) => {
-                files::remove(&files::checkpoint(shared.store.folder(), task.number));
+                files::remove_all(&files::checkpoint(shared.store.folder(), task.number));
                 if let (false, Some(report)) = (task.sweep.is_empty(), found.report)
                     && let Err(error) = shared.sweeps.put(shared, task, *report)
                 {

@@ -7,7 +7,6 @@ use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-use tailback_report::Report;
 use tailback_scenario::Scenario;
 use tailback_sim::{Ending, Failure, Findings, Run, Timing};
 
@@ -32,7 +31,9 @@ const CHECKPOINT_REST: u32 = 20;
 /// Carries out a run.
 pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, StoreError> {
     let (stored, source) = shared.store.read_blocking(|connection| {
-        Ok((runs::get(connection, &task.run)?, runs::scenario(connection, task.number)?))
+        let stored = runs::get(connection, &task.run)?;
+        let source = runs::scenario(connection, &stored)?;
+        Ok((stored, source))
     })?;
     let scenario = match source.read().resolve() {
         Ok(scenario) => scenario,
@@ -281,7 +282,7 @@ fn found(scenario: &Scenario, findings: &Findings, timing: &Timing, version: &st
         artifacts.extend(table(&series, "series.csv", "series.parquet")?);
     }
     let result_digest = report.result_digest.clone();
-    Ok(Found { files: artifacts, summary: Some(summary(&report)), result_digest, report: Some(Box::new(report)) })
+    Ok(Found { files: artifacts, summary: Some(Summary::of(&report)), result_digest, report: Some(Box::new(report)) })
 }
 
 /// A table as CSV and Parquet.
@@ -294,17 +295,4 @@ pub(super) fn table(
     let written = table.write_csv(&mut csv).and_then(|()| table.write_parquet(&mut parquet));
     written.map_err(|error| StoreError::Broken(error.to_string()))?;
     Ok([File::new(csv_name, csv), File::new(parquet_name, parquet)])
-}
-
-fn summary(report: &Report) -> Summary {
-    let total = &report.total;
-    Summary {
-        offered_load: total.offered_load,
-        accepted_load: total.accepted_load,
-        latency_mean: total.latency.message.mean,
-        latency_p99: total.latency.message.p99,
-        hops_mean: total.hops.mean,
-        saturated: total.saturated,
-        wall_s: report.performance.wall_s,
-    }
 }

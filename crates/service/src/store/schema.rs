@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 
-use super::{StoreError, events, to_json, version_2};
+use super::{StoreError, events, sums, to_json, version_2};
 use crate::domain::Event;
 
 /// What makes a database of one version one of the next, in a transaction.
@@ -16,7 +16,7 @@ type Step = fn(&Transaction<'_>) -> Result<(), StoreError>;
 
 /// The steps from an empty database on. A new one takes all of them, so that it cannot differ from one that was extended;
 /// those that were released once are not changed any more.
-const STEPS: [Step; 3] = [runs_and_events, samples, own_format];
+const STEPS: [Step; 4] = [runs_and_events, samples, own_format, sums_and_removals];
 
 /// The version that the last step makes.
 const VERSION: usize = STEPS.len();
@@ -36,6 +36,12 @@ fn own_format(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     convert_events(transaction, "events")?;
     convert_events(transaction, "samples")?;
     Ok(transaction.execute_batch(DROP_BODIES)?)
+}
+
+/// Until then rows had no sums, and files whose removal had failed could not be told from those of strangers.
+fn sums_and_removals(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    transaction.execute_batch(SUMS_AND_REMOVALS)?;
+    sums::seal_all(transaction)
 }
 
 fn convert_runs(transaction: &Transaction<'_>) -> Result<(), StoreError> {
@@ -170,6 +176,24 @@ const DROP_BODIES: &str = "
     ALTER TABLE runs DROP COLUMN body;
     ALTER TABLE events DROP COLUMN body;
     ALTER TABLE samples DROP COLUMN body;
+";
+
+/// Version 4, before the sums are computed.
+const SUMS_AND_REMOVALS: &str = "
+    ALTER TABLE runs ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE events ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE samples ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE artifacts ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    -- Runs that were deleted, and whose files may still be there.
+    CREATE TABLE removals (
+        number INTEGER PRIMARY KEY
+    );
+    -- Rows of runs that were found damaged, as they were then, in whatever type each value had.
+    CREATE TABLE damaged_runs (
+        found_ms INTEGER NOT NULL,
+        number, id, owner, parent, state, title, scenario_digest, result_digest, document, scenario_name, overrides,
+        created_ms, threads, memory_bytes, content
+    );
 ";
 
 /// Brings the tables to today's version, and sets how they are written.

@@ -4,6 +4,7 @@ mod access;
 mod certificates;
 mod connections;
 mod creating;
+mod damage;
 mod faults;
 mod harness;
 mod hostile;
