@@ -6,7 +6,6 @@
 //! **The invariant it keeps:** whatever happens to a thread, the run that it had is in a last state afterwards, or will be
 //! taken up again by the next start of the server.
 
-mod checkpoint;
 mod course;
 mod processor;
 pub(crate) mod queue;
@@ -51,10 +50,8 @@ pub(crate) struct Shared {
     pub limits: Arc<Limits>,
     pub meters: Arc<Meters>,
     pub queue: Queue,
-    /// The version of the program, as it stands in reports.
+    /// The version of the program, as it stands in reports: checkpoints of others are not used.
     pub version: String,
-    /// The program itself: checkpoints of others are not read.
-    pub program: String,
     sweeps: sweep::Sweeps,
 }
 
@@ -156,10 +153,9 @@ impl Engine {
         meters: Arc<Meters>,
         version: String,
     ) -> Result<Self, StoreError> {
-        let program = format!("{version}{}", executable_mark());
         let queue = Queue::new(&limits);
         let sweeps = sweep::Sweeps::default();
-        let shared = Arc::new(Shared { store, hub, limits, meters, queue, version, program, sweeps });
+        let shared = Arc::new(Shared { store, hub, limits, meters, queue, version, sweeps });
         let engine = Self { shared, threads: Mutex::default() };
         engine.recover()?;
         Ok(engine)
@@ -356,14 +352,6 @@ fn keep(shared: &Shared, task: &Task, found: &[File]) -> Result<Vec<Artifact>, N
 
 fn follow_up(shared: &Shared, consequences: &Consequences) {
     shared.queue.put(consequences.finish.iter().map(Task::finish_sweep));
-}
-
-/// What tells one build of the program from another.
-fn executable_mark() -> String {
-    let about = std::env::current_exe().and_then(std::fs::metadata);
-    let modified = about.as_ref().ok().and_then(|about| about.modified().ok());
-    let since = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
-    format!(" {} {}", about.map_or(0, |about| about.len()), since.as_nanos())
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use tailback_scenario::Scenario;
 use tailback_sim::{Ending, Failure, Findings, Run, Timing};
 
-use super::checkpoint::Checkpoint;
 use super::course::Course;
 use super::processor;
 use super::queue::{Control, Task};
@@ -18,8 +17,9 @@ use super::sampling::Sampler;
 use super::{Found, Outcome, Shared, failed, transitions};
 use crate::domain::{FailureReason, Sample, Summary, TakenSample, now_ms};
 use crate::store::artifacts::File;
+use crate::store::checkpoint::Checkpoint;
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, events, files, samples};
+use crate::store::{StoreError, events, samples};
 use crate::watch::Channel;
 
 /// Sequence numbers that are reserved at once for samples.
@@ -39,8 +39,7 @@ pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Resu
         Ok(scenario) => scenario,
         Err(mistakes) => return Ok(failed(FailureReason::Scenario, mistakes.to_string())),
     };
-    let path = files::checkpoint(shared.store.folder(), task.number);
-    let checkpoint = Checkpoint::read(&path, &shared.program, &scenario.digest)?;
+    let checkpoint = Checkpoint::read(shared.store.folder(), task.number, &shared.version, &scenario.digest)?;
     let reached = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.cycle);
     if !transitions::begin(shared, task, reached)? {
         return Ok(Outcome::Cancelled);
@@ -55,7 +54,7 @@ pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Resu
     let pace = Pace::new(shared, &stored, &run, spent);
     let kept = shared.store.read_blocking(|connection| samples::list(connection, task.number))?;
     let mut course = Course::new(kept, run.progress().cycle, shared.limits.samples_kept_max);
-    let simulation = Simulation { shared, task, control, scenario: &scenario, path: &path, pace };
+    let simulation = Simulation { shared, task, control, scenario: &scenario, pace };
     let outcome = simulation.finish(&mut run, &mut course);
     simulation.write_course(&mut course);
     outcome
@@ -168,7 +167,6 @@ struct Simulation<'r> {
     task: &'r Task,
     control: &'r Control,
     scenario: &'r Scenario,
-    path: &'r std::path::Path,
     pace: Pace,
 }
 
@@ -228,7 +226,8 @@ impl Simulation<'_> {
         let written = run.save().map_err(|error| error.to_string()).and_then(|state| {
             let (wall, processor) = (self.pace.wall(), self.pace.processor(run));
             let checkpoint = Checkpoint { cycle: run.progress().cycle, wall, processor, state };
-            let written = checkpoint.write(self.path, &self.shared.program, &self.scenario.digest);
+            let (folder, number) = (self.shared.store.folder(), self.task.number);
+            let written = checkpoint.write(folder, number, &self.shared.version, &self.scenario.digest);
             written.map(|()| checkpoint.state.len()).map_err(|error| error.to_string())
         });
         match written {

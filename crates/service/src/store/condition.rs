@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{StoreError, files};
+use super::{StoreError, files, schema};
 
 /// Problems that are told at most: one page that is gone breaks many rows.
 const PROBLEMS_MAX: u32 = 8;
@@ -38,8 +38,10 @@ pub(super) fn examine(database: &Path) -> Result<Condition, StoreError> {
     }
     match read(database) {
         Ok(condition) => Ok(condition),
-        Err(error) if is_damage(&error) => Ok(Condition::Damaged(error.to_string())),
-        Err(error) => Err(StoreError::Broken(format!("cannot read {}: {error}", database.display()))),
+        Err(error) if is_of_the_system(&error) => {
+            Err(StoreError::Broken(format!("cannot read {}: {error}", database.display())))
+        }
+        Err(error) => Ok(Condition::Damaged(error.to_string())),
     }
 }
 
@@ -68,12 +70,25 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
+/// Whether the system does not let us read, whatever is in the file.
+fn is_of_the_system(error: &rusqlite::Error) -> bool {
+    use ErrorCode::*;
+    let code = error.sqlite_error_code();
+    matches!(
+        code,
+        Some(CannotOpen | PermissionDenied | SystemIoFailure | DatabaseBusy | DatabaseLocked | ReadOnly | OutOfMemory)
+    )
+}
+
 fn read(database: &Path) -> Result<Condition, rusqlite::Error> {
     let connection = open(database)?;
     let mut query = connection.prepare(&format!("PRAGMA integrity_check({PROBLEMS_MAX})"))?;
     let problems = query.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     if problems != ["ok"] {
         return Ok(Condition::Damaged(problems.join("; ").replace('\n', " ")));
+    }
+    if !schema::is_whole(&connection)? {
+        return Ok(Condition::Damaged("its tables are not as this program makes them".to_owned()));
     }
     let has_rows = |table: &str| -> Result<bool, rusqlite::Error> {
         let there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";

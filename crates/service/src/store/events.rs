@@ -1,7 +1,7 @@
 //! What has happened to runs: changes of state, and what must not be lost like them.
 
 use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::runs::{self, Stored};
 use super::{StoreError, Writing, from_json, sums, to_json};
@@ -29,6 +29,7 @@ pub(crate) fn append(
     let parameters = params![stored.number, sequence, kind, time_ms, content, sum];
     connection.prepare_cached(insert)?.execute(parameters)?;
     drop_oldest(connection, stored.number, kept_max)?;
+    sums::seal_run(connection, stored.number)?;
     writing.touch(&stored.run.id);
     Ok(())
 }
@@ -42,8 +43,13 @@ pub(crate) fn append_state(writing: &mut Writing<'_>, stored: &mut Stored, kept_
 
 /// Gives numbers away, for events that are not kept. Those written down later have larger ones.
 pub(crate) fn reserve(writing: &Writing<'_>, number: i64, count: i64) -> Result<std::ops::Range<i64>, StoreError> {
+    // Its sum is written anew: not over a row that is damaged.
+    if let Some(Stored { run, damage: Some(problem), .. }) = runs::find_number(writing.connection, number)? {
+        return Err(ApiError::DataLoss { run: run.id, part: "the row".to_owned(), problem }.into());
+    }
     let reserve = "UPDATE runs SET sequence = sequence + ?2 WHERE number = ?1 RETURNING sequence";
     let last: i64 = writing.connection.prepare_cached(reserve)?.query_row([number, count], |row| row.get(0))?;
+    sums::seal_run(writing.connection, number)?;
     Ok(last - count + 1..last + 1)
 }
 
@@ -115,8 +121,8 @@ pub(super) fn read_row(row: &Row<'_>) -> Result<Event, rusqlite::Error> {
 
 fn drop_oldest(connection: &Connection, number: i64, kept_max: u32) -> Result<(), StoreError> {
     let beyond = "SELECT sequence FROM events WHERE number = ?1 ORDER BY sequence DESC LIMIT 1 OFFSET ?2";
-    let beyond: Option<i64> =
-        connection.prepare_cached(beyond)?.query_row(params![number, kept_max.max(1)], |row| row.get(0)).ok();
+    let kept_max = params![number, kept_max.max(1)];
+    let beyond: Option<i64> = connection.prepare_cached(beyond)?.query_row(kept_max, |row| row.get(0)).optional()?;
     if let Some(sequence) = beyond {
         connection
             .prepare_cached("DELETE FROM events WHERE number = ?1 AND sequence <= ?2")?

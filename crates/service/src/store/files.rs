@@ -12,7 +12,7 @@ use super::StoreError;
 /// What is given back when the disk is full, so that the database can still be written to.
 const RESERVE_BYTES: usize = 4 << 20;
 /// The ending of files that are not there as a whole yet.
-const UNFINISHED: &str = "unfinished";
+pub(super) const UNFINISHED: &str = "unfinished";
 
 /// The folders of all artifacts and all checkpoints.
 pub(crate) const ARTIFACTS: &str = "artifacts";

@@ -10,9 +10,12 @@
 
 pub(crate) mod artifacts;
 pub(crate) mod checked;
+pub(crate) mod checkpoint;
 mod condition;
+mod copying;
 pub(crate) mod events;
 pub(crate) mod files;
+mod fsck;
 pub(crate) mod list;
 mod log;
 pub(crate) mod quarantine;
@@ -37,6 +40,8 @@ use tokio::sync::Semaphore;
 
 use crate::api_error::ApiError;
 use condition::Condition;
+pub use copying::{back_up, restore};
+pub use fsck::{Checkup, Problem, check_data};
 use writer::Writer;
 pub(crate) use writer::{Told, Writing};
 

@@ -57,10 +57,10 @@ pub(crate) fn document_hash(document: &str) -> Arc<str> {
 
 /// The columns of [`Stored`], with those that its sum is over from [`FIRST_SUMMED`] on.
 pub(super) fn columns() -> String {
-    format!("number, sequence, last_dropped, last_event, sum, {}", sums::RUN)
+    format!("number, sum, {}", sums::RUN)
 }
 
-const FIRST_SUMMED: usize = 5;
+const FIRST_SUMMED: usize = 2;
 
 /// Reads a row of [`columns`].
 pub(super) fn read_row(row: &Row<'_>) -> Result<Stored, rusqlite::Error> {
@@ -142,6 +142,19 @@ pub(crate) fn not_ended(connection: &Connection) -> Result<Vec<Stored>, StoreErr
         connection.prepare(&format!("SELECT {} FROM runs WHERE state IN {states} ORDER BY number", columns()))?;
     let rows = query.query_map([], read_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// All runs, in the order in which they were accepted.
+pub(super) fn all(connection: &Connection) -> Result<Vec<Stored>, StoreError> {
+    let mut query = connection.prepare(&format!("SELECT {} FROM runs ORDER BY number", columns()))?;
+    let rows = query.query_map([], read_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The numbers of runs that were deleted, and whose files may still be there.
+pub(super) fn removals(connection: &Connection) -> Result<Vec<i64>, StoreError> {
+    let mut query = connection.prepare("SELECT number FROM removals")?;
+    Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
 /// The scenario of a run.

@@ -192,9 +192,28 @@ const SUMS_AND_REMOVALS: &str = "
     CREATE TABLE damaged_runs (
         found_ms INTEGER NOT NULL,
         number, id, owner, parent, state, title, scenario_digest, result_digest, document, scenario_name, overrides,
-        created_ms, threads, memory_bytes, content
+        created_ms, threads, memory_bytes, content, sequence, last_event, last_dropped
     );
 ";
+
+/// Whether a database of today's version has all tables and indices as they are made.
+pub(super) fn is_whole(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found != VERSION as i64 {
+        return Ok(true);
+    }
+    let mut new = Connection::open_in_memory()?;
+    let transaction = new.transaction()?;
+    let made = STEPS.iter().all(|step| step(&transaction).is_ok());
+    let found = shape(connection)?;
+    Ok(made && shape(&transaction)?.iter().all(|part| found.contains(part)))
+}
+
+/// What the tables and indices of a database are like.
+fn shape(connection: &Connection) -> Result<Vec<String>, rusqlite::Error> {
+    let mut query = connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")?;
+    query.query_map([], |row| row.get(0))?.collect()
+}
 
 /// Brings the tables to today's version, and sets how they are written.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
@@ -224,6 +243,16 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(transaction.commit()?)
 }
 
+/// Refuses a database of another version, for those who change nothing.
+pub(super) fn must_be_current(connection: &Connection) -> Result<(), StoreError> {
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found == VERSION as i64 {
+        return Ok(());
+    }
+    let then = "a server of this program brings earlier ones to its version when it starts";
+    Err(StoreError::Broken(format!("the database has version {found}, this program knows version {VERSION}: {then}")))
+}
+
 /// A connection that only reads.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
@@ -236,13 +265,8 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 mod tests {
     use super::*;
 
-    /// What is in the database, and what its tables are like.
     fn shape(connection: &Connection) -> Vec<String> {
-        let mut query = connection
-            .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
-            .expect("it can be asked");
-        let rows = query.query_map([], |row| row.get(0)).expect("it can be asked");
-        rows.collect::<Result<_, _>>().expect("they can be read")
+        super::shape(connection).expect("it can be asked")
     }
 
     fn version(connection: &Connection) -> i64 {

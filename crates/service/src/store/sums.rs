@@ -11,12 +11,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::StoreError;
 
-/// The columns of a run that its sum is over: all but the numbers of its events, which change with each of them.
+/// The columns of a run that its sum is over: all but its number, which is in each index.
 pub(super) const RUN: &str = "id, owner, parent, state, title, scenario_digest, result_digest, document, scenario_name, \
-    overrides, created_ms, threads, memory_bytes, content";
+    overrides, created_ms, threads, memory_bytes, content, sequence, last_event, last_dropped";
 
 /// How many columns these are.
-pub(super) const RUN_COLUMNS: usize = 14;
+pub(super) const RUN_COLUMNS: usize = 17;
 
 /// The tables whose rows are written once, each with the columns of its sum. The first two tell which row it is.
 const WRITTEN_ONCE: [(&str, &str); 3] = [
@@ -83,6 +83,33 @@ fn seal_rows(connection: &Connection, table: &str, columns: &str, number: i64) -
         update.execute(params![number, place, sum])?;
     }
     Ok(())
+}
+
+/// The rows whose sums do not fit, each as a table and what tells the row: of all tables but that of runs.
+pub(super) fn unfit_rows(connection: &Connection) -> Result<Vec<(&'static str, String)>, StoreError> {
+    let mut found = Vec::new();
+    for (table, columns) in WRITTEN_ONCE {
+        let key = key(columns);
+        let mut query = connection.prepare(&format!("SELECT {columns}, sum FROM {table} ORDER BY number, {key}"))?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            if of_row(row, 0..5)? != row.get::<_, i64>(5)? {
+                let [number, place] = [row.get_ref(0)?, row.get_ref(1)?].map(plain);
+                found.push((table, format!("number {number}, {key} {place}")));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A value for people.
+fn plain(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => "nothing".to_owned(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => crate::names::quoted(&String::from_utf8_lossy(bytes)),
+    }
 }
 
 /// What tells the rows of a run from each other.

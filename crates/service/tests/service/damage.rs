@@ -29,7 +29,7 @@ fn artifact(folder: &Path, id: &str, name: &str) -> PathBuf {
 }
 
 /// Files below a folder with what is in them, but for those that each start writes and that hold nothing.
-fn files(folder: &Path) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
+pub fn files(folder: &Path) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
     let mut found = std::collections::BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -79,7 +79,7 @@ async fn report(client: &mut Client, id: &str) -> Result<String, Status> {
     Ok(report.into_inner().json)
 }
 
-async fn content(client: &mut Client, id: &str, name: &str) -> Result<Vec<u8>, Status> {
+pub async fn content(client: &mut Client, id: &str, name: &str) -> Result<Vec<u8>, Status> {
     let request = ReadArtifactRequest { run_id: id.to_owned(), name: name.to_owned(), offset: 0 };
     let mut stream = client.results.read_artifact(request).await?.into_inner();
     let mut content = Vec::new();
@@ -89,7 +89,7 @@ async fn content(client: &mut Client, id: &str, name: &str) -> Result<Vec<u8>, S
     Ok(content)
 }
 
-async fn listed(client: &mut Client) -> Vec<tailback_api::v1::Run> {
+pub async fn listed(client: &mut Client) -> Vec<tailback_api::v1::Run> {
     let request = ListRunsRequest { include_scenario: true, ..Default::default() };
     client.runs.list_runs(request).await.expect("they can be listed").into_inner().runs
 }

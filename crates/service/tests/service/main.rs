@@ -5,6 +5,7 @@ mod certificates;
 mod connections;
 mod creating;
 mod damage;
+mod damage_anywhere;
 mod faults;
 mod harness;
 mod hostile;
