@@ -109,7 +109,8 @@ impl Server {
         let (stop, stopping) = watch::channel(false);
         // All of the database is read, and runs may be ended: that waits for the disk, and for the writer.
         let opening = tokio::task::spawn_blocking(move || context(configuration, meters, stopping));
-        let opened = opening.await.unwrap_or_else(|error| Err(StoreError::Broken(format!("opening failed: {error}")).into()));
+        let opened =
+            opening.await.unwrap_or_else(|error| Err(StoreError::Broken(format!("opening failed: {error}")).into()));
         let context = opened?;
         Ok(Self { context: Arc::new(context), stop, clients, admin })
     }

@@ -157,8 +157,9 @@ mod tests {
     #[test]
     fn what_was_written_is_read_back_by_the_same_version() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let read =
-            |number, version, digest| Checkpoint::read(folder.path(), number, version, digest).expect("files can be read");
+        let read = |number, version, digest| {
+            Checkpoint::read(folder.path(), number, version, digest).expect("files can be read")
+        };
         checkpoint().write(folder.path(), 7, "1.0", "abc").expect("it can be written");
         assert_eq!(read(7, "1.1", "abc"), None);
         assert_eq!(read(7, "1.0", "abd"), None);
