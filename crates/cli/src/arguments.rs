@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use service::{
-    CancelArguments, FetchArguments, ListArguments, RoleArgument, ServeArguments, ServerArguments, StateArgument,
-    SubmitArguments, TokenArguments, WatchArguments,
+    BackupArguments, CancelArguments, FetchArguments, FsckArguments, ListArguments, RestoreArguments, RoleArgument,
+    ServeArguments, ServerArguments, StateArgument, SubmitArguments, TokenArguments, WatchArguments,
 };
 
 /// Simulates congestion in lossless interconnection networks.
@@ -56,6 +56,12 @@ pub enum Command {
     Cancel(CancelArguments),
     /// Fetch the files that a run on a server has left
     Fetch(FetchArguments),
+    /// Check the data directory of a server that does not run: the database, artifacts, checkpoints
+    Fsck(FsckArguments),
+    /// Copy the data directory of a server, which may be running, and check the copy
+    Backup(BackupArguments),
+    /// Make a data directory of a backup, if all of it is as it was written
+    Restore(RestoreArguments),
 }
 
 /// A scenario, and what is laid over it.

@@ -53,6 +53,9 @@ fn main() -> ExitCode {
         Command::List(arguments) => commands::list::run(arguments),
         Command::Cancel(arguments) => commands::cancel::run(arguments),
         Command::Fetch(arguments) => commands::fetch::run(arguments),
+        Command::Fsck(arguments) => commands::data::fsck(arguments),
+        Command::Backup(arguments) => commands::data::backup(arguments),
+        Command::Restore(arguments) => commands::data::restore_backup(arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -56,6 +56,8 @@ pub(crate) enum ApiError {
     NotAllowed { role: Role, owner: Option<String> },
     #[error("the deadline of the call has passed")]
     DeadlinePassed { resume_after: Option<i64> },
+    #[error("{part} of run `{run}` is damaged: {problem}; restore a backup, or run the scenario again")]
+    DataLoss { run: String, part: String, problem: String },
     #[error("something is wrong in the server: {0}")]
     Internal(String),
 }

@@ -15,6 +15,8 @@ pub struct Configuration {
     pub admin_listen: Option<SocketAddr>,
     /// Where everything is kept.
     pub data: PathBuf,
+    /// Whether a database that is damaged or lost is set aside, and runs are rebuilt from their files.
+    pub recover: bool,
     /// Who is let in; everybody if there are none.
     pub tokens: Option<Tokens>,
     /// How what is said on the wire is encrypted, if at all.
@@ -74,6 +76,7 @@ impl Configuration {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             admin_listen: None,
             data,
+            recover: false,
             tokens: None,
             encryption: None,
             insecure: false,

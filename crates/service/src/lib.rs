@@ -48,3 +48,4 @@ pub use configuration::{CertificateError, Configuration, ConfigurationError, Enc
 pub use limits::Limits;
 pub use schema::scenario_schema;
 pub use server::{ServeError, Server};
+pub use store::{Checkup, Problem, StoreError, back_up, check_data, restore};

@@ -107,7 +107,11 @@ impl Server {
             None => None,
         };
         let (stop, stopping) = watch::channel(false);
-        let context = context(configuration, meters, stopping)?;
+        // All of the database is read, and runs may be ended: that waits for the disk, and for the writer.
+        let opening = tokio::task::spawn_blocking(move || context(configuration, meters, stopping));
+        let opened =
+            opening.await.unwrap_or_else(|error| Err(StoreError::Broken(format!("opening failed: {error}")).into()));
+        let context = opened?;
         Ok(Self { context: Arc::new(context), stop, clients, admin })
     }
 
@@ -197,12 +201,12 @@ fn context(
     meters: Arc<Meters>,
     stopping: watch::Receiver<bool>,
 ) -> Result<Context, ServeError> {
-    let Configuration { data, tokens, encryption, limits, version, .. } = configuration;
+    let Configuration { data, recover, tokens, encryption, limits, version, .. } = configuration;
     let mut features = vec!["sweeps".to_owned(), "checkpoints".to_owned()];
     features.extend(tokens.as_ref().map(|_| "tokens".to_owned()));
     features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
     let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));
-    let store = Arc::new(Store::open(&data, Told { hub: hub.clone(), meters: meters.clone() })?);
+    let store = Arc::new(Store::open(&data, recover, Told { hub: hub.clone(), meters: meters.clone() })?);
     let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone())?;
     let guard = Guard::new(tokens, limits.refusal_pause(), meters.clone());
     let streams = Arc::new(Semaphore::new(limits.streams_max as usize));

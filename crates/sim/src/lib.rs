@@ -17,6 +17,7 @@ mod plan;
 mod recorder;
 mod run;
 mod running_network;
+mod state_format;
 mod sweep;
 mod trace;
 
@@ -25,5 +26,6 @@ pub use explain::{Channels, Explanation, Links, PathLatency, RouterTimes, Wire, 
 pub use findings::{Findings, Timing, sending_nodes};
 pub use plan::Plan;
 pub use run::{Ending, Failure, Progress, Run};
+pub use state_format::STATE_FORMAT;
 pub use sweep::{SweepManifest, vary};
 pub use trace::{PathType, path_types};

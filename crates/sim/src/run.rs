@@ -11,6 +11,7 @@ use crate::findings::Findings;
 use crate::plan::{Regions, network_plan};
 use crate::recorder::record_plan;
 use crate::running_network::{AnyExecutor, RunningNetwork, build};
+use crate::state_format;
 
 /// A scenario that is being simulated.
 pub struct Run<'s> {
@@ -198,6 +199,7 @@ impl<'s> Run<'s> {
     /// When it cannot be written.
     pub fn save(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
+        state_format::write(&mut bytes)?;
         tailback_engine::write_value(&self.regions, &mut bytes)?;
         self.network.save(&mut bytes)?;
         tailback_engine::write_value(&self.suspicious_from, &mut bytes)?;
@@ -210,6 +212,7 @@ impl<'s> Run<'s> {
     /// # Errors
     /// When the bytes hold no such state; the run is then not to be used.
     pub fn load(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+        state_format::check(&mut bytes)?;
         let regions = tailback_engine::read_value(&mut bytes)?;
         if regions != self.regions && self.scenario.execution.partition == PartitionChoice::Auto {
             (self.regions, self.network) = (regions, build_network(self.scenario, regions));

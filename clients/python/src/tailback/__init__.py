@@ -12,6 +12,7 @@ from . import aio
 from .client import Client, Run
 from .errors import (
     AlreadyExists,
+    DataLoss,
     InvalidRequest,
     InvalidScenario,
     LimitExceeded,
@@ -29,6 +30,7 @@ from .errors import (
 
 __all__ = [
     "AlreadyExists",
+    "DataLoss",
     "Client",
     "InvalidRequest",
     "InvalidScenario",

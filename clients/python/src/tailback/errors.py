@@ -75,6 +75,10 @@ class Unavailable(TailbackError):
     """The server is not there, or stops."""
 
 
+class DataLoss(TailbackError):
+    """What the server has kept is damaged, and is not given: `metadata` says what of which run."""
+
+
 class NotAuthenticated(TailbackError):
     """The server asks for a token."""
 
@@ -118,6 +122,7 @@ _BY_REASON: dict[str, type[TailbackError]] = {
     "SHUTTING_DOWN": Unavailable,
     "STREAM_EXPIRED": Unavailable,
     "WATCH_TOO_SLOW": Unavailable,
+    "DATA_LOSS": DataLoss,
 }
 
 

@@ -16,6 +16,10 @@ pub struct ServeArguments {
     /// Where runs, events, artifacts and checkpoints are kept
     #[arg(long, value_name = "DIR", default_value = "tailback-data")]
     pub data: PathBuf,
+    /// If the database is damaged or lost, set it aside and rebuild runs from their files; the log names each. Without
+    /// this, the server does not start then
+    #[arg(long)]
+    pub recover: bool,
     /// Metrics (/metrics), liveness (/livez) and readiness (/readyz) over HTTP; off this machine with the certificate of
     /// the server, and metrics for bearers of tokens only
     #[arg(long, value_name = "ADDR:PORT")]
@@ -228,4 +232,41 @@ pub struct FetchArguments {
     pub quiet: bool,
     #[command(flatten)]
     pub server: ServerArguments,
+}
+
+#[derive(Args, Debug)]
+pub struct FsckArguments {
+    /// The data directory, or a backup. Nothing in it is changed; exit code 1 tells that something is wrong
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Args, Debug)]
+pub struct BackupArguments {
+    /// The data directory; what is in its quarantine is not copied
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// The backup, a folder that is empty or not there yet. It is a data directory itself; what is damaged is copied as it
+    /// is, listed, and told by exit code 1
+    #[arg(value_name = "TO")]
+    pub to: PathBuf,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Args, Debug)]
+pub struct RestoreArguments {
+    /// The backup. If something is wrong with it, that is listed, and nothing is copied
+    #[arg(value_name = "FROM")]
+    pub from: PathBuf,
+    /// The data directory to be made, a folder that is empty or not there yet
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }

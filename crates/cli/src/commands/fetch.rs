@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 use tailback_api::v1::{Artifact, GetRunRequest, ListArtifactsRequest, ReadArtifactRequest};
-use tonic::Status;
+use tonic::{Code, Status};
 
 use crate::arguments::FetchArguments;
 use crate::commands::watch;
@@ -39,21 +39,42 @@ async fn fetch(arguments: &FetchArguments, out: &Path) -> Result<(), Complaint> 
     let run = remote.runs.get_run(GetRunRequest { run_id }).await?.into_inner().run.unwrap_or_default();
     Directory::at(out)?.refuse_others(&run.scenario_digest)?;
     fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
+    let mut damaged = Vec::new();
     for artifact in &artifacts {
         // A server that is not ours might say anything.
         if artifact.name.contains(['/', '\\']) || artifact.name.starts_with('.') {
             return Err(Complaint::failed(format!("the server names a file `{}`", artifact.name.escape_debug())));
         }
-        fetch_one(&mut remote, &arguments.run, artifact, &out.join(&artifact.name)).await?;
-        if !arguments.quiet {
-            say_line!("{}", out.join(&artifact.name).display());
+        match fetch_one(&mut remote, &arguments.run, artifact, &out.join(&artifact.name)).await {
+            Ok(()) if arguments.quiet => {}
+            Ok(()) => say_line!("{}", out.join(&artifact.name).display()),
+            // The others may be as they were.
+            Err(Missed::Damaged(message)) => damaged.push(message),
+            Err(Missed::Because(complaint)) => return Err(complaint),
         }
     }
-    Ok(())
+    if damaged.is_empty() {
+        return Ok(());
+    }
+    let message = format!("{} of {} files of {} are damaged", damaged.len(), artifacts.len(), arguments.run);
+    Err(Complaint::Failed(format!("{message} on the server, and were not fetched"), damaged))
+}
+
+/// Why a file was not fetched.
+enum Missed {
+    /// It is not what it was any more, says the server.
+    Damaged(String),
+    Because(Complaint),
+}
+
+impl From<Complaint> for Missed {
+    fn from(complaint: Complaint) -> Self {
+        Self::Because(complaint)
+    }
 }
 
 /// Fetches a file, going on where it broke off before.
-async fn fetch_one(remote: &mut Remote, run: &str, artifact: &Artifact, path: &Path) -> Result<(), Complaint> {
+async fn fetch_one(remote: &mut Remote, run: &str, artifact: &Artifact, path: &Path) -> Result<(), Missed> {
     let part = PathBuf::from(format!("{}.part", path.display()));
     let mut attempt = 0;
     loop {
@@ -68,7 +89,8 @@ async fn fetch_one(remote: &mut Remote, run: &str, artifact: &Artifact, path: &P
                 attempt += 1;
                 watch::pause(attempt).await;
             }
-            Err(status) => return Err(status.into()),
+            Err(status) if status.code() == Code::DataLoss => return Err(Missed::Damaged(status.message().to_owned())),
+            Err(status) => return Err(Complaint::from(status).into()),
         }
     }
     let bytes = fs::read(&part).map_err(|error| cannot_write(&part, &error))?;
@@ -78,9 +100,9 @@ async fn fetch_one(remote: &mut Remote, run: &str, artifact: &Artifact, path: &P
     });
     if digest != artifact.sha256 {
         let _ = fs::remove_file(&part);
-        return Err(Complaint::failed(format!("{} arrived damaged; fetch it again", artifact.name)));
+        return Err(Complaint::failed(format!("{} arrived damaged; fetch it again", artifact.name)).into());
     }
-    fs::rename(&part, path).map_err(|error| cannot_write(path, &error))
+    Ok(fs::rename(&part, path).map_err(|error| cannot_write(path, &error))?)
 }
 
 async fn append(

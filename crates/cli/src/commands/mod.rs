@@ -2,6 +2,7 @@
 
 pub mod cancel;
 pub mod check;
+pub mod data;
 pub mod explain;
 pub mod fetch;
 pub mod list;

@@ -72,6 +72,7 @@ fn configuration(arguments: &ServeArguments) -> Result<Configuration, Complaint>
     Ok(Configuration {
         listen: arguments.listen,
         admin_listen: arguments.admin,
+        recover: arguments.recover,
         tokens: tokens.map_err(|error| Complaint::bad_input(error.to_string()))?,
         encryption,
         insecure: arguments.insecure,

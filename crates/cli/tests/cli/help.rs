@@ -19,7 +19,7 @@ fn of_each_command() {
     for command in ["run", "sweep", "check", "explain", "models", "reproduce", "plot"] {
         helps(&format!("help-{command}"), &[command, "--help"]);
     }
-    for command in ["serve", "token", "submit", "watch", "list", "cancel", "fetch"] {
+    for command in ["serve", "token", "submit", "watch", "list", "cancel", "fetch", "fsck", "backup", "restore"] {
         helps(&format!("help-{command}"), &[command, "--help"]);
     }
 }

@@ -4,6 +4,7 @@
 //! `tailback-tests`.
 
 mod crash;
+mod data;
 mod help;
 mod interrupt;
 #[cfg(target_os = "linux")]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize, Serializer};
+use tailback_report::Report;
 use tailback_scenario::Document;
 
 /// An experiment: one simulation, or a sweep whose simulations are runs of their own.
@@ -187,6 +188,22 @@ pub(crate) struct Summary {
     pub hops_mean: Option<f64>,
     pub saturated: bool,
     pub wall_s: f64,
+}
+
+impl Summary {
+    /// The main figures of a report.
+    pub(crate) fn of(report: &Report) -> Self {
+        let total = &report.total;
+        Self {
+            offered_load: total.offered_load,
+            accepted_load: total.accepted_load,
+            latency_mean: total.latency.message.mean,
+            latency_p99: total.latency.message.p99,
+            hops_mean: total.hops.mean,
+            saturated: total.saturated,
+            wall_s: report.performance.wall_s,
+        }
+    }
 }
 
 /// A file that a run has left.

@@ -6,7 +6,6 @@
 //! **The invariant it keeps:** whatever happens to a thread, the run that it had is in a last state afterwards, or will be
 //! taken up again by the next start of the server.
 
-mod checkpoint;
 mod course;
 mod processor;
 pub(crate) mod queue;
@@ -30,7 +29,7 @@ use crate::limits::Limits;
 use crate::meters::Meters;
 use crate::store::artifacts::{self, File};
 use crate::store::runs::{self, Stored};
-use crate::store::{Store, StoreError, files};
+use crate::store::{Store, StoreError, Writing, files};
 use crate::watch::Hub;
 use queue::{Control, Queue, Task, Work};
 use transitions::{Consequences, End};
@@ -51,10 +50,8 @@ pub(crate) struct Shared {
     pub limits: Arc<Limits>,
     pub meters: Arc<Meters>,
     pub queue: Queue,
-    /// The version of the program, as it stands in reports.
+    /// The version of the program, as it stands in reports: checkpoints of others are not used.
     pub version: String,
-    /// The program itself: checkpoints of others are not read.
-    pub program: String,
     sweeps: sweep::Sweeps,
 }
 
@@ -156,10 +153,9 @@ impl Engine {
         meters: Arc<Meters>,
         version: String,
     ) -> Result<Self, StoreError> {
-        let program = format!("{version}{}", executable_mark());
         let queue = Queue::new(&limits);
         let sweeps = sweep::Sweeps::default();
-        let shared = Arc::new(Shared { store, hub, limits, meters, queue, version, program, sweeps });
+        let shared = Arc::new(Shared { store, hub, limits, meters, queue, version, sweeps });
         let engine = Self { shared, threads: Mutex::default() };
         engine.recover()?;
         Ok(engine)
@@ -186,14 +182,16 @@ impl Engine {
         let kept = shared.limits.events_kept_max;
         for stored in found {
             let progress = stored.run.progress;
-            if stored.run.sweep.is_some() {
+            let id = stored.run.id.clone();
+            if stored.damage.is_some() {
+                let failed = move |w: &mut Writing<'_>| transitions::end(w, &id, End::of(State::Failed), kept);
+                follow_up(shared, &shared.store.write_blocking(failed)?);
+            } else if stored.run.sweep.is_some() {
                 if progress.children_ended == progress.children {
                     shared.queue.put([Task::finish_sweep(&stored)]);
                 }
             } else if stored.run.state == State::Cancelling {
-                let id = stored.run.id.clone();
-                let end =
-                    move |w: &mut crate::store::Writing<'_>| transitions::end(w, &id, End::of(State::Cancelled), kept);
+                let end = move |w: &mut Writing<'_>| transitions::end(w, &id, End::of(State::Cancelled), kept);
                 follow_up(shared, &shared.store.write_blocking(end)?);
             } else {
                 shared.queue.put([Task::simulate(&stored)]);
@@ -312,7 +310,7 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
         let (id, kept) = (task.run.clone(), shared.limits.events_kept_max);
         match shared.store.write_blocking(move |writing| transitions::end(writing, &id, end, kept)) {
             Ok(consequences) => {
-                files::remove(&files::checkpoint(shared.store.folder(), task.number));
+                files::remove_all(&files::checkpoint(shared.store.folder(), task.number));
                 if let (false, Some(report)) = (task.sweep.is_empty(), found.report)
                     && let Err(error) = shared.sweeps.put(shared, task, *report)
                 {
@@ -354,14 +352,6 @@ fn keep(shared: &Shared, task: &Task, found: &[File]) -> Result<Vec<Artifact>, N
 
 fn follow_up(shared: &Shared, consequences: &Consequences) {
     shared.queue.put(consequences.finish.iter().map(Task::finish_sweep));
-}
-
-/// What tells one build of the program from another.
-fn executable_mark() -> String {
-    let about = std::env::current_exe().and_then(std::fs::metadata);
-    let modified = about.as_ref().ok().and_then(|about| about.modified().ok());
-    let since = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
-    format!(" {} {}", about.map_or(0, |about| about.len()), since.as_nanos())
 }
 
 #[cfg(test)]

@@ -7,11 +7,9 @@ use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-use tailback_report::Report;
 use tailback_scenario::Scenario;
 use tailback_sim::{Ending, Failure, Findings, Run, Timing};
 
-use super::checkpoint::Checkpoint;
 use super::course::Course;
 use super::processor;
 use super::queue::{Control, Task};
@@ -19,8 +17,9 @@ use super::sampling::Sampler;
 use super::{Found, Outcome, Shared, failed, transitions};
 use crate::domain::{FailureReason, Sample, Summary, TakenSample, now_ms};
 use crate::store::artifacts::File;
+use crate::store::checkpoint::Checkpoint;
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, events, files, samples};
+use crate::store::{StoreError, events, samples};
 use crate::watch::Channel;
 
 /// Sequence numbers that are reserved at once for samples.
@@ -32,14 +31,15 @@ const CHECKPOINT_REST: u32 = 20;
 /// Carries out a run.
 pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, StoreError> {
     let (stored, source) = shared.store.read_blocking(|connection| {
-        Ok((runs::get(connection, &task.run)?, runs::scenario(connection, task.number)?))
+        let stored = runs::get(connection, &task.run)?;
+        let source = runs::scenario(connection, &stored)?;
+        Ok((stored, source))
     })?;
     let scenario = match source.read().resolve() {
         Ok(scenario) => scenario,
         Err(mistakes) => return Ok(failed(FailureReason::Scenario, mistakes.to_string())),
     };
-    let path = files::checkpoint(shared.store.folder(), task.number);
-    let checkpoint = Checkpoint::read(&path, &shared.program, &scenario.digest)?;
+    let checkpoint = Checkpoint::read(shared.store.folder(), task.number, &shared.version, &scenario.digest)?;
     let reached = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.cycle);
     if !transitions::begin(shared, task, reached)? {
         return Ok(Outcome::Cancelled);
@@ -54,7 +54,7 @@ pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Resu
     let pace = Pace::new(shared, &stored, &run, spent);
     let kept = shared.store.read_blocking(|connection| samples::list(connection, task.number))?;
     let mut course = Course::new(kept, run.progress().cycle, shared.limits.samples_kept_max);
-    let simulation = Simulation { shared, task, control, scenario: &scenario, path: &path, pace };
+    let simulation = Simulation { shared, task, control, scenario: &scenario, pace };
     let outcome = simulation.finish(&mut run, &mut course);
     simulation.write_course(&mut course);
     outcome
@@ -167,7 +167,6 @@ struct Simulation<'r> {
     task: &'r Task,
     control: &'r Control,
     scenario: &'r Scenario,
-    path: &'r std::path::Path,
     pace: Pace,
 }
 
@@ -227,7 +226,8 @@ impl Simulation<'_> {
         let written = run.save().map_err(|error| error.to_string()).and_then(|state| {
             let (wall, processor) = (self.pace.wall(), self.pace.processor(run));
             let checkpoint = Checkpoint { cycle: run.progress().cycle, wall, processor, state };
-            let written = checkpoint.write(self.path, &self.shared.program, &self.scenario.digest);
+            let (folder, number) = (self.shared.store.folder(), self.task.number);
+            let written = checkpoint.write(folder, number, &self.shared.version, &self.scenario.digest);
             written.map(|()| checkpoint.state.len()).map_err(|error| error.to_string())
         });
         match written {
@@ -281,7 +281,7 @@ fn found(scenario: &Scenario, findings: &Findings, timing: &Timing, version: &st
         artifacts.extend(table(&series, "series.csv", "series.parquet")?);
     }
     let result_digest = report.result_digest.clone();
-    Ok(Found { files: artifacts, summary: Some(summary(&report)), result_digest, report: Some(Box::new(report)) })
+    Ok(Found { files: artifacts, summary: Some(Summary::of(&report)), result_digest, report: Some(Box::new(report)) })
 }
 
 /// A table as CSV and Parquet.
@@ -294,17 +294,4 @@ pub(super) fn table(
     let written = table.write_csv(&mut csv).and_then(|()| table.write_parquet(&mut parquet));
     written.map_err(|error| StoreError::Broken(error.to_string()))?;
     Ok([File::new(csv_name, csv), File::new(parquet_name, parquet)])
-}
-
-fn summary(report: &Report) -> Summary {
-    let total = &report.total;
-    Summary {
-        offered_load: total.offered_load,
-        accepted_load: total.accepted_load,
-        latency_mean: total.latency.message.mean,
-        latency_p99: total.latency.message.p99,
-        hops_mean: total.hops.mean,
-        saturated: total.saturated,
-        wall_s: report.performance.wall_s,
-    }
 }

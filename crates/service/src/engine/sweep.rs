@@ -1,7 +1,6 @@
 //! Sweeps: which of their runs need not be simulated, and the table at their end.
 
 use std::collections::HashMap;
-use std::fs;
 use std::sync::{Mutex, PoisonError};
 
 use tailback_report::{Digest, Report, sweep_table};
@@ -15,7 +14,7 @@ use crate::api_error::ApiError;
 use crate::domain::{FailureReason, RunFailure, State, SweepRequest};
 use crate::store::artifacts::{self, File};
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, Writing};
+use crate::store::{StoreError, Writing, checked};
 
 /// The curves of sweeps that are being carried out, by name.
 #[derive(Default)]
@@ -110,7 +109,7 @@ fn skip(shared: &Shared, sweep: &str, beyond: &[u32]) -> Result<(), StoreError> 
 fn read(shared: &Shared, id: &str) -> Result<(Document, Known, Vec<Stored>), StoreError> {
     let (sweep, scenario, children) = shared.store.read_blocking(|connection| {
         let sweep = runs::get(connection, id)?;
-        let scenario = runs::scenario(connection, sweep.number)?;
+        let scenario = runs::scenario(connection, &sweep)?;
         Ok((sweep, scenario, runs::children(connection, id)?))
     })?;
     let document = scenario.read();
@@ -118,9 +117,12 @@ fn read(shared: &Shared, id: &str) -> Result<(Document, Known, Vec<Stored>), Sto
     let places = (0..varied.run_count().unwrap_or_default()).map(|run| varied.place(run)).collect();
     let mut known = Known { places, curves: Curves::new(&varied) };
     for child in children.iter().filter(|child| child.run.state == State::Succeeded) {
-        let path = artifacts::path(shared.store.folder(), child.number, "report.json");
-        let report = fs::File::open(&path).and_then(|file| Report::read_json(std::io::BufReader::new(file)));
-        let report = report.map_err(|error| StoreError::Broken(format!("cannot read {}: {error}", path.display())))?;
+        let name = "report.json";
+        let found = shared.store.read_blocking(|connection| artifacts::find(connection, child, name))?;
+        let artifact = checked::must_have(child, found, name)?;
+        let report = checked::read(shared.store.folder(), child, &artifact, |file| {
+            Report::read_json(file).map_err(|error| StoreError::Broken(format!("report.json: {error}")))
+        })?;
         put(&mut known, child, report);
     }
     Ok((document, known, children))

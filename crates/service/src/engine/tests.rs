@@ -13,7 +13,7 @@ fn engine(folder: &std::path::Path) -> Engine {
     let limits = Arc::new(Limits { concurrent_runs_max: 1, ..Limits::default() });
     let meters = Arc::<Meters>::default();
     let told = Told { hub: hub.clone(), meters: meters.clone() };
-    let store = Arc::new(Store::open(folder, told).expect("the folder can be used"));
+    let store = Arc::new(Store::open(folder, false, told).expect("the folder can be used"));
     Engine::without_threads(store, hub, limits, meters, "test".to_owned()).expect("it can be started")
 }
 

@@ -69,7 +69,13 @@ fn begin_sweep(writing: &mut Writing<'_>, child: &Stored, kept: u32) -> Result<(
 /// A run has ended. One that has ended before stays as it is.
 pub(super) fn end(writing: &mut Writing<'_>, id: &str, end: End, kept: u32) -> Result<Consequences, StoreError> {
     let mut stored = runs::get(writing.connection, id)?;
-    if stored.run.state.has_ended() {
+    let mut end = end;
+    if let Some(damage) = stored.damage.take() {
+        // Whatever it found belongs to a row that is not known any more.
+        runs::set_row_aside(writing, &stored)?;
+        let failure = stored.run.failure.clone();
+        end = End { failure, note: damage, ..End::of(State::Failed) };
+    } else if stored.run.state.has_ended() {
         return Ok(Consequences::default());
     }
     let run = &mut stored.run;
@@ -89,6 +95,10 @@ fn tell_sweep(writing: &mut Writing<'_>, child: &Stored, kept: u32) -> Result<Co
     let Some(mut sweep) = runs::find(writing.connection, &child.run.parent_id)? else {
         return Ok(Consequences::default());
     };
+    // Its row is damaged: then it has failed, and waits for none.
+    if sweep.run.state.has_ended() {
+        return Ok(Consequences::default());
+    }
     let state = child.run.state;
     let progress = &mut sweep.run.progress;
     progress.children_ended += 1;

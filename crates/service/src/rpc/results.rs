@@ -1,8 +1,6 @@
 //! ResultService.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
-use std::path::PathBuf;
+use std::io::Read;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -20,12 +18,11 @@ use crate::api_error::ApiError;
 use crate::context::{Context, caller, deadline};
 use crate::domain::{Artifact, State};
 use crate::names;
+use crate::pool::Stop;
+use crate::store::checked::{self, Checked};
 use crate::store::runs::{self, Stored};
-use crate::store::{artifacts, files};
+use crate::store::{StoreError, artifacts};
 use crate::wire;
-
-/// Bytes of an artifact in one message.
-const PIECE_BYTES: usize = 128 << 10;
 
 /// ResultService.
 pub(super) struct Results(pub Arc<Context>);
@@ -42,18 +39,21 @@ impl ResultService for Results {
             let why = "it is a sweep: QuerySeries gives its table, and its runs have reports".to_owned();
             return Err(ApiError::NoResults { run: run_id, state: stored.run.state, why }.into());
         }
-        let folder = self.0.store.folder().to_owned();
-        let limits = self.0.limits.clone();
+        let (store, limits) = (self.0.store.clone(), self.0.limits.clone());
         let report = self.0.read(move |_| {
-            let path = |name| artifacts::path(&folder, stored.number, name);
-            let bytes = |name| std::fs::metadata(path(name)).map_or(0, |file| file.len());
-            limits.check_answer(bytes("report.json") + bytes("report.txt"))?;
-            let read = |name| {
-                let path = path(name);
-                std::fs::read_to_string(&path).map_err(|error| ApiError::from(files::broken("read", &path, &error)))
+            let find = |name: &str| -> Result<Artifact, ApiError> {
+                let found = store.read_blocking(|connection| artifacts::find(connection, &stored, name))?;
+                Ok(checked::must_have(&stored, found, name)?)
+            };
+            let [json, text] = [find("report.json")?, find("report.txt")?];
+            limits.check_answer(json.size.saturating_add(text.size))?;
+            let content = |artifact: &Artifact| {
+                checked::read(store.folder(), &stored, artifact, |file| {
+                    std::io::read_to_string(file).map_err(|error| StoreError::Broken(error.to_string()))
+                })
             };
             let result_digest = stored.run.result_digest.clone();
-            Ok(GetReportResponse { json: read("report.json")?, text: read("report.txt")?, result_digest })
+            Ok(GetReportResponse { json: content(&json)?, text: content(&text)?, result_digest })
         });
         Ok(Response::new(report.await?))
     }
@@ -62,8 +62,8 @@ impl ResultService for Results {
         &self,
         request: Request<ListArtifactsRequest>,
     ) -> Result<Response<ListArtifactsResponse>, Status> {
-        let number = find(&self.0, &request.into_inner().run_id).await?.number;
-        let artifacts = self.0.store.read(move |connection| artifacts::list(connection, number));
+        let stored = find(&self.0, &request.into_inner().run_id).await?;
+        let artifacts = self.0.store.read(move |connection| artifacts::list(connection, &stored));
         let artifacts = artifacts.await.map_err(ApiError::from)?.into_iter().map(wire::artifact).collect();
         Ok(Response::new(ListArtifactsResponse { artifacts }))
     }
@@ -75,18 +75,20 @@ impl ResultService for Results {
         let place = self.0.open_stream()?;
         let (caller, gives_up) = (caller(&request)?, deadline(&request));
         let ReadArtifactRequest { run_id, name, offset } = request.into_inner();
-        let number = find(&self.0, &run_id).await?.number;
-        let wanted = name.clone();
-        let found = self.0.store.read(move |connection| artifacts::find(connection, number, &wanted));
+        let stored = find(&self.0, &run_id).await?;
+        let (wanted, of) = (name.clone(), stored.clone());
+        let found = self.0.store.read(move |connection| artifacts::find(connection, &of, &wanted));
         let artifact = found.await.map_err(ApiError::from)?;
         let artifact = artifact.ok_or(ApiError::ArtifactNotFound { run: run_id, artifact: names::quoted(&name) })?;
         if offset > artifact.size {
             return Err(ApiError::OffsetOutOfRange { size: artifact.size }.into());
         }
         // The name is one that the store has found: the server gave it.
-        let path = artifacts::path(self.0.store.folder(), number, &artifact.name);
+        let (store, wanted) = (self.0.store.clone(), artifact.clone());
+        let compare = move |stop: &Stop| Ok(Checked::open(store.folder(), &stored, &wanted, || stop.check())?);
+        let file = Arc::new(self.0.read(compare).await?);
         let files = self.0.files.clone();
-        let send = |sink| send(files, path, artifact, offset, sink);
+        let send = |sink| send(files, file, artifact, offset, sink);
         Ok(Response::new(stream::open(&self.0, place, caller, gives_up, send)))
     }
 
@@ -98,16 +100,13 @@ impl ResultService for Results {
         let stored = find(&self.0, &request.run_id).await?;
         must_have_succeeded(&stored)?;
         let name = if stored.run.sweep.is_some() { "sweep.csv" } else { "series.csv" };
-        let number = stored.number;
-        let found = self.0.store.read(move |connection| artifacts::find(connection, number, name));
-        if found.await.map_err(ApiError::from)?.is_none() {
-            return Err(ApiError::NoSeries(request.run_id).into());
-        }
-        let path = artifacts::path(self.0.store.folder(), number, name);
-        let limits = self.0.limits.clone();
+        let of = stored.clone();
+        let found = self.0.store.read(move |connection| artifacts::find(connection, &of, name));
+        let artifact = found.await.map_err(ApiError::from)?.ok_or(ApiError::NoSeries(request.run_id.clone()))?;
+        let (store, limits) = (self.0.store.clone(), self.0.limits.clone());
         let series = self.0.read(move |stop| {
-            let file = File::open(&path).map_err(|error| files::broken("read", &path, &error))?;
-            series::select(BufReader::new(file), &request, &limits, stop)
+            let select = |file: &mut dyn Read| Ok(series::select(file, &request, &limits, stop)?);
+            Ok(checked::read(store.folder(), &stored, &artifact, select)?)
         });
         Ok(Response::new(series.await?))
     }
@@ -135,7 +134,7 @@ fn must_have_succeeded(stored: &Stored) -> Result<(), ApiError> {
 /// Sends a file from an offset on, piece by piece.
 async fn send(
     files: Arc<Semaphore>,
-    path: PathBuf,
+    file: Arc<Checked>,
     artifact: Artifact,
     mut offset: u64,
     sink: Sink<ReadArtifactResponse>,
@@ -143,11 +142,11 @@ async fn send(
     let size = artifact.size;
     let mut artifact = Some(wire::artifact(artifact));
     while artifact.is_some() || offset < size {
-        let (path, files) = (path.clone(), files.clone());
+        let (file, files) = (file.clone(), files.clone());
         let reading = async move {
             let permit = files.acquire_owned().await;
             let read = move || {
-                let piece = read_piece(&path, offset);
+                let piece = file.piece(offset);
                 drop(permit);
                 piece
             };
@@ -155,21 +154,10 @@ async fn send(
         };
         let piece = sink.unless_over(reading).await?;
         let piece = piece.map_err(|error| ApiError::Internal(format!("reading failed: {error}")))?;
-        let content = piece.map_err(|error| ApiError::Internal(format!("an artifact cannot be read: {error}")))?;
-        if content.is_empty() && offset < size {
-            return Err(ApiError::Internal("an artifact is shorter than it was".to_owned()).into());
-        }
+        let content = Bytes::from(piece.map_err(ApiError::from)?);
         let length = content.len() as u64;
         sink.send(ReadArtifactResponse { artifact: artifact.take(), offset, content }).await?;
         offset += length;
     }
     Ok(())
-}
-
-fn read_piece(path: &std::path::Path, offset: u64) -> io::Result<Bytes> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(offset))?;
-    let mut piece = Vec::with_capacity(PIECE_BYTES);
-    file.take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
-    Ok(piece.into())
 }

@@ -191,7 +191,7 @@ fn write_down(
         if !fingerprint.is_empty() && fingerprint != accepted.fingerprint {
             return Err(ApiError::RequestIdReused(stored.run.id).into());
         }
-        let scenario = runs::scenario(writing.connection, stored.number)?;
+        let scenario = runs::scenario(writing.connection, &stored)?;
         return Ok((stored.snapshot(Some(scenario)), Vec::new()));
     }
     // Only now: what was accepted before needs no place.
@@ -222,9 +222,9 @@ async fn get(context: &Context, run_id: &str) -> Result<Snapshot, ApiError> {
     names::known_run(run_id)?;
     let id = run_id.to_owned();
     let reading = context.store.read(move |connection| {
-        let stored = runs::get(connection, &id)?;
-        let scenario = runs::scenario(connection, stored.number)?;
-        Ok(stored.snapshot(Some(scenario)))
+        let mut stored = runs::get(connection, &id)?;
+        let scenario = runs::shown_scenario(connection, &mut stored)?;
+        Ok(stored.snapshot(scenario))
     });
     let mut found = reading.await?;
     show_live(context, &mut found.run);
@@ -257,8 +257,12 @@ async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(),
         if !stored.run.parent_id.is_empty() {
             return Err(ApiError::PartOfSweep { run: id, parent: stored.run.parent_id }.into());
         }
-        if !stored.run.state.has_ended() {
-            return Err(ApiError::RunNotEnded { run: id, state: stored.run.state }.into());
+        // Those of a sweep end before it does, unless its row is damaged.
+        let children = runs::children(writing.connection, &id)?;
+        if let Some(Stored { run, .. }) =
+            [&stored].into_iter().chain(&children).find(|stored| !stored.run.state.has_ended())
+        {
+            return Err(ApiError::RunNotEnded { run: run.id.clone(), state: run.state }.into());
         }
         writing.touch(&id);
         runs::delete(writing, &id)
@@ -267,10 +271,12 @@ async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(),
     caller.note("delete", &run_id);
     let store = context.store.clone();
     let removing = tokio::task::spawn_blocking(move || {
-        numbers.into_iter().for_each(|number| files::remove_run(store.folder(), number));
+        let removed: Vec<i64> =
+            numbers.into_iter().filter(|&number| files::remove_run(store.folder(), number)).collect();
         files::make_reserve(store.folder());
+        store.write_blocking(move |writing| runs::forget_removals(writing, &removed))
     });
-    removing.await.map_err(|error| ApiError::Internal(format!("removing files failed: {error}")))?;
+    removing.await.map_err(|error| ApiError::Internal(format!("removing files failed: {error}")))??;
     Ok(())
 }
 

@@ -1,12 +1,15 @@
 //! The files that runs leave behind.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params};
 use sha2::{Digest as _, Sha256};
 
 use std::path::{Path, PathBuf};
 
-use super::{StoreError, Writing, files};
+use super::runs::Stored;
+use super::{StoreError, Writing, files, sums};
 use crate::access::hexadecimal;
+use crate::api_error::ApiError;
 use crate::domain::Artifact;
 
 /// A file that a run leaves behind.
@@ -22,8 +25,9 @@ impl File {
         Self { name, bytes: bytes.into() }
     }
 
-    fn media_type(&self) -> &'static str {
-        match self.name.rsplit('.').next() {
+    /// What kind of file one of this name is.
+    pub(super) fn media_type_of(name: &str) -> &'static str {
+        match name.rsplit('.').next() {
             Some("json") => "application/json",
             Some("csv") => "text/csv",
             Some("toml") => "application/toml",
@@ -42,7 +46,7 @@ pub(crate) fn write(folder: &Path, number: i64, found: &[File]) -> Result<Vec<Ar
             name: file.name.to_owned(),
             size: file.bytes.len() as u64,
             sha256: hexadecimal(&Sha256::digest(&file.bytes)),
-            media_type: file.media_type().to_owned(),
+            media_type: File::media_type_of(file.name).to_owned(),
         });
     }
     Ok(written)
@@ -50,25 +54,35 @@ pub(crate) fn write(folder: &Path, number: i64, found: &[File]) -> Result<Vec<Ar
 
 /// Notes that a run has these files.
 pub(crate) fn insert(writing: &Writing<'_>, number: i64, artifacts: &[Artifact]) -> Result<(), StoreError> {
-    let insert = "INSERT INTO artifacts (number, name, size, sha256, media_type) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let insert = "INSERT INTO artifacts (number, name, size, sha256, media_type, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     for Artifact { name, size, sha256, media_type } in artifacts {
-        let parameters = params![number, name, *size as i64, sha256, media_type];
+        let [number, size] = [number, *size as i64];
+        let (first, third) = (ValueRef::Integer(number), ValueRef::Integer(size));
+        let sum = sums::of([first, name.as_str().into(), third, sha256.as_str().into(), media_type.as_str().into()]);
+        let parameters = params![number, name, size, sha256, media_type, sum];
         writing.connection.prepare_cached(insert)?.execute(parameters)?;
     }
     Ok(())
 }
 
+const SELECT: &str = "SELECT number, name, size, sha256, media_type, sum FROM artifacts WHERE number = ?1";
+
 /// All files of a run, by name.
-pub(crate) fn list(connection: &Connection, number: i64) -> Result<Vec<Artifact>, StoreError> {
-    let query = "SELECT name, size, sha256, media_type FROM artifacts WHERE number = ?1 ORDER BY name";
-    let mut query = connection.prepare_cached(query)?;
-    Ok(query.query_map([number], read_row)?.collect::<Result<_, _>>()?)
+pub(crate) fn list(connection: &Connection, stored: &Stored) -> Result<Vec<Artifact>, StoreError> {
+    let mut query = connection.prepare_cached(&format!("{SELECT} ORDER BY name"))?;
+    let mut rows = query.query([stored.number])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read_row(row, stored)?);
+    }
+    Ok(found)
 }
 
 /// A file of a run, if it has one of this name.
-pub(crate) fn find(connection: &Connection, number: i64, name: &str) -> Result<Option<Artifact>, StoreError> {
-    let query = "SELECT name, size, sha256, media_type FROM artifacts WHERE number = ?1 AND name = ?2";
-    Ok(connection.prepare_cached(query)?.query_row(params![number, name], read_row).optional()?)
+pub(crate) fn find(connection: &Connection, stored: &Stored, name: &str) -> Result<Option<Artifact>, StoreError> {
+    let mut query = connection.prepare_cached(&format!("{SELECT} AND name = ?2"))?;
+    let mut rows = query.query(params![stored.number, name])?;
+    rows.next()?.map(|row| read_row(row, stored)).transpose()
 }
 
 /// Where a file of a run is. The name must be one that [`find`] has found.
@@ -76,7 +90,17 @@ pub(crate) fn path(folder: &Path, number: i64, name: &str) -> PathBuf {
     files::artifacts(folder, number).join(name)
 }
 
-fn read_row(row: &Row<'_>) -> Result<Artifact, rusqlite::Error> {
-    let size: i64 = row.get(1)?;
-    Ok(Artifact { name: row.get(0)?, size: size as u64, sha256: row.get(2)?, media_type: row.get(3)? })
+fn read_row(row: &Row<'_>, stored: &Stored) -> Result<Artifact, StoreError> {
+    let read = || -> Result<(bool, Artifact), rusqlite::Error> {
+        let size: i64 = row.get(2)?;
+        let artifact = Artifact { name: row.get(1)?, size: size as u64, sha256: row.get(3)?, media_type: row.get(4)? };
+        Ok((sums::of_row(row, 0..5)? == row.get::<_, i64>(5)?, artifact))
+    };
+    let problem = match read() {
+        Ok((true, artifact)) => return Ok(artifact),
+        Ok((false, _)) => "its sum does not fit".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let (run, part) = (stored.run.id.clone(), "a row of its artifacts in the database".to_owned());
+    Err(ApiError::DataLoss { run, part, problem }.into())
 }

@@ -1,28 +1,31 @@
 //! Files beside the database. Their paths are made of numbers and of names that the server gives.
 //!
-//! **The invariant it keeps:** a file is there as a whole or not at all.
+//! **The invariant it keeps:** a file is there as a whole or not at all. What may be removed at all is said in
+//! [`quarantine`](super::quarantine).
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-
-use rusqlite::Connection;
 
 use super::StoreError;
 
 /// What is given back when the disk is full, so that the database can still be written to.
 const RESERVE_BYTES: usize = 4 << 20;
 /// The ending of files that are not there as a whole yet.
-const UNFINISHED: &str = "unfinished";
+pub(super) const UNFINISHED: &str = "unfinished";
+
+/// The folders of all artifacts and all checkpoints.
+pub(crate) const ARTIFACTS: &str = "artifacts";
+pub(crate) const CHECKPOINTS: &str = "checkpoints";
 
 /// The folder of a run's artifacts.
 pub(crate) fn artifacts(folder: &Path, number: i64) -> PathBuf {
-    folder.join("artifacts").join(number.to_string())
+    folder.join(ARTIFACTS).join(number.to_string())
 }
 
 /// The checkpoint of a run.
 pub(crate) fn checkpoint(folder: &Path, number: i64) -> PathBuf {
-    folder.join("checkpoints").join(number.to_string())
+    folder.join(CHECKPOINTS).join(number.to_string())
 }
 
 /// Writes a file as a whole or not at all.
@@ -43,48 +46,47 @@ pub(crate) fn write(path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
     })
 }
 
-/// Removes what there is of a run.
-pub(crate) fn remove_run(folder: &Path, number: i64) {
-    remove(&checkpoint(folder, number));
-    let artifacts = artifacts(folder, number);
-    if let Err(error) = fs::remove_dir_all(&artifacts)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        tracing::warn!(%error, path = %artifacts.display(), "cannot remove artifacts; the next start will try again");
-    }
+/// Removes what there is of a run; tells whether nothing of it is left.
+pub(crate) fn remove_run(folder: &Path, number: i64) -> bool {
+    // Both, whatever becomes of the first.
+    let removed = [artifacts(folder, number), checkpoint(folder, number)].map(|path| remove_all(&path));
+    removed == [true, true]
 }
 
-/// Removes a file, if it is there.
-pub(crate) fn remove(path: &Path) {
-    if let Err(error) = fs::remove_file(path)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        tracing::warn!(%error, path = %path.display(), "cannot remove a file");
-    }
-}
-
-/// Removes what a killed process left behind: unfinished files, and those of runs that are not there or need them no more.
-pub(super) fn tidy_up(folder: &Path, connection: &Connection) -> Result<(), StoreError> {
-    let mut known =
-        connection.prepare("SELECT state IN ('succeeded', 'failed', 'cancelled') FROM runs WHERE number = ?1")?;
-    for (kind, needed_when_ended) in [("artifacts", true), ("checkpoints", false)] {
-        let path = folder.join(kind);
-        let entries = fs::read_dir(&path).map_err(|error| broken("read", &path, &error))?;
-        for entry in entries.flatten() {
-            let number = entry.file_name().to_str().and_then(|name| name.parse::<i64>().ok());
-            let ended: Option<bool> = match number {
-                Some(number) => known.query_row([number], |row| row.get(0)).ok(),
-                None => None,
-            };
-            // Artifacts of a run that has not ended were written just before it was killed; they will be written again.
-            if ended != Some(needed_when_ended) {
-                let path = entry.path();
-                let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-                removed.map_err(|error| broken("remove", &path, &error))?;
-            }
+/// Removes a file, or a folder with all that is in it; tells whether nothing is there any more.
+pub(crate) fn remove_all(path: &Path) -> bool {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(%error, path = %path.display(), "cannot be removed; the next start will try again");
+            false
         }
+        _ => true,
     }
-    Ok(())
+}
+
+/// What is in a folder, by name; nothing if there is no such folder.
+pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let read = || -> io::Result<Vec<PathBuf>> {
+        let mut found =
+            fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
+        found.sort();
+        Ok(found)
+    };
+    match read() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        found => found.map_err(|error| broken("read", folder, &error)),
+    }
+}
+
+/// Whether a file has the name of one that was not written to its end.
+pub(super) fn is_unfinished(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending == UNFINISHED)
+}
+
+/// What a folder lists is on disk afterwards.
+pub(super) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| broken("sync", folder, &error))
 }
 
 /// Keeps some room on the disk.
@@ -100,7 +102,12 @@ pub(crate) fn make_reserve(folder: &Path) {
 /// Gives it back.
 pub(crate) fn release_reserve(folder: &Path) {
     tracing::error!("the disk is full");
-    remove(&reserve(folder));
+    remove_all(&reserve(folder));
+}
+
+/// Removes what a killed process has left of it.
+pub(super) fn forget_unfinished_reserve(folder: &Path) {
+    remove_all(&reserve(folder).with_extension(UNFINISHED));
 }
 
 fn reserve(folder: &Path) -> PathBuf {

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params_from_iter};
 use sha2::{Digest as _, Sha256};
 
 use super::StoreError;
-use super::runs::{COLUMNS, CONTENT, read_row, scenario};
+use super::runs::{columns, read_row, shown_scenario};
 use crate::access::hexadecimal;
 use crate::api_error::ApiError;
 use crate::domain::{Page, RunFilter, ScenarioSource, Snapshot};
@@ -32,17 +32,17 @@ pub(crate) fn page(
     let (comparison, order) = if filter.parent_id.is_empty() { ("<", "DESC") } else { (">", "ASC") };
     let from = after.map_or_else(String::new, |_| format!("AND number {comparison} ?"));
     values.extend(after.map(Value::Integer));
-    let query =
-        format!("SELECT {COLUMNS} FROM runs WHERE {conditions} {from} ORDER BY number {order} LIMIT {}", size + 1);
+    let (columns, limit) = (columns(), size + 1);
+    let query = format!("SELECT {columns} FROM runs WHERE {conditions} {from} ORDER BY number {order} LIMIT {limit}");
     let mut query = connection.prepare_cached(&query)?;
     let mut rows = query.query(params_from_iter(values))?;
     let (mut found, mut bytes, mut last) = (Vec::new(), 0, 0);
     while let Some(row) = rows.next()? {
-        let stored = read_row(row)?;
+        let mut stored = read_row(row)?;
         let number = stored.number;
-        let scenario = with_scenario.then(|| scenario(connection, number)).transpose()?;
+        let scenario = if with_scenario { shown_scenario(connection, &mut stored)? } else { None };
         bytes +=
-            row.get_ref(CONTENT)?.as_str().map_or(0, str::len) + scenario.as_ref().map_or(0, ScenarioSource::bytes);
+            row.get_ref("content")?.as_str().map_or(0, str::len) + scenario.as_ref().map_or(0, ScenarioSource::bytes);
         if found.len() == size || (bytes as u64 > bytes_max && !found.is_empty()) {
             return Ok((found, token(filter, last)));
         }

@@ -40,6 +40,18 @@ impl Log {
         Ok(Self { due, commits: 0 })
     }
 
+    /// Nothing more is written: moves everything that is in the log, so that the database is one file again.
+    pub(super) fn close(self, writer: &Connection) {
+        // The thread is done with what it is at before the writer gets its turn.
+        drop(self.due);
+        let moved = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
+        match moved {
+            Ok(0) => {}
+            Ok(_) => tracing::warn!("the log of the database is still read: the next start moves what is in it"),
+            Err(error) => tracing::warn!(%error, "the log of the database cannot be moved; the next start does it"),
+        }
+    }
+
     /// There was another commit.
     pub(super) fn committed(&mut self) {
         self.commits += 1;

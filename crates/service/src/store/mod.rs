@@ -5,15 +5,25 @@
 //! connections of their own, which never wait for the writer.
 //!
 //! **The invariant it keeps:** what a caller was told to be written is on disk. A change is made as a whole or not at all.
+//! What is damaged is neither believed nor deleted: rows have [sums], files have digests, and what belongs to no
+//! run is put into the [quarantine].
 
 pub(crate) mod artifacts;
+pub(crate) mod checked;
+pub(crate) mod checkpoint;
+mod condition;
+mod copying;
 pub(crate) mod events;
 pub(crate) mod files;
+mod fsck;
 pub(crate) mod list;
 mod log;
+pub(crate) mod quarantine;
+mod recovery;
 pub(crate) mod runs;
 pub(crate) mod samples;
 mod schema;
+mod sums;
 mod version_2;
 mod writer;
 
@@ -29,6 +39,9 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
 use crate::api_error::ApiError;
+use condition::Condition;
+pub use copying::{back_up, restore};
+pub use fsck::{Checkup, Problem, check_data};
 use writer::Writer;
 pub(crate) use writer::{Told, Writing};
 
@@ -82,6 +95,9 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => Self::Full,
+            _ if condition::is_damage(&error) => Self::Broken(format!(
+                "the database is damaged: {error}; stop the server and look at the data directory with `tailback fsck`"
+            )),
             _ => Self::Broken(format!("the database says: {error}")),
         }
     }
@@ -99,18 +115,31 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the store in a folder, which is made if it is not there.
-    pub(crate) fn open(folder: &Path, told: Told) -> Result<Self, StoreError> {
-        for name in ["", "artifacts", "checkpoints"] {
+    /// Opens the store in a folder, which is made if it is not there. With `recover`, a database that is damaged or lost
+    /// is set aside, and runs are rebuilt from their files.
+    pub(crate) fn open(folder: &Path, recover: bool, told: Told) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(folder).map_err(|error| files::broken("make", folder, &error))?;
+        let lock = lock(folder)?;
+        let path = database(folder);
+        let lost = refuse_what_is_lost(folder)?;
+        if let (Some(refusal), false) = (&lost, recover) {
+            return Err(refusal.clone());
+        }
+        for name in [files::ARTIFACTS, files::CHECKPOINTS] {
             let path = folder.join(name);
             make_folder(&path).map_err(|error| files::broken("make", &path, &error))?;
         }
-        let lock = lock(folder)?;
-        let mut connection = Connection::open(database(folder))?;
+        if lost.is_some() {
+            recovery::set_database_aside(folder)?;
+        }
+        let mut connection = Connection::open(&path)?;
         schema::prepare(&mut connection)?;
-        files::tidy_up(folder, &connection)?;
+        if lost.is_some() {
+            recovery::rebuild(folder, &mut connection)?;
+        }
+        quarantine::tidy_up(folder, &connection)?;
         files::make_reserve(folder);
-        let log = log::Log::start(&database(folder), &connection)?;
+        let log = log::Log::start(&path, &connection)?;
         let writer = Writer::start(connection, log, folder.to_owned(), told);
         let (readers, reading) = (Mutex::new(Vec::new()), Semaphore::new(READERS));
         Ok(Self { folder: folder.to_owned(), writer, readers, reading, _lock: lock })
@@ -178,9 +207,23 @@ fn to_json<T: Serialize>(kept: &T) -> String {
 }
 
 /// And back, of a row's column.
-fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, rusqlite::Error> {
+fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T, rusqlite::Error> {
+    let column = row.as_ref().column_index(column)?;
     let damaged = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
     serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(damaged)
+}
+
+/// Why the database of a folder cannot be used as it is, if so: it is damaged, or knows nothing of the files beside it.
+fn refuse_what_is_lost(folder: &Path) -> Result<Option<StoreError>, StoreError> {
+    let path = database(folder);
+    Ok(match condition::examine(&path)? {
+        Condition::Sound => None,
+        Condition::Damaged(problem) => Some(condition::refusal(&path, &problem)),
+        Condition::Empty => {
+            let strangers = condition::strangers(folder)?;
+            (!strangers.is_empty()).then(|| condition::refusal_of_empty(&path, &strangers))
+        }
+    })
 }
 
 fn database(folder: &Path) -> PathBuf {

@@ -2,15 +2,17 @@
 
 use rusqlite::{Connection, params};
 
-use super::{StoreError, Writing, from_json, to_json};
-use crate::domain::TakenSample;
+use super::{StoreError, Writing, events, to_json};
+use crate::domain::{Event, Occurrence, TakenSample};
 
 /// Writes samples of a run down.
 pub(crate) fn insert(writing: &Writing<'_>, number: i64, samples: &[TakenSample]) -> Result<(), StoreError> {
-    let insert = "INSERT OR REPLACE INTO samples (number, sequence, time_ms, content) VALUES (?1, ?2, ?3, ?4)";
+    let insert = "INSERT OR REPLACE INTO samples (number, sequence, time_ms, content, sum) VALUES (?1, ?2, ?3, ?4, ?5)";
     let mut insert = writing.connection.prepare_cached(insert)?;
-    for TakenSample { sequence, time_ms, sample } in samples {
-        insert.execute(params![number, sequence, time_ms, to_json(sample)])?;
+    for &TakenSample { sequence, time_ms, sample } in samples {
+        let content = to_json(&sample);
+        let sum = events::sum(number, sequence, "sample", time_ms, &content);
+        insert.execute(params![number, sequence, time_ms, content, sum])?;
     }
     Ok(())
 }
@@ -21,14 +23,23 @@ pub(crate) fn delete(writing: &Writing<'_>, number: i64) -> Result<(), StoreErro
     Ok(())
 }
 
-/// All samples of a run that are kept, in their order.
+/// All samples of a run that are kept, in their order. One that is damaged is left out: no result depends on it.
 pub(crate) fn list(connection: &Connection, number: i64) -> Result<Vec<TakenSample>, StoreError> {
-    let query = "SELECT sequence, time_ms, content FROM samples WHERE number = ?1 ORDER BY sequence";
+    let query =
+        "SELECT number, sequence, 'sample', time_ms, content, sum FROM samples WHERE number = ?1 ORDER BY sequence";
     let mut query = connection.prepare_cached(query)?;
-    let rows = query.query_map([number], |row| {
-        Ok(TakenSample { sequence: row.get(0)?, time_ms: row.get(1)?, sample: from_json(row, 2)? })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut rows = query.query([number])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        match events::read_row(row) {
+            Ok(Event { sequence, time_ms, what: Occurrence::Sample(sample) }) => {
+                found.push(TakenSample { sequence, time_ms, sample });
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(number, %error, "a sample is damaged, and left out"),
+        }
+    }
+    Ok(found)
 }
 
 /// The number of the last one that is kept; 0 if there is none.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 
-use super::{StoreError, events, to_json, version_2};
+use super::{StoreError, events, sums, to_json, version_2};
 use crate::domain::Event;
 
 /// What makes a database of one version one of the next, in a transaction.
@@ -16,7 +16,7 @@ type Step = fn(&Transaction<'_>) -> Result<(), StoreError>;
 
 /// The steps from an empty database on. A new one takes all of them, so that it cannot differ from one that was extended;
 /// those that were released once are not changed any more.
-const STEPS: [Step; 3] = [runs_and_events, samples, own_format];
+const STEPS: [Step; 4] = [runs_and_events, samples, own_format, sums_and_removals];
 
 /// The version that the last step makes.
 const VERSION: usize = STEPS.len();
@@ -36,6 +36,12 @@ fn own_format(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     convert_events(transaction, "events")?;
     convert_events(transaction, "samples")?;
     Ok(transaction.execute_batch(DROP_BODIES)?)
+}
+
+/// Until then rows had no sums, and files whose removal had failed could not be told from those of strangers.
+fn sums_and_removals(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    transaction.execute_batch(SUMS_AND_REMOVALS)?;
+    sums::seal_all(transaction)
 }
 
 fn convert_runs(transaction: &Transaction<'_>) -> Result<(), StoreError> {
@@ -172,6 +178,43 @@ const DROP_BODIES: &str = "
     ALTER TABLE samples DROP COLUMN body;
 ";
 
+/// Version 4, before the sums are computed.
+const SUMS_AND_REMOVALS: &str = "
+    ALTER TABLE runs ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE events ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE samples ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE artifacts ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    -- Runs that were deleted, and whose files may still be there.
+    CREATE TABLE removals (
+        number INTEGER PRIMARY KEY
+    );
+    -- Rows of runs that were found damaged, as they were then, in whatever type each value had.
+    CREATE TABLE damaged_runs (
+        found_ms INTEGER NOT NULL,
+        number, id, owner, parent, state, title, scenario_digest, result_digest, document, scenario_name, overrides,
+        created_ms, threads, memory_bytes, content, sequence, last_event, last_dropped
+    );
+";
+
+/// Whether a database of today's version has all tables and indices as they are made.
+pub(super) fn is_whole(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found != VERSION as i64 {
+        return Ok(true);
+    }
+    let mut new = Connection::open_in_memory()?;
+    let transaction = new.transaction()?;
+    let made = STEPS.iter().all(|step| step(&transaction).is_ok());
+    let found = shape(connection)?;
+    Ok(made && shape(&transaction)?.iter().all(|part| found.contains(part)))
+}
+
+/// What the tables and indices of a database are like.
+fn shape(connection: &Connection) -> Result<Vec<String>, rusqlite::Error> {
+    let mut query = connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")?;
+    query.query_map([], |row| row.get(0))?.collect()
+}
+
 /// Brings the tables to today's version, and sets how they are written.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -200,6 +243,16 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(transaction.commit()?)
 }
 
+/// Refuses a database of another version, for those who change nothing.
+pub(super) fn must_be_current(connection: &Connection) -> Result<(), StoreError> {
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found == VERSION as i64 {
+        return Ok(());
+    }
+    let then = "a server of this program brings earlier ones to its version when it starts";
+    Err(StoreError::Broken(format!("the database has version {found}, this program knows version {VERSION}: {then}")))
+}
+
 /// A connection that only reads.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
@@ -212,13 +265,8 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 mod tests {
     use super::*;
 
-    /// What is in the database, and what its tables are like.
     fn shape(connection: &Connection) -> Vec<String> {
-        let mut query = connection
-            .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
-            .expect("it can be asked");
-        let rows = query.query_map([], |row| row.get(0)).expect("it can be asked");
-        rows.collect::<Result<_, _>>().expect("they can be read")
+        super::shape(connection).expect("it can be asked")
     }
 
     fn version(connection: &Connection) -> i64 {

@@ -29,7 +29,12 @@ pub(crate) struct Writing<'c> {
     ended: Vec<State>,
 }
 
-impl Writing<'_> {
+impl<'c> Writing<'c> {
+    /// Of a transaction that has begun.
+    pub(super) fn of(connection: &'c Connection) -> Self {
+        Self { connection, touched: Vec::new(), ended: Vec::new() }
+    }
+
     /// A run reached its last state, and is counted with the commit.
     pub(crate) fn ended(&mut self, state: State) {
         self.ended.push(state);
@@ -68,6 +73,7 @@ impl Writer {
                 write_together(&connection, &folder, &told, first, &mut waiting);
                 log.committed();
             }
+            log.close(&connection);
         };
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn(write);
         let thread = thread.inspect_err(|error| tracing::error!(%error, "cannot start the store's thread")).ok();
@@ -127,7 +133,7 @@ fn job<T: Send + 'static>(
 /// Makes a change, and all that wait behind it, in one transaction.
 fn write_together(connection: &Connection, folder: &Path, told: &Told, first: Job, waiting: &mut mpsc::Receiver<Job>) {
     let mut finishes: Vec<Finish> = Vec::new();
-    let mut writing = Writing { connection, touched: Vec::new(), ended: Vec::new() };
+    let mut writing = Writing::of(connection);
     let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from);
     let mut outcome = begun;
     let mut next = Some(first);

@@ -31,8 +31,10 @@ impl From<ApiError> for Status {
         if matches!(error, ApiError::QueueFull { .. }) {
             details.set_retry_info(Some(RETRY_AFTER));
         }
-        if let ApiError::Internal(cause) = &error {
-            tracing::error!(%cause, "a call failed");
+        match &error {
+            ApiError::Internal(cause) => tracing::error!(%cause, "a call failed"),
+            ApiError::DataLoss { .. } => tracing::error!(%error, "a call failed"),
+            _ => {}
         }
         Self::with_error_details(code, shortened(&error.to_string()), details)
     }
@@ -63,6 +65,7 @@ fn code_and_reason(error: &ApiError) -> (Code, ErrorReason) {
         ApiError::NotAuthenticated => (Code::Unauthenticated, ErrorReason::NotAuthenticated),
         ApiError::NotAllowed { .. } => (Code::PermissionDenied, ErrorReason::NotAllowed),
         ApiError::DeadlinePassed { .. } => (Code::DeadlineExceeded, ErrorReason::DeadlinePassed),
+        ApiError::DataLoss { .. } => (Code::DataLoss, ErrorReason::DataLoss),
         ApiError::Internal(_) => (Code::Internal, ErrorReason::Internal),
     }
 }
@@ -77,6 +80,7 @@ fn metadata(error: &ApiError) -> Vec<(&'static str, String)> {
             vec![("run", run.clone())]
         }
         ApiError::ArtifactNotFound { run, artifact } => vec![("run", run.clone()), ("artifact", artifact.clone())],
+        ApiError::DataLoss { run, part, .. } => vec![("run", run.clone()), ("part", part.clone())],
         ApiError::RunNotEnded { run, state } | ApiError::NoResults { run, state, .. } => {
             vec![("run", run.clone()), ("state", v1::RunState::from(*state).as_str_name().to_owned())]
         }

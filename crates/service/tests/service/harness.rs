@@ -10,7 +10,7 @@ use tailback_api::v1::system_service_client::SystemServiceClient;
 use tailback_api::v1::{
     CreateRunRequest, GetRunRequest, Run, RunState, Scenario, WaitRunRequest, WatchRunRequest, WatchRunResponse,
 };
-use tailback_service::{Configuration, Limits, Server, TokensInForce};
+use tailback_service::{Configuration, Limits, ServeError, Server, TokensInForce};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -91,9 +91,13 @@ impl Served {
     }
 
     pub async fn configured(configuration: Configuration) -> Self {
+        Self::try_configured(configuration).await.expect("it can be started")
+    }
+
+    pub async fn try_configured(configuration: Configuration) -> Result<Self, ServeError> {
         let folder = configuration.data.clone();
         let scheme = if configuration.encryption.is_some() { "https" } else { "http" };
-        let server = Server::bind(configuration).await.expect("it can be started");
+        let server = Server::bind(configuration).await?;
         let url = format!("{scheme}://{}", server.address());
         let admin = server.admin_address().map(|(address, _)| address);
         let tokens = server.tokens();
@@ -102,7 +106,7 @@ impl Served {
             let stopped = async { stopped.await.unwrap_or(()) };
             server.serve(stopped).await.expect("it serves");
         });
-        Self { folder, url, admin, tokens, _temporary: None, stop: Some(stop), serving }
+        Ok(Self { folder, url, admin, tokens, _temporary: None, stop: Some(stop), serving })
     }
 
     /// Stops it, and waits until it has.

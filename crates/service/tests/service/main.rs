@@ -4,6 +4,8 @@ mod access;
 mod certificates;
 mod connections;
 mod creating;
+mod damage;
+mod damage_anywhere;
 mod faults;
 mod harness;
 mod hostile;

@@ -67,6 +67,7 @@ class ResultServiceServicer:
         * NOT_FOUND, RUN_NOT_FOUND: check the name.
         * FAILED_PRECONDITION, RUN_NOT_ENDED: wait for it. NO_RESULTS: look at the run's error. A sweep has no report, but a
         table among its artifacts, and its runs have reports.
+        * DATA_LOSS: the report is damaged on the server's disk; its administrator may have a backup.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -90,6 +91,8 @@ class ResultServiceServicer:
         * OUT_OF_RANGE, OFFSET_OUT_OF_RANGE: what is there already is longer than the artifact; start again.
         * RESOURCE_EXHAUSTED, TOO_MANY_STREAMS: close a stream, or try again later.
         * UNAVAILABLE, SHUTTING_DOWN or STREAM_EXPIRED: go on with what is there as the offset.
+        * DATA_LOSS: the artifact is damaged on the server's disk, and nothing of it is given; its administrator may have a
+        backup.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -103,6 +106,7 @@ class ResultServiceServicer:
         * NOT_FOUND, RUN_NOT_FOUND: check the name.
         * FAILED_PRECONDITION, RUN_NOT_ENDED: wait for it. NO_RESULTS: look at the run's error. NO_SERIES: set
         `measure.series` in the scenario and run again.
+        * DATA_LOSS: the series or table is damaged on the server's disk; its administrator may have a backup.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -1,0 +1,205 @@
+//! The state of a run between two windows, as a file.
+//!
+//! A file is the SHA-256 of all that follows it, a heading, and the state. It is used by a program of the same version that
+//! writes states in the same format. Whatever is wrong with a checkpoint, the run can start again, and finds the same.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use tailback_sim::STATE_FORMAT;
+
+use super::{StoreError, files, quarantine};
+use crate::access::hexadecimal;
+use crate::descriptors;
+
+/// The state of a run between two windows.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Checkpoint {
+    /// The link cycle that was reached.
+    pub cycle: u64,
+    /// The wall time that it took to get there.
+    pub wall: Duration,
+    /// The processor time of all its threads.
+    pub processor: Duration,
+    /// The state, as the simulator writes it.
+    pub state: Vec<u8>,
+}
+
+/// What stands before the state, in a line of its own.
+#[derive(Deserialize, Serialize)]
+struct Heading {
+    /// The format of the state.
+    format: u32,
+    /// The version of the program that wrote it.
+    version: String,
+    /// The scenario.
+    scenario_digest: String,
+    cycle: u64,
+    wall_ms: u64,
+    processor_ms: u64,
+}
+
+/// Why a checkpoint is not used.
+#[derive(Debug, PartialEq, Eq)]
+enum Unfit {
+    /// It is good for another program, or another scenario.
+    Other(String),
+    /// It is not what was written.
+    Damaged(String),
+}
+
+impl Checkpoint {
+    /// Writes that of a run, in place of the one before.
+    pub(crate) fn write(
+        &self,
+        folder: &Path,
+        number: i64,
+        version: &str,
+        scenario_digest: &str,
+    ) -> Result<(), StoreError> {
+        let heading = Heading {
+            format: STATE_FORMAT,
+            version: version.to_owned(),
+            scenario_digest: scenario_digest.to_owned(),
+            cycle: self.cycle,
+            wall_ms: self.wall.as_millis() as u64,
+            processor_ms: self.processor.as_millis() as u64,
+        };
+        let heading = serde_json::to_string(&heading).expect("plain data") + "\n";
+        let digest = Sha256::new().chain_update(&heading).chain_update(&self.state).finalize();
+        let digest = hexadecimal(&digest) + "\n";
+        files::write(&files::checkpoint(folder, number), &[digest.as_bytes(), heading.as_bytes(), &self.state])
+    }
+
+    /// Reads that of a run, if there is one that can be used. One that is damaged is set aside.
+    ///
+    /// # Errors
+    /// When too many files are open: there may well be one that can be used, a moment later.
+    pub(crate) fn read(
+        folder: &Path,
+        number: i64,
+        version: &str,
+        scenario_digest: &str,
+    ) -> Result<Option<Self>, StoreError> {
+        let path = files::checkpoint(folder, number);
+        let bytes = match std::fs::read(&path) {
+            Err(error) if descriptors::is_shortage(&error) => return Err(files::broken("read", &path, &error)),
+            bytes => bytes.ok(),
+        };
+        let Some(bytes) = bytes else { return Ok(None) };
+        match parse(&bytes).and_then(|(heading, state)| used_by(heading, state, version, scenario_digest)) {
+            Ok(checkpoint) => return Ok(Some(checkpoint)),
+            Err(Unfit::Other(reason)) => {
+                tracing::warn!(path = %path.display(), reason, "a checkpoint is not used; the run starts again");
+            }
+            Err(Unfit::Damaged(reason)) => {
+                if let Err(error) = quarantine::put(folder, &path, &format!("checkpoint-{number}"), &reason) {
+                    tracing::warn!(%error, "a damaged checkpoint is not used, and cannot be set aside");
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What is wrong with a checkpoint, whoever may use it.
+pub(super) fn damage(path: &Path) -> Option<String> {
+    let found = std::fs::read(path).map_err(|error| Unfit::Damaged(error.to_string()));
+    match found.and_then(|bytes| parse(&bytes).map(drop)) {
+        Err(Unfit::Damaged(reason)) => Some(reason),
+        _ => None,
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<(Heading, &[u8]), Unfit> {
+    let damaged = |reason: &str| Unfit::Damaged(reason.to_owned());
+    let line = |bytes: &[u8]| bytes.iter().position(|&byte| byte == b'\n');
+    let end = line(bytes).ok_or_else(|| damaged("it has no checksum"))?;
+    let (digest, rest) = (&bytes[..end], &bytes[end + 1..]);
+    if digest.first() == Some(&b'{') {
+        return Err(Unfit::Other("an earlier version of the program wrote it".to_owned()));
+    }
+    if digest != hexadecimal(&Sha256::digest(rest)).as_bytes() {
+        return Err(damaged("its checksum does not fit"));
+    }
+    let end = line(rest).ok_or_else(|| damaged("it has no heading"))?;
+    let heading =
+        serde_json::from_slice(&rest[..end]).map_err(|_| Unfit::Other("its heading is unknown".to_owned()))?;
+    Ok((heading, &rest[end + 1..]))
+}
+
+fn used_by(heading: Heading, state: &[u8], version: &str, scenario_digest: &str) -> Result<Checkpoint, Unfit> {
+    if (heading.format, heading.version.as_str()) != (STATE_FORMAT, version) {
+        let Heading { format, version: found, .. } = heading;
+        let reason = format!("version {found} wrote it, in format {format}; this is {version}, with {STATE_FORMAT}");
+        return Err(Unfit::Other(reason));
+    }
+    if heading.scenario_digest != scenario_digest {
+        return Err(Unfit::Other("it is of another scenario".to_owned()));
+    }
+    let [wall, processor] = [heading.wall_ms, heading.processor_ms].map(Duration::from_millis);
+    Ok(Checkpoint { cycle: heading.cycle, wall, processor, state: state.to_vec() })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn checkpoint() -> Checkpoint {
+        let [wall, processor] = [1500, 2800].map(Duration::from_millis);
+        Checkpoint { cycle: 300, wall, processor, state: b"a\nb\0c".to_vec() }
+    }
+
+    #[test]
+    fn what_was_written_is_read_back_by_the_same_version() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let read = |number, version, digest| {
+            Checkpoint::read(folder.path(), number, version, digest).expect("files can be read")
+        };
+        checkpoint().write(folder.path(), 7, "1.0", "abc").expect("it can be written");
+        assert_eq!(read(7, "1.1", "abc"), None);
+        assert_eq!(read(7, "1.0", "abd"), None);
+        assert_eq!(read(8, "1.0", "abc"), None);
+        assert_eq!(read(7, "1.0", "abc"), Some(checkpoint()), "it is still there");
+    }
+
+    #[test]
+    fn other_formats_are_not_used_and_left_where_they_are() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        checkpoint().write(folder.path(), 7, "1.0", "abc").expect("it can be written");
+        let path = files::checkpoint(folder.path(), 7);
+        let text = std::fs::read_to_string(&path).expect("it is there");
+        let rest = text.split_once('\n').expect("it has lines").1;
+        let other = rest.replace(&format!("\"format\":{STATE_FORMAT}"), &format!("\"format\":{}", STATE_FORMAT + 1));
+        assert_ne!(other, rest);
+        // As the version before wrote them, whose first line was the heading.
+        for file in [format!("{}\n{other}", hexadecimal(&Sha256::digest(&other))), rest.to_owned()] {
+            std::fs::write(&path, &file).expect("it can be written");
+            assert_eq!(Checkpoint::read(folder.path(), 7, "1.0", "abc"), Ok(None));
+            assert_eq!(std::fs::read_to_string(&path).expect("it is there"), file);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_files_are_never_taken_for_good_ones(at in any::<prop::sample::Index>(), with: u8) {
+            let folder = tempfile::tempdir().expect("a temporary folder can be made");
+            checkpoint().write(folder.path(), 7, "1.0", "abc").expect("it can be written");
+            let path = files::checkpoint(folder.path(), 7);
+            let whole = std::fs::read(&path).expect("it is there");
+            let mut bytes = whole.clone();
+            let at = at.index(bytes.len());
+            bytes[at] = with;
+            std::fs::write(&path, &bytes).expect("it can be written");
+            let read = Checkpoint::read(folder.path(), 7, "1.0", "abc");
+            prop_assert_eq!(read.expect("files can be read").is_some(), bytes == whole);
+            let aside = folder.path().join(quarantine::QUARANTINE).join("checkpoint-7");
+            let kept = [path, aside].into_iter().find_map(|path| std::fs::read(path).ok());
+            prop_assert_eq!(kept, Some(bytes));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What is set aside: files that no run is known to have, and what is damaged. Somebody may still want them.
+//!
+//! **The invariant it keeps:** nothing is deleted but what this server has left unfinished, what a known run does not need
+//! any more, and what somebody had deleted. Everything that is set aside is named in the log.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::runs::{self, Stored};
+use super::{StoreError, files};
+
+/// The folder of what was set aside.
+pub(crate) const QUARANTINE: &str = "quarantine";
+
+/// Moves a file or a folder into the quarantine, under a name that nothing there has yet.
+pub(crate) fn put(folder: &Path, path: &Path, name: &str, why: &str) -> Result<PathBuf, StoreError> {
+    let quarantine = folder.join(QUARANTINE);
+    fs::create_dir_all(&quarantine).map_err(|error| files::broken("make", &quarantine, &error))?;
+    let names = (1u64..).map(|count| if count == 1 { name.to_owned() } else { format!("{name}.{count}") });
+    let to = names.map(|name| quarantine.join(name)).find(|to| fs::symlink_metadata(to).is_err());
+    let to = to.unwrap_or_else(|| quarantine.join(name));
+    fs::rename(path, &to).map_err(|error| files::broken("set aside", path, &error))?;
+    files::sync_folder(&quarantine)?;
+    tracing::warn!(from = %path.display(), to = %to.display(), why, "set aside");
+    Ok(to)
+}
+
+/// What is done with the files of a number.
+enum Fate {
+    Keep,
+    Remove,
+    SetAside,
+}
+
+/// Removes what a killed process left behind, and sets aside what no run is known to have.
+pub(super) fn tidy_up(folder: &Path, connection: &Connection) -> Result<(), StoreError> {
+    let mut all_removed = true;
+    for (kind, one) in [(files::ARTIFACTS, "artifacts"), (files::CHECKPOINTS, "checkpoint")] {
+        for path in files::entries(&folder.join(kind))? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            match fate(connection, kind, &name)? {
+                Fate::Keep => {}
+                Fate::Remove => all_removed &= files::remove_all(&path),
+                Fate::SetAside => {
+                    put(folder, &path, &format!("{one}-{name}"), "no run is known to have it")?;
+                }
+            }
+        }
+    }
+    files::forget_unfinished_reserve(folder);
+    if all_removed {
+        connection.execute("DELETE FROM removals", [])?;
+    }
+    Ok(())
+}
+
+fn fate(connection: &Connection, kind: &str, name: &str) -> Result<Fate, StoreError> {
+    if kind == files::CHECKPOINTS && files::is_unfinished(name) {
+        return Ok(Fate::Remove);
+    }
+    // Only as this server writes numbers: `07` is not one of its names.
+    let number = name.parse::<i64>().ok().filter(|number| number.to_string() == name);
+    let Some(number) = number else { return Ok(Fate::SetAside) };
+    let Some(stored) = runs::find_number(connection, number)? else {
+        let deleted = "SELECT 1 FROM removals WHERE number = ?1";
+        let deleted = connection.prepare_cached(deleted)?.query_row([number], |_| Ok(())).optional()?;
+        return Ok(if deleted.is_some() { Fate::Remove } else { Fate::SetAside });
+    };
+    Ok(match stored {
+        // Where a run stands is not known then.
+        Stored { damage: Some(_), .. } => Fate::Keep,
+        Stored { run, .. } if run.state.has_ended() == (kind == files::ARTIFACTS) => Fate::Keep,
+        // Checkpoints of runs that have ended; and artifacts of one that has not, which were written just before it was
+        // killed, and will be written again.
+        Stored { .. } => Fate::Remove,
+    })
+}

@@ -1,0 +1,122 @@
+//! Runs rebuilt from the files that they have left, when the database is lost.
+//!
+//! **The invariant it keeps:** only a folder that holds all files of a run, which fit each other, becomes a run again. All
+//! others are set aside by whoever opens the store.
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
+use tailback_report::{Report, Table};
+use tailback_scenario::{Document, Scenario};
+use tailback_sim::SweepManifest;
+
+use super::artifacts::{self, File};
+use super::runs::{self, New};
+use super::{StoreError, Writing, checked, condition, database, events, files, quarantine};
+use crate::domain::{Artifact, Execution, Progress, Run, ScenarioSource, State, Summary, SweepRequest};
+
+/// Files that simulations and sweeps leave; the last two of a simulation only if it has a time series.
+const OF_SIMULATION: [&str; 5] = ["report.json", "report.txt", "scenario.toml", "series.csv", "series.parquet"];
+const OF_SWEEP: [&str; 4] = ["scenario.toml", "sweep.csv", "sweep.json", "sweep.parquet"];
+
+const NOTE: &str = "rebuilt from its files after the database was lost: its former name, its owner, its labels, when it \
+    ran, which sweep it belonged to, and whether somebody has changed its files are not known";
+
+/// Moves what there is of the database into the quarantine.
+pub(super) fn set_database_aside(folder: &Path) -> Result<(), StoreError> {
+    for path in condition::parts(&database(folder)) {
+        if path.exists() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            quarantine::put(folder, &path, &name, "the database cannot be used")?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes runs of the folders of artifacts, in an empty database.
+pub(super) fn rebuild(folder: &Path, connection: &mut Connection) -> Result<(), StoreError> {
+    let transaction = connection.transaction()?;
+    let mut writing = Writing::of(&transaction);
+    for path in files::entries(&folder.join(files::ARTIFACTS))? {
+        let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<i64>().ok());
+        let Some(number) = number.filter(|&number| number > 0 && files::artifacts(folder, number) == path) else {
+            continue;
+        };
+        match read(&path, number) {
+            Ok((new, found)) => {
+                let mut stored = runs::insert_as(&writing, Some(number), &new)?;
+                artifacts::insert(&writing, number, &found)?;
+                events::append_state(&mut writing, &mut stored, 1)?;
+                tracing::warn!(run = %stored.run.id, path = %path.display(), "rebuilt from its files");
+            }
+            Err(problem) => tracing::error!(path = %path.display(), problem, "cannot be made a run again"),
+        }
+    }
+    Ok(transaction.commit()?)
+}
+
+/// What a folder tells of its run.
+fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
+    let names = files::entries(path).map_err(|error| error.to_string())?;
+    let names: Vec<_> = names.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+    let is_sweep = names.contains(&"sweep.json");
+    let known: &[&str] = if is_sweep { &OF_SWEEP } else { &OF_SIMULATION };
+    if let Some(stranger) = names.iter().find(|name| !known.contains(name)) {
+        return Err(format!("no run leaves a file called {stranger}"));
+    }
+    let text = |name: &str| fs::read_to_string(path.join(name)).map_err(|error| format!("{name}: {error}"));
+    let document = text("scenario.toml")?;
+    let scenario = Document::read("scenario.toml", &document).resolve();
+    let scenario = scenario.map_err(|mistakes| format!("scenario.toml: {mistakes}"))?;
+    let has_series = !is_sweep && scenario.measure.series.is_some();
+    let complete = if is_sweep || has_series { known } else { &known[..3] };
+    if names != complete {
+        return Err(format!("its files are {}, and should be {}", names.join(", "), complete.join(", ")));
+    }
+    let table = if is_sweep { Some("sweep.csv") } else { has_series.then_some("series.csv") };
+    if let Some(name) = table {
+        Table::read_csv(text(name)?.as_bytes()).map_err(|error| format!("{name}: {error}"))?;
+    }
+    let run =
+        if is_sweep { sweep(&text("sweep.json")?, &scenario)? } else { simulation(&text("report.json")?, &scenario)? };
+    let run = Run { id: format!("recovered-{number}"), state: State::Succeeded, note: NOTE.to_owned(), ..run };
+    let document_hash = runs::document_hash(&document);
+    let source = ScenarioSource { name: "scenario.toml".to_owned(), document: document.into(), overrides: Vec::new() };
+    let found = complete.iter().map(|name| artifact(path, name)).collect::<Result<_, _>>()?;
+    Ok((New { run, scenario: source, document_hash, threads: 1, memory_bytes: 0 }, found))
+}
+
+fn simulation(report: &str, scenario: &Scenario) -> Result<Run, String> {
+    let report = Report::read_json(report.as_bytes()).map_err(|error| format!("report.json: {error}"))?;
+    if report.scenario_digest != scenario.digest {
+        return Err("report.json is of another scenario than scenario.toml".to_owned());
+    }
+    let cycles = report.cycles.warmup + report.cycles.measured;
+    let packet_hops = report.performance.packet_hops;
+    Ok(Run {
+        execution: Execution { threads: Some(report.performance.threads), ..Execution::default() },
+        progress: Progress { cycle: cycles, cycles, packet_hops, ..Progress::default() },
+        summary: Some(Summary::of(&report)),
+        scenario_digest: report.scenario_digest,
+        result_digest: report.result_digest,
+        title: report.title,
+        ..Run::default()
+    })
+}
+
+/// Its runs are rebuilt as runs of their own: which they were is said nowhere.
+fn sweep(manifest: &str, scenario: &Scenario) -> Result<Run, String> {
+    let manifest: SweepManifest = serde_json::from_str(manifest).map_err(|error| format!("sweep.json: {error}"))?;
+    if manifest.scenario_digest != scenario.digest {
+        return Err("sweep.json is of another scenario than scenario.toml".to_owned());
+    }
+    let sweep = Some(SweepRequest::default());
+    Ok(Run { sweep, scenario_digest: manifest.scenario_digest, title: manifest.title, ..Run::default() })
+}
+
+fn artifact(path: &Path, name: &str) -> Result<Artifact, String> {
+    let found = fs::File::open(path.join(name)).and_then(|file| checked::digest(file, &mut std::io::sink()));
+    let (size, sha256) = found.map_err(|error| format!("{name}: {error}"))?;
+    Ok(Artifact { name: name.to_owned(), size, sha256, media_type: File::media_type_of(name).to_owned() })
+}
