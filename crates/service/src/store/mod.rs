@@ -118,7 +118,7 @@ impl Store {
     /// Opens the store in a folder, which is made if it is not there. With `recover`, a database that is damaged or lost
     /// is set aside, and runs are rebuilt from their files.
     pub(crate) fn open(folder: &Path, recover: bool, told: Told) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(folder).map_err(|error| files::broken("make", folder, &error))?;
+        make_folder(folder).map_err(|error| files::broken("make", folder, &error))?;
         let lock = lock(folder)?;
         let path = database(folder);
         let lost = refuse_what_is_lost(folder)?;
