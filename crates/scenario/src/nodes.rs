@@ -188,7 +188,7 @@ fn fingerprint(path: &str) -> u64 {
 pub(crate) fn compact(set: &NodeSet, count: u32) -> Item {
     match set.as_range() {
         Some(range) if range == (0..count) => Item::Text("all".to_owned()),
-        Some(range) if !range.is_empty() => Item::Text(format!("{}..{}", range.start, range.end)),
+        Some(range) if range.len() > 1 => Item::Text(format!("{}..{}", range.start, range.end)),
         _ => Item::Nodes(set.clone()),
     }
 }

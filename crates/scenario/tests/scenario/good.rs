@@ -194,3 +194,17 @@ fn runs_of_a_sweep_are_all_points_with_all_seeds() {
     let last = runs[3].document.resolve().unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     assert_eq!(last.digest, resolve(SMALL, &["traffic.load=0.2", "seed=8"]).digest);
 }
+
+#[test]
+fn sets_of_nodes_are_resolved_to_ranges_where_they_are_some() {
+    for (given, resolved) in [
+        ("[3]", "[3]"),
+        ("[3, 1, 2]", "\"1..4\""),
+        ("[1, 3]", "[1, 3]"),
+        ("\"0..72\"", "\"all\""),
+        ("{ outside = \"8..72\" }", "\"0..8\""),
+    ] {
+        let text = resolve(SMALL, &[&format!("traffic.from={given}")]).text;
+        assert!(text.contains(&format!("\nfrom = {resolved}\n")), "{given}: {text}");
+    }
+}
