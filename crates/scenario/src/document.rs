@@ -4,7 +4,8 @@ use crate::bounds::Bounds;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::overrides;
 use crate::reader::{MISTAKES_MAX, Reading, TableReader};
-use crate::resolve::{Scenario, resolve};
+use crate::resolve::resolve;
+use crate::scenario::Scenario;
 use crate::sweep::{Sweep, read_sweep};
 use crate::tree::{Item, Table};
 

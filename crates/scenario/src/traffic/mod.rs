@@ -1,99 +1,19 @@
 //! Who sends what to whom.
 
-use tailback_parameters::{Kind, Parameter, Values};
+mod declarations;
+
+use tailback_parameters::Values;
 use tailback_workload::{ARRIVALS, Arrival, MessageSize, NodeSet, PATTERNS, Pattern, Phase, SIZES, Setting, Traffic};
 
 use crate::choice::{MIX, read_choice};
 use crate::diagnostic::Diagnostic;
-use crate::models::Key;
 use crate::nodes::NodeBook;
 use crate::parameters::{Context, read_parameters};
 use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
 use crate::tree::{Entry, Item, Node, Table};
-
-/// The parameters of a flow, beside its pattern, size and arrival process.
-pub(crate) const TRAFFIC: &[Parameter] = &[
-    Parameter { name: "from", kind: Kind::Nodes, default: Some("\"all\""), help: "the nodes that send" },
-    LOAD,
-    Parameter { name: "start", kind: Kind::Time, default: Some("0"), help: "when it begins" },
-    Parameter {
-        name: SATURATES,
-        kind: Kind::Flag,
-        default: Some("false"),
-        help: "whether it is meant to exceed what its destinations can take, as a hot spot is: then it is not reported as \
-               saturated, and ends no curve of a sweep",
-    },
-];
-
-const SATURATES: &str = "saturates";
-
-const LOAD: Parameter = Parameter {
-    name: "load",
-    kind: Kind::Number { min: 0.0, max: 1.0 },
-    default: None,
-    help: "flits per source and link cycle",
-};
-
-/// What a flow has besides its parameters.
-pub(crate) const TRAFFIC_KEYS: &[Key] = &[
-    Key {
-        name: "name",
-        values: "text",
-        default: Some("\"traffic\", with a number if there are several"),
-        help: "what tells its results from those of others",
-    },
-    Key {
-        name: "pattern",
-        values: "a pattern, see `tailback models pattern`",
-        default: Some("\"uniform\""),
-        help: "where messages go",
-    },
-    Key {
-        name: "size",
-        values: "flits, or a distribution, see `tailback models size`",
-        default: Some("nic.packet_flits"),
-        help: "how large messages are",
-    },
-    Key {
-        name: "arrival",
-        values: "an arrival process, see `tailback models arrival`",
-        default: Some("\"bernoulli\""),
-        help: "when messages are created",
-    },
-    Key {
-        name: "phases",
-        values: "list of tables, see `tailback models phases`",
-        default: Some("[]"),
-        help: "later changes of load and pattern, in order of time",
-    },
-];
-
-/// The one thing that a phase has to say.
-pub(crate) const PHASE_FROM: &[Parameter] =
-    &[Parameter { name: "from", kind: Kind::Time, default: None, help: "when the phase begins" }];
-
-/// The parameters of a phase, once what it leaves open has been taken from the one before.
-const PHASE: &[Parameter] = &[PHASE_FROM[0], LOAD];
-
-/// What a phase need not say.
-pub(crate) const PHASE_KEYS: &[Key] = &[
-    Key { name: LOAD.name, values: "number, 0 to 1", default: Some("as before"), help: LOAD.help },
-    Key {
-        name: "pattern",
-        values: "a pattern, see `tailback models pattern`",
-        default: Some("as before"),
-        help: "where messages go",
-    },
-];
-
-/// The parameters of a part of a mixture, beside its pattern.
-pub(crate) const SHARE: &[Parameter] = &[Parameter {
-    name: "share",
-    kind: Kind::Number { min: 0.0, max: 1e9 },
-    default: None,
-    help: "how much of all messages goes by this pattern, in any unit; \"rest\" for what the others leave of 100",
-}];
+use declarations::{LOAD, PHASE, SATURATES};
+pub(crate) use declarations::{PHASE_FROM, PHASE_KEYS, SHARE, TRAFFIC, TRAFFIC_KEYS};
 
 /// The set of nodes that is called so inside of a flow: its sources.
 const SOURCES: &str = "from";
