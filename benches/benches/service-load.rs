@@ -17,7 +17,7 @@ use tailback_api::v1::{
     CreateRunRequest, GetReportRequest, ListRunsRequest, RunState, Scenario, WaitRunRequest, WatchRunRequest,
 };
 use tailback_report::Report;
-use tailback_service::{Configuration, Limits, Server};
+use tailback_service::{Configuration, Limits, Server, WorkerCommand};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tonic::transport::Channel;
@@ -34,6 +34,9 @@ struct Load {
 
 const WHOLE: Load = Load { runs: 20, watchers: 200, submissions: 500, finished: 10_000, cycles: 400_000 };
 const PART: Load = Load { runs: 2, watchers: 20, submissions: 50, finished: 100, cycles: 20_000 };
+
+/// What makes this program a worker of its own server.
+const WORKER: &str = "--worker";
 
 /// From one submission to the next.
 const SUBMIT_EVERY: Duration = Duration::from_millis(20);
@@ -236,7 +239,8 @@ async fn pages(client: &Client, load: Load) -> Duration {
 async fn all(load: Load) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let limits = Limits { sample_interval_ms: 100, queue_max: 100_000, ..Limits::default() };
-    let configuration = Configuration { limits, ..Configuration::local(folder.path().to_owned(), "load") };
+    let worker = WorkerCommand::this_program(&[WORKER]);
+    let configuration = Configuration { limits, ..Configuration::local(folder.path().to_owned(), "load", worker) };
     let server = Server::bind(configuration).await.expect("it can be started");
     let url = format!("http://{}", server.address());
     let (stop, stopped) = oneshot::channel::<()>();
@@ -262,6 +266,9 @@ async fn all(load: Load) {
 }
 
 fn main() {
+    if std::env::args().any(|argument| argument == WORKER) {
+        return tailback_service::work().expect("a server has started it");
+    }
     // Cargo says so when it is a benchmark that is wanted.
     let whole = std::env::args().any(|argument| argument == "--bench");
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");

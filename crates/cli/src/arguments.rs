@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use service::{
     BackupArguments, CancelArguments, FetchArguments, FsckArguments, ListArguments, RestoreArguments, RoleArgument,
-    ServeArguments, ServerArguments, StateArgument, SubmitArguments, TokenArguments, WatchArguments,
+    ServeArguments, ServerArguments, StateArgument, SubmitArguments, TokenArguments, WatchArguments, WorkerArguments,
 };
 
 /// Simulates congestion in lossless interconnection networks.
@@ -62,6 +62,8 @@ pub enum Command {
     Backup(BackupArguments),
     /// Make a data directory of a backup, if all of it is as it was written
     Restore(RestoreArguments),
+    /// Carry out one run in a process of its own; `serve` starts it, nobody else does
+    Worker(WorkerArguments),
 }
 
 /// A scenario, and what is laid over it.
@@ -218,6 +220,16 @@ pub enum Format {
     Text,
     /// For programs
     Json,
+}
+
+impl Format {
+    /// Its name on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+        }
+    }
 }
 
 /// Kinds of pictures.

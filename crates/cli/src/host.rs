@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cpu_time::{ProcessTime, ThreadTime};
+use tailback_service::bytes_in_proc;
 use tailback_sim::Timing;
 
 /// A stopwatch over wall clock and processor time.
@@ -48,7 +49,7 @@ pub fn cores() -> usize {
 
 /// The most memory that this process has had in use, where the system tells.
 fn peak_rss_bytes() -> Option<u64> {
-    kibibytes("/proc/self/status", "VmHWM:")
+    bytes_in_proc("/proc/self/status", "VmHWM")
 }
 
 /// The memory that could be had without pushing others out, where the system tells.
@@ -57,12 +58,6 @@ pub fn available_bytes() -> Option<u64> {
     // In a container the limit of its group counts.
     let group = number("/sys/fs/cgroup/memory.max").zip(number("/sys/fs/cgroup/memory.current"));
     let group = group.map(|(limit, used)| limit.saturating_sub(used));
-    let machine = kibibytes("/proc/meminfo", "MemAvailable:");
+    let machine = bytes_in_proc("/proc/meminfo", "MemAvailable");
     [group, machine].into_iter().flatten().min()
-}
-
-fn kibibytes(path: &str, key: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(path).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|kibibytes| kibibytes << 10)
 }

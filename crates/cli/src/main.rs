@@ -56,6 +56,7 @@ fn main() -> ExitCode {
         Command::Fsck(arguments) => commands::data::fsck(arguments),
         Command::Backup(arguments) => commands::data::backup(arguments),
         Command::Restore(arguments) => commands::data::restore_backup(arguments),
+        Command::Worker(arguments) => commands::worker::run(arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -37,6 +37,9 @@ impl Accepted {
     }
 }
 
+/// Memory that a worker takes whatever it simulates.
+const WORKER_BYTES: u64 = 64 << 20;
+
 /// Checks what can be checked without looking into the scenario.
 pub(crate) fn check_request(request: &RunRequest, limits: &Limits) -> Result<(), ApiError> {
     names::request(&request.request_id)?;
@@ -125,6 +128,11 @@ pub(crate) fn admit(
     Ok(Accepted { run, children, fingerprint, notes })
 }
 
+/// Memory that a run may take which does not say how much: plans are estimates.
+fn generous(plan: &Plan) -> u64 {
+    plan.memory_bytes + plan.memory_bytes / 2 + WORKER_BYTES
+}
+
 /// What the runs of a request have in common.
 struct Base<'r> {
     id: &'r str,
@@ -147,6 +155,7 @@ impl Base<'_> {
             .memory_bytes
             .map_or(self.limits.memory_bytes_max, |allowed| allowed.min(self.limits.memory_bytes_max));
         Limits::check(Limit::Memory, plan.memory_bytes, allowed)?;
+        let memory_bytes = scenario.execution.memory_bytes.unwrap_or_else(|| generous(&plan)).min(allowed);
         Limits::check(Limit::Threads, threads.into(), self.limits.threads_max.into())?;
         let cycles = scenario.measure.warmup + scenario.measure.cycles;
         let title = if scenario.title.is_empty() { &self.given.name } else { &scenario.title };
@@ -160,6 +169,6 @@ impl Base<'_> {
             ..Run::default()
         };
         let (scenario, document_hash) = (self.given.clone(), self.document_hash.clone());
-        Ok(New { run, scenario, document_hash, threads: threads.max(1), memory_bytes: plan.memory_bytes })
+        Ok(New { run, scenario, document_hash, threads: threads.max(1), memory_bytes })
     }
 }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::access::Tokens;
+use crate::engine::process::WorkerCommand;
 use crate::limits::Limits;
 
 /// How a server is started.
@@ -25,6 +26,8 @@ pub struct Configuration {
     pub insecure: bool,
     /// What it allows.
     pub limits: Limits,
+    /// What is started to carry out a run. It must call [`work`](crate::work).
+    pub worker: WorkerCommand,
     /// The version of the program, as it stands in reports.
     pub version: String,
 }
@@ -71,7 +74,7 @@ pub enum ConfigurationError {
 impl Configuration {
     /// A server on a loopback port of the system's choice, for everybody on this machine.
     #[must_use]
-    pub fn local(data: PathBuf, version: &str) -> Self {
+    pub fn local(data: PathBuf, version: &str, worker: WorkerCommand) -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             admin_listen: None,
@@ -81,6 +84,7 @@ impl Configuration {
             encryption: None,
             insecure: false,
             limits: Limits::default(),
+            worker,
             version: version.to_owned(),
         }
     }
@@ -115,7 +119,7 @@ mod tests {
 
     #[test]
     fn networks_are_not_opened_by_accident() {
-        let mut configuration = Configuration::local(PathBuf::new(), "0");
+        let mut configuration = Configuration::local(PathBuf::new(), "0", WorkerCommand::this_program(&[]));
         assert_eq!(configuration.check(), Ok(()));
         configuration.listen = "0.0.0.0:0".parse().expect("an address");
         assert_eq!(configuration.check(), Err(ConfigurationError::Unencrypted(configuration.listen)));
@@ -132,7 +136,7 @@ mod tests {
 
     #[test]
     fn metrics_are_not_opened_by_accident_either() {
-        let mut configuration = Configuration::local(PathBuf::new(), "0");
+        let mut configuration = Configuration::local(PathBuf::new(), "0", WorkerCommand::this_program(&[]));
         let admin = "0.0.0.0:0".parse().expect("an address");
         configuration.admin_listen = Some(admin);
         assert_eq!(configuration.check(), Err(ConfigurationError::Unencrypted(admin)));

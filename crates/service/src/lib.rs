@@ -1,12 +1,13 @@
 //! The control service: experiments come in over gRPC, are kept on disk, and are carried out one after the other.
 //!
 //! A [`Server`] is bound to an address and a data directory by a [`Configuration`], and serves until it is asked to stop.
-//! Inside, six parts know little of each other:
+//! Inside, seven parts know little of each other:
 //!
 //! * `domain`: what all this is about: runs, events, samples, what is asked for; in types of the service's own;
 //! * `store`: runs and their events in SQLite, artifacts and checkpoints as files. All that changes goes through one
 //!   thread, which commits what has come together meanwhile at once;
-//! * `engine`: threads of its own that take pending runs, simulate them, write checkpoints, and finish sweeps;
+//! * `engine`: threads of its own that take pending runs, have them carried out by workers, and finish sweeps;
+//! * `worker`: the process that simulates a run, writes checkpoints and says how it goes;
 //! * `watch`: tells those who watch a run that there is something new;
 //! * `wire`: makes messages of the interface of `domain` types and back. Only `rpc` and `wire` know these messages;
 //! * `rpc`: the services, each call of which is checked by `access` and `limits` before anything happens. What can go
@@ -40,12 +41,15 @@ mod sparingly;
 mod store;
 mod watch;
 mod wire;
+mod worker;
 
 pub use access::{
     Changed, LastDay, Role, TokenError, Tokens, TokensInForce, add_line, certificate_line, new_token, remove_name,
 };
 pub use configuration::{CertificateError, Configuration, ConfigurationError, Encryption};
+pub use engine::process::WorkerCommand;
 pub use limits::Limits;
 pub use schema::scenario_schema;
 pub use server::{ServeError, Server};
 pub use store::{Checkup, Problem, StoreError, back_up, check_data, restore};
+pub use worker::{bytes_in_proc, work};

@@ -23,8 +23,11 @@ pub struct Limits {
     pub listed_nodes_max: u64,
     /// Pairs of groups of a dragonfly: routing keeps the links between each two.
     pub group_pairs_max: u64,
-    /// Bytes of memory of all runs together, by their estimates.
+    /// Bytes of memory of all runs together. A run may have what its plan says and half as much again, or what its scenario
+    /// asks for; one that takes more is ended.
     pub memory_bytes_max: u64,
+    /// Attempts that a run may have, if the process that simulates it is lost or takes too much memory.
+    pub attempts_max: u32,
     /// Seconds of wall time of a run.
     pub wall_time_s_max: u64,
     /// Bytes of the artifacts of a run.
@@ -92,6 +95,7 @@ impl Default for Limits {
             listed_nodes_max: 4_000_000,
             group_pairs_max: 1_500_000,
             memory_bytes_max: 8 << 30,
+            attempts_max: 3,
             wall_time_s_max: 24 * 3600,
             artifact_bytes_max: 1 << 30,
             sweep_runs_max: 2_000,
@@ -138,6 +142,11 @@ impl Limits {
     pub(crate) fn bounds(&self) -> Bounds {
         let Self { nodes_max, listed_nodes_max: listed_nodes, group_pairs_max: group_pairs, .. } = *self;
         Bounds { nodes: nodes_max.into(), listed_nodes, group_pairs }
+    }
+
+    /// The bytes that the artifacts of a run may take that asks for so many, or for none.
+    pub(crate) fn artifact_bytes(&self, asked: u64) -> u64 {
+        if asked == 0 { self.artifact_bytes_max } else { asked.min(self.artifact_bytes_max) }
     }
 
     pub(crate) fn check_time(&self) -> Duration {

@@ -16,6 +16,7 @@ pub(crate) struct Meters {
     created: AtomicU64,
     ended: Mutex<BTreeMap<&'static str, u64>>,
     calls: Mutex<BTreeMap<(String, String), u64>>,
+    failed_attempts: AtomicU64,
     checkpoints: AtomicU64,
     checkpoint_bytes: AtomicU64,
     checkpoint_us: AtomicU64,
@@ -52,6 +53,11 @@ impl Meters {
     pub(crate) fn call(&self, method: &str, code: Code) {
         let key = (method.to_owned(), format!("{code:?}"));
         *self.calls.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default() += 1;
+    }
+
+    /// An attempt to carry out a run has failed.
+    pub(crate) fn attempt_failed(&self) {
+        self.failed_attempts.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn checkpoint(&self, bytes: usize, took: Duration) {
@@ -110,6 +116,12 @@ impl Meters {
         let ended: Vec<_> =
             ended.iter().map(|(state, count)| (format!("{{state=\"{state}\"}}"), *count as f64)).collect();
         one("runs_ended_total", "counter", "Runs that reached a last state.", &ended);
+        one(
+            "attempts_failed_total",
+            "counter",
+            "Attempts to carry out runs that failed.",
+            &count(&self.failed_attempts),
+        );
         one("samples_total", "counter", "Metric samples that were taken.", &count(&self.samples));
         one("checkpoints_total", "counter", "Checkpoints that were written.", &count(&self.checkpoints));
         one("checkpoint_bytes_total", "counter", "Bytes of their states.", &count(&self.checkpoint_bytes));

@@ -21,6 +21,7 @@ use crate::connection::places::Places;
 use crate::connection::{Encrypting, Protocol};
 use crate::context::{Context, stopped};
 use crate::engine::Engine;
+use crate::engine::process::Processes;
 use crate::meters::Meters;
 use crate::pool::Pool;
 use crate::rpc;
@@ -40,6 +41,9 @@ pub enum ServeError {
     /// Its data cannot be used.
     #[error("cannot use the data directory: {0}")]
     Store(#[from] StoreError),
+    /// Nothing can carry out runs.
+    #[error("cannot carry out runs: {0}")]
+    Workers(StoreError),
     /// It cannot listen.
     #[error("cannot listen on {address}: {error}")]
     Listen {
@@ -201,13 +205,14 @@ fn context(
     meters: Arc<Meters>,
     stopping: watch::Receiver<bool>,
 ) -> Result<Context, ServeError> {
-    let Configuration { data, recover, tokens, encryption, limits, version, .. } = configuration;
+    let Configuration { data, recover, tokens, encryption, limits, version, worker, .. } = configuration;
     let mut features = vec!["sweeps".to_owned(), "checkpoints".to_owned()];
     features.extend(tokens.as_ref().map(|_| "tokens".to_owned()));
     features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
     let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));
     let store = Arc::new(Store::open(&data, recover, Told { hub: hub.clone(), meters: meters.clone() })?);
-    let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone())?;
+    let workers = Box::new(Processes::new(worker).map_err(ServeError::Workers)?);
+    let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone(), workers)?;
     let guard = Guard::new(tokens, limits.refusal_pause(), meters.clone());
     let streams = Arc::new(Semaphore::new(limits.streams_max as usize));
     let checks = Pool::new("checks", "checks_max", limits.checks_max);

@@ -48,6 +48,13 @@ pub struct ServeArguments {
 }
 
 #[derive(Args, Debug)]
+pub struct WorkerArguments {
+    /// How to write the log: as the server does
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub log: Format,
+}
+
+#[derive(Args, Debug)]
 pub struct TokenArguments {
     /// Who will bear it
     #[arg(required_unless_present = "revoke")]

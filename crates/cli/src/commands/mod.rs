@@ -15,3 +15,4 @@ pub mod submit;
 pub mod sweep;
 pub mod token;
 pub mod watch;
+pub mod worker;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use tailback_service::{Configuration, Encryption, Limits, ServeError, Server, Tokens};
+use tailback_service::{Configuration, Encryption, Limits, ServeError, Server, Tokens, WorkerCommand};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -69,6 +69,7 @@ fn configuration(arguments: &ServeArguments) -> Result<Configuration, Complaint>
         }),
         _ => None,
     };
+    let worker = WorkerCommand::this_program(&["worker", "--log", arguments.log.word()]);
     Ok(Configuration {
         listen: arguments.listen,
         admin_listen: arguments.admin,
@@ -77,11 +78,12 @@ fn configuration(arguments: &ServeArguments) -> Result<Configuration, Complaint>
         encryption,
         insecure: arguments.insecure,
         limits,
-        ..Configuration::local(arguments.data.clone(), env!("CARGO_PKG_VERSION"))
+        ..Configuration::local(arguments.data.clone(), env!("CARGO_PKG_VERSION"), worker)
     })
 }
 
-fn log(format: Format) {
+/// Writes what the service says to standard error.
+pub fn log(format: Format) {
     let filter = EnvFilter::try_from_env("TAILBACK_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     // Without colours: all that a terminal would obey is written out, wherever it comes from.
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Log);

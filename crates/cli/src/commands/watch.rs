@@ -130,6 +130,10 @@ fn line(event: &WatchRunResponse) -> Option<String> {
         }
         Event::Sample(sample) => sample_line(sample),
         Event::Recovered(recovered) => format!("goes on from cycle {} after a restart", recovered.cycle),
+        Event::AttemptFailed(failed) => {
+            let why = failed.error.as_ref().map_or("", |error| error.message.as_str());
+            format!("attempt {} failed: {why}", failed.attempt)
+        }
         Event::Heartbeat(_) => return None,
     };
     Some(format!("{} {what}", time_text(event.time)))
@@ -181,6 +185,11 @@ fn object(event: &WatchRunResponse) -> Option<serde_json::Value> {
             "packet_hops": sample.packet_hops,
         }),
         Event::Recovered(recovered) => json!({ "event": "recovered", "cycle": recovered.cycle }),
+        Event::AttemptFailed(failed) => json!({
+            "event": "attempt_failed",
+            "attempt": failed.attempt,
+            "error": failed.error.as_ref().map(|error| error.message.clone()),
+        }),
         Event::Heartbeat(_) => return None,
     };
     object["sequence"] = json!(event.sequence);

@@ -19,3 +19,4 @@ mod service;
 mod show;
 mod sweep;
 mod terminal;
+mod workers;

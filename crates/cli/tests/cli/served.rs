@@ -72,10 +72,35 @@ impl Server {
         kib << 10
     }
 
+    /// The processes that carry out its runs now.
+    pub fn workers(&self) -> Vec<u32> {
+        let server = self.child.id().to_string();
+        let all = std::fs::read_dir("/proc").expect("the system tells of its processes");
+        let ids = all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        ids.filter(|&id| Self::is_worker(id) && parent(id).is_some_and(|parent| parent == server)).collect()
+    }
+
+    /// Whether a process is a worker, of whatever server.
+    pub fn is_worker(id: u32) -> bool {
+        std::fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|line| line.contains("\0worker\0"))
+    }
+
+    /// Kills a process, without any chance to do something about it. It may have ended already.
+    pub fn kill_process(id: u32) {
+        let sent = Command::new("sh").args(["-c", &format!("kill -KILL {id} 2>/dev/null || true")]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "a signal can be sent");
+    }
+
     fn signal(&self, name: &str) {
         let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status();
         assert!(sent.is_ok_and(|status| status.success()), "a signal can be sent");
     }
+}
+
+/// The parent of a process.
+fn parent(id: u32) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    Some(status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().to_owned())
 }
 
 impl Drop for Server {

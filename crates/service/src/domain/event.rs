@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Progress, Run, State};
+use super::{Progress, Run, RunFailure, State};
 
 /// Something that has happened to a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +22,18 @@ pub(crate) enum Occurrence {
     /// A run of this sweep has reached a last state.
     ChildEnded(ChildEnded),
     Sample(Sample),
-    /// The server had stopped, and the run goes on from a cycle.
+    /// The server had stopped, or an attempt had failed, and the run goes on from a cycle.
     Recovered(u64),
+    /// An attempt to carry out the run has failed; it is tried again.
+    AttemptFailed(AttemptFailed),
+}
+
+/// An attempt to carry out a run has failed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct AttemptFailed {
+    /// Which it was, counted from 1.
+    pub attempt: u32,
+    pub failure: RunFailure,
 }
 
 /// A run of a sweep has reached a last state.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tailback_report::Report;
 use tailback_scenario::Document;
 
@@ -36,8 +36,11 @@ pub(crate) struct Run {
     pub parent_id: String,
     /// Its place in the sweep, counted from 1.
     pub child_number: u32,
-    /// How often it was taken up again after the server had stopped.
+    /// How often it was taken up again after the server had stopped, or an attempt had failed.
     pub restarts: u32,
+    /// Attempts that have failed.
+    #[serde(default)]
+    pub failed_attempts: u32,
     /// What else is to be said about its state.
     pub note: String,
     /// The title that the scenario gives itself.
@@ -88,12 +91,12 @@ impl State {
 }
 
 /// A scenario as its author gives it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct ScenarioSource {
     /// How people know the document, such as the name of its file.
     pub name: String,
     /// The document, in TOML; the runs of a sweep share it.
-    #[serde(serialize_with = "text")]
+    #[serde(serialize_with = "text", deserialize_with = "read_text")]
     pub document: Arc<str>,
     /// Values laid over it in this order.
     pub overrides: Vec<String>,
@@ -101,6 +104,10 @@ pub(crate) struct ScenarioSource {
 
 fn text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text)
+}
+
+fn read_text<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+    String::deserialize(deserializer).map(Into::into)
 }
 
 impl ScenarioSource {
@@ -160,6 +167,13 @@ pub(crate) struct RunFailure {
     pub details: Vec<String>,
 }
 
+impl RunFailure {
+    /// One about which there is no more to say.
+    pub(crate) fn new(reason: FailureReason, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into(), details: Vec::new() }
+    }
+}
+
 /// Kinds of failures of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -176,6 +190,18 @@ pub(crate) enum FailureReason {
     Threads,
     /// Of a sweep: some of its runs failed.
     Children,
+    /// It took more memory than it may.
+    Memory,
+    /// The process that simulated it ended without saying why.
+    WorkerLost,
+}
+
+impl FailureReason {
+    /// Whether it ends an attempt only, after which the run is tried again: what another attempt, on a machine with more
+    /// room perhaps, may not meet.
+    pub(crate) fn ends_an_attempt(self) -> bool {
+        matches!(self, Self::Panicked | Self::Memory | Self::WorkerLost)
+    }
 }
 
 /// The main figures of a run that has succeeded.
@@ -207,7 +233,7 @@ impl Summary {
 }
 
 /// A file that a run has left.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Artifact {
     pub name: String,
     pub size: u64,

@@ -1,38 +1,37 @@
-//! The threads that carry out runs: none of them is one of those that serve calls.
+//! The threads that see to it that runs are carried out: none of them is one of those that serve calls.
 //!
-//! A thread takes a task from the [queue](queue), carries it out, and settles how it ended. A panic while it does so is
-//! the failure of that run, and of nothing else.
+//! A thread takes a task from the [queue](queue), has it carried out by a [worker](workers), and settles how it ended. A
+//! panic while it does so is the failure of that run, and of nothing else.
 //!
 //! **The invariant it keeps:** whatever happens to a thread, the run that it had is in a last state afterwards, or will be
 //! taken up again by the next start of the server.
 
+mod attempt;
 mod course;
-mod processor;
+pub(crate) mod process;
 pub(crate) mod queue;
-mod sampling;
-mod simulation;
 pub(crate) mod sweep;
 mod transitions;
+pub(crate) mod workers;
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tailback_report::Report;
-use tailback_sim::Failure;
-
 use crate::descriptors;
 use crate::domain::{Artifact, FailureReason, RunFailure, State, Summary};
 use crate::limits::Limits;
 use crate::meters::Meters;
-use crate::store::artifacts::{self, File};
+use crate::store::artifacts;
 use crate::store::runs::{self, Stored};
 use crate::store::{Store, StoreError, Writing, files};
 use crate::watch::Hub;
+use crate::worker::panic_message;
+use attempt::AttemptFolder;
 use queue::{Control, Queue, Task, Work};
 use transitions::{Consequences, End};
+use workers::Workers;
 
 /// How long to wait before trying again to write down how a run ended.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -52,6 +51,8 @@ pub(crate) struct Shared {
     pub queue: Queue,
     /// The version of the program, as it stands in reports: checkpoints of others are not used.
     pub version: String,
+    /// What carries out runs.
+    pub workers: Box<dyn Workers>,
     sweeps: sweep::Sweeps,
 }
 
@@ -72,62 +73,23 @@ pub(crate) enum Outcome {
 /// What is left behind.
 #[derive(Default)]
 pub(crate) struct Found {
-    files: Vec<File>,
+    /// Files, with the folder that they are in.
+    left: Option<(AttemptFolder, Vec<Artifact>)>,
     summary: Option<Summary>,
     result_digest: String,
-    report: Option<Box<Report>>,
+    packet_hops: u64,
 }
 
 fn failed(reason: FailureReason, message: impl Into<String>) -> Outcome {
-    Outcome::Failed(run_failure(reason, message))
-}
-
-fn run_failure(reason: FailureReason, message: impl Into<String>) -> RunFailure {
-    RunFailure { reason, message: message.into(), details: Vec::new() }
-}
-
-/// What it means for a run that the store fails.
-fn store_failure(error: &StoreError) -> RunFailure {
-    match error {
-        StoreError::Full => run_failure(FailureReason::StorageFull, "no room is left on the server's disk"),
-        error => run_failure(FailureReason::Storage, error.to_string()),
-    }
-}
-
-impl From<Failure> for Outcome {
-    fn from(failure: Failure) -> Self {
-        let message = failure.to_string();
-        let (reason, details) = match failure {
-            Failure::Deadlock { circle, .. } => (FailureReason::Deadlock, circle),
-            Failure::Inconsistent { .. } | Failure::Snapshot(_) => (FailureReason::Inconsistent, Vec::new()),
-            Failure::Threads { .. } => (FailureReason::Threads, Vec::new()),
-        };
-        Self::Failed(RunFailure { reason, message, details })
-    }
-}
-
-/// Why something is not kept.
-enum NotKept {
-    /// The run fails.
-    Failed(RunFailure),
-    /// The server stops: it will be tried again.
-    Suspended,
-}
-
-impl From<StoreError> for NotKept {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Closed => Self::Suspended,
-            error => Self::Failed(store_failure(&error)),
-        }
-    }
+    Outcome::Failed(RunFailure::new(reason, message))
 }
 
 impl From<StoreError> for Outcome {
     fn from(error: StoreError) -> Self {
-        match error.into() {
-            NotKept::Suspended => Self::Suspended,
-            NotKept::Failed(failure) => Self::Failed(failure),
+        match error {
+            // The next start tries again.
+            StoreError::Closed => Self::Suspended,
+            error => Self::Failed((&error).into()),
         }
     }
 }
@@ -140,8 +102,9 @@ impl Engine {
         limits: Arc<Limits>,
         meters: Arc<Meters>,
         version: String,
+        workers: Box<dyn Workers>,
     ) -> Result<Self, StoreError> {
-        let engine = Self::without_threads(store, hub, limits, meters, version)?;
+        let engine = Self::without_threads(store, hub, limits, meters, version, workers)?;
         engine.spawn(carry_out)?;
         Ok(engine)
     }
@@ -152,10 +115,11 @@ impl Engine {
         limits: Arc<Limits>,
         meters: Arc<Meters>,
         version: String,
+        workers: Box<dyn Workers>,
     ) -> Result<Self, StoreError> {
         let queue = Queue::new(&limits);
         let sweeps = sweep::Sweeps::default();
-        let shared = Arc::new(Shared { store, hub, limits, meters, queue, version, sweeps });
+        let shared = Arc::new(Shared { store, hub, limits, meters, queue, version, workers, sweeps });
         let engine = Self { shared, threads: Mutex::default() };
         engine.recover()?;
         Ok(engine)
@@ -229,14 +193,15 @@ impl Engine {
 
 fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Outcome {
     let outcome = patiently(&shared.queue, descriptors::are_short, || match task.work {
-        Work::Simulate => simulation::carry_out(shared, task, control),
+        Work::Simulate => attempt::carry_out(shared, task, control),
         Work::FinishSweep => sweep::finish(shared, task),
     });
     outcome.unwrap_or_else(Outcome::from)
 }
 
-/// Does something again that has failed for want of file descriptors, until there are some or the server stops: that is
-/// no reason for a run to fail. By the time it is asked, the want may have passed, so everything has a second try.
+/// Does something again that has failed for want of file descriptors or of room on the disk, until there is some or the
+/// server stops: that is no reason for a run to fail. By the time it is asked, the want may have passed, so everything has a
+/// second try.
 fn patiently<T>(
     queue: &Queue,
     are_short: impl Fn() -> bool,
@@ -245,21 +210,25 @@ fn patiently<T>(
     let mut is_second = false;
     loop {
         match work() {
-            Err(StoreError::Broken(problem)) if are_short() => {
-                if queue.is_stopping() {
-                    return Err(StoreError::Closed);
-                }
-                tracing::warn!(problem, "too many files are open: it is tried again");
-                queue.pause(RETRY_AFTER);
-            }
+            Err(StoreError::Full) => wait_for(queue, "the disk is full")?,
+            Err(StoreError::Broken(problem)) if are_short() => wait_for(queue, &problem)?,
             Err(StoreError::Broken(_)) if !is_second => is_second = true,
             other => return other,
         }
     }
 }
 
+/// Waits a while for something that may pass.
+fn wait_for(queue: &Queue, problem: &str) -> Result<(), StoreError> {
+    if queue.is_stopping() {
+        return Err(StoreError::Closed);
+    }
+    tracing::warn!(problem, "it is tried again");
+    queue.pause(RETRY_AFTER);
+    Ok(())
+}
+
 fn work_until_stopped(shared: &Shared, work: impl Fn(&Shared, &Task, &Control) -> Outcome) {
-    processor::give_way(shared.limits.engine_nice);
     while let Some((task, control)) = shared.queue.take() {
         let span = tracing::info_span!("run", run = %task.run);
         let _entered = span.enter();
@@ -273,11 +242,6 @@ fn work_until_stopped(shared: &Shared, work: impl Fn(&Shared, &Task, &Control) -
     }
 }
 
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message").to_owned()
-}
-
 /// Writes down how a task ended, again and again if it must be.
 fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
     let (mut state, mut failure, mut found) = match outcome {
@@ -287,14 +251,14 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
         Outcome::Failed(failure) => (State::Failed, Some(failure), Found::default()),
         Outcome::Cancelled => (State::Cancelled, None, Found::default()),
     };
-    let artifacts = match keep(shared, task, &found.files) {
+    let artifacts = match take_in(shared, task, found.left.take()) {
         Ok(artifacts) => artifacts,
-        Err(NotKept::Failed(not_kept)) => {
+        Err(StoreError::Closed) => return tracing::info!("is suspended"),
+        Err(error) => {
             files::remove_run(shared.store.folder(), task.number);
-            (state, failure, found) = (State::Failed, Some(not_kept), Found::default());
+            (state, failure, found) = (State::Failed, Some((&error).into()), Found::default());
             Vec::new()
         }
-        Err(NotKept::Suspended) => return tracing::info!("is suspended"),
     };
     tracing::info!(?state, error = failure.as_ref().map(|failure| failure.message.as_str()), "ends");
     loop {
@@ -303,7 +267,7 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
             failure: failure.clone(),
             note: String::new(),
             summary: found.summary,
-            packet_hops: found.report.as_ref().map_or(0, |report| report.performance.packet_hops),
+            packet_hops: found.packet_hops,
             result_digest: found.result_digest.clone(),
             artifacts: artifacts.clone(),
         };
@@ -311,8 +275,9 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
         match shared.store.write_blocking(move |writing| transitions::end(writing, &id, end, kept)) {
             Ok(consequences) => {
                 files::remove_all(&files::checkpoint(shared.store.folder(), task.number));
-                if let (false, Some(report)) = (task.sweep.is_empty(), found.report)
-                    && let Err(error) = shared.sweeps.put(shared, task, *report)
+                if state == State::Succeeded
+                    && !task.sweep.is_empty()
+                    && let Err(error) = shared.sweeps.put(shared, task)
                 {
                     tracing::error!(%error, "cannot tell the sweep");
                 }
@@ -329,25 +294,16 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
     }
 }
 
-/// Writes the files of a run, unless they are too large.
-fn keep(shared: &Shared, task: &Task, found: &[File]) -> Result<Vec<Artifact>, NotKept> {
-    let bytes: u64 = found.iter().map(|file| file.bytes.len() as u64).sum();
-    let execution = patiently(&shared.queue, descriptors::are_short, || {
-        shared.store.read_blocking(|connection| Ok(runs::get(connection, &task.run)?.run.execution))
-    });
-    let wanted = execution?.artifact_bytes_max;
-    let allowed = shared.limits.artifact_bytes_max;
-    let allowed = if wanted == 0 { allowed } else { wanted.min(allowed) };
-    if bytes > allowed {
-        let message = format!("the artifacts have {bytes} bytes, the run may have {allowed}");
-        return Err(NotKept::Failed(run_failure(FailureReason::ArtifactBytes, message)));
-    }
-    let write = || artifacts::write(shared.store.folder(), task.number, found);
-    let written = patiently(&shared.queue, descriptors::are_short, write);
-    if written == Err(StoreError::Full) {
-        files::release_reserve(shared.store.folder());
-    }
-    Ok(written?)
+/// Makes what an attempt has left the files of its run.
+fn take_in(
+    shared: &Shared,
+    task: &Task,
+    left: Option<(AttemptFolder, Vec<Artifact>)>,
+) -> Result<Vec<Artifact>, StoreError> {
+    let Some((attempt, artifacts)) = left else { return Ok(Vec::new()) };
+    let take_in = || artifacts::take_in(shared.store.folder(), task.number, attempt.path());
+    patiently(&shared.queue, descriptors::are_short, take_in)?;
+    Ok(artifacts)
 }
 
 fn follow_up(shared: &Shared, consequences: &Consequences) {

@@ -7,12 +7,13 @@ use tailback_report::{Digest, Report, sweep_table};
 use tailback_scenario::{Axis, Document, Sweep};
 use tailback_sim::{Curves, SweepManifest, vary};
 
+use super::attempt::AttemptFolder;
 use super::queue::Task;
 use super::transitions::{self, Consequences, End};
-use super::{Found, Outcome, Shared, failed, simulation};
+use super::{Found, Outcome, Shared, failed};
 use crate::api_error::ApiError;
 use crate::domain::{FailureReason, RunFailure, State, SweepRequest};
-use crate::store::artifacts::{self, File};
+use crate::store::artifacts::{self, File, NotWritten};
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, Writing, checked};
 
@@ -56,13 +57,14 @@ pub(crate) fn wanted(document: &Document, asked: &SweepRequest) -> Result<Sweep,
 impl Sweeps {
     /// A run of a sweep has succeeded: those that lie beyond the end of its curve now are cancelled. They are told to
     /// their threads, too, if they have begun.
-    pub(super) fn put(&self, shared: &Shared, task: &Task, report: Report) -> Result<(), StoreError> {
+    pub(super) fn put(&self, shared: &Shared, task: &Task) -> Result<(), StoreError> {
+        let child = shared.store.read_blocking(|connection| runs::get(connection, &task.run))?;
+        let report = report_of(shared, &child)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.contains_key(&task.sweep) {
             known.insert(task.sweep.clone(), read(shared, &task.sweep)?.1);
         }
         let sweep = known.get_mut(&task.sweep).expect("it was put there");
-        let child = shared.store.read_blocking(|connection| runs::get(connection, &task.run))?;
         put(sweep, &child, report);
         let beyond: Vec<u32> = (0..sweep.places.len())
             .filter(|&index| sweep.curves.is_beyond_end(sweep.places[index].0))
@@ -117,15 +119,19 @@ fn read(shared: &Shared, id: &str) -> Result<(Document, Known, Vec<Stored>), Sto
     let places = (0..varied.run_count().unwrap_or_default()).map(|run| varied.place(run)).collect();
     let mut known = Known { places, curves: Curves::new(&varied) };
     for child in children.iter().filter(|child| child.run.state == State::Succeeded) {
-        let name = "report.json";
-        let found = shared.store.read_blocking(|connection| artifacts::find(connection, child, name))?;
-        let artifact = checked::must_have(child, found, name)?;
-        let report = checked::read(shared.store.folder(), child, &artifact, |file| {
-            Report::read_json(file).map_err(|error| StoreError::Broken(format!("report.json: {error}")))
-        })?;
-        put(&mut known, child, report);
+        put(&mut known, child, report_of(shared, child)?);
     }
     Ok((document, known, children))
+}
+
+/// The report of a run that has succeeded.
+fn report_of(shared: &Shared, child: &Stored) -> Result<Report, StoreError> {
+    let name = "report.json";
+    let found = shared.store.read_blocking(|connection| artifacts::find(connection, child, name))?;
+    let artifact = checked::must_have(child, found, name)?;
+    checked::read(shared.store.folder(), child, &artifact, |file| {
+        Report::read_json(file).map_err(|error| StoreError::Broken(format!("report.json: {error}")))
+    })
 }
 
 /// All runs of a sweep have ended: makes its table.
@@ -141,10 +147,17 @@ pub(super) fn finish(shared: &Shared, task: &Task) -> Result<Outcome, StoreError
     let points = known.curves.points();
     let manifest = serde_json::to_string_pretty(&SweepManifest::new(&base, &varied)).expect("plain data");
     let mut files = vec![File::new("sweep.json", manifest), File::new("scenario.toml", base.text)];
-    files.extend(simulation::table(&sweep_table(&points), "sweep.csv", "sweep.parquet")?);
+    files.extend(File::table(&sweep_table(&points), "sweep.csv", "sweep.parquet")?);
     let reports = points.iter().flat_map(|point| &point.reports);
     let digest = reports.fold(Digest::new(), |digest, report| digest.text(&report.result_digest));
-    let found = Found { files, summary: None, result_digest: digest.hex(), report: None };
+    let attempt = AttemptFolder::make(shared, task.number)?;
+    let allowed = shared.limits.artifact_bytes(sweep.run.execution.artifact_bytes_max);
+    let written = match artifacts::write(attempt.path(), &files, allowed) {
+        Ok(written) => written,
+        Err(NotWritten::Store(error)) => return Err(error),
+        Err(error) => return Ok(Outcome::Failed((&error).into())),
+    };
+    let found = Found { left: Some((attempt, written)), result_digest: digest.hex(), ..Found::default() };
     let failures: Vec<&Stored> = children.iter().filter(|child| child.run.state == State::Failed).collect();
     if sweep.run.state == State::Cancelling {
         return Ok(Outcome::Ended(State::Cancelled, None, Box::new(found)));

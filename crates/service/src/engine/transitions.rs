@@ -4,7 +4,7 @@
 
 use super::Shared;
 use super::queue::Task;
-use crate::domain::{Artifact, ChildEnded, Occurrence, RunFailure, State, Summary};
+use crate::domain::{Artifact, AttemptFailed, ChildEnded, Occurrence, RunFailure, State, Summary};
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, Writing, artifacts, events};
 
@@ -53,6 +53,26 @@ pub(super) fn begin(shared: &Shared, task: &Task, from_cycle: u64) -> Result<boo
             }
             _ => Ok(false),
         }
+    })
+}
+
+/// An attempt has failed. Gives the state that the run is in, and how many attempts have failed.
+pub(super) fn attempt_failed(shared: &Shared, task: &Task, failure: &RunFailure) -> Result<(State, u32), StoreError> {
+    let (id, kept, failure) = (task.run.clone(), shared.limits.events_kept_max, failure.clone());
+    shared.store.write_blocking(move |writing| {
+        let mut stored = runs::get(writing.connection, &id)?;
+        if stored.run.state == State::Pending {
+            // It was lost before it could say that it began.
+            runs::set_state(&mut stored, State::Running);
+            events::append_state(writing, &mut stored, kept)?;
+            begin_sweep(writing, &stored, kept)?;
+        }
+        stored.run.failed_attempts += 1;
+        runs::update(writing, &stored)?;
+        let attempt = stored.run.failed_attempts;
+        let failed = AttemptFailed { attempt, failure };
+        events::append(writing, &mut stored, &Occurrence::AttemptFailed(failed), kept)?;
+        Ok((stored.run.state, attempt))
     })
 }
 

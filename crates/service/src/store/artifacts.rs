@@ -1,16 +1,18 @@
 //! The files that runs leave behind.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 use sha2::{Digest as _, Sha256};
-
-use std::path::{Path, PathBuf};
+use tailback_report::Table;
 
 use super::runs::Stored;
 use super::{StoreError, Writing, files, sums};
 use crate::access::hexadecimal;
 use crate::api_error::ApiError;
-use crate::domain::Artifact;
+use crate::domain::{Artifact, FailureReason, RunFailure};
 
 /// A file that a run leaves behind.
 pub(crate) struct File {
@@ -25,6 +27,18 @@ impl File {
         Self { name, bytes: bytes.into() }
     }
 
+    /// A table as CSV and Parquet.
+    pub(crate) fn table(
+        table: &Table,
+        csv_name: &'static str,
+        parquet_name: &'static str,
+    ) -> Result<[Self; 2], StoreError> {
+        let (mut csv, mut parquet) = (Vec::new(), Vec::new());
+        let written = table.write_csv(&mut csv).and_then(|()| table.write_parquet(&mut parquet));
+        written.map_err(|error| StoreError::Broken(error.to_string()))?;
+        Ok([Self::new(csv_name, csv), Self::new(parquet_name, parquet)])
+    }
+
     /// What kind of file one of this name is.
     pub(super) fn media_type_of(name: &str) -> &'static str {
         match name.rsplit('.').next() {
@@ -37,11 +51,33 @@ impl File {
     }
 }
 
-/// Writes the files of a run; they count when they are [inserted](insert).
-pub(crate) fn write(folder: &Path, number: i64, found: &[File]) -> Result<Vec<Artifact>, StoreError> {
+/// Why the files of a run are not written.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(crate) enum NotWritten {
+    #[error("the artifacts have {bytes} bytes, the run may have {allowed}")]
+    TooLarge { bytes: u64, allowed: u64 },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<&NotWritten> for RunFailure {
+    fn from(error: &NotWritten) -> Self {
+        match error {
+            NotWritten::TooLarge { .. } => Self::new(FailureReason::ArtifactBytes, error.to_string()),
+            NotWritten::Store(error) => error.into(),
+        }
+    }
+}
+
+/// Writes the files of an attempt into its folder, unless they are too large.
+pub(crate) fn write(attempt: &Path, files: &[File], allowed: u64) -> Result<Vec<Artifact>, NotWritten> {
+    let bytes: u64 = files.iter().map(|file| file.bytes.len() as u64).sum();
+    if bytes > allowed {
+        return Err(NotWritten::TooLarge { bytes, allowed });
+    }
     let mut written = Vec::new();
-    for file in found {
-        files::write(&path(folder, number, file.name), &[&file.bytes])?;
+    for file in files {
+        files::write(&attempt.join(file.name), &[&file.bytes])?;
         written.push(Artifact {
             name: file.name.to_owned(),
             size: file.bytes.len() as u64,
@@ -50,6 +86,20 @@ pub(crate) fn write(folder: &Path, number: i64, found: &[File]) -> Result<Vec<Ar
         });
     }
     Ok(written)
+}
+
+/// Makes the files of an attempt those of its run; they count when they are [inserted](insert).
+pub(crate) fn take_in(folder: &Path, number: i64, attempt: &Path) -> Result<(), StoreError> {
+    let to = files::artifacts(folder, number);
+    // Of an attempt whose end was not written down.
+    files::remove_all(&to);
+    let all = folder.join(files::ARTIFACTS);
+    let rename = || {
+        fs::create_dir_all(&all)?;
+        fs::rename(attempt, &to)
+    };
+    rename().map_err(|error| files::broken("make", &to, &error))?;
+    files::sync_folder(&all)
 }
 
 /// Notes that a run has these files.

@@ -27,6 +27,9 @@ pub(crate) struct Checkpoint {
     pub state: Vec<u8>,
 }
 
+/// What it is called in the folder of its attempt, as long as it is not there as a whole.
+const UNFINISHED: &str = "checkpoint";
+
 /// What stands before the state, in a line of its own.
 #[derive(Deserialize, Serialize)]
 struct Heading {
@@ -51,11 +54,12 @@ enum Unfit {
 }
 
 impl Checkpoint {
-    /// Writes that of a run, in place of the one before.
+    /// Writes that of a run, in place of the one before, by way of the folder of an attempt.
     pub(crate) fn write(
         &self,
         folder: &Path,
         number: i64,
+        attempt: &Path,
         version: &str,
         scenario_digest: &str,
     ) -> Result<(), StoreError> {
@@ -70,7 +74,9 @@ impl Checkpoint {
         let heading = serde_json::to_string(&heading).expect("plain data") + "\n";
         let digest = Sha256::new().chain_update(&heading).chain_update(&self.state).finalize();
         let digest = hexadecimal(&digest) + "\n";
-        files::write(&files::checkpoint(folder, number), &[digest.as_bytes(), heading.as_bytes(), &self.state])
+        let unfinished = attempt.join(UNFINISHED);
+        let parts: [&[u8]; 3] = [digest.as_bytes(), heading.as_bytes(), &self.state];
+        files::write_by_way_of(&unfinished, &files::checkpoint(folder, number), &parts)
     }
 
     /// Reads that of a run, if there is one that can be used. One that is damaged is set aside.
@@ -160,7 +166,7 @@ mod tests {
         let read = |number, version, digest| {
             Checkpoint::read(folder.path(), number, version, digest).expect("files can be read")
         };
-        checkpoint().write(folder.path(), 7, "1.0", "abc").expect("it can be written");
+        checkpoint().write(folder.path(), 7, folder.path(), "1.0", "abc").expect("it can be written");
         assert_eq!(read(7, "1.1", "abc"), None);
         assert_eq!(read(7, "1.0", "abd"), None);
         assert_eq!(read(8, "1.0", "abc"), None);
@@ -170,7 +176,7 @@ mod tests {
     #[test]
     fn other_formats_are_not_used_and_left_where_they_are() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        checkpoint().write(folder.path(), 7, "1.0", "abc").expect("it can be written");
+        checkpoint().write(folder.path(), 7, folder.path(), "1.0", "abc").expect("it can be written");
         let path = files::checkpoint(folder.path(), 7);
         let text = std::fs::read_to_string(&path).expect("it is there");
         let rest = text.split_once('\n').expect("it has lines").1;
@@ -188,7 +194,7 @@ mod tests {
         #[test]
         fn damaged_files_are_never_taken_for_good_ones(at in any::<prop::sample::Index>(), with: u8) {
             let folder = tempfile::tempdir().expect("a temporary folder can be made");
-            checkpoint().write(folder.path(), 7, "1.0", "abc").expect("it can be written");
+            checkpoint().write(folder.path(), 7, folder.path(), "1.0", "abc").expect("it can be written");
             let path = files::checkpoint(folder.path(), 7);
             let whole = std::fs::read(&path).expect("it is there");
             let mut bytes = whole.clone();

@@ -99,6 +99,7 @@ pub(super) fn columns(what: &Occurrence) -> (&'static str, String) {
         Occurrence::ChildEnded(child) => ("child_ended", to_json(child)),
         Occurrence::Sample(sample) => ("sample", to_json(sample)),
         Occurrence::Recovered(cycle) => ("recovered", to_json(cycle)),
+        Occurrence::AttemptFailed(failed) => ("attempt_failed", to_json(failed)),
     }
 }
 
@@ -114,6 +115,7 @@ pub(super) fn read_row(row: &Row<'_>) -> Result<Event, rusqlite::Error> {
         "child_ended" => Occurrence::ChildEnded(from_json(row, "content")?),
         "sample" => Occurrence::Sample(from_json(row, "content")?),
         "recovered" => Occurrence::Recovered(from_json(row, "content")?),
+        "attempt_failed" => Occurrence::AttemptFailed(from_json(row, "content")?),
         unknown => return not_as_written(2, format!("there is no event of kind `{unknown}`")),
     };
     Ok(Event { sequence: row.get(1)?, time_ms: row.get(3)?, what })

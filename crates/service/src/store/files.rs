@@ -14,9 +14,10 @@ const RESERVE_BYTES: usize = 4 << 20;
 /// The ending of files that are not there as a whole yet.
 pub(super) const UNFINISHED: &str = "unfinished";
 
-/// The folders of all artifacts and all checkpoints.
+/// The folders of all artifacts, of all checkpoints, and of attempts to carry out runs that have not ended yet.
 pub(crate) const ARTIFACTS: &str = "artifacts";
 pub(crate) const CHECKPOINTS: &str = "checkpoints";
+pub(crate) const ATTEMPTS: &str = "attempts";
 
 /// The folder of a run's artifacts.
 pub(crate) fn artifacts(folder: &Path, number: i64) -> PathBuf {
@@ -30,20 +31,33 @@ pub(crate) fn checkpoint(folder: &Path, number: i64) -> PathBuf {
 
 /// Writes a file as a whole or not at all.
 pub(crate) fn write(path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
+    write_by_way_of(&path.with_extension(UNFINISHED), path, parts)
+}
+
+/// The same, with a name for as long as it is not there as a whole.
+pub(crate) fn write_by_way_of(unfinished: &Path, path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
     let parent = path.parent().unwrap_or(Path::new("."));
-    let unfinished = path.with_extension(UNFINISHED);
     let write = || -> io::Result<()> {
         fs::create_dir_all(parent)?;
-        let mut file = File::create(&unfinished)?;
+        let mut file = File::create(unfinished)?;
         parts.iter().try_for_each(|part| file.write_all(part))?;
         file.sync_all()?;
-        fs::rename(&unfinished, path)?;
+        fs::rename(unfinished, path)?;
         File::open(parent)?.sync_all()
     };
     write().map_err(|error| {
-        let _ = fs::remove_file(&unfinished);
+        let _ = fs::remove_file(unfinished);
         broken("write", path, &error)
     })
+}
+
+/// Makes a folder for an attempt to carry out a run, which no other attempt has.
+pub(crate) fn make_attempt(folder: &Path, number: i64, count: u64) -> Result<PathBuf, StoreError> {
+    let path = folder.join(ATTEMPTS).join(format!("{number}-{count}"));
+    // Of a process that was killed, say.
+    remove_all(&path);
+    fs::create_dir_all(&path).map_err(|error| broken("make", &path, &error))?;
+    Ok(path)
 }
 
 /// Removes what there is of a run; tells whether nothing of it is left.

@@ -39,6 +39,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
 use crate::api_error::ApiError;
+use crate::domain::{FailureReason, RunFailure};
 use condition::Condition;
 pub use copying::{back_up, restore};
 pub use fsck::{Checkup, Problem, check_data};
@@ -77,6 +78,16 @@ pub struct Refused(ApiError);
 impl From<ApiError> for StoreError {
     fn from(error: ApiError) -> Self {
         Self::Refused(Box::new(Refused(error)))
+    }
+}
+
+/// What it means for a run.
+impl From<&StoreError> for RunFailure {
+    fn from(error: &StoreError) -> Self {
+        match error {
+            StoreError::Full => Self::new(FailureReason::StorageFull, "no room is left on the server's disk"),
+            error => Self::new(FailureReason::Storage, error.to_string()),
+        }
     }
 }
 

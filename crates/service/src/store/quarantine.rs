@@ -49,6 +49,8 @@ pub(super) fn tidy_up(folder: &Path, connection: &Connection) -> Result<(), Stor
             }
         }
     }
+    // Whatever attempts have left there counts only when it is taken in.
+    files::remove_all(&folder.join(files::ATTEMPTS));
     files::forget_unfinished_reserve(folder);
     if all_removed {
         connection.execute("DELETE FROM removals", [])?;

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::domain::{
-    ChildEnded, Execution, FailureReason, Occurrence, Progress, Run, RunFailure, Sample, State, Summary, SweepRequest,
+    AttemptFailed, ChildEnded, Execution, FailureReason, Occurrence, Progress, Run, RunFailure, Sample, State, Summary,
+    SweepRequest,
 };
 
 const RUN: &str = concat!(
@@ -18,7 +19,7 @@ const RUN: &str = concat!(
     r#""failure":{"reason":"wall_time","message":"it took too long","details":["a line"]},"#,
     r#""summary":{"offered_load":0.3,"accepted_load":0.1,"latency_mean":12.5,"latency_p99":null,"hops_mean":3.0,"#,
     r#""saturated":true,"wall_s":0.7},"scenario_digest":"abc","result_digest":"def","created_ms":1,"started_ms":2,"#,
-    r#""ended_ms":null,"parent_id":"curve","child_number":1,"restarts":7,"note":"a note","title":"A title"}"#,
+    r#""ended_ms":null,"parent_id":"curve","child_number":1,"restarts":7,"failed_attempts":2,"note":"a note","title":"A title"}"#,
 );
 
 fn progress() -> Progress {
@@ -55,6 +56,7 @@ fn run() -> Run {
         parent_id: "curve".to_owned(),
         child_number: 1,
         restarts: 7,
+        failed_attempts: 2,
         note: "a note".to_owned(),
         title: "A title".to_owned(),
     }
@@ -68,6 +70,10 @@ fn is_kept_as<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T, te
 #[test]
 fn runs_are_kept_as_they_were() {
     is_kept_as(&run(), RUN);
+    // Attempts were not counted once.
+    let earlier = RUN.replace(r#""failed_attempts":2,"#, "");
+    let read: Run = serde_json::from_str(&earlier).expect("it can be read");
+    assert_eq!(read, Run { failed_attempts: 0, ..run() });
 }
 
 #[test]
@@ -92,6 +98,9 @@ fn events_are_kept_as_they_were() {
         r#"{"cycle":20,"cycles":400,"from_cycle":10,"accepted_load":0.1,"latency_mean":null,"latency_p99":99.5,"#,
         r#""packets_in_flight":18446744073709551615,"cycles_per_second":1000000.0,"packet_hops":5}"#,
     );
+    let (reason, message) = (FailureReason::WorkerLost, "it is gone".to_owned());
+    let failed = AttemptFailed { attempt: 2, failure: RunFailure { reason, message, details: Vec::new() } };
+    let failed_text = r#"{"attempt":2,"failure":{"reason":"worker_lost","message":"it is gone","details":[]}}"#;
     is_kept_as(&child, child_text);
     is_kept_as(&sample, sample_text);
     for (what, kind, text) in [
@@ -99,6 +108,7 @@ fn events_are_kept_as_they_were() {
         (Occurrence::ChildEnded(child), "child_ended", child_text),
         (Occurrence::Sample(sample), "sample", sample_text),
         (Occurrence::Recovered(7), "recovered", "7"),
+        (Occurrence::AttemptFailed(failed), "attempt_failed", failed_text),
     ] {
         assert_eq!(events::columns(&what), (kind, text.to_owned()));
     }
@@ -123,10 +133,12 @@ fn states_and_reasons_have_the_words_that_they_had() {
             Scenario,
             Threads,
             Children,
+            Memory,
+            WorkerLost,
         ],
         concat!(
             r#"["deadlock","inconsistent","panicked","wall_time","artifact_bytes","storage_full","storage","scenario","#,
-            r#""threads","children"]"#,
+            r#""threads","children","memory","worker_lost"]"#,
         ),
     );
 }

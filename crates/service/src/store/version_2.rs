@@ -130,6 +130,7 @@ impl Run {
             parent_id: self.parent_id,
             child_number: self.child_number,
             restarts: self.restarts,
+            failed_attempts: 0,
             note: self.note,
             title: self.title,
         })

@@ -4,7 +4,7 @@ use tailback_api::v1;
 use tailback_api::v1::watch_run_response::Event as What;
 
 use super::timestamp;
-use crate::domain::{ChildEnded, Event, Occurrence, Sample, Snapshot, now_ms};
+use crate::domain::{AttemptFailed, ChildEnded, Event, Occurrence, Sample, Snapshot, now_ms};
 
 /// An event of a run.
 pub(crate) fn event(Event { sequence, time_ms, what }: Event) -> v1::WatchRunResponse {
@@ -18,6 +18,9 @@ pub(crate) fn event(Event { sequence, time_ms, what }: Event) -> v1::WatchRunRes
         }
         Occurrence::Sample(sample) => What::Sample(sample.into()),
         Occurrence::Recovered(cycle) => What::Recovered(v1::Recovered { cycle }),
+        Occurrence::AttemptFailed(AttemptFailed { attempt, failure }) => {
+            What::AttemptFailed(v1::AttemptFailed { attempt, error: Some(failure.into()) })
+        }
     };
     v1::WatchRunResponse { sequence, time: Some(timestamp(time_ms)), event: Some(what) }
 }

@@ -29,6 +29,7 @@ pub(crate) fn run(Snapshot { run, last_sequence, scenario }: Snapshot) -> v1::Ru
         parent_id: run.parent_id,
         child_number: run.child_number,
         restarts: run.restarts,
+        failed_attempts: run.failed_attempts,
         note: run.note,
         title: run.title,
         last_sequence,
@@ -123,6 +124,8 @@ impl From<FailureReason> for v1::RunErrorReason {
             FailureReason::Scenario => Self::Scenario,
             FailureReason::Threads => Self::Threads,
             FailureReason::Children => Self::Children,
+            FailureReason::Memory => Self::Memory,
+            FailureReason::WorkerLost => Self::WorkerLost,
         }
     }
 }

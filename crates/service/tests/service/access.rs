@@ -9,7 +9,7 @@ use tonic::codegen::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 
-use crate::harness::{SMALL, Served, endless, limits, named, reason};
+use crate::harness::{SMALL, Served, configuration, endless, limits, named, reason};
 
 type AddHeader = Box<dyn FnMut(Request<()>) -> Result<Request<()>, Status>>;
 type Bearing = RunServiceClient<InterceptedService<Channel, AddHeader>>;
@@ -40,7 +40,7 @@ fn tokens(folder: &Path, people: &[(&str, Role)]) -> (PathBuf, Vec<String>) {
 /// A server that goes by a file of tokens.
 async fn serve(folder: &Path, file: &Path, limits: Limits) -> Served {
     let tokens = Some(Tokens::read(file).expect("it is well formed"));
-    Served::configured(Configuration { tokens, limits, ..Configuration::local(folder.join("data"), "test") }).await
+    Served::configured(Configuration { tokens, limits, ..configuration(&folder.join("data")) }).await
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Identity};
 use tonic::{Code, Request, Status};
 
-use crate::harness::{Client, Served, limits};
+use crate::harness::{Client, Served, configuration, limits};
 
 /// A root, a server's certificate and a client's, made by openssl.
 struct Certificates(tempfile::TempDir);
@@ -84,7 +84,7 @@ async fn certificates_are_asked_for() {
     let server = Served::configured(Configuration {
         encryption: Some(certificates.encryption()),
         limits: limits(),
-        ..Configuration::local(folder.path().to_owned(), "test")
+        ..configuration(folder.path())
     })
     .await;
     let told = certificates.ask(&server, Some("client"), None).await.expect("it is let in");
@@ -113,7 +113,7 @@ async fn certificates_say_who_one_is() {
         tokens,
         encryption: Some(certificates.encryption()),
         limits: limits(),
-        ..Configuration::local(folder.path().join("data"), "test")
+        ..configuration(&folder.path().join("data"))
     };
     let unencrypted = Server::bind(Configuration { encryption: None, ..configuration.clone() }).await.err();
     assert!(matches!(unencrypted, Some(ServeError::Configuration(ConfigurationError::NoCertificates))));
@@ -159,7 +159,7 @@ async fn metrics_off_this_machine_are_encrypted_and_for_those_who_are_known() {
         tokens: Some(Tokens::read(&file).expect("it is well formed")),
         encryption: Some(certificates.encryption()),
         limits: limits(),
-        ..Configuration::local(folder.path().join("data"), "test")
+        ..configuration(&folder.path().join("data"))
     })
     .await;
     let (address, root) = (server.admin.expect("it has one"), certificates.0.path().join("root.pem"));
@@ -185,7 +185,7 @@ async fn who_does_not_finish_the_handshake_is_cut_off() {
     let server = Served::configured(Configuration {
         encryption: Some(certificates.encryption()),
         limits: Limits { connection_opening_ms_max: 100, ..limits() },
-        ..Configuration::local(folder.path().to_owned(), "test")
+        ..configuration(folder.path())
     })
     .await;
     for sent in [&b""[..], &[22], &[22, 3, 1, 0, 200, 1]] {

@@ -12,7 +12,7 @@ use tailback_service::{Configuration, Limits, Server};
 use tempfile::TempDir;
 use tonic::{Code, Status};
 
-use crate::harness::{Client, SMALL, Served, endless, limits, named, reason};
+use crate::harness::{Client, SMALL, Served, configuration, endless, limits, named, reason};
 
 fn database(folder: &Path) -> Connection {
     Connection::open(folder.join("tailback.sqlite")).expect("it can be opened")
@@ -48,12 +48,12 @@ pub fn files(folder: &Path) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
 
 /// Why a server does not start in a folder.
 async fn refusal(folder: &Path, recover: bool) -> String {
-    let configuration = Configuration { recover, limits: limits(), ..Configuration::local(folder.to_owned(), "test") };
+    let configuration = Configuration { recover, limits: limits(), ..configuration(folder) };
     Server::bind(configuration).await.err().expect("it is not started").to_string()
 }
 
 async fn recovered(folder: &Path) -> Served {
-    let local = Configuration::local(folder.to_owned(), "test");
+    let local = configuration(folder);
     Served::configured(Configuration { recover: true, limits: limits(), ..local }).await
 }
 

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tonic::{Code, Status};
 
 use crate::damage::{content, files, listed};
-use crate::harness::{Client, SMALL, Served, limits, named, reason};
+use crate::harness::{Client, SMALL, Served, configuration, limits, named, reason};
 
 const DATABASE: &str = "tailback.sqlite";
 const LOG: &str = "tailback.sqlite-wal";
@@ -203,7 +203,7 @@ async fn damage_anywhere_gives_right_results_or_a_clear_error() {
         let how = damage(&folder.join(&path), &mut draw);
         let what = format!("case {case}, {} {how}", path.display());
         let before = files(folder);
-        let local = Configuration { limits: limits(), ..Configuration::local(folder.to_owned(), "test") };
+        let local = Configuration { limits: limits(), ..configuration(folder) };
         let server = match Served::try_configured(local).await {
             Ok(server) => server,
             Err(error) => {

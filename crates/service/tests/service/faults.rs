@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 use tailback_api::v1::{CreateRunRequest, GetServerInfoRequest, Scenario, ValidateScenarioRequest};
-use tailback_service::{Configuration, Limits, Server};
+use tailback_service::{Limits, Server};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tonic::Code;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 
-use crate::harness::{Client, SMALL, Served, limits, named, reason, request};
+use crate::harness::{Client, SMALL, Served, configuration, limits, named, reason, request};
 
 /// The server answers, and carries out runs.
 async fn is_well(client: &mut Client, name: &str) {
@@ -235,7 +235,7 @@ async fn the_data_directory_is_private_and_its_lock_no_link() {
     std::fs::write(&other, "precious").expect("it can be written");
     std::fs::remove_file(data.join("lock")).expect("it is there");
     symlink(&other, data.join("lock")).expect("a link can be made");
-    let refused = Server::bind(Configuration::local(data, "test")).await.err().expect("it is a link");
+    let refused = Server::bind(configuration(&data)).await.err().expect("it is a link");
     assert!(refused.to_string().contains("lock"), "{refused}");
     assert_eq!(std::fs::read(&other).expect("it is there"), b"precious");
 }

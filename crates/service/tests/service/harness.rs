@@ -10,7 +10,7 @@ use tailback_api::v1::system_service_client::SystemServiceClient;
 use tailback_api::v1::{
     CreateRunRequest, GetRunRequest, Run, RunState, Scenario, WaitRunRequest, WatchRunRequest, WatchRunResponse,
 };
-use tailback_service::{Configuration, Limits, ServeError, Server, TokensInForce};
+use tailback_service::{Configuration, Limits, ServeError, Server, TokensInForce, WorkerCommand};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -55,6 +55,12 @@ pub fn limits() -> Limits {
     }
 }
 
+/// A configuration whose workers are this program of tests.
+pub fn configuration(folder: &Path) -> Configuration {
+    let worker = WorkerCommand::this_program(&["--ignored", "--exact", "worker"]);
+    Configuration::local(folder.to_owned(), "test", worker)
+}
+
 /// A server, and the folder that it keeps everything in.
 pub struct Served {
     pub folder: PathBuf,
@@ -80,14 +86,14 @@ impl Served {
         let configuration = Configuration {
             limits,
             admin_listen: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
-            ..Configuration::local(temporary.path().to_owned(), "test")
+            ..configuration(temporary.path())
         };
         Self { _temporary: Some(temporary), ..Self::configured(configuration).await }
     }
 
     /// A server in a folder that is there.
     pub async fn at(folder: &Path, limits: Limits) -> Self {
-        Self::configured(Configuration { limits, ..Configuration::local(folder.to_owned(), "test") }).await
+        Self::configured(Configuration { limits, ..configuration(folder) }).await
     }
 
     pub async fn configured(configuration: Configuration) -> Self {

@@ -15,3 +15,10 @@ mod recovery;
 mod results;
 mod sweeps;
 mod watching;
+
+/// What workers run: with nobody at the other end it does nothing.
+#[test]
+#[ignore = "is the worker of the servers in these tests"]
+fn worker() {
+    drop(tailback_service::work());
+}

@@ -8,9 +8,9 @@ use tailback_api::v1::watch_run_response::Event;
 use tailback_api::v1::{
     CancelRunRequest, CreateRunRequest, Execution, ListRunsRequest, Run, RunState, WatchRunResponse,
 };
-use tailback_service::{Configuration, Server};
+use tailback_service::Server;
 
-use crate::harness::{Client, SMALL, Served, limits, named};
+use crate::harness::{Client, SMALL, Served, configuration, limits, named};
 
 const VERSION_2: &str = include_str!("fixtures/version_2.sql");
 
@@ -132,7 +132,7 @@ async fn requests_that_version_2_has_answered_are_known() {
 async fn what_later_versions_have_left_is_refused_and_not_touched() {
     let folder = left_by_version_2();
     database(folder.path()).pragma_update(None, "user_version", 99).expect("it can be set");
-    let refused = Server::bind(Configuration::local(folder.path().to_owned(), "test")).await;
+    let refused = Server::bind(configuration(folder.path())).await;
     let problem = refused.err().expect("it cannot be read").to_string();
     assert!(problem.contains("version 99") && problem.contains("use the program that made it"), "{problem}");
     assert_eq!(runs_told(folder.path()).len(), 7);

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use tailback_api::v1::watch_run_response::Event;
 use tailback_api::v1::{CreateRunRequest, Execution, RunState, Sweep};
-use tailback_service::{Configuration, ServeError, Server};
+use tailback_service::{ServeError, Server};
 
-use crate::harness::{SMALL, Served, limits, named};
+use crate::harness::{SMALL, Served, configuration, limits, named};
 
 fn long() -> String {
     SMALL.replace("cycles = 400", "cycles = 300000")
@@ -143,7 +143,7 @@ async fn numbers_of_events_go_on_after_a_restart() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_has_one_server() {
     let server = Served::start().await;
-    let second = Server::bind(Configuration::local(server.folder.clone(), "test")).await;
+    let second = Server::bind(configuration(&server.folder)).await;
     assert!(matches!(second.err(), Some(ServeError::Store(_))));
     server.stop().await;
 }

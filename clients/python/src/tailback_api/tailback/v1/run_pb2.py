@@ -26,7 +26,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15tailback/v1/run.proto\x12\x0btailback.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbe\x05\n\x03Run\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12,\n\x06labels\x18\x03 \x03(\x0b\x32\x1c.tailback.v1.Run.LabelsEntry\x12\'\n\x08scenario\x18\x04 \x01(\x0b\x32\x15.tailback.v1.Scenario\x12)\n\texecution\x18\x05 \x01(\x0b\x32\x16.tailback.v1.Execution\x12!\n\x05sweep\x18\x06 \x01(\x0b\x32\x12.tailback.v1.Sweep\x12$\n\x05state\x18\x07 \x01(\x0e\x32\x15.tailback.v1.RunState\x12\'\n\x08progress\x18\x08 \x01(\x0b\x32\x15.tailback.v1.Progress\x12$\n\x05\x65rror\x18\t \x01(\x0b\x32\x15.tailback.v1.RunError\x12%\n\x07summary\x18\n \x01(\x0b\x32\x14.tailback.v1.Summary\x12\x17\n\x0fscenario_digest\x18\x0b \x01(\t\x12\x15\n\rresult_digest\x18\x0c \x01(\t\x12/\n\x0b\x63reate_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tparent_id\x18\x10 \x01(\t\x12\x14\n\x0c\x63hild_number\x18\x11 \x01(\r\x12\x10\n\x08restarts\x18\x12 \x01(\r\x12\x0c\n\x04note\x18\x13 \x01(\t\x12\r\n\x05title\x18\x14 \x01(\t\x12\x15\n\rlast_sequence\x18\x15 \x01(\x03\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"=\n\x08Scenario\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08\x64ocument\x18\x02 \x01(\t\x12\x11\n\toverrides\x18\x03 \x03(\t\"{\n\tExecution\x12\x14\n\x07threads\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x30\n\rwall_time_max\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1a\n\x12\x61rtifact_bytes_max\x18\x03 \x01(\x04\x42\n\n\x08_threads\";\n\x05Sweep\x12\x0c\n\x04over\x18\x01 \x03(\t\x12\r\n\x05seeds\x18\x02 \x01(\r\x12\x15\n\rrun_saturated\x18\x03 \x01(\x08\"\x81\x01\n\x08Progress\x12\r\n\x05\x63ycle\x18\x01 \x01(\x04\x12\x0e\n\x06\x63ycles\x18\x02 \x01(\x04\x12\x13\n\x0bpacket_hops\x18\x03 \x01(\x04\x12\x16\n\x0e\x63hildren_ended\x18\x04 \x01(\r\x12\x10\n\x08\x63hildren\x18\x05 \x01(\r\x12\x17\n\x0f\x63hildren_failed\x18\x06 \x01(\r\"Y\n\x08RunError\x12+\n\x06reason\x18\x01 \x01(\x0e\x32\x1b.tailback.v1.RunErrorReason\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0f\n\x07\x64\x65tails\x18\x03 \x03(\t\"\xd5\x01\n\x07Summary\x12\x14\n\x0coffered_load\x18\x01 \x01(\x01\x12\x15\n\raccepted_load\x18\x02 \x01(\x01\x12\x19\n\x0clatency_mean\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x18\n\x0blatency_p99\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x16\n\thops_mean\x18\x05 \x01(\x01H\x02\x88\x01\x01\x12\x11\n\tsaturated\x18\x06 \x01(\x08\x12\x0e\n\x06wall_s\x18\x07 \x01(\x01\x42\x0f\n\r_latency_meanB\x0e\n\x0c_latency_p99B\x0c\n\n_hops_mean\"\x90\x02\n\x0cMetricSample\x12\r\n\x05\x63ycle\x18\x01 \x01(\x04\x12\x0e\n\x06\x63ycles\x18\x02 \x01(\x04\x12\x12\n\nfrom_cycle\x18\x03 \x01(\x04\x12\x1a\n\raccepted_load\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x19\n\x0clatency_mean\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x0blatency_p99\x18\x06 \x01(\x01H\x02\x88\x01\x01\x12\x19\n\x11packets_in_flight\x18\x07 \x01(\x04\x12\x19\n\x11\x63ycles_per_second\x18\x08 \x01(\x01\x12\x13\n\x0bpacket_hops\x18\t \x01(\x04\x42\x10\n\x0e_accepted_loadB\x0f\n\r_latency_meanB\x0e\n\x0c_latency_p99*\xb5\x01\n\x08RunState\x12\x19\n\x15RUN_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11RUN_STATE_PENDING\x10\x01\x12\x15\n\x11RUN_STATE_RUNNING\x10\x02\x12\x18\n\x14RUN_STATE_CANCELLING\x10\x03\x12\x17\n\x13RUN_STATE_SUCCEEDED\x10\x04\x12\x14\n\x10RUN_STATE_FAILED\x10\x05\x12\x17\n\x13RUN_STATE_CANCELLED\x10\x06*\xf5\x02\n\x0eRunErrorReason\x12 \n\x1cRUN_ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1d\n\x19RUN_ERROR_REASON_DEADLOCK\x10\x01\x12!\n\x1dRUN_ERROR_REASON_INCONSISTENT\x10\x02\x12\x1d\n\x19RUN_ERROR_REASON_PANICKED\x10\x03\x12\x1e\n\x1aRUN_ERROR_REASON_WALL_TIME\x10\x04\x12#\n\x1fRUN_ERROR_REASON_ARTIFACT_BYTES\x10\x05\x12!\n\x1dRUN_ERROR_REASON_STORAGE_FULL\x10\x06\x12\x1c\n\x18RUN_ERROR_REASON_STORAGE\x10\x07\x12\x1d\n\x19RUN_ERROR_REASON_SCENARIO\x10\x08\x12\x1c\n\x18RUN_ERROR_REASON_THREADS\x10\t\x12\x1d\n\x19RUN_ERROR_REASON_CHILDREN\x10\nb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15tailback/v1/run.proto\x12\x0btailback.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd7\x05\n\x03Run\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12,\n\x06labels\x18\x03 \x03(\x0b\x32\x1c.tailback.v1.Run.LabelsEntry\x12\'\n\x08scenario\x18\x04 \x01(\x0b\x32\x15.tailback.v1.Scenario\x12)\n\texecution\x18\x05 \x01(\x0b\x32\x16.tailback.v1.Execution\x12!\n\x05sweep\x18\x06 \x01(\x0b\x32\x12.tailback.v1.Sweep\x12$\n\x05state\x18\x07 \x01(\x0e\x32\x15.tailback.v1.RunState\x12\'\n\x08progress\x18\x08 \x01(\x0b\x32\x15.tailback.v1.Progress\x12$\n\x05\x65rror\x18\t \x01(\x0b\x32\x15.tailback.v1.RunError\x12%\n\x07summary\x18\n \x01(\x0b\x32\x14.tailback.v1.Summary\x12\x17\n\x0fscenario_digest\x18\x0b \x01(\t\x12\x15\n\rresult_digest\x18\x0c \x01(\t\x12/\n\x0b\x63reate_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tparent_id\x18\x10 \x01(\t\x12\x14\n\x0c\x63hild_number\x18\x11 \x01(\r\x12\x10\n\x08restarts\x18\x12 \x01(\r\x12\x0c\n\x04note\x18\x13 \x01(\t\x12\r\n\x05title\x18\x14 \x01(\t\x12\x15\n\rlast_sequence\x18\x15 \x01(\x03\x12\x17\n\x0f\x66\x61iled_attempts\x18\x16 \x01(\r\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"=\n\x08Scenario\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08\x64ocument\x18\x02 \x01(\t\x12\x11\n\toverrides\x18\x03 \x03(\t\"{\n\tExecution\x12\x14\n\x07threads\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x30\n\rwall_time_max\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1a\n\x12\x61rtifact_bytes_max\x18\x03 \x01(\x04\x42\n\n\x08_threads\";\n\x05Sweep\x12\x0c\n\x04over\x18\x01 \x03(\t\x12\r\n\x05seeds\x18\x02 \x01(\r\x12\x15\n\rrun_saturated\x18\x03 \x01(\x08\"\x81\x01\n\x08Progress\x12\r\n\x05\x63ycle\x18\x01 \x01(\x04\x12\x0e\n\x06\x63ycles\x18\x02 \x01(\x04\x12\x13\n\x0bpacket_hops\x18\x03 \x01(\x04\x12\x16\n\x0e\x63hildren_ended\x18\x04 \x01(\r\x12\x10\n\x08\x63hildren\x18\x05 \x01(\r\x12\x17\n\x0f\x63hildren_failed\x18\x06 \x01(\r\"Y\n\x08RunError\x12+\n\x06reason\x18\x01 \x01(\x0e\x32\x1b.tailback.v1.RunErrorReason\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0f\n\x07\x64\x65tails\x18\x03 \x03(\t\"\xd5\x01\n\x07Summary\x12\x14\n\x0coffered_load\x18\x01 \x01(\x01\x12\x15\n\raccepted_load\x18\x02 \x01(\x01\x12\x19\n\x0clatency_mean\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x18\n\x0blatency_p99\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x16\n\thops_mean\x18\x05 \x01(\x01H\x02\x88\x01\x01\x12\x11\n\tsaturated\x18\x06 \x01(\x08\x12\x0e\n\x06wall_s\x18\x07 \x01(\x01\x42\x0f\n\r_latency_meanB\x0e\n\x0c_latency_p99B\x0c\n\n_hops_mean\"\x90\x02\n\x0cMetricSample\x12\r\n\x05\x63ycle\x18\x01 \x01(\x04\x12\x0e\n\x06\x63ycles\x18\x02 \x01(\x04\x12\x12\n\nfrom_cycle\x18\x03 \x01(\x04\x12\x1a\n\raccepted_load\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x19\n\x0clatency_mean\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x0blatency_p99\x18\x06 \x01(\x01H\x02\x88\x01\x01\x12\x19\n\x11packets_in_flight\x18\x07 \x01(\x04\x12\x19\n\x11\x63ycles_per_second\x18\x08 \x01(\x01\x12\x13\n\x0bpacket_hops\x18\t \x01(\x04\x42\x10\n\x0e_accepted_loadB\x0f\n\r_latency_meanB\x0e\n\x0c_latency_p99*\xb5\x01\n\x08RunState\x12\x19\n\x15RUN_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11RUN_STATE_PENDING\x10\x01\x12\x15\n\x11RUN_STATE_RUNNING\x10\x02\x12\x18\n\x14RUN_STATE_CANCELLING\x10\x03\x12\x17\n\x13RUN_STATE_SUCCEEDED\x10\x04\x12\x14\n\x10RUN_STATE_FAILED\x10\x05\x12\x17\n\x13RUN_STATE_CANCELLED\x10\x06*\xb4\x03\n\x0eRunErrorReason\x12 \n\x1cRUN_ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1d\n\x19RUN_ERROR_REASON_DEADLOCK\x10\x01\x12!\n\x1dRUN_ERROR_REASON_INCONSISTENT\x10\x02\x12\x1d\n\x19RUN_ERROR_REASON_PANICKED\x10\x03\x12\x1e\n\x1aRUN_ERROR_REASON_WALL_TIME\x10\x04\x12#\n\x1fRUN_ERROR_REASON_ARTIFACT_BYTES\x10\x05\x12!\n\x1dRUN_ERROR_REASON_STORAGE_FULL\x10\x06\x12\x1c\n\x18RUN_ERROR_REASON_STORAGE\x10\x07\x12\x1d\n\x19RUN_ERROR_REASON_SCENARIO\x10\x08\x12\x1c\n\x18RUN_ERROR_REASON_THREADS\x10\t\x12\x1d\n\x19RUN_ERROR_REASON_CHILDREN\x10\n\x12\x1b\n\x17RUN_ERROR_REASON_MEMORY\x10\x0b\x12 \n\x1cRUN_ERROR_REASON_WORKER_LOST\x10\x0c\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,26 +35,26 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_RUN_LABELSENTRY']._loaded_options = None
   _globals['_RUN_LABELSENTRY']._serialized_options = b'8\001'
-  _globals['_RUNSTATE']._serialized_start=1772
-  _globals['_RUNSTATE']._serialized_end=1953
-  _globals['_RUNERRORREASON']._serialized_start=1956
-  _globals['_RUNERRORREASON']._serialized_end=2329
+  _globals['_RUNSTATE']._serialized_start=1797
+  _globals['_RUNSTATE']._serialized_end=1978
+  _globals['_RUNERRORREASON']._serialized_start=1981
+  _globals['_RUNERRORREASON']._serialized_end=2417
   _globals['_RUN']._serialized_start=104
-  _globals['_RUN']._serialized_end=806
-  _globals['_RUN_LABELSENTRY']._serialized_start=761
-  _globals['_RUN_LABELSENTRY']._serialized_end=806
-  _globals['_SCENARIO']._serialized_start=808
-  _globals['_SCENARIO']._serialized_end=869
-  _globals['_EXECUTION']._serialized_start=871
-  _globals['_EXECUTION']._serialized_end=994
-  _globals['_SWEEP']._serialized_start=996
-  _globals['_SWEEP']._serialized_end=1055
-  _globals['_PROGRESS']._serialized_start=1058
-  _globals['_PROGRESS']._serialized_end=1187
-  _globals['_RUNERROR']._serialized_start=1189
-  _globals['_RUNERROR']._serialized_end=1278
-  _globals['_SUMMARY']._serialized_start=1281
-  _globals['_SUMMARY']._serialized_end=1494
-  _globals['_METRICSAMPLE']._serialized_start=1497
-  _globals['_METRICSAMPLE']._serialized_end=1769
+  _globals['_RUN']._serialized_end=831
+  _globals['_RUN_LABELSENTRY']._serialized_start=786
+  _globals['_RUN_LABELSENTRY']._serialized_end=831
+  _globals['_SCENARIO']._serialized_start=833
+  _globals['_SCENARIO']._serialized_end=894
+  _globals['_EXECUTION']._serialized_start=896
+  _globals['_EXECUTION']._serialized_end=1019
+  _globals['_SWEEP']._serialized_start=1021
+  _globals['_SWEEP']._serialized_end=1080
+  _globals['_PROGRESS']._serialized_start=1083
+  _globals['_PROGRESS']._serialized_end=1212
+  _globals['_RUNERROR']._serialized_start=1214
+  _globals['_RUNERROR']._serialized_end=1303
+  _globals['_SUMMARY']._serialized_start=1306
+  _globals['_SUMMARY']._serialized_end=1519
+  _globals['_METRICSAMPLE']._serialized_start=1522
+  _globals['_METRICSAMPLE']._serialized_end=1794
 # @@protoc_insertion_point(module_scope)

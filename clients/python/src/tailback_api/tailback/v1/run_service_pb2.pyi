@@ -121,7 +121,7 @@ class WatchRunRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., after_sequence: _Optional[int] = ..., states_only: _Optional[bool] = ..., sample_interval_min: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class WatchRunResponse(_message.Message):
-    __slots__ = ("sequence", "time", "state_changed", "child_ended", "sample", "recovered", "heartbeat")
+    __slots__ = ("sequence", "time", "state_changed", "child_ended", "sample", "recovered", "heartbeat", "attempt_failed")
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     STATE_CHANGED_FIELD_NUMBER: _ClassVar[int]
@@ -129,6 +129,7 @@ class WatchRunResponse(_message.Message):
     SAMPLE_FIELD_NUMBER: _ClassVar[int]
     RECOVERED_FIELD_NUMBER: _ClassVar[int]
     HEARTBEAT_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FAILED_FIELD_NUMBER: _ClassVar[int]
     sequence: int
     time: _timestamp_pb2.Timestamp
     state_changed: _run_pb2.Run
@@ -136,7 +137,8 @@ class WatchRunResponse(_message.Message):
     sample: _run_pb2.MetricSample
     recovered: Recovered
     heartbeat: Heartbeat
-    def __init__(self, sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state_changed: _Optional[_Union[_run_pb2.Run, _Mapping]] = ..., child_ended: _Optional[_Union[ChildEnded, _Mapping]] = ..., sample: _Optional[_Union[_run_pb2.MetricSample, _Mapping]] = ..., recovered: _Optional[_Union[Recovered, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ...) -> None: ...
+    attempt_failed: AttemptFailed
+    def __init__(self, sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state_changed: _Optional[_Union[_run_pb2.Run, _Mapping]] = ..., child_ended: _Optional[_Union[ChildEnded, _Mapping]] = ..., sample: _Optional[_Union[_run_pb2.MetricSample, _Mapping]] = ..., recovered: _Optional[_Union[Recovered, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ..., attempt_failed: _Optional[_Union[AttemptFailed, _Mapping]] = ...) -> None: ...
 
 class ChildEnded(_message.Message):
     __slots__ = ("run_id", "child_number", "state", "progress")
@@ -155,6 +157,14 @@ class Recovered(_message.Message):
     CYCLE_FIELD_NUMBER: _ClassVar[int]
     cycle: int
     def __init__(self, cycle: _Optional[int] = ...) -> None: ...
+
+class AttemptFailed(_message.Message):
+    __slots__ = ("attempt", "error")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    attempt: int
+    error: _run_pb2.RunError
+    def __init__(self, attempt: _Optional[int] = ..., error: _Optional[_Union[_run_pb2.RunError, _Mapping]] = ...) -> None: ...
 
 class Heartbeat(_message.Message):
     __slots__ = ()

@@ -1,26 +1,49 @@
 //! What a thread survives: work that goes wrong in any way.
 
+mod scripted;
+
 use std::time::Instant;
 
 use super::*;
 use crate::domain::{Execution, Run, ScenarioSource};
 use crate::store::runs::New;
 use crate::store::{Told, Writing, events};
+use crate::worker::protocol::Assignment;
+use workers::Lease;
+
+/// For work that needs none.
+struct NoWorkers;
+
+impl Workers for NoWorkers {
+    fn start(&self, _: &Assignment) -> Result<Box<dyn Lease>, StoreError> {
+        Err(StoreError::Broken("there are no workers".to_owned()))
+    }
+}
 
 /// An engine without threads, in a folder of its own.
 fn engine(folder: &std::path::Path) -> Engine {
+    engine_with(folder, Limits { concurrent_runs_max: 1, ..Limits::default() }, Box::new(NoWorkers))
+}
+
+fn engine_with(folder: &std::path::Path, limits: Limits, workers: Box<dyn Workers>) -> Engine {
     let hub = Arc::new(Hub::default());
-    let limits = Arc::new(Limits { concurrent_runs_max: 1, ..Limits::default() });
     let meters = Arc::<Meters>::default();
     let told = Told { hub: hub.clone(), meters: meters.clone() };
     let store = Arc::new(Store::open(folder, false, told).expect("the folder can be used"));
-    Engine::without_threads(store, hub, limits, meters, "test".to_owned()).expect("it can be started")
+    Engine::without_threads(store, hub, Arc::new(limits), meters, "test".to_owned(), workers)
+        .expect("it can be started")
 }
 
 /// A run of nothing: what is done with it does not look at its scenario.
 fn new(id: &str, execution: Execution) -> New {
     let run = Run { id: id.to_owned(), execution, ..Run::default() };
-    New { run, scenario: ScenarioSource::default(), document_hash: "".into(), threads: 1, memory_bytes: 1 }
+    New {
+        run,
+        scenario: ScenarioSource::default(),
+        document_hash: runs::document_hash(""),
+        threads: 1,
+        memory_bytes: 1,
+    }
 }
 
 fn accept(engine: &Engine, id: &str) {
@@ -57,7 +80,7 @@ fn a_panic_fails_its_run_and_nothing_else() {
     accept(&engine, "good");
     let work = |_: &Shared, task: &Task, _: &Control| {
         assert_ne!(task.run, "bad", "this one is bad");
-        Outcome::Succeeded(Found { files: vec![File::new("report.json", "{}")], ..Found::default() })
+        Outcome::Succeeded(Found::default())
     };
     engine.spawn(work).expect("a thread can be started");
     until(|| state(&engine, "good").0.has_ended());
@@ -103,27 +126,7 @@ fn what_is_suspended_waits_for_the_next_start() {
 }
 
 #[test]
-fn results_that_are_too_large_are_not_kept() {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let engine = engine(folder.path());
-    let new = new("large", Execution { artifact_bytes_max: 10, ..Execution::default() });
-    let insert = move |writing: &mut Writing<'_>| runs::insert(writing, &new);
-    let stored = engine.shared.store.write_blocking(insert).expect("it can be written");
-    engine.shared.queue.put([Task::simulate(&stored)]);
-    let work = |_: &Shared, _: &Task, _: &Control| {
-        Outcome::Succeeded(Found { files: vec![File::new("report.json", vec![b' '; 11])], ..Found::default() })
-    };
-    engine.spawn(work).expect("a thread can be started");
-    until(|| state(&engine, "large").0.has_ended());
-    let error = state(&engine, "large").1.expect("it has failed");
-    assert_eq!(error.reason, FailureReason::ArtifactBytes);
-    assert!(!files::artifacts(folder.path(), stored.number).exists());
-    engine.stop();
-    engine.shared.store.close();
-}
-
-#[test]
-fn a_want_of_descriptors_is_waited_for_and_other_failures_are_not() {
+fn a_want_of_descriptors_or_room_is_waited_for_and_other_failures_are_not() {
     let queue = Queue::new(&Limits::default());
     let broken = || Err::<(), _>(StoreError::Broken("cannot open".to_owned()));
     let calls = std::cell::Cell::new(0);
@@ -139,7 +142,12 @@ fn a_want_of_descriptors_is_waited_for_and_other_failures_are_not() {
     assert_eq!(calls.replace(0), 2);
     assert_eq!(patiently(&queue, || true, || if count() < 1 { broken() } else { Ok(()) }), Ok(()));
     let full = || Err::<(), _>(StoreError::Full);
-    assert_eq!(patiently(&queue, || true, full), full(), "that does not pass");
+    assert_eq!(
+        patiently(&queue, || false, || if count() < 1 { full() } else { Ok(()) }),
+        Ok(()),
+        "somebody makes room"
+    );
     queue.stop();
     assert_eq!(patiently(&queue, || true, broken), Err(StoreError::Closed), "the next start tries again");
+    assert_eq!(patiently(&queue, || false, full), Err(StoreError::Closed));
 }

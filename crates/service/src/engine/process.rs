@@ -1,0 +1,193 @@
+//! Workers as processes of this machine.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::workers::{Lease, Workers};
+use crate::domain::{FailureReason, RunFailure};
+use crate::store::StoreError;
+use crate::worker::bytes_in_proc;
+use crate::worker::protocol::{Assignment, Channel, Message, Order};
+
+/// The program that carries out runs, and the arguments that make it a worker.
+#[derive(Clone, Debug)]
+pub struct WorkerCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+impl WorkerCommand {
+    /// The program that runs now, with these arguments.
+    #[must_use]
+    pub fn this_program(arguments: &[&str]) -> Self {
+        // What is run there is the same as now, even if the file has been replaced meanwhile.
+        let running = PathBuf::from("/proc/self/exe");
+        let program =
+            if running.exists() { running } else { std::env::current_exe().unwrap_or_else(|_| "tailback".into()) };
+        Self { program, arguments: arguments.iter().map(OsString::from).collect() }
+    }
+}
+
+/// Processes that are started for one attempt of one run each.
+pub(crate) struct Processes {
+    command: WorkerCommand,
+}
+
+impl Processes {
+    /// Makes sure that workers can be started.
+    pub(crate) fn new(command: WorkerCommand) -> Result<Self, StoreError> {
+        let processes = Self { command };
+        let (mut child, channel) = processes.spawn()?;
+        // A worker that is not given anything ends.
+        drop(channel);
+        let ended = child.wait_with_said();
+        if ended.0.success() {
+            return Ok(processes);
+        }
+        let program = processes.command.program.display();
+        Err(StoreError::Broken(format!("{program} is no worker: {}", describe(ended.0, &ended.1))))
+    }
+
+    fn spawn(&self) -> Result<(Spawned, Channel), StoreError> {
+        let WorkerCommand { program, arguments } = &self.command;
+        let start = || -> io::Result<(Spawned, Channel)> {
+            let (ours, theirs) = UnixStream::pair()?;
+            let mut command = Command::new(program);
+            command.args(arguments).stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped());
+            // Whoever interrupts the server at a terminal lets it end its workers in its own way.
+            command.process_group(0);
+            let mut child = command.spawn()?;
+            let said = child
+                .stderr
+                .take()
+                .map(|said| std::thread::Builder::new().name("worker-says".to_owned()).spawn(move || pass_on(said)));
+            let mut spawned = Spawned { child, said: None };
+            spawned.said = said.transpose()?;
+            Ok((spawned, Channel::new(ours)))
+        };
+        start().map_err(|error| StoreError::Broken(format!("cannot start a worker, {}: {error}", program.display())))
+    }
+}
+
+impl Workers for Processes {
+    fn start(&self, assignment: &Assignment) -> Result<Box<dyn Lease>, StoreError> {
+        let (spawned, mut channel) = self.spawn()?;
+        // A worker that is dead already cannot be told anything: that it is lost is found when it says nothing.
+        if let Err(error) = channel.send(assignment) {
+            tracing::warn!(%error, "a worker does not take its assignment");
+        }
+        Ok(Box::new(ProcessLease { spawned, channel, memory_bytes_max: assignment.memory_bytes_max }))
+    }
+}
+
+/// A process, killed when this is dropped.
+struct Spawned {
+    child: Child,
+    /// What passes on what it says on standard error, and keeps the last of it.
+    said: Option<JoinHandle<Vec<String>>>,
+}
+
+impl Spawned {
+    /// Waits for its end; how it ended, and the last lines that it has said.
+    fn wait_with_said(&mut self) -> (ExitStatus, Vec<String>) {
+        let status = self.child.wait().unwrap_or_default();
+        let said = self.said.take().and_then(|said| said.join().ok()).unwrap_or_default();
+        (status, said)
+    }
+}
+
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        self.wait_with_said();
+    }
+}
+
+/// Lines that are kept of what a worker says, and bytes of a line.
+const LINES_KEPT: usize = 8;
+const LINE_BYTES_MAX: u64 = 16 << 10;
+
+/// Passes on what a worker says as it is, for it writes the log as the server does; gives the last lines of it.
+fn pass_on(said: ChildStderr) -> Vec<String> {
+    let mut lines = VecDeque::new();
+    let mut said = BufReader::new(said);
+    let mut line = Vec::new();
+    while said.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
+        // Nobody may be there to read it.
+        let _ = io::stderr().write_all(&line);
+        lines.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
+        if lines.len() > LINES_KEPT {
+            lines.pop_front();
+        }
+        line.clear();
+    }
+    lines.into()
+}
+
+struct ProcessLease {
+    spawned: Spawned,
+    channel: Channel,
+    memory_bytes_max: u64,
+}
+
+impl Lease for ProcessLease {
+    fn next(&mut self, patience: Duration) -> Result<Option<Message>, RunFailure> {
+        if self.memory_bytes().is_some_and(|bytes| bytes > self.memory_bytes_max) {
+            return Err(too_much(self.memory_bytes_max));
+        }
+        self.channel.receive(Some(patience)).map_err(|error| {
+            if error.kind() != io::ErrorKind::UnexpectedEof {
+                tracing::error!(%error, "what a worker says cannot be understood");
+                let _ = self.spawned.child.kill();
+            }
+            let (status, said) = self.spawned.wait_with_said();
+            lost(status, &said, self.memory_bytes_max)
+        })
+    }
+
+    fn suspend(&mut self) {
+        if let Err(error) = self.channel.send(&Order::Suspend) {
+            tracing::warn!(%error, "a worker cannot be told to write a checkpoint");
+        }
+    }
+
+    fn memory_bytes(&self) -> Option<u64> {
+        bytes_in_proc(format!("/proc/{}/status", self.spawned.child.id()), "VmRSS")
+    }
+}
+
+fn too_much(allowed: u64) -> RunFailure {
+    let allowed = allowed.div_ceil(1 << 20);
+    let message = format!("the run took more than the {allowed} MiB of memory that it may have");
+    RunFailure::new(FailureReason::Memory, message)
+}
+
+/// Why a worker has ended that did not say so.
+fn lost(status: ExitStatus, said: &[String], memory_bytes_max: u64) -> RunFailure {
+    // As a program of this language ends that is refused memory.
+    if said.iter().any(|line| line.starts_with("memory allocation of ")) {
+        return too_much(memory_bytes_max);
+    }
+    let message = format!("the process that simulated it {}", describe(status, &[]));
+    RunFailure { details: said.to_vec(), ..RunFailure::new(FailureReason::WorkerLost, message) }
+}
+
+fn describe(status: ExitStatus, said: &[String]) -> String {
+    let last = said.last().map_or_else(String::new, |last| format!(": {last}"));
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("was ended by signal {signal}{last}"),
+        (_, Some(code)) => format!("ended with code {code}{last}"),
+        _ => format!("ended{last}"),
+    }
+}

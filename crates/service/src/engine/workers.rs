@@ -1,0 +1,38 @@
+//! The seam between the queue and whatever carries out runs.
+//!
+//! A run is given to a worker by an [`Assignment`]; from then on the server holds a [`Lease`] of it. The worker says how it
+//! goes, writes checkpoints, and says how it has ended; or it is lost, which its lease tells, and the run is tried again
+//! from its last checkpoint by another worker. Dropping a lease revokes it: the worker ends at once.
+//!
+//! Workers share the server's folder, and need nothing else of it. So they may be [processes](super::process) of this
+//! machine, as they are today, or jobs of a site's scheduler on another.
+
+use std::time::Duration;
+
+use crate::domain::RunFailure;
+use crate::store::StoreError;
+use crate::worker::protocol::{Assignment, Message};
+
+/// What carries out runs.
+pub(crate) trait Workers: Send + Sync {
+    /// Gives a run to a worker.
+    ///
+    /// # Errors
+    /// When there is none to be had now. That is not the fault of the run: it waits, and is tried again.
+    fn start(&self, assignment: &Assignment) -> Result<Box<dyn Lease>, StoreError>;
+}
+
+/// A worker that has a run, until this is dropped.
+pub(crate) trait Lease {
+    /// What the worker says next; none if it says nothing for so long.
+    ///
+    /// # Errors
+    /// When the worker is lost, or takes more than it may.
+    fn next(&mut self, patience: Duration) -> Result<Option<Message>, RunFailure>;
+
+    /// Lets the worker write a checkpoint and end. It may have ended already, or be lost: then `next` says so.
+    fn suspend(&mut self);
+
+    /// The bytes of memory that the worker has in use, where that is known.
+    fn memory_bytes(&self) -> Option<u64>;
+}

@@ -1,0 +1,35 @@
+//! Memory: what this process may take, and what processes have taken.
+
+use std::path::Path;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+/// What a process takes whatever it simulates: the program, its stacks, and what its allocator keeps for later.
+const BASE_BYTES: u64 = 64 << 20;
+/// The same for each thread.
+const THREAD_BYTES: u64 = 8 << 20;
+
+/// Lets this process take no more than so much data: what it asks for beyond is refused, and it aborts.
+///
+/// The server watches what is really in use, and more strictly, but only now and again. What is limited here is the memory
+/// that can be written to: an allocator reserves much more of the address space than it ever uses.
+pub(super) fn limit(bytes: u64, threads: u32) {
+    let bytes = bytes.saturating_add(BASE_BYTES).saturating_add(THREAD_BYTES * u64::from(threads));
+    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    if let Err(error) = setrlimit(Resource::Data, limit) {
+        tracing::warn!(%error, "the memory of a worker cannot be limited: only the server watches it");
+    }
+}
+
+/// A number of bytes that the system tells of a process in lines such as `VmHWM: 1024 kB`, where it does.
+#[must_use]
+pub fn bytes_in_proc(path: impl AsRef<Path>, key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kibibytes| kibibytes << 10)
+}
+
+/// The most memory that this process has had in use.
+pub(super) fn peak_bytes() -> Option<u64> {
+    bytes_in_proc("/proc/self/status", "VmHWM")
+}

@@ -1,0 +1,262 @@
+//! One run, from its last checkpoint or from the start, to its end.
+//!
+//! The simulator asks after each window whether it should stop. What there is to do then is done between two windows: a
+//! sample, a checkpoint, or ending early. None of it changes what is found.
+
+use std::cell::Cell;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tailback_report::Report;
+use tailback_scenario::Scenario;
+use tailback_sim::{Ending as Stage, Failure, Findings, Run, Timing};
+
+use super::protocol::{Assignment, Channel, Ending, Message, Results};
+use super::sampling::Sampler;
+use super::{memory, processor};
+use crate::domain::{FailureReason, RunFailure, Summary};
+use crate::store::StoreError;
+use crate::store::artifacts::{self, File, NotWritten};
+use crate::store::checkpoint::Checkpoint;
+
+/// A sample or a checkpoint that took long is followed by this many times as long without one.
+const SAMPLE_REST: u32 = 50;
+const CHECKPOINT_REST: u32 = 20;
+/// How long to wait for room on the disk before it is tried again.
+const FULL_REST: Duration = Duration::from_millis(500);
+
+/// Carries out a run, and says how it goes.
+///
+/// # Errors
+/// When the server is not there any more.
+pub(super) fn carry_out(assignment: &Assignment, channel: &mut Channel, suspended: &AtomicBool) -> io::Result<Ending> {
+    let scenario = match assignment.scenario.read().resolve() {
+        Ok(scenario) => scenario,
+        Err(mistakes) => return Ok(Ending::Failed(RunFailure::new(FailureReason::Scenario, mistakes.to_string()))),
+    };
+    let Assignment { data, number, version, .. } = assignment;
+    let checkpoint = match Checkpoint::read(data, *number, version, &scenario.digest) {
+        Ok(checkpoint) => checkpoint,
+        Err(error) => return Ok(Ending::Failed(RunFailure::from(&error))),
+    };
+    let mut run = match start(&scenario, assignment.threads as usize, checkpoint.as_ref()) {
+        Ok(run) => run,
+        Err(failure) => return Ok(Ending::Failed(failure.into())),
+    };
+    let spent =
+        checkpoint.map_or((Duration::ZERO, Duration::ZERO), |checkpoint| (checkpoint.wall, checkpoint.processor));
+    channel.send(&Message::Began { cycle: run.progress().cycle, wall: spent.0 })?;
+    let pace = Pace::new(assignment, &run, spent);
+    Simulation { assignment, suspended, scenario: &scenario, pace }.finish(&mut run, channel)
+}
+
+impl From<Failure> for RunFailure {
+    fn from(failure: Failure) -> Self {
+        let message = failure.to_string();
+        let (reason, details) = match failure {
+            Failure::Deadlock { circle, .. } => (FailureReason::Deadlock, circle),
+            Failure::Inconsistent { .. } | Failure::Snapshot(_) => (FailureReason::Inconsistent, Vec::new()),
+            Failure::Threads { .. } => (FailureReason::Threads, Vec::new()),
+        };
+        Self { reason, message, details }
+    }
+}
+
+/// The run as it was when the checkpoint was written; a new one if the checkpoint cannot be read.
+fn start<'s>(scenario: &'s Scenario, threads: usize, checkpoint: Option<&Checkpoint>) -> Result<Run<'s>, Failure> {
+    let mut run = Run::new(scenario, threads)?;
+    let Some(checkpoint) = checkpoint else { return Ok(run) };
+    match run.load(&checkpoint.state) {
+        Ok(()) => Ok(run),
+        Err(error) => {
+            tracing::warn!(%error, "a checkpoint cannot be read; the run starts again");
+            Run::new(scenario, threads)
+        }
+    }
+}
+
+/// Why a simulation pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    Suspended,
+    Sample,
+    Checkpoint,
+}
+
+/// When a simulation pauses next.
+struct Pace {
+    started: Instant,
+    wall_before: Duration,
+    /// To be added to what the threads of the run have spent since each of them began, and what is to be taken from it.
+    processor_before: (Duration, Duration),
+    sample_every: Duration,
+    checkpoint_every: Duration,
+    sample_at: Cell<Instant>,
+    checkpoint_at: Cell<Instant>,
+}
+
+impl Pace {
+    /// Of a run that goes on, and had taken this much wall and processor time before.
+    fn new(assignment: &Assignment, run: &Run<'_>, (wall_before, processor): (Duration, Duration)) -> Self {
+        let now = Instant::now();
+        let sample_every = Duration::from_millis(assignment.sample_interval_ms);
+        let checkpoint_every = Duration::from_millis(assignment.checkpoint_interval_ms);
+        Self {
+            started: now,
+            wall_before,
+            processor_before: (processor, processor::spent(run)),
+            sample_every,
+            checkpoint_every,
+            sample_at: Cell::new(now + sample_every),
+            checkpoint_at: Cell::new(now + checkpoint_every),
+        }
+    }
+
+    fn wall(&self) -> Duration {
+        self.wall_before + self.started.elapsed()
+    }
+
+    /// Of all threads of the run.
+    fn processor(&self, run: &Run<'_>) -> Duration {
+        let (before, elsewhere) = self.processor_before;
+        before + processor::spent(run).saturating_sub(elsewhere)
+    }
+
+    /// What says whether it is time to pause, for any thread to ask.
+    fn alarm<'r>(&self, suspended: &'r AtomicBool) -> impl Fn() -> Option<Pause> + Send + use<'r> {
+        let (checkpoint_at, sample_at) = (self.checkpoint_at.get(), self.sample_at.get());
+        move || {
+            let now = Instant::now();
+            if suspended.load(Ordering::Relaxed) {
+                Some(Pause::Suspended)
+            } else if now >= checkpoint_at {
+                Some(Pause::Checkpoint)
+            } else {
+                (now >= sample_at).then_some(Pause::Sample)
+            }
+        }
+    }
+
+    /// Does something now and again: at most every so often, and not if it would take up much of the time.
+    fn now_and_again<T>(next: &Cell<Instant>, every: Duration, rest: u32, action: impl FnOnce() -> T) -> T {
+        let began = Instant::now();
+        let done = action();
+        let now = Instant::now();
+        next.set(now + every.max((now - began) * rest));
+        done
+    }
+}
+
+struct Simulation<'r> {
+    assignment: &'r Assignment,
+    suspended: &'r AtomicBool,
+    scenario: &'r Scenario,
+    pace: Pace,
+}
+
+impl Simulation<'_> {
+    fn finish(&self, run: &mut Run<'_>, channel: &mut Channel) -> io::Result<Ending> {
+        let mut sampler = Sampler::new(self.scenario, run);
+        loop {
+            let (mut pause, alarm) = (None, self.pace.alarm(self.suspended));
+            let stage = run.finish(|_| {
+                pause = alarm();
+                if pause.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            match stage {
+                Ok(Stage::Reached) => break,
+                Ok(Stage::Stopped) => {}
+                Err(failure) => return Ok(Ending::Failed(failure.into())),
+            }
+            let Pace { checkpoint_at, checkpoint_every, sample_at, sample_every, .. } = &self.pace;
+            match pause {
+                Some(Pause::Suspended) => {
+                    self.write_checkpoint(run, channel)?;
+                    return Ok(Ending::Suspended);
+                }
+                Some(Pause::Checkpoint) => {
+                    let write = || self.write_checkpoint(run, channel);
+                    Pace::now_and_again(checkpoint_at, *checkpoint_every, CHECKPOINT_REST, write)?;
+                }
+                Some(Pause::Sample) => {
+                    let put = || channel.send(&Message::Sample(sampler.sample(run)));
+                    Pace::now_and_again(sample_at, *sample_every, SAMPLE_REST, put)?;
+                }
+                None => {}
+            }
+        }
+        match run.findings() {
+            Ok(findings) => self.leave(run, &findings, channel),
+            Err(failure) => Ok(Ending::Failed(failure.into())),
+        }
+    }
+
+    /// A run without a checkpoint starts again if it must: not being able to write one does not end it.
+    fn write_checkpoint(&self, run: &Run<'_>, channel: &mut Channel) -> io::Result<()> {
+        let began = Instant::now();
+        let Assignment { data, number, attempt, version, .. } = self.assignment;
+        let written = run.save().map_err(|error| error.to_string()).and_then(|state| {
+            let (wall, processor) = (self.pace.wall(), self.pace.processor(run));
+            let checkpoint = Checkpoint { cycle: run.progress().cycle, wall, processor, state };
+            let written = checkpoint.write(data, *number, attempt, version, &self.scenario.digest);
+            written.map(|()| checkpoint.state.len()).map_err(|error| error.to_string())
+        });
+        match written {
+            Ok(bytes) => channel.send(&Message::Checkpoint { bytes, took: began.elapsed() }),
+            Err(error) => {
+                tracing::error!(run = %self.assignment.run, error, "cannot write a checkpoint");
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes what was found. As long as the disk has no room for it, it waits.
+    fn leave(&self, run: &Run<'_>, findings: &Findings, channel: &mut Channel) -> io::Result<Ending> {
+        let Self { assignment, scenario, pace, .. } = self;
+        let timing = Timing {
+            wall_s: pace.wall().as_secs_f64(),
+            cpu_s: pace.processor(run).as_secs_f64(),
+            peak_rss_bytes: memory::peak_bytes(),
+        };
+        let report = findings.report(scenario, &assignment.version, &timing);
+        let files = match files(scenario, findings, &report) {
+            Ok(files) => files,
+            Err(error) => return Ok(Ending::Failed((&error).into())),
+        };
+        let artifacts = loop {
+            match artifacts::write(&assignment.attempt, &files, assignment.artifact_bytes_max) {
+                Ok(artifacts) => break artifacts,
+                Err(NotWritten::Store(StoreError::Full)) if self.suspended.load(Ordering::Relaxed) => {
+                    self.write_checkpoint(run, channel)?;
+                    return Ok(Ending::Suspended);
+                }
+                Err(NotWritten::Store(StoreError::Full)) => {
+                    tracing::warn!(run = assignment.run, "the disk has no room for what was found: it is tried again");
+                    std::thread::sleep(FULL_REST);
+                }
+                Err(error) => return Ok(Ending::Failed((&error).into())),
+            }
+        };
+        Ok(Ending::Succeeded(Results {
+            artifacts,
+            summary: Summary::of(&report),
+            result_digest: report.result_digest.clone(),
+            packet_hops: report.performance.packet_hops,
+        }))
+    }
+}
+
+/// What a run leaves behind that has succeeded.
+fn files(scenario: &Scenario, findings: &Findings, report: &Report) -> Result<Vec<File>, StoreError> {
+    let mut files = vec![
+        File::new("report.json", report.to_json()),
+        File::new("report.txt", report.summary_text()),
+        File::new("scenario.toml", scenario.text.clone()),
+    ];
+    if let Some(series) = findings.series(scenario) {
+        files.extend(File::table(&series, "series.csv", "series.parquet")?);
+    }
+    Ok(files)
+}
