@@ -48,6 +48,12 @@ impl Histogram {
         Self::default()
     }
 
+    /// The bytes that one takes whose largest value is `max`.
+    #[must_use]
+    pub fn bytes_up_to(max: u64) -> u64 {
+        ((bucket_of(max) / OCTAVE + 1) * OCTAVE * size_of::<u64>()) as u64
+    }
+
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Histogram, Intervals, Timeline};
+use crate::{Histogram, Intervals, Point, Timeline};
 
 /// The ticks that are measured: from one to before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +63,28 @@ impl RecordPlan {
         Self { flows, window, batches, series: None, series_by_creation: false, counters: Vec::new() }
     }
 }
+
+impl RecordPlan {
+    /// The bytes that a record of this plan takes once something has happened in all intervals, in a run of so many ticks.
+    #[must_use]
+    pub fn record_bytes(&self, ticks: u64) -> u64 {
+        let points = |intervals: &Intervals| u64::from(intervals.count_max()) * size_of::<Point>() as u64;
+        let timelines = points(&self.batches) + self.series.as_ref().map_or(0, points);
+        // Of the latencies of messages and packets, and of hops.
+        let histograms = 2 * Histogram::bytes_up_to(ticks) + Histogram::bytes_up_to(u64::from(u8::MAX));
+        (self.flows as u64).saturating_mul(histograms + timelines)
+    }
+
+    /// The bytes that the time series takes as a table and as the files that are made of it.
+    #[must_use]
+    pub fn series_bytes(&self) -> u64 {
+        let rows = self.series.map_or(0, |intervals| u64::from(intervals.count_max()));
+        (self.flows as u64).saturating_mul(rows).saturating_mul(SERIES_ROW_BYTES)
+    }
+}
+
+/// A row of a time series: its cells, and what becomes of them in files.
+const SERIES_ROW_BYTES: u64 = 700;
 
 /// What sources had to send during the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,7 +194,7 @@ impl FlowRecord {
 
     /// Notes the same on all timelines, perhaps at another tick on that of the user.
     #[inline]
-    fn note(&mut self, tick: u64, series_tick: u64, note: impl Fn(&mut crate::Point)) {
+    fn note(&mut self, tick: u64, series_tick: u64, note: impl Fn(&mut Point)) {
         if let Some(point) = self.batches.at(tick) {
             note(point);
         }

@@ -128,9 +128,12 @@ pub(crate) fn admit(
     Ok(Accepted { run, children, fingerprint, notes })
 }
 
-/// Memory that a run may take which does not say how much: plans are estimates.
-fn generous(plan: &Plan) -> u64 {
-    plan.memory_bytes + plan.memory_bytes / 2 + WORKER_BYTES
+/// Memory that a run may take which does not say how much: half more than its plan says, which is an estimate; and what
+/// its sources may have waiting, as far as that leaves each of the runs that are simulated at once an equal share.
+fn generous(plan: &Plan, limits: &Limits) -> u64 {
+    let planned = plan.memory_bytes + plan.memory_bytes / 2 + WORKER_BYTES;
+    let share = limits.memory_bytes_max / u64::from(limits.concurrent_runs_max.max(1));
+    planned.max(share.min(planned.saturating_add(plan.backlog.bytes_max)))
 }
 
 /// What the runs of a request have in common.
@@ -155,7 +158,7 @@ impl Base<'_> {
             .memory_bytes
             .map_or(self.limits.memory_bytes_max, |allowed| allowed.min(self.limits.memory_bytes_max));
         Limits::check(Limit::Memory, plan.memory_bytes, allowed)?;
-        let memory_bytes = scenario.execution.memory_bytes.unwrap_or_else(|| generous(&plan)).min(allowed);
+        let memory_bytes = scenario.execution.memory_bytes.unwrap_or_else(|| generous(&plan, self.limits)).min(allowed);
         Limits::check(Limit::Threads, threads.into(), self.limits.threads_max.into())?;
         let cycles = scenario.measure.warmup + scenario.measure.cycles;
         let title = if scenario.title.is_empty() { &self.given.name } else { &scenario.title };

@@ -23,8 +23,8 @@ pub struct Limits {
     pub listed_nodes_max: u64,
     /// Pairs of groups of a dragonfly: routing keeps the links between each two.
     pub group_pairs_max: u64,
-    /// Bytes of memory of all runs together. A run may have what its plan says and half as much again, or what its scenario
-    /// asks for; one that takes more is ended.
+    /// Bytes of memory of all runs together. A run may have half more than its plan says, and what its sources have waiting
+    /// up to an equal share of these bytes; or what its scenario asks for. One that takes more is ended.
     pub memory_bytes_max: u64,
     /// Attempts that a run may have, if the process that simulates it is lost or takes too much memory.
     pub attempts_max: u32,

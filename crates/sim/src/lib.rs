@@ -24,7 +24,7 @@ mod trace;
 pub use curves::Curves;
 pub use explain::{Channels, Explanation, Links, PathLatency, RouterTimes, Wire, explain};
 pub use findings::{Findings, Timing, sending_nodes};
-pub use plan::Plan;
+pub use plan::{Backlog, Plan};
 pub use run::{Ending, Failure, Progress, Run};
 pub use state_format::STATE_FORMAT;
 pub use sweep::{SweepManifest, vary};

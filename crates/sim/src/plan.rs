@@ -7,6 +7,8 @@ use tailback_network::{NetworkPlan, Partition, Plain, Sorting};
 use tailback_scenario::{PartitionChoice, Scenario};
 use tailback_topology::{Peer, Port, Topology};
 
+use crate::recorder::record_plan;
+
 /// What running a scenario will take, found out without building it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -24,12 +26,21 @@ pub struct Plan {
     pub microarchitecture: &'static str,
     /// Whether routers are plain.
     pub plain_routers: bool,
-    /// Bytes that the run will take, about: less for light traffic, more for sources that cannot send what they have.
+    /// Bytes that the run will take, about, if the network takes what it is offered.
     pub memory_bytes: u64,
+    /// What sources take on top that cannot send what they have.
+    pub backlog: Backlog,
 }
 
-/// The record of a region: histograms and timelines of a flow.
-const RECORD_BYTES: u64 = 100 << 10;
+/// Messages that wait at their sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Bytes that they take at most: if the network takes none of them.
+    pub bytes_max: u64,
+    /// Whether a limit of queues bounds them, and not only the length of the run.
+    pub is_limited: bool,
+}
+
 /// A node: its state, its processes with their random streams, its events and those of its link.
 const NODE_BYTES: u64 = 700;
 /// A port of a plain router with its event and mail storage, and what a general one has on top for each channel.
@@ -63,6 +74,7 @@ impl Plan {
             microarchitecture: microarchitecture(&network),
             plain_routers,
             memory_bytes: memory(scenario, topology, network.partition.regions(), plain_routers),
+            backlog: Backlog::new(scenario),
         }
     }
 }
@@ -91,13 +103,39 @@ fn memory(scenario: &Scenario, topology: &dyn Topology, regions: u32, plain: boo
     let queues = if spec.router.virtual_output_queues { u64::from(topology.radix()) } else { 1 };
     let channels = spec.vcs() as u64 * queues;
     let per_port = PLAIN_PORT_BYTES + if plain { 0 } else { GENERAL_CHANNEL_BYTES * channels };
-    let records = u64::from(regions) * scenario.workload.flows.len() as u64 * RECORD_BYTES;
     let (packets, messages) = population(scenario, topology);
-    ports * per_port
+    let network = ports * per_port
         + u64::from(topology.nodes()) * NODE_BYTES
-        + records
         + packets * PACKET_BYTES
-        + messages * (MESSAGE_BYTES + if scenario.protocol.built.hooks().copies { COPY_BYTES } else { 0 })
+        + messages * message_bytes(scenario);
+    network.saturating_add(record_bytes(scenario, regions))
+}
+
+fn message_bytes(scenario: &Scenario) -> u64 {
+    MESSAGE_BYTES + if scenario.protocol.built.hooks().copies { COPY_BYTES } else { 0 }
+}
+
+/// What is written down about a run: by each region, by all of them together, and as a table at the end.
+fn record_bytes(scenario: &Scenario, regions: u32) -> u64 {
+    let plan = record_plan(scenario);
+    let record = plan.record_bytes(plan.window.until);
+    record.saturating_mul(u64::from(regions) + 1).saturating_add(plan.series_bytes())
+}
+
+impl Backlog {
+    fn new(scenario: &Scenario) -> Self {
+        let cycles = (scenario.measure.warmup + scenario.measure.cycles) as f64;
+        let (mut sources, mut messages) = (0, 0.0);
+        for traffic in &scenario.workload.flows {
+            let load = traffic.phases().iter().map(|phase| phase.load).fold(0.0, f64::max);
+            sources += u64::from(traffic.sources.len());
+            messages += load * f64::from(traffic.sources.len()) * cycles / traffic.size.mean();
+        }
+        let limit = scenario.network.nic.queue_limit;
+        let allowed = limit.map_or(u64::MAX, |limit| sources.saturating_mul(limit.into()));
+        let bytes_max = (messages as u64).min(allowed).saturating_mul(message_bytes(scenario));
+        Self { bytes_max, is_limited: limit.is_some() }
+    }
 }
 
 /// Packets that may be in the network, and messages that may wait at their sources, at once.

@@ -18,6 +18,9 @@ struct Checked<'a> {
     lookahead_cycles: Option<f64>,
     microarchitecture: &'static str,
     memory_bytes: u64,
+    /// Messages that wait at their sources, if the network takes none of them, and whether a limit of queues bounds that.
+    backlog_bytes_max: u64,
+    backlog_limited: bool,
     sweep_points: usize,
     deadlock_freedom: String,
     resolved: &'a str,
@@ -40,6 +43,8 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
         lookahead_cycles: plan.lookahead_ticks.map(|ticks| ticks as f64 / per_cycle),
         microarchitecture: plan.microarchitecture,
         memory_bytes: plan.memory_bytes,
+        backlog_bytes_max: plan.backlog.bytes_max,
+        backlog_limited: plan.backlog.is_limited,
         sweep_points: sweep.run_count().unwrap_or(usize::MAX),
         deadlock_freedom: scenario.proof.describe(graph.as_ref()),
         resolved: &scenario.text,
@@ -62,6 +67,12 @@ fn print_text(checked: &Checked<'_>) {
     }
     say_line!("# routers     {} microarchitecture", checked.microarchitecture);
     say_line!("# memory      about {} MiB", mebibytes(checked.memory_bytes));
+    let backlog = mebibytes(checked.backlog_bytes_max);
+    if checked.backlog_limited {
+        say_line!("# backlog     at most {backlog} MiB more for messages that wait at their sources (nic.queue_limit)");
+    } else {
+        say_line!("# backlog     no bound but the run's length: {backlog} MiB more if the network took no message");
+    }
     say_line!("# deadlock    free: {}", checked.deadlock_freedom);
     if checked.sweep_points > 1 {
         say_line!("# sweep       {} runs", checked.sweep_points);

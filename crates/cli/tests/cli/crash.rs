@@ -1,4 +1,5 @@
-//! Killing a server at any moment loses nothing: what it has accepted is carried out, and finds what it would have found.
+//! Killing a server, its workers or both at any moment loses nothing: what it has accepted is carried out, and finds what it
+//! would have found. `TAILBACK_KILLS=200` kills more often than `cargo test` does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -6,8 +7,34 @@ use std::time::Duration;
 use crate::program::{Program, SMALL};
 use crate::served::Server;
 
-/// How often it is killed.
-const KILLS: u64 = 50;
+/// How often something is killed.
+fn kills() -> u64 {
+    std::env::var("TAILBACK_KILLS").map_or(50, |kills| kills.parse().expect("TAILBACK_KILLS is a number"))
+}
+
+/// What is killed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Victim {
+    Server,
+    Workers,
+    Both,
+}
+
+impl Victim {
+    fn of(kill: u64) -> Self {
+        [Self::Server, Self::Workers, Self::Both, Self::Server][kill as usize % 4]
+    }
+
+    fn kill(self, server: &Server) {
+        if self != Self::Server {
+            server.workers().into_iter().for_each(Server::kill_process);
+        }
+        if self != Self::Workers {
+            server.kill();
+        }
+    }
+}
+
 /// Seeds of the runs: so that each has a result of its own.
 const SEEDS: u64 = 3;
 
@@ -25,16 +52,17 @@ fn undisturbed(program: &Program, seed: u64) -> String {
 }
 
 #[test]
-fn killed_at_fifty_moments() {
+fn killed_at_any_moment() {
     let program = Program::new();
     program.write("run.toml", SMALL.replace("cycles = 400", "cycles = 100000"));
-    program.write("limits.toml", "checkpoint_interval_ms = 20\nsample_interval_ms = 10\n");
+    // As many attempts as there are workers to lose.
+    program.write("limits.toml", "checkpoint_interval_ms = 20\nsample_interval_ms = 10\nattempts_max = 10000\n");
     let expected: Vec<String> = (0..SEEDS).map(|seed| undisturbed(&program, seed)).collect();
     let mut accepted = BTreeMap::new();
-    for kill in 0..KILLS {
+    for kill in 0..kills() {
         let server = Server::start(&program, &["--limits", "limits.toml"]);
         let id = format!("run-{kill}");
-        let seed = scattered(kill) % SEEDS;
+        let (seed, victim) = (scattered(kill) % SEEDS, Victim::of(kill));
         let said = std::thread::scope(|scope| {
             let submitting = scope.spawn(|| {
                 let threads = if kill % 4 == 0 { "2" } else { "0" };
@@ -46,9 +74,12 @@ fn killed_at_fifty_moments() {
             // The moment itself is what matters here, whatever happens in it.
             std::thread::park_timeout(Duration::from_micros(scattered(kill + 1000) % 150_000));
             let said = if kill % 3 == 0 { None } else { Some(submitting.join().expect("it ends")) };
-            server.kill();
+            victim.kill(&server);
             said
         });
+        if victim == Victim::Workers {
+            server.stop();
+        }
         // Whether it was accepted is not known to one whose answer got lost: then it may be there or not.
         if said.is_some_and(|said| said.code == Some(0)) {
             accepted.insert(id, (kill % 10 != 9).then_some(seed));

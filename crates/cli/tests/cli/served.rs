@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::program::{Program, Said};
@@ -60,6 +61,13 @@ impl Server {
     pub fn stop(mut self) {
         self.signal("TERM");
         assert!(self.child.wait().expect("it ends").success());
+    }
+
+    /// Removes a file as the server sees it, which may have disks of its own.
+    pub fn remove_file(&self, path: &Path) {
+        let seen = path.strip_prefix("/").expect("the path is whole");
+        let path = Path::new("/proc").join(self.child.id().to_string()).join("root").join(seen);
+        std::fs::remove_file(path).expect("it is there");
     }
 
     /// Bytes of memory that it occupies.

@@ -21,8 +21,10 @@ fn growing() -> String {
     endless().replace("load = 0.3", "load = 1.0\nsize = 1\npattern = \"adversarial\"")
 }
 
+/// Of the memory a run may have 80 MiB, if its plan says no more.
 fn server(program: &Program) -> Server {
-    program.write("limits.toml", "checkpoint_interval_ms = 20\nsample_interval_ms = 10\n");
+    let limits = "checkpoint_interval_ms = 20\nsample_interval_ms = 10\nconcurrent_runs_max = 2\n";
+    program.write("limits.toml", format!("{limits}memory_bytes_max = {}\n", 160 << 20));
     Server::start(program, &["--limits", "limits.toml"])
 }
 
@@ -122,7 +124,10 @@ fn a_run_that_takes_more_memory_than_it_may_fails_alone() {
     let end = events.last().expect("there are some");
     assert_eq!(end["state"], "failed");
     let why = end["error"].as_str().expect("it says why");
-    assert!(why.starts_with("the run took more than the ") && why.ends_with("; it was tried 3 times"), "{why}");
+    assert!(
+        why.starts_with("the run took more than the 80 MiB of memory") && why.ends_with("; it was tried 3 times"),
+        "{why}"
+    );
     assert!(server.memory_bytes() < 200 << 20, "the server itself takes none of it");
     server.good(&program, &["watch", "other", "--states"]);
     assert_eq!(listed(&program, &server, "other")["state"], "succeeded");

@@ -39,6 +39,8 @@ pub(crate) fn plan(scenario: &Scenario, plan: &Plan, runs: usize) -> v1::Plan {
         regions: plan.regions,
         lookahead_cycles: plan.lookahead_ticks.map(|ticks| ticks as f64 / ticks_per_cycle),
         memory_bytes: plan.memory_bytes,
+        backlog_bytes_max: plan.backlog.bytes_max,
+        backlog_limited: plan.backlog.is_limited,
         cycles: scenario.measure.warmup + scenario.measure.cycles,
         runs: runs as u32,
         deadlock_freedom: scenario.proof.describe(scenario.topology.built.graph().as_ref()),

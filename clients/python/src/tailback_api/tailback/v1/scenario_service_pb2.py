@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from tailback_api.tailback.v1 import run_pb2 as tailback_dot_v1_dot_run__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"tailback/v1/scenario_service.proto\x12\x0btailback.v1\x1a\x15tailback/v1/run.proto\"e\n\x17ValidateScenarioRequest\x12\'\n\x08scenario\x18\x01 \x01(\x0b\x32\x15.tailback.v1.Scenario\x12!\n\x05sweep\x18\x02 \x01(\x0b\x32\x12.tailback.v1.Sweep\"\xbc\x01\n\x18ValidateScenarioResponse\x12,\n\x0b\x64iagnostics\x18\x01 \x03(\x0b\x32\x17.tailback.v1.Diagnostic\x12\x10\n\x08resolved\x18\x02 \x01(\t\x12\x17\n\x0fscenario_digest\x18\x03 \x01(\t\x12\x1f\n\x04plan\x18\x04 \x01(\x0b\x32\x11.tailback.v1.Plan\x12&\n\x05notes\x18\x05 \x03(\x0b\x32\x17.tailback.v1.Diagnostic\"\x86\x01\n\nDiagnostic\x12\x0f\n\x07message\x18\x01 \x01(\t\x12\x0c\n\x04help\x18\x02 \x01(\t\x12\x0f\n\x07\x64\x65tails\x18\x03 \x03(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\x0c\n\x04line\x18\x05 \x01(\r\x12\x0e\n\x06\x63olumn\x18\x06 \x01(\r\x12\r\n\x05start\x18\x07 \x01(\r\x12\x0b\n\x03\x65nd\x18\x08 \x01(\r\"\xc8\x01\n\x04Plan\x12\r\n\x05nodes\x18\x01 \x01(\r\x12\x0f\n\x07routers\x18\x02 \x01(\r\x12\r\n\x05links\x18\x03 \x01(\x04\x12\x0f\n\x07regions\x18\x04 \x01(\r\x12\x1d\n\x10lookahead_cycles\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x0cmemory_bytes\x18\x06 \x01(\x04\x12\x0e\n\x06\x63ycles\x18\x07 \x01(\x04\x12\x0c\n\x04runs\x18\x08 \x01(\r\x12\x18\n\x10\x64\x65\x61\x64lock_freedom\x18\t \x01(\tB\x13\n\x11_lookahead_cycles\"!\n\x11ListModelsRequest\x12\x0c\n\x04kind\x18\x01 \x01(\t\"?\n\x12ListModelsResponse\x12)\n\x06models\x18\x01 \x03(\x0b\x32\x19.tailback.v1.ModelSummary\";\n\x0cModelSummary\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\"-\n\x0fGetModelRequest\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"5\n\x10GetModelResponse\x12!\n\x05model\x18\x01 \x01(\x0b\x32\x12.tailback.v1.Model\"\x85\x01\n\x05Model\x12*\n\x07summary\x18\x01 \x01(\x0b\x32\x19.tailback.v1.ModelSummary\x12*\n\nparameters\x18\x02 \x03(\x0b\x32\x16.tailback.v1.Parameter\x12\x13\n\x0bjson_schema\x18\x03 \x01(\t\x12\x0f\n\x07\x65xample\x18\x04 \x01(\t\"Y\n\tParameter\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x01(\t\x12\x14\n\x07\x64\x65\x66\x61ult\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x0c\n\x04help\x18\x04 \x01(\tB\n\n\x08_default\"\x1a\n\x18GetScenarioSchemaRequest\"0\n\x19GetScenarioSchemaResponse\x12\x13\n\x0bjson_schema\x18\x01 \x01(\t2\xee\x02\n\x0fScenarioService\x12_\n\x10ValidateScenario\x12$.tailback.v1.ValidateScenarioRequest\x1a%.tailback.v1.ValidateScenarioResponse\x12M\n\nListModels\x12\x1e.tailback.v1.ListModelsRequest\x1a\x1f.tailback.v1.ListModelsResponse\x12G\n\x08GetModel\x12\x1c.tailback.v1.GetModelRequest\x1a\x1d.tailback.v1.GetModelResponse\x12\x62\n\x11GetScenarioSchema\x12%.tailback.v1.GetScenarioSchemaRequest\x1a&.tailback.v1.GetScenarioSchemaResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"tailback/v1/scenario_service.proto\x12\x0btailback.v1\x1a\x15tailback/v1/run.proto\"e\n\x17ValidateScenarioRequest\x12\'\n\x08scenario\x18\x01 \x01(\x0b\x32\x15.tailback.v1.Scenario\x12!\n\x05sweep\x18\x02 \x01(\x0b\x32\x12.tailback.v1.Sweep\"\xbc\x01\n\x18ValidateScenarioResponse\x12,\n\x0b\x64iagnostics\x18\x01 \x03(\x0b\x32\x17.tailback.v1.Diagnostic\x12\x10\n\x08resolved\x18\x02 \x01(\t\x12\x17\n\x0fscenario_digest\x18\x03 \x01(\t\x12\x1f\n\x04plan\x18\x04 \x01(\x0b\x32\x11.tailback.v1.Plan\x12&\n\x05notes\x18\x05 \x03(\x0b\x32\x17.tailback.v1.Diagnostic\"\x86\x01\n\nDiagnostic\x12\x0f\n\x07message\x18\x01 \x01(\t\x12\x0c\n\x04help\x18\x02 \x01(\t\x12\x0f\n\x07\x64\x65tails\x18\x03 \x03(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\x0c\n\x04line\x18\x05 \x01(\r\x12\x0e\n\x06\x63olumn\x18\x06 \x01(\r\x12\r\n\x05start\x18\x07 \x01(\r\x12\x0b\n\x03\x65nd\x18\x08 \x01(\r\"\xfc\x01\n\x04Plan\x12\r\n\x05nodes\x18\x01 \x01(\r\x12\x0f\n\x07routers\x18\x02 \x01(\r\x12\r\n\x05links\x18\x03 \x01(\x04\x12\x0f\n\x07regions\x18\x04 \x01(\r\x12\x1d\n\x10lookahead_cycles\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x0cmemory_bytes\x18\x06 \x01(\x04\x12\x0e\n\x06\x63ycles\x18\x07 \x01(\x04\x12\x0c\n\x04runs\x18\x08 \x01(\r\x12\x18\n\x10\x64\x65\x61\x64lock_freedom\x18\t \x01(\t\x12\x19\n\x11\x62\x61\x63klog_bytes_max\x18\n \x01(\x04\x12\x17\n\x0f\x62\x61\x63klog_limited\x18\x0b \x01(\x08\x42\x13\n\x11_lookahead_cycles\"!\n\x11ListModelsRequest\x12\x0c\n\x04kind\x18\x01 \x01(\t\"?\n\x12ListModelsResponse\x12)\n\x06models\x18\x01 \x03(\x0b\x32\x19.tailback.v1.ModelSummary\";\n\x0cModelSummary\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\"-\n\x0fGetModelRequest\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"5\n\x10GetModelResponse\x12!\n\x05model\x18\x01 \x01(\x0b\x32\x12.tailback.v1.Model\"\x85\x01\n\x05Model\x12*\n\x07summary\x18\x01 \x01(\x0b\x32\x19.tailback.v1.ModelSummary\x12*\n\nparameters\x18\x02 \x03(\x0b\x32\x16.tailback.v1.Parameter\x12\x13\n\x0bjson_schema\x18\x03 \x01(\t\x12\x0f\n\x07\x65xample\x18\x04 \x01(\t\"Y\n\tParameter\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x01(\t\x12\x14\n\x07\x64\x65\x66\x61ult\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x0c\n\x04help\x18\x04 \x01(\tB\n\n\x08_default\"\x1a\n\x18GetScenarioSchemaRequest\"0\n\x19GetScenarioSchemaResponse\x12\x13\n\x0bjson_schema\x18\x01 \x01(\t2\xee\x02\n\x0fScenarioService\x12_\n\x10ValidateScenario\x12$.tailback.v1.ValidateScenarioRequest\x1a%.tailback.v1.ValidateScenarioResponse\x12M\n\nListModels\x12\x1e.tailback.v1.ListModelsRequest\x1a\x1f.tailback.v1.ListModelsResponse\x12G\n\x08GetModel\x12\x1c.tailback.v1.GetModelRequest\x1a\x1d.tailback.v1.GetModelResponse\x12\x62\n\x11GetScenarioSchema\x12%.tailback.v1.GetScenarioSchemaRequest\x1a&.tailback.v1.GetScenarioSchemaResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,25 +39,25 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DIAGNOSTIC']._serialized_start=369
   _globals['_DIAGNOSTIC']._serialized_end=503
   _globals['_PLAN']._serialized_start=506
-  _globals['_PLAN']._serialized_end=706
-  _globals['_LISTMODELSREQUEST']._serialized_start=708
-  _globals['_LISTMODELSREQUEST']._serialized_end=741
-  _globals['_LISTMODELSRESPONSE']._serialized_start=743
-  _globals['_LISTMODELSRESPONSE']._serialized_end=806
-  _globals['_MODELSUMMARY']._serialized_start=808
-  _globals['_MODELSUMMARY']._serialized_end=867
-  _globals['_GETMODELREQUEST']._serialized_start=869
-  _globals['_GETMODELREQUEST']._serialized_end=914
-  _globals['_GETMODELRESPONSE']._serialized_start=916
-  _globals['_GETMODELRESPONSE']._serialized_end=969
-  _globals['_MODEL']._serialized_start=972
-  _globals['_MODEL']._serialized_end=1105
-  _globals['_PARAMETER']._serialized_start=1107
-  _globals['_PARAMETER']._serialized_end=1196
-  _globals['_GETSCENARIOSCHEMAREQUEST']._serialized_start=1198
-  _globals['_GETSCENARIOSCHEMAREQUEST']._serialized_end=1224
-  _globals['_GETSCENARIOSCHEMARESPONSE']._serialized_start=1226
-  _globals['_GETSCENARIOSCHEMARESPONSE']._serialized_end=1274
-  _globals['_SCENARIOSERVICE']._serialized_start=1277
-  _globals['_SCENARIOSERVICE']._serialized_end=1643
+  _globals['_PLAN']._serialized_end=758
+  _globals['_LISTMODELSREQUEST']._serialized_start=760
+  _globals['_LISTMODELSREQUEST']._serialized_end=793
+  _globals['_LISTMODELSRESPONSE']._serialized_start=795
+  _globals['_LISTMODELSRESPONSE']._serialized_end=858
+  _globals['_MODELSUMMARY']._serialized_start=860
+  _globals['_MODELSUMMARY']._serialized_end=919
+  _globals['_GETMODELREQUEST']._serialized_start=921
+  _globals['_GETMODELREQUEST']._serialized_end=966
+  _globals['_GETMODELRESPONSE']._serialized_start=968
+  _globals['_GETMODELRESPONSE']._serialized_end=1021
+  _globals['_MODEL']._serialized_start=1024
+  _globals['_MODEL']._serialized_end=1157
+  _globals['_PARAMETER']._serialized_start=1159
+  _globals['_PARAMETER']._serialized_end=1248
+  _globals['_GETSCENARIOSCHEMAREQUEST']._serialized_start=1250
+  _globals['_GETSCENARIOSCHEMAREQUEST']._serialized_end=1276
+  _globals['_GETSCENARIOSCHEMARESPONSE']._serialized_start=1278
+  _globals['_GETSCENARIOSCHEMARESPONSE']._serialized_end=1326
+  _globals['_SCENARIOSERVICE']._serialized_start=1329
+  _globals['_SCENARIOSERVICE']._serialized_end=1695
 # @@protoc_insertion_point(module_scope)

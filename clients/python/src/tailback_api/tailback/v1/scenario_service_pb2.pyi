@@ -50,7 +50,7 @@ class Diagnostic(_message.Message):
     def __init__(self, message: _Optional[str] = ..., help: _Optional[str] = ..., details: _Optional[_Iterable[str]] = ..., source: _Optional[str] = ..., line: _Optional[int] = ..., column: _Optional[int] = ..., start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
 
 class Plan(_message.Message):
-    __slots__ = ("nodes", "routers", "links", "regions", "lookahead_cycles", "memory_bytes", "cycles", "runs", "deadlock_freedom")
+    __slots__ = ("nodes", "routers", "links", "regions", "lookahead_cycles", "memory_bytes", "cycles", "runs", "deadlock_freedom", "backlog_bytes_max", "backlog_limited")
     NODES_FIELD_NUMBER: _ClassVar[int]
     ROUTERS_FIELD_NUMBER: _ClassVar[int]
     LINKS_FIELD_NUMBER: _ClassVar[int]
@@ -60,6 +60,8 @@ class Plan(_message.Message):
     CYCLES_FIELD_NUMBER: _ClassVar[int]
     RUNS_FIELD_NUMBER: _ClassVar[int]
     DEADLOCK_FREEDOM_FIELD_NUMBER: _ClassVar[int]
+    BACKLOG_BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    BACKLOG_LIMITED_FIELD_NUMBER: _ClassVar[int]
     nodes: int
     routers: int
     links: int
@@ -69,7 +71,9 @@ class Plan(_message.Message):
     cycles: int
     runs: int
     deadlock_freedom: str
-    def __init__(self, nodes: _Optional[int] = ..., routers: _Optional[int] = ..., links: _Optional[int] = ..., regions: _Optional[int] = ..., lookahead_cycles: _Optional[float] = ..., memory_bytes: _Optional[int] = ..., cycles: _Optional[int] = ..., runs: _Optional[int] = ..., deadlock_freedom: _Optional[str] = ...) -> None: ...
+    backlog_bytes_max: int
+    backlog_limited: bool
+    def __init__(self, nodes: _Optional[int] = ..., routers: _Optional[int] = ..., links: _Optional[int] = ..., regions: _Optional[int] = ..., lookahead_cycles: _Optional[float] = ..., memory_bytes: _Optional[int] = ..., cycles: _Optional[int] = ..., runs: _Optional[int] = ..., deadlock_freedom: _Optional[str] = ..., backlog_bytes_max: _Optional[int] = ..., backlog_limited: _Optional[bool] = ...) -> None: ...
 
 class ListModelsRequest(_message.Message):
     __slots__ = ("kind",)
