@@ -170,6 +170,8 @@ fn workers_give_way_to_their_server() {
     // The nineteenth of all, of which two stand before and in the parenthesis.
     let nice: i32 = fields[16].parse().expect("a number");
     assert!(nice >= 10, "it gives way to the server: {nice}");
+    let adjusted = std::fs::read_to_string(format!("/proc/{worker}/oom_score_adj")).expect("it runs");
+    assert_eq!(adjusted.trim(), "800", "it goes before the server when the machine has no memory left");
     server.good(&program, &["cancel", "one"]);
     server.stop();
 }

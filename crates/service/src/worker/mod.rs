@@ -49,6 +49,7 @@ pub fn work() -> io::Result<()> {
     };
     processor::give_way(assignment.nice);
     memory::limit(assignment.memory_bytes_max, assignment.threads);
+    memory::go_first();
     let suspended = Arc::new(AtomicBool::new(false));
     let told = suspended.clone();
     std::thread::Builder::new().name("orders".to_owned()).spawn(move || follow(orders, &told))?;
