@@ -88,7 +88,7 @@ def test_validating_and_models(client, small):
     assert "sweeps" in client.server_info().features
 
 
-def test_a_watch_survives_kills_of_the_server(server, client, small):
+def test_a_watch_survives_kills_of_the_server(server, client, small, caplog):
     run = client.run(small.replace("cycles = 400", "cycles = 400000"))
     numbers, states, killed = [], [], 0
     for event in run.events():
@@ -104,6 +104,27 @@ def test_a_watch_survives_kills_of_the_server(server, client, small):
     assert killed == 2 and states == [1, 2, 4]
     assert numbers == sorted(set(numbers))
     assert run.refresh().info.restarts >= 1
+    told = [record.getMessage() for record in caplog.records if record.name == "tailback"]
+    assert len(told) == 2 and all("trying again for up to 300 s" in line for line in told), "each loss is told once"
+
+
+async def test_waiting_survives_a_kill_for_asyncio_too(server, small):
+    async with tailback.aio.Client(server.address) as client:
+        run = await client.run(small.replace("cycles = 400", "cycles = 400000"))
+        async for event in run.events():
+            if event.WhichOneof("event") == "sample":
+                break
+        server.kill()
+        threading.Thread(target=server.start).start()
+        assert (await run.wait()).info.restarts == 1
+
+
+def test_without_time_a_lost_server_is_the_end(server, small):
+    with tailback.Client(server.address, retry_time=0) as client:
+        run = client.run(small).wait()
+        server.kill()
+        with pytest.raises(tailback.Unavailable):
+            run.refresh()
 
 
 def test_tokens(serve, small, tmp_path):

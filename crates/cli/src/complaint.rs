@@ -18,6 +18,10 @@ pub enum Complaint {
     BadInput(String, Option<String>),
     /// Something failed on the way: what, and more about it.
     Failed(String, Vec<String>),
+    /// The command did what it was asked for, and the run that it waited for has failed: why, and more about it.
+    RunFailed(String, Vec<String>),
+    /// The same of a run that was cancelled.
+    RunCancelled(String),
     /// Somebody asked to stop.
     Interrupted(String),
 }
@@ -54,9 +58,16 @@ impl Complaint {
                 ExitCode::from(2)
             }
             Self::Failed(message, details) => {
-                tell_line!("error: {message}");
-                details.iter().for_each(|detail| tell_line!("  {detail}"));
+                tell_with_details(message, details);
                 ExitCode::FAILURE
+            }
+            Self::RunFailed(message, details) => {
+                tell_with_details(message, details);
+                ExitCode::from(3)
+            }
+            Self::RunCancelled(message) => {
+                tell_line!("error: {message}");
+                ExitCode::from(4)
             }
             Self::Interrupted(message) => {
                 tell_line!("{message}");
@@ -64,6 +75,11 @@ impl Complaint {
             }
         }
     }
+}
+
+fn tell_with_details(message: &str, details: &[String]) {
+    tell_line!("error: {message}");
+    details.iter().for_each(|detail| tell_line!("  {detail}"));
 }
 
 impl From<Diagnostics> for Complaint {

@@ -23,7 +23,7 @@ from tailback_api.tailback.v1 import (
 )
 
 from . import requests
-from .errors import RunFailed, TailbackError, from_rpc, is_passing
+from .errors import NotFound, RunFailed, from_rpc
 
 if TYPE_CHECKING:
     import pandas
@@ -33,8 +33,14 @@ class Client:
     """A server, by `host:port`; see `tailback.Client`."""
 
     def __init__(
-        self, address: str, *, token: str | None = None, credentials: grpc.ChannelCredentials | None = None
+        self,
+        address: str,
+        *,
+        token: str | None = None,
+        credentials: grpc.ChannelCredentials | None = None,
+        retry_time: float = requests.RETRY_TIME,
     ) -> None:
+        self._retry_time = retry_time
         self._metadata = requests.metadata(token)
         if credentials is None:
             self._channel = grpc.aio.insecure_channel(address, options=requests.CHANNEL_OPTIONS)
@@ -78,16 +84,8 @@ class Client:
             labels=labels or {},
             run_id=run_id,
         )
-        attempt = 0
-        while True:
-            try:
-                # The request has an id: made again after a lost answer it gives the same run.
-                return Run(self, (await self._call(self._runs.CreateRun, request)).run)
-            except TailbackError as error:
-                if attempt >= requests.ATTEMPTS_MAX or not is_passing(error):
-                    raise
-            await asyncio.sleep(requests.pause(attempt))
-            attempt += 1
+        # The request has an id: made again after a lost answer it gives the same run.
+        return Run(self, (await self._call(self._runs.CreateRun, request)).run)
 
     async def get(self, run_id: str) -> Run:
         """A run by its name."""
@@ -122,11 +120,18 @@ class Client:
         """Version, limits and features of the server."""
         return await self._call(self._system.GetServerInfo, system_service_pb2.GetServerInfoRequest())
 
-    async def _call(self, method: Any, request: Any) -> Any:
-        try:
-            return await method(request, metadata=self._metadata)
-        except grpc.RpcError as error:
-            raise from_rpc(error) from None
+    def _retry(self) -> requests.Retry:
+        return requests.Retry(self._retry_time)
+
+    async def _call(self, method: Any, request: Any, retry: requests.Retry | None = None) -> Any:
+        """Makes a call until it is answered: none does more when it is made twice."""
+        retry = retry or self._retry()
+        while True:
+            try:
+                return await method(request, metadata=self._metadata)
+            except grpc.RpcError as error:
+                told = from_rpc(error)
+            await asyncio.sleep(retry.pause(told))
 
 
 class Run:
@@ -150,23 +155,21 @@ class Run:
         self, after: int = 0, *, states_only: bool = False
     ) -> AsyncIterator[run_service_pb2.WatchRunResponse]:
         """What happens to it, until it has ended. A stream that breaks off is taken up again, nothing lost or twice."""
-        attempt = 0
+        retry = self._client._retry()
         while True:
             request = run_service_pb2.WatchRunRequest(
                 run_id=self.id, after_sequence=after, states_only=states_only
             )
             try:
                 async for event in self._client._runs.WatchRun(request, metadata=self._client._metadata):
-                    after, attempt = event.sequence, 0
+                    retry.answered()
+                    after = event.sequence
                     if event.WhichOneof("event") != "heartbeat":
                         yield event
                 return
             except grpc.RpcError as error:
                 told = from_rpc(error)
-                if attempt >= requests.ATTEMPTS_MAX or not is_passing(told):
-                    raise told from None
-            await asyncio.sleep(requests.pause(attempt))
-            attempt += 1
+            await asyncio.sleep(retry.pause(told))
 
     async def wait(self, *, progress: bool = False) -> Run:
         """Waits until it has ended, with a bar if wanted; raises RunFailed unless it has succeeded."""
@@ -189,8 +192,13 @@ class Run:
 
     async def delete(self) -> None:
         """Deletes it with all that it has found."""
-        request = run_service_pb2.DeleteRunRequest(run_id=self.id)
-        await self._client._call(self._client._runs.DeleteRun, request)
+        request, retry = run_service_pb2.DeleteRunRequest(run_id=self.id), self._client._retry()
+        try:
+            await self._client._call(self._client._runs.DeleteRun, request, retry)
+        except NotFound:
+            # It may have been this call that deleted it, and whose answer was lost.
+            if not retry.has_repeated:
+                raise
 
     async def report(self) -> dict[str, Any]:
         """What it has found."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import grpc
 
@@ -23,20 +23,25 @@ from tailback_api.tailback.v1 import (
 )
 
 from . import requests
-from .errors import RunFailed, TailbackError, from_rpc, is_passing
+from .errors import NotFound, RunFailed, from_rpc
 
 if TYPE_CHECKING:
     import pandas
 
-T = TypeVar("T")
-
 
 class Client:
-    """A server, by `host:port`. `token` defaults to the environment's TAILBACK_TOKEN."""
+    """A server, by `host:port`. `token` defaults to the environment's TAILBACK_TOKEN. When the connection is lost, what
+    was asked is asked again for up to `retry_time` seconds, and done once; 0 gives up at once."""
 
     def __init__(
-        self, address: str, *, token: str | None = None, credentials: grpc.ChannelCredentials | None = None
+        self,
+        address: str,
+        *,
+        token: str | None = None,
+        credentials: grpc.ChannelCredentials | None = None,
+        retry_time: float = requests.RETRY_TIME,
     ) -> None:
+        self._retry_time = retry_time
         self._metadata = requests.metadata(token)
         if credentials is None:
             self._channel = grpc.insecure_channel(address, options=requests.CHANNEL_OPTIONS)
@@ -80,8 +85,8 @@ class Client:
             labels=labels or {},
             run_id=run_id,
         )
-        created = self._patiently(lambda: self._call(self._runs.CreateRun, request))
-        return Run(self, created.run)
+        # The request has an id: made again after a lost answer it gives the same run.
+        return Run(self, self._call(self._runs.CreateRun, request).run)
 
     def get(self, run_id: str) -> Run:
         """A run by its name."""
@@ -120,23 +125,18 @@ class Client:
         """Version, limits and features of the server."""
         return self._call(self._system.GetServerInfo, system_service_pb2.GetServerInfoRequest())
 
-    def _call(self, method: Any, request: Any) -> Any:
-        try:
-            return method(request, metadata=self._metadata)
-        except grpc.RpcError as error:
-            raise from_rpc(error) from None
+    def _retry(self) -> requests.Retry:
+        return requests.Retry(self._retry_time)
 
-    def _patiently(self, call: Callable[[], T]) -> T:
-        """Tries again while the server is away."""
-        attempt = 0
+    def _call(self, method: Any, request: Any, retry: requests.Retry | None = None) -> Any:
+        """Makes a call until it is answered: none does more when it is made twice."""
+        retry = retry or self._retry()
         while True:
             try:
-                return call()
-            except TailbackError as error:
-                if attempt >= requests.ATTEMPTS_MAX or not is_passing(error):
-                    raise
-            time.sleep(requests.pause(attempt))
-            attempt += 1
+                return method(request, metadata=self._metadata)
+            except grpc.RpcError as error:
+                told = from_rpc(error)
+            time.sleep(retry.pause(told))
 
 
 class Run:
@@ -168,23 +168,21 @@ class Run:
         self, after: int = 0, *, states_only: bool = False
     ) -> Iterator[run_service_pb2.WatchRunResponse]:
         """What happens to it, until it has ended. A stream that breaks off is taken up again, nothing lost or twice."""
-        attempt = 0
+        retry = self._client._retry()
         while True:
             request = run_service_pb2.WatchRunRequest(
                 run_id=self.id, after_sequence=after, states_only=states_only
             )
             try:
                 for event in self._client._runs.WatchRun(request, metadata=self._client._metadata):
-                    after, attempt = event.sequence, 0
+                    retry.answered()
+                    after = event.sequence
                     if event.WhichOneof("event") != "heartbeat":
                         yield event
                 return
             except grpc.RpcError as error:
                 told = from_rpc(error)
-                if attempt >= requests.ATTEMPTS_MAX or not is_passing(told):
-                    raise told from None
-            time.sleep(requests.pause(attempt))
-            attempt += 1
+            time.sleep(retry.pause(told))
 
     def wait(self, *, progress: bool = False) -> Run:
         """Waits until it has ended, with a bar if wanted; raises RunFailed unless it has succeeded."""
@@ -207,7 +205,13 @@ class Run:
 
     def delete(self) -> None:
         """Deletes it with all that it has found."""
-        self._client._call(self._client._runs.DeleteRun, run_service_pb2.DeleteRunRequest(run_id=self.id))
+        request, retry = run_service_pb2.DeleteRunRequest(run_id=self.id), self._client._retry()
+        try:
+            self._client._call(self._client._runs.DeleteRun, request, retry)
+        except NotFound:
+            # It may have been this call that deleted it, and whose answer was lost.
+            if not retry.has_repeated:
+                raise
 
     def children(self) -> list[Run]:
         """The runs of a sweep, in their order."""
@@ -242,19 +246,16 @@ class Run:
 
     def read(self, name: str) -> bytes:
         """The content of a file. A stream that breaks off is taken up again where it was."""
-        content, artifact, attempt = bytearray(), None, 0
+        content, artifact, retry = bytearray(), None, self._client._retry()
         while True:
             request = result_service_pb2.ReadArtifactRequest(run_id=self.id, name=name, offset=len(content))
             try:
                 for piece in self._client._results.ReadArtifact(request, metadata=self._client._metadata):
                     artifact = piece.artifact if piece.HasField("artifact") else artifact
                     content += piece.content
-                    attempt = 0
+                    retry.answered()
                 assert artifact is not None
                 return requests.checked(bytes(content), artifact)
             except grpc.RpcError as error:
                 told = from_rpc(error)
-                if attempt >= requests.ATTEMPTS_MAX or not is_passing(told):
-                    raise told from None
-            time.sleep(requests.pause(attempt))
-            attempt += 1
+            time.sleep(retry.pause(told))

@@ -145,5 +145,12 @@ def from_rpc(error: Any) -> TailbackError:
 
 
 def is_passing(error: TailbackError) -> bool:
-    """Whether the same may go well a little later."""
-    return isinstance(error, Unavailable) or error.code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.ABORTED)
+    """Whether the same may go well a little later: the server says so, or nobody has answered at all."""
+    # A stream that broke off may be `UNKNOWN` to gRPC; what a server says has a reason.
+    is_broken = error.code == grpc.StatusCode.UNKNOWN and not error.reason
+    is_away = error.code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.ABORTED)
+    return isinstance(error, Unavailable) or is_away or is_broken
+
+
+# How streams end without anything being wrong with the server.
+ROUTINE = ("STREAM_EXPIRED", "WATCH_TOO_SLOW")

@@ -4,26 +4,69 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
+import random
+import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tailback_api.tailback.v1 import result_service_pb2, run_pb2, run_service_pb2
 
+from .errors import ROUTINE, TailbackError, is_passing
+
 if TYPE_CHECKING:
     import pandas
 
+LOG = logging.getLogger("tailback")
+
 ENDED = (run_pb2.RUN_STATE_SUCCEEDED, run_pb2.RUN_STATE_FAILED, run_pb2.RUN_STATE_CANCELLED)
-# A connection that nobody uses is asked now and then whether it is still there.
-CHANNEL_OPTIONS = [("grpc.keepalive_time_ms", 30_000), ("grpc.max_receive_message_length", 64 << 20)]
-ATTEMPTS_MAX = 20
+# The longest pause before a server that is away is tried again, in seconds.
+PAUSE_MAX = 5.0
+CHANNEL_OPTIONS = [
+    # A connection that nobody uses is asked now and then whether it is still there.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.max_receive_message_length", 64 << 20),
+    # Else gRPC tries only every two minutes, after a while.
+    ("grpc.max_reconnect_backoff_ms", int(PAUSE_MAX * 1000)),
+]
+# How long a server may be away, in seconds.
+RETRY_TIME = 300.0
 
 
-def pause(attempt: int) -> float:
-    """Seconds to wait before trying again, longer each time."""
-    return min(0.1 * 2**attempt, 5.0)
+class Retry:
+    """What is done about a call that fails: refusals are raised; of a lost connection it is said once, as a warning of
+    the logger `tailback`, that the call is made again, after longer and longer pauses, until `seconds` are over."""
+
+    def __init__(self, seconds: float, *, now: Callable[[], float] = time.monotonic) -> None:
+        self._seconds, self._now = seconds, now
+        self._lost_since: float | None = None
+        self._attempts, self._told = 0, False
+        # Whether a call was made again, so that the answer may be about what the first one did.
+        self.has_repeated = False
+
+    def answered(self) -> None:
+        """The server is there: what is lost from now on is lost anew."""
+        self._lost_since, self._attempts, self._told = None, 0, False
+
+    def pause(self, error: TailbackError) -> float:
+        """Seconds to wait before the call is made again; raises the error if it is not to be."""
+        if not is_passing(error):
+            raise error
+        if self._lost_since is None:
+            self._lost_since = self._now()
+        left = self._lost_since + self._seconds - self._now()
+        if left <= 0:
+            raise error
+        if not self._told and error.reason not in ROUTINE:
+            self._told = True
+            LOG.warning("the connection is lost (%s); trying again for up to %g s", error, self._seconds)
+        full = min(0.1 * 2 ** min(self._attempts, 16), PAUSE_MAX)
+        self._attempts, self.has_repeated = self._attempts + 1, True
+        # Scattered, or all clients of a server would come back at the same moments.
+        return min(full * random.uniform(0.5, 1.0), left)
 
 
 def scenario(source: str | Path, overrides: Mapping[str, Any] | Sequence[str] = ()) -> run_pb2.Scenario:

@@ -99,6 +99,10 @@ pub struct ServerArguments {
         default_value = "http://127.0.0.1:7878"
     )]
     pub server: String,
+    /// How long to go on trying when the connection is lost: what was asked is asked again and done once. 0 gives up at
+    /// once
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    pub retry_time: u32,
     /// The file with the token to show it; TAILBACK_TOKEN holds the token itself
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
@@ -144,7 +148,7 @@ pub struct SubmitArguments {
     /// Seconds of wall time that it may take
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub wall_time: Option<u32>,
-    /// Wait until it is over, and print what it found
+    /// Wait until it is over, and print what it found; exit code 3 tells that it failed, 4 that it was cancelled
     #[arg(long)]
     pub wait: bool,
     /// How to print it
@@ -159,7 +163,7 @@ pub struct SubmitArguments {
 
 #[derive(Args, Debug)]
 pub struct WatchArguments {
-    /// The run
+    /// The run. If it fails, the exit code is 3; if it is cancelled, 4
     pub run: String,
     /// Only what comes after the event of this number
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -6,18 +6,16 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
+use tailback_api::v1::result_service_client::ResultServiceClient;
+use tailback_api::v1::run_service_client::RunServiceClient;
 use tailback_api::v1::{Artifact, GetRunRequest, ListArtifactsRequest, ReadArtifactRequest};
 use tonic::{Code, Status};
 
 use crate::arguments::FetchArguments;
-use crate::commands::watch;
 use crate::complaint::Complaint;
 use crate::output::say_line;
-use crate::remote::{self, Remote, is_passing, state_name};
+use crate::remote::{self, Remote, state_name};
 use crate::results::Directory;
-
-/// How often a file whose stream broke off is taken up again.
-const ATTEMPTS: u32 = 10;
 
 /// Runs the command.
 pub fn run(arguments: &FetchArguments) -> Result<(), Complaint> {
@@ -28,15 +26,17 @@ pub fn run(arguments: &FetchArguments) -> Result<(), Complaint> {
 
 async fn fetch(arguments: &FetchArguments, out: &Path) -> Result<(), Complaint> {
     let mut remote = Remote::connect(&arguments.server).await?;
+    if arguments.quiet {
+        remote.retry.quieten();
+    }
     let run_id = arguments.run.clone();
-    let listed = remote.results.list_artifacts(ListArtifactsRequest { run_id: run_id.clone() }).await?;
-    let artifacts = listed.into_inner().artifacts;
+    let request = ListArtifactsRequest { run_id: run_id.clone() };
+    let artifacts = remote.ask_results(ResultServiceClient::list_artifacts, request).await?.artifacts;
+    let run = remote.ask_runs(RunServiceClient::get_run, GetRunRequest { run_id }).await?.run.unwrap_or_default();
     if artifacts.is_empty() {
-        let run = remote.runs.get_run(GetRunRequest { run_id }).await?.into_inner().run.unwrap_or_default();
         let state = state_name(run.state());
         return Err(Complaint::bad_input(format!("{} has left no files: it is {state}", arguments.run)));
     }
-    let run = remote.runs.get_run(GetRunRequest { run_id }).await?.into_inner().run.unwrap_or_default();
     Directory::at(out)?.refuse_others(&run.scenario_digest)?;
     fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
     let mut damaged = Vec::new();
@@ -76,7 +76,6 @@ impl From<Complaint> for Missed {
 /// Fetches a file, going on where it broke off before.
 async fn fetch_one(remote: &mut Remote, run: &str, artifact: &Artifact, path: &Path) -> Result<(), Missed> {
     let part = PathBuf::from(format!("{}.part", path.display()));
-    let mut attempt = 0;
     loop {
         let there = fs::metadata(&part).map_or(0, |about| about.len());
         let there = if there > artifact.size { 0 } else { there };
@@ -85,12 +84,8 @@ async fn fetch_one(remote: &mut Remote, run: &str, artifact: &Artifact, path: &P
                 written.map_err(|error| cannot_write(&part, &error))?;
                 break;
             }
-            Err(status) if is_passing(&status) && attempt < ATTEMPTS => {
-                attempt += 1;
-                watch::pause(attempt).await;
-            }
             Err(status) if status.code() == Code::DataLoss => return Err(Missed::Damaged(status.message().to_owned())),
-            Err(status) => return Err(Complaint::from(status).into()),
+            Err(status) => remote.retry.pause_after(status).await.map_err(Complaint::from)?,
         }
     }
     let bytes = fs::read(&part).map_err(|error| cannot_write(&part, &error))?;
@@ -120,6 +115,7 @@ async fn append(
         Err(error) => return Ok(Err(error)),
     };
     while let Some(piece) = stream.message().await? {
+        remote.retry.answered();
         if let Err(error) = file.write_all(&piece.content) {
             return Ok(Err(error));
         }

@@ -1,5 +1,6 @@
 //! `tailback list`: the runs of a server.
 
+use tailback_api::v1::run_service_client::RunServiceClient;
 use tailback_api::v1::{ListRunsRequest, RunState};
 
 use crate::arguments::{Format, ListArguments, StateArgument};
@@ -28,7 +29,7 @@ async fn list(arguments: &ListArguments, mut request: ListRunsRequest) -> Result
     let mut runs = Vec::new();
     while runs.len() < arguments.limit {
         request.page_size = (arguments.limit - runs.len()).min(PAGE) as u32;
-        let page = remote.runs.list_runs(request.clone()).await?.into_inner();
+        let page = remote.ask_runs(RunServiceClient::list_runs, request.clone()).await?;
         runs.extend(page.runs);
         request.page_token = page.next_page_token;
         if request.page_token.is_empty() {

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 
-use tailback_api::v1::{
-    CreateRunRequest, Execution, GetReportRequest, QuerySeriesRequest, Run, RunState, Scenario, Sweep,
-};
+use tailback_api::v1::result_service_client::ResultServiceClient;
+use tailback_api::v1::run_service_client::RunServiceClient;
+use tailback_api::v1::{CreateRunRequest, Execution, GetReportRequest, QuerySeriesRequest, Run, Scenario, Sweep};
 
 use crate::arguments::{Format, SubmitArguments};
 use crate::commands::sweep;
@@ -13,10 +13,7 @@ use crate::commands::watch::{self, Follow};
 use crate::complaint::Complaint;
 use crate::input;
 use crate::output::{say, say_line, tell_line};
-use crate::remote::{self, Remote, is_passing};
-
-/// How often a call is tried again while the server is away.
-const ATTEMPTS: u32 = 5;
+use crate::remote::{self, Remote};
 
 /// Runs the command.
 pub fn run(arguments: &SubmitArguments) -> Result<(), Complaint> {
@@ -68,14 +65,10 @@ pub fn labels(said: &[String]) -> Result<HashMap<String, String>, Complaint> {
 
 async fn submit(arguments: &SubmitArguments, request: CreateRunRequest) -> Result<(), Complaint> {
     let mut remote = Remote::connect(&arguments.server).await?;
-    let mut attempt = 0;
-    let created = loop {
-        attempt += 1;
-        match remote.runs.create_run(request.clone()).await {
-            Err(status) if is_passing(&status) && attempt < ATTEMPTS => watch::pause(attempt).await,
-            other => break other?.into_inner().run.unwrap_or_default(),
-        }
-    };
+    if arguments.quiet {
+        remote.retry.quieten();
+    }
+    let created = remote.ask_runs(RunServiceClient::create_run, request).await?.run.unwrap_or_default();
     if !arguments.wait {
         say_line!("{}", created.id);
         if !arguments.quiet {
@@ -95,33 +88,25 @@ async fn submit(arguments: &SubmitArguments, request: CreateRunRequest) -> Resul
 
 /// Prints what a run has found; complains if it has found nothing.
 async fn show(remote: &mut Remote, run: &Run, format: Format) -> Result<(), Complaint> {
+    watch::must_have_succeeded(run)?;
     let run_id = run.id.clone();
-    match run.state() {
-        RunState::Succeeded if run.sweep.is_some() => {
-            let series = remote.results.query_series(QuerySeriesRequest { run_id, ..Default::default() }).await?;
-            let table = watch::table(&series.into_inner());
-            match format {
-                Format::Text => {
-                    let columns = table.columns.iter().map(|column| column.name.as_str());
-                    let varied = columns.take_while(|&name| name != "seeds").filter(|&name| name != "variant");
-                    say!("{}", sweep::main_columns_of(&table, varied).to_text());
-                }
-                Format::Json => say_line!("{}", table.to_json()),
+    if run.sweep.is_some() {
+        let request = QuerySeriesRequest { run_id, ..Default::default() };
+        let table = watch::table(&remote.ask_results(ResultServiceClient::query_series, request).await?);
+        match format {
+            Format::Text => {
+                let columns = table.columns.iter().map(|column| column.name.as_str());
+                let varied = columns.take_while(|&name| name != "seeds").filter(|&name| name != "variant");
+                say!("{}", sweep::main_columns_of(&table, varied).to_text());
             }
-            Ok(())
+            Format::Json => say_line!("{}", table.to_json()),
         }
-        RunState::Succeeded => {
-            let report = remote.results.get_report(GetReportRequest { run_id }).await?.into_inner();
-            match format {
-                Format::Text => say!("{}", report.text),
-                Format::Json => say!("{}", report.json),
-            }
-            Ok(())
-        }
-        RunState::Cancelled => Err(Complaint::failed(format!("{run_id} was cancelled"))),
-        _ => {
-            let error = run.error.clone().unwrap_or_default();
-            Err(Complaint::Failed(format!("{run_id} failed: {}", error.message), error.details))
-        }
+        return Ok(());
     }
+    let report = remote.ask_results(ResultServiceClient::get_report, GetReportRequest { run_id }).await?;
+    match format {
+        Format::Text => say!("{}", report.text),
+        Format::Json => say!("{}", report.json),
+    }
+    Ok(())
 }

@@ -1,18 +1,19 @@
 //! `tailback watch`: what happens to a run.
 
-use std::time::Duration;
-
 use serde_json::json;
 use tailback_api::v1::column::Values;
+use tailback_api::v1::run_service_client::RunServiceClient;
 use tailback_api::v1::watch_run_response::Event;
-use tailback_api::v1::{GetRunRequest, MetricSample, QuerySeriesResponse, Run, WatchRunRequest, WatchRunResponse};
+use tailback_api::v1::{
+    GetRunRequest, MetricSample, QuerySeriesResponse, Run, RunState, WatchRunRequest, WatchRunResponse,
+};
 use tailback_report::{Cell, Column, Kind, Table};
 use tonic::Status;
 
 use crate::arguments::{Format, WatchArguments};
 use crate::complaint::Complaint;
 use crate::output::{say_line, tell_line};
-use crate::remote::{self, Remote, is_passing, state_name, time_text};
+use crate::remote::{self, Remote, state_name, time_text};
 
 /// How to follow a run.
 pub struct Follow {
@@ -24,14 +25,11 @@ pub struct Follow {
     pub after: i64,
 }
 
-/// How often in a row a watch that broke off is taken up again.
-const ATTEMPTS: u32 = 20;
-
 /// Runs the command.
 pub fn run(arguments: &WatchArguments) -> Result<(), Complaint> {
     remote::runtime()?.block_on(async {
         let mut remote = Remote::connect(&arguments.server).await?;
-        let follow = Follow { show: true, states_only: arguments.states, after: arguments.after };
+        let how = Follow { show: true, states_only: arguments.states, after: arguments.after };
         let say: fn(&WatchRunResponse) = match arguments.format {
             Format::Text => |event| {
                 if let Some(line) = line(event) {
@@ -44,39 +42,30 @@ pub fn run(arguments: &WatchArguments) -> Result<(), Complaint> {
                 }
             },
         };
-        follow_to_end(&mut remote, &arguments.run, &follow, say).await
+        must_have_succeeded(&follow(&mut remote, &arguments.run, &how, say).await?)
     })
 }
 
-async fn follow_to_end(
-    remote: &mut Remote,
-    run: &str,
-    how: &Follow,
-    say: fn(&WatchRunResponse),
-) -> Result<(), Complaint> {
-    follow(remote, run, how, say).await.map(drop)
+/// Complains of a run that has ended in another way.
+pub fn must_have_succeeded(run: &Run) -> Result<(), Complaint> {
+    match run.state() {
+        RunState::Succeeded => Ok(()),
+        RunState::Cancelled => Err(Complaint::RunCancelled(format!("{} was cancelled", run.id))),
+        _ => {
+            let error = run.error.clone().unwrap_or_default();
+            Err(Complaint::RunFailed(format!("{} failed: {}", run.id, error.message), error.details))
+        }
+    }
 }
 
 /// Follows a run until it has ended, also over restarts of the server; gives it as it is then.
-pub async fn follow(
-    remote: &mut Remote,
-    run: &str,
-    how: &Follow,
-    say: fn(&WatchRunResponse),
-) -> Result<Run, Complaint> {
-    let (mut after, mut attempt) = (how.after, 0);
-    loop {
-        match events(remote, run, how, &mut after, &mut attempt, say).await {
-            Ok(()) => break,
-            Err(status) if is_passing(&status) && attempt < ATTEMPTS => {
-                attempt += 1;
-                pause(attempt).await;
-            }
-            Err(status) => return Err(status.into()),
-        }
+pub async fn follow(remote: &mut Remote, run: &str, how: &Follow, say: fn(&WatchRunResponse)) -> Result<Run, Status> {
+    let mut after = how.after;
+    while let Err(status) = events(remote, run, how, &mut after, say).await {
+        remote.retry.pause_after(status).await?;
     }
-    let found = remote.runs.get_run(GetRunRequest { run_id: run.to_owned() }).await?;
-    Ok(found.into_inner().run.unwrap_or_default())
+    let found = remote.ask_runs(RunServiceClient::get_run, GetRunRequest { run_id: run.to_owned() }).await?;
+    Ok(found.run.unwrap_or_default())
 }
 
 async fn events(
@@ -84,7 +73,6 @@ async fn events(
     run: &str,
     how: &Follow,
     after: &mut i64,
-    attempt: &mut u32,
     say: fn(&WatchRunResponse),
 ) -> Result<(), Status> {
     let request = WatchRunRequest {
@@ -95,17 +83,13 @@ async fn events(
     };
     let mut stream = remote.runs.watch_run(request).await?.into_inner();
     while let Some(event) = stream.message().await? {
-        (*after, *attempt) = (event.sequence, 0);
+        remote.retry.answered();
+        *after = event.sequence;
         if how.show {
             say(&event);
         }
     }
     Ok(())
-}
-
-/// Waits a little before trying again, longer each time.
-pub async fn pause(attempt: u32) {
-    tokio::time::sleep(Duration::from_millis(100 << attempt.min(6))).await;
 }
 
 /// Tells an event on standard error.

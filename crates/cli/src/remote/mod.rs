@@ -1,8 +1,10 @@
 //! A server, from a client's side: connecting, showing a token, and telling what a server says.
 
+mod retry;
 mod shown;
 
 use std::path::Path;
+use std::time::Duration;
 
 use tailback_api::v1::result_service_client::ResultServiceClient;
 use tailback_api::v1::run_service_client::RunServiceClient;
@@ -11,11 +13,12 @@ use tonic::codegen::InterceptedService;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
-use tonic::{Code, Request, Status};
+use tonic::{Code, Request, Response, Status};
 use tonic_types::StatusExt as _;
 
 use crate::arguments::ServerArguments;
 use crate::complaint::Complaint;
+pub use retry::Retry;
 pub use shown::{ShownRun, state_name, table, time_text};
 
 /// Adds the token to each call.
@@ -33,10 +36,18 @@ impl Interceptor for Bearer {
 
 type Line = InterceptedService<Channel, Bearer>;
 
+/// How long a connection may take to be made.
+const CONNECTING_MAX: Duration = Duration::from_secs(10);
+/// How often a server that says nothing is asked whether it is there, and how long it has to answer: one whose machine is
+/// gone closes no connection.
+const KEEPALIVE: Duration = Duration::from_secs(20);
+
 /// A server.
 pub struct Remote {
     pub runs: RunServiceClient<Line>,
     pub results: ResultServiceClient<Line>,
+    /// What is done when it is lost.
+    pub retry: Retry,
 }
 
 /// What carries out calls, and serves them.
@@ -52,6 +63,9 @@ impl Remote {
         let endpoint = Endpoint::from_shared(url.clone())
             .map_err(|error| Complaint::bad_input(format!("`{url}` is not the address of a server: {error}")))?;
         let endpoint = if url.starts_with("https:") { encrypted(endpoint, arguments)? } else { endpoint };
+        let endpoint =
+            endpoint.connect_timeout(CONNECTING_MAX).http2_keep_alive_interval(KEEPALIVE).keep_alive_timeout(KEEPALIVE);
+        // Nobody there from the start is more often a wrong address than a server that comes back.
         let channel = endpoint.connect().await.map_err(|error| {
             let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
             Complaint::Failed(
@@ -61,7 +75,28 @@ impl Remote {
         })?;
         let bearer = Bearer(token(arguments)?);
         let line = || InterceptedService::new(channel.clone(), bearer.clone());
-        Ok(Self { runs: RunServiceClient::new(line()), results: ResultServiceClient::new(line()) })
+        let retry = Retry::new(url, Duration::from_secs(arguments.retry_time.into()));
+        Ok(Self { runs: RunServiceClient::new(line()), results: ResultServiceClient::new(line()), retry })
+    }
+
+    /// Asks something about runs, again if the connection is lost meanwhile.
+    pub async fn ask_runs<Q: Clone, A>(
+        &mut self,
+        ask: impl AsyncFn(&mut RunServiceClient<Line>, Q) -> Result<Response<A>, Status>,
+        question: Q,
+    ) -> Result<A, Status> {
+        let Self { runs, retry, .. } = self;
+        retry.call(async || ask(runs, question.clone()).await.map(Response::into_inner)).await
+    }
+
+    /// The same about results.
+    pub async fn ask_results<Q: Clone, A>(
+        &mut self,
+        ask: impl AsyncFn(&mut ResultServiceClient<Line>, Q) -> Result<Response<A>, Status>,
+        question: Q,
+    ) -> Result<A, Status> {
+        let Self { results, retry, .. } = self;
+        retry.call(async || ask(results, question.clone()).await.map(Response::into_inner)).await
     }
 }
 
@@ -94,11 +129,6 @@ fn token(arguments: &ServerArguments) -> Result<Option<MetadataValue<Ascii>>, Co
 /// The content of a file.
 pub fn bytes(file: &Path) -> Result<Vec<u8>, Complaint> {
     std::fs::read(file).map_err(|error| Complaint::bad_input(format!("cannot read {}: {error}", file.display())))
-}
-
-/// Whether the same call may go well a little later.
-pub fn is_passing(status: &Status) -> bool {
-    matches!(status.code(), Code::Unavailable | Code::Aborted)
 }
 
 impl From<Status> for Complaint {

@@ -69,7 +69,9 @@ fn killed_at_any_moment() {
                 let seed = seed.to_string();
                 let run = ["submit", "run.toml", "--id", &id, "--seed", &seed, "--threads", threads];
                 let sweep = ["submit", "run.toml", "--id", &id, "--over", "seed=0,1,2", "--quiet"];
-                server.ask(&program, if kill % 10 == 9 { &sweep } else { &run })
+                let what = if kill % 10 == 9 { &sweep[..] } else { &run };
+                // The next server has another address.
+                server.ask(&program, &[what, &["--retry-time", "0"]].concat())
             });
             // The moment itself is what matters here, whatever happens in it.
             std::thread::park_timeout(Duration::from_micros(scattered(kill + 1000) % 150_000));

@@ -3,61 +3,12 @@
 //! These runs would take hours. They are interrupted as soon as they have said something, which is after they have
 //! begun to listen.
 
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, ChildStderr, Command, Stdio};
-
 use crate::program::Program;
+use crate::running::Running;
 
 const FOR_EVER: &str = "measure.cycles=2000000000";
 /// The same before anything is measured.
 const WARM_UP_FOR_EVER: &str = "measure.warmup=2000000000";
-
-/// A program that is running. It is killed if a test fails before it ends.
-struct Running {
-    child: Child,
-    stderr: BufReader<ChildStderr>,
-}
-
-impl Running {
-    fn start(program: &Program, arguments: &[&str]) -> Self {
-        let mut command = program.command(arguments);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started");
-        let stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-        Self { child, stderr }
-    }
-
-    /// Waits for a line on standard error that has `words` in it, and gives it.
-    fn wait_for(&mut self, words: &str) -> String {
-        let mut line = String::new();
-        while !line.contains(words) {
-            line.clear();
-            let length = self.stderr.read_line(&mut line).expect("it can be read");
-            assert!(length > 0, "it has ended without saying \"{words}\"");
-        }
-        line
-    }
-
-    /// Interrupts it, and gives its exit code, and what else it says on standard output and standard error.
-    fn interrupt(mut self) -> (Option<i32>, String, String) {
-        // The `kill` of the shell, as not every system has one besides.
-        let kill = format!("kill -INT {}", self.child.id());
-        let killed = Command::new("sh").args(["-c", &kill]).status().expect("there is a shell");
-        assert!(killed.success());
-        let (mut stdout, mut stderr) = (String::new(), String::new());
-        self.stderr.read_to_string(&mut stderr).expect("it can be read");
-        let output = self.child.stdout.as_mut().expect("it is piped");
-        output.read_to_string(&mut stdout).expect("it can be read");
-        (self.child.wait().expect("it ends").code(), stdout, stderr)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 #[test]
 fn a_run_that_is_interrupted_before_it_measures_leaves_nothing() {

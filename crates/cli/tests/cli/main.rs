@@ -7,13 +7,16 @@ mod crash;
 mod data;
 mod help;
 mod interrupt;
+mod lost_server;
 #[cfg(target_os = "linux")]
 mod memory;
 mod mistakes;
 mod plot;
 mod program;
+mod relay;
 mod reproduce;
 mod run;
+mod running;
 mod served;
 mod service;
 mod show;

@@ -1,0 +1,137 @@
+//! Commands that talk to a server outlive it: they go on with the next one where they were.
+
+use serde_json::Value;
+
+use crate::program::{Program, SMALL};
+use crate::relay::Relay;
+use crate::running::Running;
+use crate::served::Server;
+
+/// How often a server is killed while something waits for a run.
+const KILLS: usize = 2;
+const LOST: &str = "is lost (";
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A program with a scenario that takes some seconds, and a server whose runs are checkpointed often.
+fn long() -> (Program, Server) {
+    let program = Program::new();
+    program.write("long.toml", SMALL.replace("cycles = 400", "cycles = 400000"));
+    program.write("limits.toml", "checkpoint_interval_ms = 20\nsample_interval_ms = 10\nartifact_bytes_max = 20000\n");
+    let server = start(&program);
+    (program, server)
+}
+
+fn start(program: &Program) -> Server {
+    Server::start(program, &["--limits", "limits.toml"])
+}
+
+/// Kills a server, and leads to another one of the same folder.
+fn replace(server: Server, program: &Program, relay: &Relay) -> Server {
+    drop(server);
+    let server = start(program);
+    relay.lead_to(&server);
+    server
+}
+
+#[test]
+fn watching_goes_on_after_the_server_was_killed() {
+    let (program, mut server) = long();
+    let relay = Relay::to(&server);
+    server.good(&program, &["submit", "long.toml", "--id", "long"]);
+    let mut watching = Running::start(&program, &["watch", "long", "--format", "json", "--server", &relay.url]);
+    let (mut events, mut kills) = (Vec::new(), 0);
+    while let Some(line) = watching.next_line() {
+        events.push(json(&line));
+        if kills < KILLS && events[events.len() - 1]["event"] == "sample" {
+            server = replace(server, &program, &relay);
+            kills += 1;
+        }
+    }
+    let (code, _, stderr) = watching.end();
+    assert_eq!((code, stderr.matches(LOST).count()), (Some(0), KILLS), "each loss is said once:\n{stderr}");
+    let numbers: Vec<i64> = events.iter().filter_map(|event| event["sequence"].as_i64()).collect();
+    assert!(numbers.is_sorted_by(|one, next| one < next), "none twice: {numbers:?}");
+    // Who watches afterwards sees the same changes of state, under the same numbers.
+    let kept = server.good(&program, &["watch", "long", "--format", "json", "--states"]);
+    let kept: Vec<Value> = kept.lines().map(json).collect();
+    let seen: Vec<Value> = events.into_iter().filter(|event| event["event"] != "sample").collect();
+    assert_eq!(seen, kept, "none is lost");
+    assert!(kept.iter().any(|event| event["event"] == "recovered"), "{kept:?}");
+    server.stop();
+}
+
+#[test]
+fn submitting_and_waiting_goes_on_and_ends_as_it_would_have() {
+    let (program, server) = long();
+    let relay = Relay::to(&server);
+    let submit = ["submit", "long.toml", "--id", "long", "--wait", "--format", "json", "--server", &relay.url];
+    let mut waiting = Running::start(&program, &submit);
+    waiting.wait_for(" cycles/s");
+    let server = replace(server, &program, &relay);
+    let (code, stdout, stderr) = waiting.end();
+    assert_eq!((code, stderr.matches(LOST).count()), (Some(0), 1), "{stderr}");
+    let undisturbed = program.good(&["run", "long.toml", "--quiet", "--format", "json"]);
+    assert_eq!(json(&stdout)["result_digest"], json(&undisturbed)["result_digest"]);
+    let listed = json(&server.good(&program, &["list", "--format", "json"]));
+    assert_eq!((listed.as_array().map(Vec::len), &listed[0]["restarts"]), (Some(1), &1.into()));
+    server.stop();
+}
+
+#[test]
+fn a_run_whose_acceptance_was_not_heard_of_is_not_accepted_twice() {
+    let (program, server) = long();
+    let relay = Relay::to(&server);
+    relay.withhold_answers(true);
+    let submitting = Running::start(&program, &["submit", "small.toml", "--server", &relay.url]);
+    let runs = || json(&server.good(&program, &["list", "--format", "json"]));
+    while runs() == json("[]") {}
+    relay.withhold_answers(false);
+    relay.cut();
+    let (code, stdout, stderr) = submitting.end();
+    assert_eq!((code, stderr.matches(LOST).count()), (Some(0), 1), "{stderr}");
+    let runs = runs();
+    assert_eq!(runs.as_array().map(Vec::len), Some(1), "{runs}");
+    assert_eq!(runs[0]["id"], stdout.trim());
+    server.stop();
+}
+
+#[test]
+fn without_time_to_retry_a_lost_server_is_the_end() {
+    let (program, server) = long();
+    let relay = Relay::to(&server);
+    server.good(&program, &["submit", "long.toml", "--id", "long"]);
+    let watch = ["watch", "long", "--retry-time", "0", "--server", &relay.url];
+    let mut watching = Running::start(&program, &watch);
+    while !watching.next_line().expect("it goes on").contains("cycles/s") {}
+    drop(server);
+    let (code, _, stderr) = watching.end();
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.starts_with(&format!("error: {} is lost: ", relay.url)), "{stderr}");
+}
+
+#[test]
+fn how_a_run_ended_is_an_exit_code() {
+    let (program, server) = long();
+    // Its results are larger than they may be.
+    let large = ["submit", "small.toml", "--id", "large", "--set", "measure.series=1", "--wait"];
+    let said = server.ask(&program, &large);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(3), ""), "{}", said.stderr);
+    assert!(said.stderr.contains("error: large failed: the artifacts have"), "{}", said.stderr);
+    let said = server.ask(&program, &["watch", "large"]);
+    assert!(said.code == Some(3) && said.stderr.starts_with("error: large failed: "), "{}", said.stderr);
+    let endless = ["submit", "small.toml", "--id", "endless", "--set", "measure.cycles=500000000", "--wait"];
+    let mut waiting = Running::start(&program, &[&endless[..], &["--server", &server.url]].concat());
+    waiting.wait_for("running");
+    server.good(&program, &["cancel", "endless"]);
+    let (code, stdout, stderr) = waiting.end();
+    assert_eq!((code, stdout.as_str()), (Some(4), ""), "{stderr}");
+    let said = server.ask(&program, &["watch", "endless", "--states"]);
+    assert_eq!((said.code, said.stderr.as_str()), (Some(4), "error: endless was cancelled\n"));
+    let good = ["submit", "small.toml", "--id", "good", "--set", "measure.series=100"];
+    server.good(&program, &good);
+    assert_eq!(server.ask(&program, &["watch", "good"]).code, Some(0));
+    server.stop();
+}
