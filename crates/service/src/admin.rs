@@ -1,11 +1,14 @@
 //! Metrics and liveness over HTTP, for monitors and orchestrators, on a port of its own.
 //!
-//! Each connection is for one request, which has a deadline. Off this machine they are encrypted, and who asks for metrics
+//! Each connection is for one request, which has a deadline; what takes a look at the disk is asked of a
+//! [probe](crate::probe), which has one, too. Off this machine they are encrypted, and who asks for metrics
 //! must be somebody; liveness is told to everybody, as orchestrators bear no tokens.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::State;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
@@ -23,23 +26,36 @@ use crate::connection::Peer;
 use crate::connection::accept::{Arrival, Arrivals};
 use crate::connection::places::Places;
 use crate::context::{Context, stopped};
-use crate::meters::Gauges;
-use crate::store::StoreError;
+use crate::meters::{Gauges, StoredGauges};
+use crate::probe::Probe;
+use crate::readiness::Readiness;
+use crate::store::{Store, StoreError, runs};
 
 /// How long it may take to answer, and the asking one to read the answer.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
+/// How long what the disk and the database say counts, and how long they may take to say it.
+const COUNTS_FOR: Duration = Duration::from_secs(1);
+const STORED_MAX: Duration = Duration::from_secs(5);
+
 /// What is told, and to whom.
-#[derive(Clone)]
 pub(crate) struct Admin {
-    pub context: Arc<Context>,
-    /// Where the connections of clients are counted.
-    pub clients: Arc<Places>,
+    context: Arc<Context>,
+    /// Where the connections of each port are counted.
+    ports: [(&'static str, Arc<Places>); 2],
     /// Whether metrics are told only to those whom the guard lets in.
-    pub is_protected: bool,
+    is_protected: bool,
+    readiness: Readiness,
+    stored: Arc<Probe<Option<StoredGauges>>>,
 }
 
 impl Admin {
+    pub(crate) fn new(context: Arc<Context>, clients: Arc<Places>, admin: Arc<Places>, is_protected: bool) -> Self {
+        let ports = [("clients", clients), ("admin", admin)];
+        let readiness = Readiness::of(context.clone());
+        Self { context, ports, is_protected, readiness, stored: Probe::new(COUNTS_FOR, STORED_MAX) }
+    }
+
     /// Serves until the server is gone.
     pub(crate) async fn serve(self, mut arrivals: Arrivals, gone: watch::Receiver<bool>) {
         let headers_max = self.context.limits.headers();
@@ -61,33 +77,33 @@ impl Admin {
     }
 
     fn router(self) -> Router {
-        let ready = self.context.clone();
-        let alive = self.context.clone();
+        let metrics =
+            async |State(admin): State<Arc<Self>>, Extension(peer), headers| admin.metrics(&peer, &headers).await;
+        let ready = async |State(admin): State<Arc<Self>>| told(admin.readiness.ask().await);
+        let alive = async |State(admin): State<Arc<Self>>| told(is_alive(&admin.context).await);
         Router::new()
-            .route("/metrics", get(async move |Extension(peer), headers| self.metrics(&peer, &headers)))
-            .route(
-                "/readyz",
-                get(async move || if *ready.stopping.borrow() { not("the server stops") } else { good() }),
-            )
-            .route(
-                "/livez",
-                get(async move || match is_alive(&alive).await {
-                    Ok(()) => good(),
-                    Err(error) => not(&error.to_string()),
-                }),
-            )
+            .route("/metrics", get(metrics))
+            .route("/readyz", get(ready))
+            .route("/livez", get(alive))
+            .with_state(Arc::new(self))
     }
 
-    fn metrics(&self, peer: &Peer, headers: &HeaderMap) -> Response {
+    async fn metrics(&self, peer: &Peer, headers: &HeaderMap) -> Response {
         let authorization = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
         if self.is_protected
             && let Err(error) = self.context.guard.caller(authorization, Some(peer))
         {
             return (StatusCode::UNAUTHORIZED, format!("{error}\n")).into_response();
         }
-        let (pending, running) = self.context.engine.queue().counts();
-        let (stopping, connections) = (*self.context.stopping.borrow(), self.clients.count());
-        let text = self.context.meters.text(&Gauges { pending, running, stopping, connections });
+        let store = self.context.store.clone();
+        let stored = self.stored.ask(|| stored_gauges(store)).await.flatten();
+        let gauges = Gauges {
+            stopping: *self.context.stopping.borrow(),
+            connections: self.ports.each_ref().map(|(port, places)| (*port, places.count())),
+            memory: (self.context.engine.queue().memory_reserved(), self.context.limits.memory_bytes_max),
+            stored,
+        };
+        let text = self.context.meters.text(&gauges);
         ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
     }
 }
@@ -111,12 +127,20 @@ async fn is_alive(context: &Context) -> Result<(), StoreError> {
     context.store.read(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?)).await
 }
 
-type Answer = (StatusCode, String);
-
-fn good() -> Answer {
-    (StatusCode::OK, "ok\n".to_owned())
+/// What the disk and the database say; nothing if they fail, which readiness tells.
+async fn stored_gauges(store: Arc<Store>) -> Option<StoredGauges> {
+    let disk = store.clone();
+    let read = store.read(move |connection| {
+        let (disk_free_bytes, database_bytes) = (disk.free_bytes()?, disk.database_bytes()?);
+        Ok(StoredGauges { runs: runs::by_state(connection)?, disk_free_bytes, database_bytes })
+    });
+    read.await.ok()
 }
 
-fn not(reason: &str) -> Answer {
-    (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n"))
+/// That all is well, or why not.
+fn told(asked: Result<(), impl Display>) -> (StatusCode, String) {
+    match asked {
+        Ok(()) => (StatusCode::OK, "ok\n".to_owned()),
+        Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
+    }
 }

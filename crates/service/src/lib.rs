@@ -34,6 +34,8 @@ mod meters;
 mod models;
 mod names;
 mod pool;
+mod probe;
+mod readiness;
 mod rpc;
 mod schema;
 mod server;

@@ -78,6 +78,8 @@ pub struct Limits {
     pub samples_kept_max: u32,
     /// Milliseconds of wall time from one checkpoint to the next.
     pub checkpoint_interval_ms: u64,
+    /// Bytes of room on the disk below which the server is not ready (`/readyz`).
+    pub disk_free_bytes_min: u64,
     /// How long a shutdown may take before connections are cut.
     pub shutdown_s_max: u64,
     /// How far threads that simulate give way to those that serve calls: 0 not at all, 19 as far as they can.
@@ -121,6 +123,7 @@ impl Default for Limits {
             sample_interval_ms: 1_000,
             samples_kept_max: 1_000,
             checkpoint_interval_ms: 5_000,
+            disk_free_bytes_min: 256 << 20,
             shutdown_s_max: 20,
             engine_nice: 10,
         }

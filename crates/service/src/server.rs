@@ -149,7 +149,7 @@ impl Server {
         let (gone, is_gone) = watch::channel(false);
         let places = self.clients.door.places.clone();
         let admin = self.admin.map(|Listening { listener, door, is_protected, .. }| {
-            let admin = admin::Admin { context: context.clone(), clients: places, is_protected };
+            let admin = admin::Admin::new(context.clone(), places, door.places.clone(), is_protected);
             tokio::spawn(admin.serve(arrivals(listener, door), is_gone))
         });
         let incoming =

@@ -47,6 +47,14 @@ pub(crate) struct Run {
     pub title: String,
 }
 
+impl Run {
+    /// How long it has waited until simulating began the first time. Clocks may be turned back meanwhile.
+    pub(crate) fn waited(&self) -> Option<Duration> {
+        let ms = self.started_ms?.saturating_sub(self.created_ms?);
+        Some(Duration::from_millis(ms.try_into().unwrap_or(0)))
+    }
+}
+
 /// A run as somebody sees it who asks for it.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
@@ -72,6 +80,9 @@ pub(crate) enum State {
 }
 
 impl State {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Pending, Self::Running, Self::Cancelling, Self::Succeeded, Self::Failed, Self::Cancelled];
+
     /// The state as it stands in sentences and in the database.
     pub(crate) fn word(self) -> &'static str {
         match self {

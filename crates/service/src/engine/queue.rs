@@ -201,6 +201,11 @@ impl Queue {
         (state.waiting.len() as u32, state.running.len() as u32)
     }
 
+    /// Bytes of memory that are reserved for what is being carried out.
+    pub(crate) fn memory_reserved(&self) -> u64 {
+        self.state().running.values().map(|(task, _)| task.memory_bytes).sum()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -40,9 +40,7 @@ pub(super) fn begin(shared: &Shared, task: &Task, from_cycle: u64) -> Result<boo
         let mut stored = runs::get(writing.connection, &id)?;
         match stored.run.state {
             State::Pending => {
-                runs::set_state(&mut stored, State::Running);
-                events::append_state(writing, &mut stored, kept)?;
-                begin_sweep(writing, &stored, kept)?;
+                begin_first(writing, &mut stored, kept)?;
                 Ok(true)
             }
             State::Running => {
@@ -63,9 +61,7 @@ pub(super) fn attempt_failed(shared: &Shared, task: &Task, failure: &RunFailure)
         let mut stored = runs::get(writing.connection, &id)?;
         if stored.run.state == State::Pending {
             // It was lost before it could say that it began.
-            runs::set_state(&mut stored, State::Running);
-            events::append_state(writing, &mut stored, kept)?;
-            begin_sweep(writing, &stored, kept)?;
+            begin_first(writing, &mut stored, kept)?;
         }
         stored.run.failed_attempts += 1;
         runs::update(writing, &stored)?;
@@ -74,6 +70,14 @@ pub(super) fn attempt_failed(shared: &Shared, task: &Task, failure: &RunFailure)
         events::append(writing, &mut stored, &Occurrence::AttemptFailed(failed), kept)?;
         Ok((stored.run.state, attempt))
     })
+}
+
+/// A run waits no longer.
+fn begin_first(writing: &mut Writing<'_>, stored: &mut Stored, kept: u32) -> Result<(), StoreError> {
+    runs::set_state(stored, State::Running);
+    stored.run.waited().into_iter().for_each(|time| writing.waited(time));
+    events::append_state(writing, stored, kept)?;
+    begin_sweep(writing, stored, kept)
 }
 
 /// A sweep runs when the first of its runs does.

@@ -13,6 +13,7 @@ pub(crate) mod checked;
 pub(crate) mod checkpoint;
 mod condition;
 mod copying;
+mod disk;
 pub(crate) mod events;
 pub(crate) mod files;
 mod fsck;

@@ -144,6 +144,15 @@ pub(crate) fn not_ended(connection: &Connection) -> Result<Vec<Stored>, StoreErr
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// How many runs are in each state.
+pub(crate) fn by_state(connection: &Connection) -> Result<Vec<(State, u64)>, StoreError> {
+    let count = |state: State| -> Result<(State, u64), rusqlite::Error> {
+        let mut query = connection.prepare_cached("SELECT count(*) FROM runs WHERE state = ?1")?;
+        Ok((state, query.query_row([state.word()], |row| row.get::<_, i64>(0))? as u64))
+    };
+    Ok(State::ALL.into_iter().map(count).collect::<Result<_, _>>()?)
+}
+
 /// All runs, in the order in which they were accepted.
 pub(super) fn all(connection: &Connection) -> Result<Vec<Stored>, StoreError> {
     let mut query = connection.prepare(&format!("SELECT {} FROM runs ORDER BY number", columns()))?;

@@ -243,6 +243,11 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(transaction.commit()?)
 }
 
+/// Writes the version again, which is in each database of this program: that needs all that any change does.
+pub(super) fn write_version(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.pragma_update(None, "user_version", VERSION as i64)?)
+}
+
 /// Refuses a database of another version, for those who change nothing.
 pub(super) fn must_be_current(connection: &Connection) -> Result<(), StoreError> {
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;

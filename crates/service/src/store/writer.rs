@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -25,19 +26,25 @@ pub(crate) struct Writing<'c> {
     pub connection: &'c Connection,
     /// The runs that something was written about: those who watch them are told after the commit.
     touched: Vec<String>,
-    /// The last states that runs reached: they are counted with the commit.
+    /// The last states that runs reached, and how long runs have waited: they are counted with the commit.
     ended: Vec<State>,
+    waited: Vec<Duration>,
 }
 
 impl<'c> Writing<'c> {
     /// Of a transaction that has begun.
     pub(super) fn of(connection: &'c Connection) -> Self {
-        Self { connection, touched: Vec::new(), ended: Vec::new() }
+        Self { connection, touched: Vec::new(), ended: Vec::new(), waited: Vec::new() }
     }
 
     /// A run reached its last state, and is counted with the commit.
     pub(crate) fn ended(&mut self, state: State) {
         self.ended.push(state);
+    }
+
+    /// A run has waited so long, which is counted with the commit.
+    pub(crate) fn waited(&mut self, time: Duration) {
+        self.waited.push(time);
     }
 
     /// Those who watch the run are told after the commit.
@@ -160,6 +167,7 @@ fn write_together(connection: &Connection, folder: &Path, told: &Told, first: Jo
         files::release_reserve(folder);
     }
     if outcome.is_ok() {
+        writing.waited.iter().for_each(|&time| told.meters.waited(time));
         writing.touched.iter().for_each(|run| told.hub.tell(run));
     }
     finishes.into_iter().for_each(|finish| finish(outcome.clone()));
@@ -167,12 +175,13 @@ fn write_together(connection: &Connection, folder: &Path, told: &Told, first: Jo
 
 /// Makes one change; what a refused one had written already is undone.
 fn one(connection: &Connection, writing: &mut Writing<'_>, job: Job) -> (bool, Finish) {
-    let (touched, ended) = (writing.touched.len(), writing.ended.len());
+    let (touched, ended, waited) = (writing.touched.len(), writing.ended.len(), writing.waited.len());
     let saved = connection.execute_batch("SAVEPOINT change").is_ok();
     let (good, finish) = job(writing);
     if !good {
         writing.touched.truncate(touched);
         writing.ended.truncate(ended);
+        writing.waited.truncate(waited);
     }
     if saved && !connection.is_autocommit() {
         let end = if good { "RELEASE change" } else { "ROLLBACK TO change; RELEASE change" };

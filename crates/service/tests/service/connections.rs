@@ -88,14 +88,14 @@ async fn one_peer_does_not_take_all_places() {
     let (mut first, mut second) = (sent(&server, &open).await, sent(&server, &open).await);
     assert!(is_answered(&mut first).await && is_answered(&mut second).await);
     assert!(!is_answered(&mut sent(&server, &open).await).await, "it has two");
-    assert!(server.metric("connections_turned_away_total").await >= 1);
+    assert!(server.metric::<u32>("connections_turned_away_total").await >= 1);
     let mut other = connect_from("127.0.0.2", &server).await;
     other.write_all(&open).await.expect("it reads");
     assert!(is_answered(&mut other).await, "there was a place for another");
     let mut third = connect_from("127.0.0.3", &server).await;
     let _ = third.write_all(&open).await;
     assert!(!is_answered(&mut third).await, "there are three in all");
-    assert_eq!(server.metric("connections_open").await, 3);
+    assert_eq!(server.metric::<u32>("connections_open{port=\"clients\"}").await, 3);
     drop(first);
     while !is_answered(&mut sent(&server, &open).await).await {}
     assert!(is_answered(&mut second).await && is_answered(&mut other).await);

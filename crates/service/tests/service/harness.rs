@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use tailback_api::v1::result_service_client::ResultServiceClient;
 use tailback_api::v1::run_service_client::RunServiceClient;
@@ -140,11 +141,11 @@ impl Served {
         self.metric("streams_open").await
     }
 
-    /// A metric without labels.
-    pub async fn metric(&self, name: &str) -> u32 {
+    /// A metric with its labels, if it has any.
+    pub async fn metric<T: FromStr>(&self, name: &str) -> T {
         let metrics = self.ask_admin("/metrics").await;
         let value = metrics.lines().find_map(|line| line.strip_prefix(&format!("tailback_{name} ")));
-        value.and_then(|value| value.parse().ok()).expect("it is among the metrics")
+        value.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is not among\n{metrics}"))
     }
 
     /// Where clients connect to, for those who speak for themselves.

@@ -11,6 +11,7 @@ mod harness;
 mod hostile;
 mod migration;
 mod models;
+mod operating;
 mod recovery;
 mod results;
 mod sweeps;
