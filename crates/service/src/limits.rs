@@ -78,6 +78,12 @@ pub struct Limits {
     pub samples_kept_max: u32,
     /// Milliseconds of wall time from one checkpoint to the next.
     pub checkpoint_interval_ms: u64,
+    /// Seconds after which a run that has ended is deleted; 0 for never.
+    pub ended_age_s_max: u64,
+    /// Bytes that artifacts of runs that have ended take together: beyond that the oldest runs are deleted. 0 for no limit.
+    pub ended_artifact_bytes_max: u64,
+    /// Seconds from one look for runs that are to be deleted to the next.
+    pub retention_interval_s: u64,
     /// Bytes of room on the disk below which the server is not ready (`/readyz`).
     pub disk_free_bytes_min: u64,
     /// How long a shutdown may take before connections are cut.
@@ -123,6 +129,9 @@ impl Default for Limits {
             sample_interval_ms: 1_000,
             samples_kept_max: 1_000,
             checkpoint_interval_ms: 5_000,
+            ended_age_s_max: 0,
+            ended_artifact_bytes_max: 0,
+            retention_interval_s: 60,
             disk_free_bytes_min: 256 << 20,
             shutdown_s_max: 20,
             engine_nice: 10,

@@ -27,7 +27,7 @@ use crate::pool::Pool;
 use crate::rpc;
 use crate::store::{Store, StoreError, Told};
 use crate::watch::Hub;
-use crate::{admin, connection, descriptors};
+use crate::{admin, connection, descriptors, retention};
 
 /// How often a connection is asked whether anybody is there, and how long it may take to answer.
 const KEEPALIVE: Duration = Duration::from_secs(20);
@@ -155,6 +155,7 @@ impl Server {
         let incoming =
             connection::incoming(arrivals(self.clients.listener, self.clients.door), context.limits.headers());
         let drained = stopped(context.stopping.clone());
+        let retaining = tokio::spawn(retention::keep_to_limits(context.clone()));
         let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, drained));
         let outcome = tokio::select! {
             () = stop => None,
@@ -181,6 +182,8 @@ impl Server {
         if let Some(admin) = admin {
             let _ = timeout(Duration::from_secs(1), admin).await;
         }
+        // It ends by itself; one that does not is as good as killed, which costs nothing.
+        retaining.abort();
         let closing = context.clone();
         let _ = timeout(longest, tokio::task::spawn_blocking(move || closing.store.close())).await;
         match outcome {

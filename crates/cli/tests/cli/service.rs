@@ -171,6 +171,13 @@ fn tokens_that_could_not_be_read_are_not_written() {
     assert_eq!(program.files(), before);
 }
 
+/// What the log of a server, which is JSON, says about who did what.
+fn audit(program: &Program) -> Vec<serde_json::Value> {
+    let log = program.read(LOG);
+    let lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("it is JSON"));
+    lines.filter(|line| line["target"] == "audit").map(|line| line["fields"].clone()).collect()
+}
+
 /// Who has done what from where is in the log, one line each; and who was not let in, without what was shown.
 #[test]
 fn the_log_says_who_did_what() {
@@ -185,9 +192,7 @@ fn the_log_says_who_did_what() {
     as_alice(&["cancel", "--delete", "one"]);
     assert_eq!(server.ask(&program, &["cancel", "one", "--token-file", "stranger.token"]).code, Some(1));
     server.stop();
-    let log = program.read(LOG);
-    let lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("it is JSON"));
-    let audit: Vec<_> = lines.filter(|line| line["target"] == "audit").map(|line| line["fields"].clone()).collect();
+    let (log, audit) = (program.read(LOG), audit(&program));
     let done: Vec<&str> = audit.iter().filter_map(|fields| fields["action"].as_str()).collect();
     assert_eq!(done, ["submit", "cancel", "cancel", "delete"]);
     for fields in &audit[..4] {
@@ -200,6 +205,20 @@ fn the_log_says_who_did_what() {
     assert_eq!(audit[4]["why"], "what was shown is not known");
     assert!(audit[4]["peer"].as_str().is_some_and(|from| from.starts_with("127.0.0.1:")), "{}", audit[4]);
     assert!(!log.contains("tb_1234") && !log.contains(token.trim()), "tokens are not logged");
+}
+
+#[test]
+fn the_log_says_what_is_not_kept_any_longer() {
+    let program = Program::new();
+    program.write("limits.toml", "ended_artifact_bytes_max = 1\nretention_interval_s = 1\n");
+    let server = Server::start(&program, &["--limits", "limits.toml", "--log", "json"]);
+    server.good(&program, &["submit", "small.toml", "--id", "one"]);
+    while server.good(&program, &["list", "--format", "json"]).trim() != "[]" {}
+    server.stop();
+    let audit = audit(&program);
+    let last = audit.last().expect("there are some");
+    assert_eq!((&last["action"], &last["run"], &last["name"]), (&"delete".into(), &"one".into(), &"retention".into()));
+    assert_eq!(last["why"], "ended_artifact_bytes_max");
 }
 
 /// However many connections strangers open: there are descriptors left for runs.

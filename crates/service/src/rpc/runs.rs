@@ -24,8 +24,8 @@ use crate::engine::queue::Task;
 use crate::names;
 use crate::pool::Stop;
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, Writing, events, files, list};
-use crate::wire;
+use crate::store::{StoreError, Writing, events, list};
+use crate::{deletion, wire};
 
 /// RunService.
 pub(super) struct Runs(pub Arc<Context>);
@@ -250,34 +250,11 @@ fn check_filter(filter: &RunFilter) -> Result<(), ApiError> {
 }
 
 async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(), ApiError> {
-    let (id, asking) = (run_id.clone(), caller.clone());
-    let numbers = context.store.write(move |writing| {
-        let stored = runs::get(writing.connection, &id)?;
-        asking.may_change_run_of(&stored.run.owner)?;
-        if !stored.run.parent_id.is_empty() {
-            return Err(ApiError::PartOfSweep { run: id, parent: stored.run.parent_id }.into());
-        }
-        // Those of a sweep end before it does, unless its row is damaged.
-        let children = runs::children(writing.connection, &id)?;
-        if let Some(Stored { run, .. }) =
-            [&stored].into_iter().chain(&children).find(|stored| !stored.run.state.has_ended())
-        {
-            return Err(ApiError::RunNotEnded { run: run.id.clone(), state: run.state }.into());
-        }
-        writing.touch(&id);
-        runs::delete(writing, &id)
-    });
-    let numbers = numbers.await?;
+    let asking = caller.clone();
+    let may = move |stored: &Stored, _: &[Stored]| asking.may_change_run_of(&stored.run.owner);
+    let numbers = deletion::delete(&context.store, run_id.clone(), may).await?;
     caller.note("delete", &run_id);
-    let store = context.store.clone();
-    let removing = tokio::task::spawn_blocking(move || {
-        let removed: Vec<i64> =
-            numbers.into_iter().filter(|&number| files::remove_run(store.folder(), number)).collect();
-        files::make_reserve(store.folder());
-        store.write_blocking(move |writing| runs::forget_removals(writing, &removed))
-    });
-    removing.await.map_err(|error| ApiError::Internal(format!("removing files failed: {error}")))??;
-    Ok(())
+    deletion::remove_files(context.store.clone(), numbers).await
 }
 
 /// A name for a run that was given none.

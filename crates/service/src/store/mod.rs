@@ -14,6 +14,7 @@ pub(crate) mod checkpoint;
 mod condition;
 mod copying;
 mod disk;
+pub(crate) mod ended;
 pub(crate) mod events;
 pub(crate) mod files;
 mod fsck;

@@ -14,6 +14,7 @@ mod models;
 mod operating;
 mod recovery;
 mod results;
+mod retention;
 mod sweeps;
 mod watching;
 

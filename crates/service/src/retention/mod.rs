@@ -1,0 +1,94 @@
+//! How long runs are kept that have ended: those that are too old, and the oldest of those that take too much room, are
+//! deleted; a sweep at once with all its runs.
+//!
+//! **The invariant it keeps:** what has not ended, or is damaged, is not deleted, whatever the limits say. Neither is what
+//! has taken the name of a run that was to be.
+
+mod surplus;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::api_error::ApiError;
+use crate::context::{Context, stopped};
+use crate::deletion;
+use crate::domain::now_ms;
+use crate::limits::Limits;
+use crate::store::Store;
+use crate::store::ended::{self, Ended};
+use crate::store::runs::Stored;
+use surplus::{Kept, Why};
+
+impl Kept {
+    /// What a server keeps; none if that is everything.
+    fn by(limits: &Limits) -> Option<Self> {
+        let limit = |limit: u64| (limit > 0).then_some(limit);
+        let age_ms_max = limit(limits.ended_age_s_max).map(|seconds| seconds.saturating_mul(1000));
+        let bytes_max = limit(limits.ended_artifact_bytes_max);
+        (age_ms_max.is_some() || bytes_max.is_some()).then_some(Self { age_ms_max, bytes_max })
+    }
+}
+
+/// Deletes what is not to be kept, now and again until the server stops.
+pub(crate) async fn keep_to_limits(context: Arc<Context>) {
+    let Some(kept) = Kept::by(&context.limits) else { return };
+    let pause = Duration::from_secs(context.limits.retention_interval_s.max(1));
+    let work = async {
+        loop {
+            if let Err(error) = delete_surplus(&context.store, kept, now_ms()).await {
+                tracing::error!(%error, "runs that are not to be kept any longer cannot be found");
+            }
+            sleep(pause).await;
+        }
+    };
+    tokio::select! {
+        () = stopped(context.stopping.clone()) => {}
+        () = work => {}
+    }
+}
+
+/// Deletes what is not to be kept at a time.
+async fn delete_surplus(store: &Arc<Store>, kept: Kept, now_ms: i64) -> Result<(), ApiError> {
+    let found = store.read(ended::all).await?;
+    for (run, why) in surplus::of(found, kept, now_ms) {
+        let id = run.id.clone();
+        match delete(store, run).await {
+            Ok(()) => {
+                tracing::info!(target: "audit", action = "delete", run = id, name = "retention", why = why.word());
+            }
+            // Somebody else has deleted it, or it has turned out to be damaged.
+            Err(error) => tracing::warn!(%error, run = id, "a run that is not to be kept any longer is not deleted"),
+        }
+    }
+    Ok(())
+}
+
+async fn delete(store: &Arc<Store>, run: Ended) -> Result<(), ApiError> {
+    let id = run.id.clone();
+    let may = move |stored: &Stored, children: &[Stored]| {
+        if stored.number != run.number {
+            return Err(ApiError::RunNotFound(run.id));
+        }
+        let damaged = [stored].into_iter().chain(children).find_map(|stored| {
+            let problem = stored.damage.clone()?;
+            Some(ApiError::DataLoss { run: stored.run.id.clone(), part: "the row".to_owned(), problem })
+        });
+        damaged.map_or(Ok(()), Err)
+    };
+    let numbers = deletion::delete(store, id, may).await?;
+    deletion::remove_files(store.clone(), numbers).await
+}
+
+impl Why {
+    fn word(self) -> &'static str {
+        match self {
+            Self::TooOld => "ended_age_s_max",
+            Self::TooLarge => "ended_artifact_bytes_max",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
