@@ -267,4 +267,6 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
 }
 
 #[cfg(test)]
+mod many_runs;
+#[cfg(test)]
 mod tests;
