@@ -20,7 +20,7 @@ pub struct ServeArguments {
     /// this, the server does not start then
     #[arg(long)]
     pub recover: bool,
-    /// Metrics (/metrics), liveness (/livez) and readiness (/readyz) over HTTP; off this machine with the certificate of
+    /// Metrics (/metrics), liveness (/livez) and readiness (/readyz: room on the disk, a database that works) over HTTP; off this machine with the certificate of
     /// the server, and metrics for bearers of tokens only
     #[arg(long, value_name = "ADDR:PORT")]
     pub admin: Option<SocketAddr>,
