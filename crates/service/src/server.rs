@@ -182,10 +182,8 @@ impl Server {
         if let Some(admin) = admin {
             let _ = timeout(Duration::from_secs(1), admin).await;
         }
-        // It ends by itself; what it is at in the middle of a deletion, the next start finishes. The folder is free when
-        // nobody has it any more.
-        retaining.abort();
-        let _ = retaining.await;
+        // The folder is free when nobody has it any more.
+        let _ = timeout(longest, retaining).await;
         let closing = context.clone();
         let _ = timeout(longest, tokio::task::spawn_blocking(move || closing.store.close())).await;
         match outcome {

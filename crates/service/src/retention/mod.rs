@@ -9,7 +9,7 @@ mod surplus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::timeout;
 
 use crate::api_error::ApiError;
 use crate::context::{Context, stopped};
@@ -35,24 +35,29 @@ impl Kept {
 pub(crate) async fn keep_to_limits(context: Arc<Context>) {
     let Some(kept) = Kept::by(&context.limits) else { return };
     let pause = Duration::from_secs(context.limits.retention_interval_s.max(1));
-    let work = async {
-        loop {
-            if let Err(error) = delete_surplus(&context.store, kept, now_ms()).await {
-                tracing::error!(%error, "runs that are not to be kept any longer cannot be found");
-            }
-            sleep(pause).await;
+    let stopping = || *context.stopping.borrow();
+    while !stopping() {
+        // What is begun is ended, and the log says so, also when the server stops.
+        if let Err(error) = delete_surplus(&context.store, kept, now_ms(), stopping).await {
+            tracing::error!(%error, "runs that are not to be kept any longer cannot be found");
         }
-    };
-    tokio::select! {
-        () = stopped(context.stopping.clone()) => {}
-        () = work => {}
+        // Whichever comes first.
+        let _ = timeout(pause, stopped(context.stopping.clone())).await;
     }
 }
 
-/// Deletes what is not to be kept at a time.
-async fn delete_surplus(store: &Arc<Store>, kept: Kept, now_ms: i64) -> Result<(), ApiError> {
+/// Deletes what is not to be kept at a time, until the server stops.
+async fn delete_surplus(
+    store: &Arc<Store>,
+    kept: Kept,
+    now_ms: i64,
+    stopping: impl Fn() -> bool,
+) -> Result<(), ApiError> {
     let found = store.read(ended::all).await?;
     for (run, why) in surplus::of(found, kept, now_ms) {
+        if stopping() {
+            break;
+        }
         let id = run.id.clone();
         match delete(store, run).await {
             Ok(()) => {

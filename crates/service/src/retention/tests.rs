@@ -54,7 +54,7 @@ const LARGE: Kept = Kept { age_ms_max: None, bytes_max: Some(100) };
 
 async fn delete_at(store: &Arc<Store>, kept: Kept, now_ms: i64) -> Vec<String> {
     let store = store.clone();
-    delete_surplus(&store, kept, now_ms).await.expect("it can be read");
+    delete_surplus(&store, kept, now_ms, || false).await.expect("it can be read");
     let reading = tokio::task::spawn_blocking(move || ids(&store));
     reading.await.expect("it does not panic")
 }
