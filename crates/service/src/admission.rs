@@ -38,7 +38,7 @@ impl Accepted {
 }
 
 /// Memory that a worker takes whatever it simulates.
-const WORKER_BYTES: u64 = 64 << 20;
+pub(crate) const WORKER_BYTES: u64 = 64 << 20;
 
 /// Checks what can be checked without looking into the scenario.
 pub(crate) fn check_request(request: &RunRequest, limits: &Limits) -> Result<(), ApiError> {

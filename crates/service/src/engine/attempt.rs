@@ -13,6 +13,7 @@ use super::course::Course;
 use super::queue::{Control, Task};
 use super::workers::Lease;
 use super::{Found, Outcome, RETRY_AFTER, Shared, failed, transitions, wait_for};
+use crate::admission::WORKER_BYTES;
 use crate::domain::{FailureReason, RunFailure, Sample, State, TakenSample, now_ms};
 use crate::store::runs;
 use crate::store::{StoreError, events, files, samples};
@@ -87,7 +88,8 @@ fn attempt(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, S
         version: shared.version.clone(),
         data: shared.store.folder().to_owned(),
         attempt: folder.path().to_owned(),
-        memory_bytes_max: task.memory_bytes,
+        // Runs that an earlier version has accepted may have what was estimated, which left out the process itself.
+        memory_bytes_max: task.memory_bytes.max(WORKER_BYTES),
         artifact_bytes_max: limits.artifact_bytes(execution.artifact_bytes_max),
         sample_interval_ms: limits.sample_interval_ms,
         checkpoint_interval_ms: limits.checkpoint_interval_ms,

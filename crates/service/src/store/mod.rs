@@ -33,6 +33,7 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row};
@@ -251,6 +252,11 @@ fn make_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true).create(path)
 }
 
+/// How often a folder that is locked is tried again, and how long after. Whoever starts a process shares its locks with it
+/// for a moment, and a server that was killed may have been about to start a worker.
+const LOCK_ATTEMPTS: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(25);
+
 /// The lock is a file of this folder: a link might have another file emptied, or locked.
 fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("lock");
@@ -259,11 +265,15 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
     let file = options.open(&path).map_err(|error| files::broken("make", &path, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked(folder.display().to_string())),
-        Err(TryLockError::Error(error)) => Err(files::broken("lock", &path, &error)),
+    for attempt in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if attempt < LOCK_ATTEMPTS => std::thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) => return Err(StoreError::Locked(folder.display().to_string())),
+            Err(TryLockError::Error(error)) => return Err(files::broken("lock", &path, &error)),
+        }
     }
+    Ok(file)
 }
 
 #[cfg(test)]
