@@ -40,6 +40,14 @@ def test_the_course_of_a_run_is_there_afterwards(client, small):
     assert list(client.run(small).wait().samples().columns) == list(samples.columns)
 
 
+def test_runs_have_priorities(client, small):
+    run = client.run(small, priority=3).wait()
+    assert run.info.execution.priority == 3
+    with pytest.raises(tailback.TailbackError) as raised:
+        client.run(small, priority=11)
+    assert raised.value.violations[0].field == "execution.priority"
+
+
 def test_a_sweep_is_a_table(client, small):
     run = client.run(small, over=["traffic.load=0.1..0.3/0.1"], run_saturated=True).wait(progress=True)
     frame = run.to_pandas()

@@ -1,5 +1,6 @@
 //! From a request to runs that can be written down: everything is checked before anything happens.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use tailback_scenario::{Diagnostics, Document, Scenario, Sweep};
@@ -16,6 +17,8 @@ use crate::store::runs::{self, New};
 
 /// The most overrides of a scenario.
 const OVERRIDES_MAX: usize = 1024;
+/// Priorities of runs.
+const PRIORITIES: RangeInclusive<i32> = -10..=10;
 /// Overrides of all runs of a sweep together may have so many times the bytes that a scenario may have.
 const OVERRIDES_OF_SWEEP: u64 = 16;
 
@@ -41,13 +44,19 @@ impl Accepted {
 pub(crate) const WORKER_BYTES: u64 = 64 << 20;
 
 /// Checks what can be checked without looking into the scenario.
-pub(crate) fn check_request(request: &RunRequest, limits: &Limits) -> Result<(), ApiError> {
+pub(crate) fn check_request(request: &RunRequest, caller: &Caller, limits: &Limits) -> Result<(), ApiError> {
     names::request(&request.request_id)?;
     if !request.run_id.is_empty() {
         names::new_run(&request.run_id)?;
     }
     names::labels(&request.labels)?;
     let execution = &request.execution;
+    if !PRIORITIES.contains(&execution.priority) {
+        let (lowest, highest) = (PRIORITIES.start(), PRIORITIES.end());
+        let problem = format!("{} is not a priority; they go from {lowest} to {highest}", execution.priority);
+        return Err(ApiError::invalid("execution.priority", problem));
+    }
+    caller.may_have_priority(execution.priority)?;
     Limits::check(Limit::Threads, execution.threads.unwrap_or(0).into(), limits.threads_max.into())?;
     Limits::check(Limit::ArtifactBytes, execution.artifact_bytes_max, limits.artifact_bytes_max)?;
     if let Some(wall_time) = execution.wall_time_max {
@@ -160,6 +169,9 @@ impl Base<'_> {
         Limits::check(Limit::Memory, plan.memory_bytes, allowed)?;
         let memory_bytes = scenario.execution.memory_bytes.unwrap_or_else(|| generous(&plan, self.limits)).min(allowed);
         Limits::check(Limit::Threads, threads.into(), self.limits.threads_max.into())?;
+        // What its owner never may have at once would wait until nothing else of the owner's is left.
+        Limits::check(Limit::ThreadsPerOwner, threads.into(), self.limits.threads_per_owner().into())?;
+        Limits::check(Limit::MemoryPerOwner, plan.memory_bytes, self.limits.memory_bytes_per_owner())?;
         let cycles = scenario.measure.warmup + scenario.measure.cycles;
         let title = if scenario.title.is_empty() { &self.given.name } else { &scenario.title };
         let run = Run {

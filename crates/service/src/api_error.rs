@@ -32,8 +32,8 @@ pub(crate) enum ApiError {
     NoSeries(String),
     #[error("run `{run}` is a part of sweep `{parent}`; ask for this of the sweep")]
     PartOfSweep { run: String, parent: String },
-    #[error("{asked} more runs would make the queue longer than {allowed}; try again later")]
-    QueueFull { allowed: u64, asked: u64 },
+    #[error("{asked} more runs would make {} longer than {allowed}; try again later", .scope.queue())]
+    QueueFull { scope: Scope, allowed: u64, asked: u64 },
     #[error("{asked} {} are asked for, this server allows {allowed}", .limit.unit())]
     LimitExceeded { limit: Limit, allowed: u64, asked: u64 },
     #[error("{allowed} {what} are open already; try again later")]
@@ -62,12 +62,30 @@ pub(crate) enum ApiError {
     Internal(String),
 }
 
+/// Whose runs a limit is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Server,
+    Owner,
+}
+
+impl Scope {
+    fn queue(self) -> &'static str {
+        match self {
+            Self::Server => "the queue",
+            Self::Owner => "the queue of your own runs",
+        }
+    }
+}
+
 /// What is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     Threads,
+    ThreadsPerOwner,
     Nodes,
     Memory,
+    MemoryPerOwner,
     WallTime,
     ArtifactBytes,
     SweepRuns,
@@ -82,9 +100,9 @@ impl Limit {
     /// What it counts.
     fn unit(self) -> &'static str {
         match self {
-            Self::Threads => "threads",
+            Self::Threads | Self::ThreadsPerOwner => "threads",
             Self::Nodes => "nodes or routers",
-            Self::Memory => "bytes of memory",
+            Self::Memory | Self::MemoryPerOwner => "bytes of memory",
             Self::WallTime => "seconds of wall time",
             Self::ArtifactBytes => "bytes of artifacts",
             Self::SweepRuns => "runs in a sweep",

@@ -13,10 +13,16 @@ use crate::api_error::{ApiError, Limit};
 pub struct Limits {
     /// Runs that wait at once.
     pub queue_max: u32,
+    /// Those of one owner; none for as many as of all together, as in all limits of an owner.
+    pub queue_per_owner_max: Option<u32>,
     /// Runs that are simulated at once.
     pub concurrent_runs_max: u32,
+    /// Those of one owner.
+    pub concurrent_runs_per_owner_max: Option<u32>,
     /// Threads of all of them together.
     pub threads_max: u32,
+    /// Those of one owner.
+    pub threads_per_owner_max: Option<u32>,
     /// Nodes of a network, and routers.
     pub nodes_max: u32,
     /// Nodes that the sets and patterns of a scenario list one by one.
@@ -28,6 +34,8 @@ pub struct Limits {
     pub memory_bytes_max: u64,
     /// Attempts that a run may have, if the process that simulates it is lost or takes too much memory.
     pub attempts_max: u32,
+    /// Those of one owner.
+    pub memory_bytes_per_owner_max: Option<u64>,
     /// Seconds of wall time of a run.
     pub wall_time_s_max: u64,
     /// Bytes of the artifacts of a run.
@@ -97,13 +105,17 @@ impl Default for Limits {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         Self {
             queue_max: 10_000,
+            queue_per_owner_max: None,
             concurrent_runs_max: cores,
+            concurrent_runs_per_owner_max: None,
             threads_max: cores,
+            threads_per_owner_max: None,
             nodes_max: 2_000_000,
             listed_nodes_max: 4_000_000,
             group_pairs_max: 1_500_000,
             memory_bytes_max: 8 << 30,
             attempts_max: 3,
+            memory_bytes_per_owner_max: None,
             wall_time_s_max: 24 * 3600,
             artifact_bytes_max: 1 << 30,
             sweep_runs_max: 2_000,
@@ -150,6 +162,26 @@ impl Limits {
         Self::check(Limit::AnswerBytes, bytes, self.answer_bytes_max.into())
     }
 
+    /// Runs of an owner that wait at once.
+    pub(crate) fn queue_per_owner(&self) -> u32 {
+        at_most(self.queue_per_owner_max, self.queue_max)
+    }
+
+    /// Runs of an owner that are simulated at once.
+    pub(crate) fn concurrent_runs_per_owner(&self) -> u32 {
+        at_most(self.concurrent_runs_per_owner_max, self.concurrent_runs_max)
+    }
+
+    /// Threads of all of these together.
+    pub(crate) fn threads_per_owner(&self) -> u32 {
+        at_most(self.threads_per_owner_max, self.threads_max)
+    }
+
+    /// Bytes of memory of all of these together.
+    pub(crate) fn memory_bytes_per_owner(&self) -> u64 {
+        at_most(self.memory_bytes_per_owner_max, self.memory_bytes_max)
+    }
+
     /// How much a scenario may ask for.
     pub(crate) fn bounds(&self) -> Bounds {
         let Self { nodes_max, listed_nodes_max: listed_nodes, group_pairs_max: group_pairs, .. } = *self;
@@ -188,4 +220,9 @@ impl Limits {
     pub(crate) fn stream_stall(&self) -> Duration {
         Duration::from_secs(self.stream_stall_s_max)
     }
+}
+
+/// What an owner may have of what all may have together.
+fn at_most<T: Ord + Copy>(of_owner: Option<T>, together: T) -> T {
+    of_owner.map_or(together, |of_owner| of_owner.min(together))
 }

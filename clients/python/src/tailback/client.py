@@ -73,8 +73,10 @@ class Client:
         threads: int | None = None,
         labels: Mapping[str, str] | None = None,
         run_id: str = "",
+        priority: int = 0,
     ) -> Run:
-        """Has the server simulate a scenario: a file or a text. With `over` or `seeds` it is a sweep."""
+        """Has the server simulate a scenario: a file or a text. With `over` or `seeds` it is a sweep. Of what waits, the
+        highest `priority` goes first."""
         request = requests.create(
             source,
             overrides,
@@ -84,6 +86,7 @@ class Client:
             threads=threads,
             labels=labels or {},
             run_id=run_id,
+            priority=priority,
         )
         # The request has an id: made again after a lost answer it gives the same run.
         return Run(self, self._call(self._runs.CreateRun, request).run)

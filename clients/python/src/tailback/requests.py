@@ -95,11 +95,13 @@ def create(
     threads: int | None,
     labels: Mapping[str, str],
     run_id: str,
+    priority: int,
 ) -> run_service_pb2.CreateRunRequest:
     """A request for a run. Its id makes asking again after a lost answer harmless."""
     request = run_service_pb2.CreateRunRequest(
         request_id=str(uuid.uuid4()), run_id=run_id, scenario=scenario(source, overrides), labels=dict(labels)
     )
+    request.execution.priority = priority
     if threads is not None:
         request.execution.threads = threads
     if over is not None or seeds:

@@ -83,7 +83,7 @@ pub enum RoleArgument {
     Read,
     /// Create runs, cancel and delete one's own
     Submit,
-    /// Cancel and delete those of others too
+    /// Cancel and delete those of others too, and put runs before those of others
     Admin,
 }
 
@@ -148,6 +148,10 @@ pub struct SubmitArguments {
     /// Seconds of wall time that it may take
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub wall_time: Option<u32>,
+    /// Of what waits on the server, the highest goes first; more than 0 needs the role admin
+    #[arg(long, value_name = "-10..10", default_value_t = 0, allow_negative_numbers = true,
+          value_parser = clap::value_parser!(i32).range(-10..=10))]
+    pub priority: i32,
     /// Wait until it is over, and print what it found; exit code 3 tells that it failed, 4 that it was cancelled
     #[arg(long)]
     pub wait: bool,

@@ -46,7 +46,12 @@ fn request(arguments: &SubmitArguments) -> Result<CreateRunRequest, Complaint> {
             document: input::read(&arguments.scenario.file)?,
             overrides,
         }),
-        execution: Some(Execution { threads: arguments.threads, wall_time_max, artifact_bytes_max: 0 }),
+        execution: Some(Execution {
+            threads: arguments.threads,
+            wall_time_max,
+            artifact_bytes_max: 0,
+            priority: arguments.priority,
+        }),
         sweep,
         labels: labels(&arguments.labels)?,
     })

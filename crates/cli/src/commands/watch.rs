@@ -105,7 +105,11 @@ fn line(event: &WatchRunResponse) -> Option<String> {
         Event::StateChanged(run) => {
             let why = run.error.as_ref().map_or(run.note.as_str(), |error| error.message.as_str());
             let colon = if why.is_empty() { "" } else { ": " };
-            format!("{}{colon}{why}", state_name(run.state()))
+            let priority = match run.execution.map_or(0, |execution| execution.priority) {
+                0 => String::new(),
+                priority => format!(" (priority {priority})"),
+            };
+            format!("{}{priority}{colon}{why}", state_name(run.state()))
         }
         Event::ChildEnded(child) => {
             let progress = child.progress.unwrap_or_default();
@@ -148,6 +152,7 @@ fn object(event: &WatchRunResponse) -> Option<serde_json::Value> {
             "note": run.note,
             "error": run.error.as_ref().map(|error| error.message.clone()),
             "result_digest": run.result_digest,
+            "priority": run.execution.map_or(0, |execution| execution.priority),
         }),
         Event::ChildEnded(child) => json!({
             "event": "child",

@@ -40,6 +40,7 @@ fn a_run_from_submitting_to_fetching() {
     let server = Server::start(&program, &[]);
     answers(&server, &program, "submit-wait", &["submit", "small.toml", "--id", "first", "--wait", "--quiet"]);
     let submit = ["submit", "small.toml", "--id", "second", "--label", "kind=test", "--set", "traffic.load=0.2"];
+    let submit = [&submit[..], &["--priority", "-2"]].concat();
     answers(&server, &program, "submit", &submit);
     answers(&server, &program, "watch", &["watch", "second", "--states"]);
     let submit =

@@ -31,7 +31,7 @@ pub enum Role {
     Read,
     /// Create runs, cancel and delete one's own.
     Submit,
-    /// Cancel and delete the runs of others too.
+    /// Cancel and delete the runs of others too, and put runs before those of others.
     Admin,
 }
 
@@ -72,6 +72,11 @@ impl Caller {
     /// Refuses callers below a role.
     pub(crate) fn must_be(&self, role: Role) -> Result<(), ApiError> {
         if self.role >= role { Ok(()) } else { Err(ApiError::NotAllowed { role: self.role, owner: None }) }
+    }
+
+    /// Refuses callers who may not put their runs before those of others: everybody may put them behind.
+    pub(crate) fn may_have_priority(&self, priority: i32) -> Result<(), ApiError> {
+        if priority > 0 { self.must_be(Role::Admin) } else { Ok(()) }
     }
 
     /// Refuses callers who may not change a run of `owner`.

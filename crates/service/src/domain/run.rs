@@ -143,6 +143,14 @@ pub(crate) struct Execution {
     pub wall_time_max: Option<Duration>,
     /// The bytes that its artifacts may take; 0 for what the server allows.
     pub artifact_bytes_max: u64,
+    /// Of what waits, the highest goes first. Left out where it is 0, as what was asked and kept before there were any.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub priority: i32,
+}
+
+/// Whether a value need not be written down.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// What is varied in a sweep, over and above what the scenario says.

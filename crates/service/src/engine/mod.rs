@@ -174,7 +174,16 @@ impl Engine {
         let kept = self.shared.limits.events_kept_max;
         let (stored, told, consequences) =
             self.shared.store.write(move |writing| transitions::cancel(writing, &id, kept)).await?;
-        told.into_iter().for_each(|number| self.shared.queue.cancel(number));
+        follow_up(&self.shared, &consequences);
+        let idle: Vec<String> =
+            told.into_iter().filter(|(number, _)| self.shared.queue.cancel(*number)).map(|(_, id)| id).collect();
+        if idle.is_empty() {
+            return Ok(stored);
+        }
+        // Some were being simulated when the server stopped, and waited to go on: no thread will end them.
+        let id = stored.run.id;
+        let end = move |writing: &mut Writing<'_>| transitions::end_cancelled(writing, &id, &idle, kept);
+        let (stored, consequences) = self.shared.store.write(end).await?;
         follow_up(&self.shared, &consequences);
         Ok(stored)
     }
@@ -238,7 +247,7 @@ fn work_until_stopped(shared: &Shared, work: impl Fn(&Shared, &Task, &Control) -
             failed(FailureReason::Panicked, format!("the simulator panicked: {}", panic_message(&*panic)))
         });
         settle(shared, &task, outcome);
-        shared.queue.done(task.number);
+        shared.queue.done(&task);
     }
 }
 

@@ -1,18 +1,24 @@
 //! What waits for a thread, and what threads are doing.
 //!
-//! Of all that waits, the next is what comes from the sweep, or the single runs, of which the fewest are being simulated;
-//! of these the oldest. So a single run does not wait for the two thousand runs of a sweep before it.
+//! First come the tables of sweeps whose runs have all ended. Of the runs that wait, the next is one of the highest
+//! priority; of these, one of the owner who has the fewest threads; then one of the sweep, or the single runs, of which the
+//! fewest are being simulated; of these the oldest. So a single run does not wait for the two thousand runs of a sweep
+//! before it, and nobody for the sweeps of others. What finding it costs is said in [`order`].
 //!
-//! **The invariant it keeps:** what is being carried out at once never takes more threads and memory than allowed.
+//! **The invariant it keeps:** what is being carried out at once never takes more threads and memory than allowed, together
+//! and of each owner.
+
+mod order;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::api_error::ApiError;
+use crate::api_error::{ApiError, Scope};
 use crate::limits::Limits;
 use crate::store::runs::Stored;
+use order::{Order, Share};
 
 /// Something for a thread to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +27,12 @@ pub(crate) struct Task {
     pub number: i64,
     /// Its name.
     pub run: String,
+    /// Whose it is.
+    pub owner: String,
     /// The sweep that it belongs to; empty if it is a run of its own.
     pub sweep: String,
+    /// Of what waits, the highest goes first.
+    pub priority: i32,
     /// What to do.
     pub work: Work,
     /// The threads that it takes.
@@ -46,7 +56,9 @@ impl Task {
         Self {
             number: stored.number,
             run: stored.run.id.clone(),
+            owner: stored.run.owner.clone(),
             sweep: stored.run.parent_id.clone(),
+            priority: stored.run.execution.priority,
             work: Work::Simulate,
             threads: stored.threads,
             memory_bytes: stored.memory_bytes,
@@ -78,27 +90,53 @@ pub(crate) struct Queue {
     changed: Condvar,
     stopping: AtomicBool,
     queue_max: u64,
-    threads_max: u32,
-    memory_bytes_max: u64,
+    queue_per_owner_max: u64,
+    /// What all owners together may have at once, and what each may.
+    together: Share,
+    share: Share,
 }
 
 #[derive(Default)]
 struct State {
-    waiting: BTreeMap<(Work, i64), Task>,
-    running: BTreeMap<i64, (Task, Arc<Control>)>,
-    /// Places that were promised to runs that are being written down.
-    reserved: u64,
+    /// What takes neither threads nor memory: it is done first.
+    light: BTreeMap<(Work, i64), Task>,
+    /// What is to be simulated.
+    order: Order,
+    running: BTreeMap<(Work, i64), (Task, Arc<Control>)>,
+    /// What those take that are being simulated.
+    taken: Share,
+    /// Places that were promised to runs that are being written down, by owner.
+    reserved: BTreeMap<String, u64>,
 }
 
 /// Places in the queue, given back when dropped.
 pub(crate) struct Places<'q> {
     queue: &'q Queue,
+    owner: String,
     count: u64,
 }
 
 impl Drop for Places<'_> {
     fn drop(&mut self) {
-        self.queue.state().reserved -= self.count;
+        let mut state = self.queue.state();
+        let left = state.reserved.get(&self.owner).map_or(0, |reserved| reserved - self.count);
+        match left {
+            0 => drop(state.reserved.remove(&self.owner)),
+            left => drop(state.reserved.insert(self.owner.clone(), left)),
+        }
+    }
+}
+
+impl State {
+    fn waiting(&self) -> u64 {
+        (self.light.len() + self.order.len()) as u64
+    }
+
+    fn put(&mut self, task: Task) {
+        match task.work {
+            Work::Simulate => self.order.put(task),
+            work => drop(self.light.insert((work, task.number), task)),
+        }
     }
 }
 
@@ -109,27 +147,37 @@ impl Queue {
             changed: Condvar::new(),
             stopping: AtomicBool::new(false),
             queue_max: limits.queue_max.into(),
-            threads_max: limits.threads_max,
-            memory_bytes_max: limits.memory_bytes_max,
+            queue_per_owner_max: limits.queue_per_owner().into(),
+            together: Share { runs: u32::MAX, threads: limits.threads_max, memory_bytes: limits.memory_bytes_max },
+            share: Share::of_owner(limits),
         }
     }
 
-    /// Promises places to runs that are to be written down.
-    pub(crate) fn reserve(&self, count: u64) -> Result<Places<'_>, ApiError> {
+    /// Promises places to runs of an owner that are to be written down.
+    pub(crate) fn reserve(&self, owner: &str, count: u64) -> Result<Places<'_>, ApiError> {
         let mut state = self.state();
         if self.is_stopping() {
             return Err(ApiError::ShuttingDown { resume_after: None });
         }
-        if state.waiting.len() as u64 + state.reserved + count > self.queue_max {
-            return Err(ApiError::QueueFull { allowed: self.queue_max, asked: count });
+        let reserved = state.reserved.get(owner).copied().unwrap_or(0);
+        let own = state.order.waiting_of(owner) + reserved;
+        let all = state.waiting() + state.reserved.values().sum::<u64>();
+        for (scope, there, allowed) in
+            [(Scope::Owner, own, self.queue_per_owner_max), (Scope::Server, all, self.queue_max)]
+        {
+            if there + count > allowed {
+                return Err(ApiError::QueueFull { scope, allowed, asked: count });
+            }
         }
-        state.reserved += count;
-        Ok(Places { queue: self, count })
+        state.reserved.insert(owner.to_owned(), reserved + count);
+        Ok(Places { queue: self, owner: owner.to_owned(), count })
     }
 
     /// Lets tasks wait for a thread.
     pub(crate) fn put(&self, tasks: impl IntoIterator<Item = Task>) {
-        self.state().waiting.extend(tasks.into_iter().map(|task| ((task.work, task.number), task)));
+        let mut state = self.state();
+        tasks.into_iter().for_each(|task| state.put(task));
+        drop(state);
         self.changed.notify_all();
     }
 
@@ -140,42 +188,55 @@ impl Queue {
             if self.is_stopping() {
                 return None;
             }
-            if let Some(key) = self.next(&state) {
-                let task = state.waiting.remove(&key).expect("it is waiting");
-                let control = Arc::new(Control::default());
-                state.running.insert(task.number, (task.clone(), control.clone()));
-                return Some((task, control));
+            if let Some(taken) = self.take_next(&mut state) {
+                return Some(taken);
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// The next one, if there is room for it. Smaller ones do not overtake it, or it might wait for ever.
-    fn next(&self, state: &State) -> Option<(Work, i64)> {
-        let mut busy: BTreeMap<&str, usize> = BTreeMap::new();
-        state.running.values().for_each(|(task, _)| *busy.entry(&task.sweep).or_default() += 1);
-        let rank = |task: &Task| (task.work, busy.get(task.sweep.as_str()).copied().unwrap_or(0), task.number);
-        let next = state.waiting.values().min_by_key(|task| rank(task))?;
-        let running = || state.running.values().map(|(task, _)| task);
-        let threads: u32 = running().map(|task| task.threads).sum();
-        let memory: u64 = running().map(|task| task.memory_bytes).sum();
-        let fits = threads + next.threads <= self.threads_max && memory + next.memory_bytes <= self.memory_bytes_max;
-        (fits || state.running.is_empty()).then_some((next.work, next.number))
+    /// The next one, if there is room for it. Smaller ones do not overtake it, or it might wait for ever; unless its owner
+    /// has had a share already.
+    fn take_next(&self, state: &mut State) -> Option<(Task, Arc<Control>)> {
+        let task = match state.light.pop_first() {
+            Some((_, task)) => task,
+            None => self.take_simulation(state)?,
+        };
+        let control = Arc::new(Control::default());
+        state.running.insert((task.work, task.number), (task.clone(), control.clone()));
+        Some((task, control))
     }
 
-    /// A task is done.
-    pub(crate) fn done(&self, number: i64) {
-        self.state().running.remove(&number);
+    fn take_simulation(&self, state: &mut State) -> Option<Task> {
+        let next = state.order.next(self.share)?;
+        if !self.together.has_room(state.taken, next) {
+            return None;
+        }
+        let task = state.order.remove(next.number)?;
+        state.order.begin(&task);
+        state.taken.add(&task);
+        Some(task)
+    }
+
+    /// A task that was taken is done.
+    pub(crate) fn done(&self, task: &Task) {
+        let mut state = self.state();
+        let was_running = state.running.remove(&(task.work, task.number)).is_some();
+        if was_running && task.work == Work::Simulate {
+            state.taken.remove(task);
+            state.order.end(task);
+        }
+        drop(state);
         self.changed.notify_all();
     }
 
-    /// Tells the thread of a run to stop, and forgets the run if it waits.
-    pub(crate) fn cancel(&self, number: i64) {
+    /// Tells the thread of a run to stop, and forgets the run if it waits; tells whether it did.
+    pub(crate) fn cancel(&self, number: i64) -> bool {
         let mut state = self.state();
-        state.waiting.remove(&(Work::Simulate, number));
-        if let Some((_, control)) = state.running.get(&number) {
+        if let Some((_, control)) = state.running.get(&(Work::Simulate, number)) {
             control.cancelled.store(true, Ordering::Relaxed);
         }
+        state.order.remove(number).is_some()
     }
 
     /// Gives nothing out any more.
@@ -198,7 +259,7 @@ impl Queue {
     /// How many wait, and how many are being carried out.
     pub(crate) fn counts(&self) -> (u32, u32) {
         let state = self.state();
-        (state.waiting.len() as u32, state.running.len() as u32)
+        (state.waiting() as u32, state.running.len() as u32)
     }
 
     /// Bytes of memory that are reserved for what is being carried out.
@@ -212,61 +273,4 @@ impl Queue {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn queue(threads_max: u32) -> Queue {
-        Queue::new(&Limits { threads_max, memory_bytes_max: 100, queue_max: 10, ..Limits::default() })
-    }
-
-    fn task(number: i64, sweep: &str, threads: u32) -> Task {
-        let (run, sweep) = (number.to_string(), sweep.to_owned());
-        Task { number, run, sweep, work: Work::Simulate, threads, memory_bytes: 1 }
-    }
-
-    fn taken(queue: &Queue) -> i64 {
-        queue.take().expect("something waits").0.number
-    }
-
-    #[test]
-    fn the_oldest_is_first_but_sweeps_do_not_hold_up_single_runs() {
-        let queue = queue(10);
-        queue.put((1..5).map(|number| task(number, "sweep", 1)));
-        queue.put([task(5, "", 1), task(6, "", 1)]);
-        let order: Vec<i64> = (0..6).map(|_| taken(&queue)).collect();
-        assert_eq!(order, [1, 5, 2, 6, 3, 4]);
-    }
-
-    #[test]
-    fn what_is_carried_out_fits_and_nothing_is_overtaken() {
-        let queue = queue(4);
-        queue.put([task(1, "", 3), task(2, "", 2), task(3, "", 1)]);
-        assert_eq!(taken(&queue), 1);
-        assert_eq!(queue.next(&queue.state()), None, "the next needs more than there is");
-        queue.done(1);
-        assert_eq!((taken(&queue), taken(&queue)), (2, 3));
-    }
-
-    #[test]
-    fn places_are_promised_once() {
-        let queue = queue(1);
-        let places = queue.reserve(9).expect("there are ten");
-        assert_eq!(queue.reserve(2).err(), Some(ApiError::QueueFull { allowed: 10, asked: 2 }));
-        drop(places);
-        queue.put((0..10).map(|number| task(number, "", 1)));
-        assert!(queue.reserve(1).is_err());
-        queue.cancel(3);
-        assert!(queue.reserve(1).is_ok());
-    }
-
-    #[test]
-    fn who_waits_when_the_server_stops_gets_nothing() {
-        let queue = queue(1);
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| queue.take());
-            queue.stop();
-            assert!(waiting.join().expect("it does not panic").is_none());
-        });
-        assert!(matches!(queue.reserve(1).err(), Some(ApiError::ShuttingDown { .. })));
-    }
-}
+mod tests;

@@ -102,7 +102,9 @@ fn skip(shared: &Shared, sweep: &str, beyond: &[u32]) -> Result<(), StoreError> 
         }
         Ok((cancelled, consequences))
     })?;
-    cancelled.into_iter().for_each(|number| shared.queue.cancel(number));
+    for number in cancelled {
+        shared.queue.cancel(number);
+    }
     super::follow_up(shared, &consequences);
     Ok(())
 }

@@ -136,13 +136,28 @@ fn tell_sweep(writing: &mut Writing<'_>, child: &Stored, kept: u32) -> Result<Co
     Ok(Consequences { finish: is_last.then_some(sweep) })
 }
 
-/// Somebody wants a run to stop. Gives the run as it is then, the numbers of those whose threads are to be told, and
-/// what else has to be done.
+/// Ends those that were asked to stop, and that no thread has. Gives the run that was cancelled as it is then.
+pub(super) fn end_cancelled(
+    writing: &mut Writing<'_>,
+    id: &str,
+    idle: &[String],
+    kept: u32,
+) -> Result<(Stored, Consequences), StoreError> {
+    let mut consequences = Consequences::default();
+    for idle in idle {
+        let more = end(writing, idle, End::of(State::Cancelled), kept)?;
+        consequences.finish = more.finish.or(consequences.finish);
+    }
+    Ok((runs::get(writing.connection, id)?, consequences))
+}
+
+/// Somebody wants a run to stop. Gives the run as it is then, those whose threads are to be told, and what else has to be
+/// done.
 pub(super) fn cancel(
     writing: &mut Writing<'_>,
     id: &str,
     kept: u32,
-) -> Result<(Stored, Vec<i64>, Consequences), StoreError> {
+) -> Result<(Stored, Vec<(i64, String)>, Consequences), StoreError> {
     let stored = runs::get(writing.connection, id)?;
     let children = runs::children(writing.connection, id)?;
     let (mut told, mut consequences) = (Vec::new(), Consequences::default());
@@ -165,21 +180,21 @@ fn cancel_one(
     writing: &mut Writing<'_>,
     mut stored: Stored,
     kept: u32,
-    told: &mut Vec<i64>,
+    told: &mut Vec<(i64, String)>,
 ) -> Result<Consequences, StoreError> {
     match stored.run.state {
         State::Pending => {
-            told.push(stored.number);
+            told.push((stored.number, stored.run.id.clone()));
             end(writing, &stored.run.id, End::of(State::Cancelled), kept)
         }
         State::Running => {
-            told.push(stored.number);
+            told.push((stored.number, stored.run.id.clone()));
             runs::set_state(&mut stored, State::Cancelling);
             events::append_state(writing, &mut stored, kept)?;
             Ok(Consequences::default())
         }
         State::Cancelling => {
-            told.push(stored.number);
+            told.push((stored.number, stored.run.id.clone()));
             Ok(Consequences::default())
         }
         _ => Ok(Consequences::default()),

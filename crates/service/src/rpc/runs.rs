@@ -135,7 +135,7 @@ async fn create(
     caller: Caller,
     request: RunRequest,
 ) -> Result<(Snapshot, Diagnostics), ApiError> {
-    admission::check_request(&request, &context.limits)?;
+    admission::check_request(&request, &caller, &context.limits)?;
     if *context.stopping.borrow() {
         return Err(ApiError::ShuttingDown { resume_after: None });
     }
@@ -164,7 +164,7 @@ async fn accept(
     request_id: String,
 ) -> Result<Snapshot, ApiError> {
     let kept = context.limits.events_kept_max;
-    let places = context.engine.queue().reserve(accepted.waiting());
+    let places = context.engine.queue().reserve(&caller.name, accepted.waiting());
     let (full, writer) = (places.as_ref().err().cloned(), caller.clone());
     let change = move |writing: &mut Writing<'_>| write_down(writing, accepted, &writer, &request_id, full, kept);
     let (created, waiting) = context.store.write(change).await?;

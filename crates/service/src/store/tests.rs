@@ -34,7 +34,7 @@ fn run() -> Run {
         id: "curve.1".to_owned(),
         owner: "alice".to_owned(),
         labels: BTreeMap::from([("paper".to_owned(), "lhrp".to_owned())]),
-        execution: Execution { threads: Some(2), wall_time_max, artifact_bytes_max: 1000 },
+        execution: Execution { threads: Some(2), wall_time_max, artifact_bytes_max: 1000, priority: 0 },
         sweep: Some(SweepRequest { over, seeds: 3, run_saturated: true }),
         state: State::Failed,
         progress: progress(),

@@ -178,7 +178,7 @@ struct Execution {
 
 impl From<Execution> for domain::Execution {
     fn from(Execution { threads, wall_time_max, artifact_bytes_max }: Execution) -> Self {
-        Self { threads, wall_time_max: wall_time_max.map(Time::length), artifact_bytes_max }
+        Self { threads, wall_time_max: wall_time_max.map(Time::length), artifact_bytes_max, priority: 0 }
     }
 }
 

@@ -75,14 +75,14 @@ impl From<v1::Scenario> for ScenarioSource {
 }
 
 impl From<Execution> for v1::Execution {
-    fn from(Execution { threads, wall_time_max, artifact_bytes_max }: Execution) -> Self {
-        Self { threads, wall_time_max: wall_time_max.map(length), artifact_bytes_max }
+    fn from(Execution { threads, wall_time_max, artifact_bytes_max, priority }: Execution) -> Self {
+        Self { threads, wall_time_max: wall_time_max.map(length), artifact_bytes_max, priority }
     }
 }
 
 impl From<v1::Execution> for Execution {
-    fn from(v1::Execution { threads, wall_time_max, artifact_bytes_max }: v1::Execution) -> Self {
-        Self { threads, wall_time_max: wall_time_max.map(read_length), artifact_bytes_max }
+    fn from(v1::Execution { threads, wall_time_max, artifact_bytes_max, priority }: v1::Execution) -> Self {
+        Self { threads, wall_time_max: wall_time_max.map(read_length), artifact_bytes_max, priority }
     }
 }
 

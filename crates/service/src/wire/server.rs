@@ -39,5 +39,9 @@ pub(crate) fn limits(found: &Limits) -> v1::ServerLimits {
         answer_bytes_max: found.answer_bytes_max,
         check_time_max: seconds(found.check_s_max),
         reads_max: found.reads_max,
+        queue_per_owner_max: found.queue_per_owner(),
+        concurrent_runs_per_owner_max: found.concurrent_runs_per_owner(),
+        threads_per_owner_max: found.threads_per_owner(),
+        memory_bytes_per_owner_max: found.memory_bytes_per_owner(),
     }
 }

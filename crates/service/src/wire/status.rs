@@ -8,7 +8,7 @@ use tailback_api::v1::ErrorReason;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
-use crate::api_error::{ApiError, Limit};
+use crate::api_error::{ApiError, Limit, Scope};
 
 /// How long to wait before asking again, when the queue is full.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -85,7 +85,7 @@ fn metadata(error: &ApiError) -> Vec<(&'static str, String)> {
             vec![("run", run.clone()), ("state", v1::RunState::from(*state).as_str_name().to_owned())]
         }
         ApiError::PartOfSweep { run, parent } => vec![("run", run.clone()), ("parent", parent.clone())],
-        ApiError::QueueFull { allowed, asked } => numbers("queue_max", *allowed, *asked),
+        ApiError::QueueFull { scope, allowed, asked } => numbers(queue_field(*scope), *allowed, *asked),
         ApiError::LimitExceeded { limit, allowed, asked } => numbers(limit_field(*limit), *allowed, *asked),
         ApiError::TooManyStreams { limit, allowed, .. } => {
             vec![("limit", (*limit).to_owned()), ("allowed", allowed.to_string())]
@@ -108,12 +108,22 @@ fn metadata(error: &ApiError) -> Vec<(&'static str, String)> {
     }
 }
 
-/// The field of `ServerLimits` that publishes a limit.
+/// The field of `ServerLimits` that publishes how long a queue may be.
+fn queue_field(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Server => "queue_max",
+        Scope::Owner => "queue_per_owner_max",
+    }
+}
+
+/// The same of another limit.
 fn limit_field(limit: Limit) -> &'static str {
     match limit {
         Limit::Threads => "threads_max",
+        Limit::ThreadsPerOwner => "threads_per_owner_max",
         Limit::Nodes => "nodes_max",
         Limit::Memory => "memory_bytes_max",
+        Limit::MemoryPerOwner => "memory_bytes_per_owner_max",
         Limit::WallTime => "wall_time_max",
         Limit::ArtifactBytes => "artifact_bytes_max",
         Limit::SweepRuns => "sweep_runs_max",

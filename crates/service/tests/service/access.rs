@@ -1,47 +1,11 @@
 //! Who gets in by tokens, and what one may do then.
 
-use std::path::{Path, PathBuf};
-
-use tailback_api::v1::run_service_client::RunServiceClient;
 use tailback_api::v1::{CancelRunRequest, DeleteRunRequest, GetRunRequest, ListRunsRequest, RunState, WatchRunRequest};
-use tailback_service::{Configuration, Limits, Role, Tokens, add_line, new_token, remove_name};
-use tonic::codegen::InterceptedService;
-use tonic::transport::Channel;
-use tonic::{Code, Request, Status};
+use tailback_service::{Limits, Role, add_line, new_token, remove_name};
+use tonic::Code;
 
-use crate::harness::{SMALL, Served, configuration, endless, limits, named, reason};
-
-type AddHeader = Box<dyn FnMut(Request<()>) -> Result<Request<()>, Status>>;
-type Bearing = RunServiceClient<InterceptedService<Channel, AddHeader>>;
-
-/// A client with a header.
-async fn bearing(server: &Served, header: &str) -> Bearing {
-    let channel = Channel::from_shared(server.url.clone()).expect("an address").connect().await;
-    let header = header.to_owned();
-    let add: AddHeader = Box::new(move |mut request| {
-        request.metadata_mut().insert("authorization", header.parse().expect("a value"));
-        Ok(request)
-    });
-    RunServiceClient::with_interceptor(channel.expect("somebody listens"), add)
-}
-
-/// A file of tokens, and the headers that bear them.
-fn tokens(folder: &Path, people: &[(&str, Role)]) -> (PathBuf, Vec<String>) {
-    let file = folder.join("tokens");
-    let add = |&(name, role): &(&str, Role)| {
-        let (token, line) = new_token(name, role, None).expect("there are random bytes");
-        add_line(&file, &line).expect("it can be written");
-        format!("Bearer {token}")
-    };
-    let headers = people.iter().map(add).collect();
-    (file, headers)
-}
-
-/// A server that goes by a file of tokens.
-async fn serve(folder: &Path, file: &Path, limits: Limits) -> Served {
-    let tokens = Some(Tokens::read(file).expect("it is well formed"));
-    Served::configured(Configuration { tokens, limits, ..configuration(&folder.join("data")) }).await
-}
+use crate::harness::{SMALL, endless, limits, named, reason};
+use crate::tokens::{Bearing, bearing, serve, tokens};
 
 #[tokio::test]
 async fn tokens_say_who_one_is_and_what_one_may_do() {

@@ -15,7 +15,9 @@ mod operating;
 mod recovery;
 mod results;
 mod retention;
+mod sharing;
 mod sweeps;
+mod tokens;
 mod watching;
 
 /// What workers run: with nobody at the other end it does nothing.

@@ -123,14 +123,16 @@ class Scenario(_message.Message):
     def __init__(self, name: _Optional[str] = ..., document: _Optional[str] = ..., overrides: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Execution(_message.Message):
-    __slots__ = ("threads", "wall_time_max", "artifact_bytes_max")
+    __slots__ = ("threads", "wall_time_max", "artifact_bytes_max", "priority")
     THREADS_FIELD_NUMBER: _ClassVar[int]
     WALL_TIME_MAX_FIELD_NUMBER: _ClassVar[int]
     ARTIFACT_BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
     threads: int
     wall_time_max: _duration_pb2.Duration
     artifact_bytes_max: int
-    def __init__(self, threads: _Optional[int] = ..., wall_time_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., artifact_bytes_max: _Optional[int] = ...) -> None: ...
+    priority: int
+    def __init__(self, threads: _Optional[int] = ..., wall_time_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., artifact_bytes_max: _Optional[int] = ..., priority: _Optional[int] = ...) -> None: ...
 
 class Sweep(_message.Message):
     __slots__ = ("over", "seeds", "run_saturated")

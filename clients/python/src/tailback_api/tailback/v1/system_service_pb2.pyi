@@ -32,7 +32,7 @@ class GetServerInfoResponse(_message.Message):
     def __init__(self, version: _Optional[str] = ..., limits: _Optional[_Union[ServerLimits, _Mapping]] = ..., features: _Optional[_Iterable[str]] = ..., runs_pending: _Optional[int] = ..., runs_running: _Optional[int] = ..., caller: _Optional[str] = ..., caller_role: _Optional[str] = ...) -> None: ...
 
 class ServerLimits(_message.Message):
-    __slots__ = ("queue_max", "concurrent_runs_max", "threads_max", "nodes_max", "memory_bytes_max", "wall_time_max", "artifact_bytes_max", "sweep_runs_max", "scenario_bytes_max", "message_bytes_max", "streams_max", "stream_lifetime_max", "stream_stall_max", "wait_max", "heartbeat_interval", "events_kept_max", "header_bytes_max", "connection_calls_max", "checks_max", "samples_kept_max", "sample_interval", "checkpoint_interval", "listed_nodes_max", "answer_bytes_max", "check_time_max", "reads_max", "group_pairs_max")
+    __slots__ = ("queue_max", "concurrent_runs_max", "threads_max", "nodes_max", "memory_bytes_max", "wall_time_max", "artifact_bytes_max", "sweep_runs_max", "scenario_bytes_max", "message_bytes_max", "streams_max", "stream_lifetime_max", "stream_stall_max", "wait_max", "heartbeat_interval", "events_kept_max", "header_bytes_max", "connection_calls_max", "checks_max", "samples_kept_max", "sample_interval", "checkpoint_interval", "listed_nodes_max", "answer_bytes_max", "check_time_max", "reads_max", "group_pairs_max", "queue_per_owner_max", "concurrent_runs_per_owner_max", "threads_per_owner_max", "memory_bytes_per_owner_max")
     QUEUE_MAX_FIELD_NUMBER: _ClassVar[int]
     CONCURRENT_RUNS_MAX_FIELD_NUMBER: _ClassVar[int]
     THREADS_MAX_FIELD_NUMBER: _ClassVar[int]
@@ -60,6 +60,10 @@ class ServerLimits(_message.Message):
     CHECK_TIME_MAX_FIELD_NUMBER: _ClassVar[int]
     READS_MAX_FIELD_NUMBER: _ClassVar[int]
     GROUP_PAIRS_MAX_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_PER_OWNER_MAX_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENT_RUNS_PER_OWNER_MAX_FIELD_NUMBER: _ClassVar[int]
+    THREADS_PER_OWNER_MAX_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_BYTES_PER_OWNER_MAX_FIELD_NUMBER: _ClassVar[int]
     queue_max: int
     concurrent_runs_max: int
     threads_max: int
@@ -87,4 +91,8 @@ class ServerLimits(_message.Message):
     check_time_max: _duration_pb2.Duration
     reads_max: int
     group_pairs_max: int
-    def __init__(self, queue_max: _Optional[int] = ..., concurrent_runs_max: _Optional[int] = ..., threads_max: _Optional[int] = ..., nodes_max: _Optional[int] = ..., memory_bytes_max: _Optional[int] = ..., wall_time_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., artifact_bytes_max: _Optional[int] = ..., sweep_runs_max: _Optional[int] = ..., scenario_bytes_max: _Optional[int] = ..., message_bytes_max: _Optional[int] = ..., streams_max: _Optional[int] = ..., stream_lifetime_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., stream_stall_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., wait_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., heartbeat_interval: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., events_kept_max: _Optional[int] = ..., header_bytes_max: _Optional[int] = ..., connection_calls_max: _Optional[int] = ..., checks_max: _Optional[int] = ..., samples_kept_max: _Optional[int] = ..., sample_interval: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., checkpoint_interval: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., listed_nodes_max: _Optional[int] = ..., answer_bytes_max: _Optional[int] = ..., check_time_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., reads_max: _Optional[int] = ..., group_pairs_max: _Optional[int] = ...) -> None: ...
+    queue_per_owner_max: int
+    concurrent_runs_per_owner_max: int
+    threads_per_owner_max: int
+    memory_bytes_per_owner_max: int
+    def __init__(self, queue_max: _Optional[int] = ..., concurrent_runs_max: _Optional[int] = ..., threads_max: _Optional[int] = ..., nodes_max: _Optional[int] = ..., memory_bytes_max: _Optional[int] = ..., wall_time_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., artifact_bytes_max: _Optional[int] = ..., sweep_runs_max: _Optional[int] = ..., scenario_bytes_max: _Optional[int] = ..., message_bytes_max: _Optional[int] = ..., streams_max: _Optional[int] = ..., stream_lifetime_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., stream_stall_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., wait_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., heartbeat_interval: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., events_kept_max: _Optional[int] = ..., header_bytes_max: _Optional[int] = ..., connection_calls_max: _Optional[int] = ..., checks_max: _Optional[int] = ..., samples_kept_max: _Optional[int] = ..., sample_interval: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., checkpoint_interval: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., listed_nodes_max: _Optional[int] = ..., answer_bytes_max: _Optional[int] = ..., check_time_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., reads_max: _Optional[int] = ..., group_pairs_max: _Optional[int] = ..., queue_per_owner_max: _Optional[int] = ..., concurrent_runs_per_owner_max: _Optional[int] = ..., threads_per_owner_max: _Optional[int] = ..., memory_bytes_per_owner_max: _Optional[int] = ...) -> None: ...
