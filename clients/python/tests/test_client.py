@@ -48,6 +48,15 @@ def test_runs_have_priorities(client, small):
     assert raised.value.violations[0].field == "execution.priority"
 
 
+def test_what_was_cancelled_is_retried(client, endless):
+    run = client.run(endless)
+    run.cancel()
+    with pytest.raises(tailback.RunFailed):
+        run.wait()
+    assert run.retry().state == "PENDING"
+    run.cancel()
+
+
 def test_a_sweep_is_a_table(client, small):
     run = client.run(small, over=["traffic.load=0.1..0.3/0.1"], run_saturated=True).wait(progress=True)
     frame = run.to_pandas()

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use service::{
-    BackupArguments, CancelArguments, FetchArguments, FsckArguments, ListArguments, RestoreArguments, RoleArgument,
-    ServeArguments, ServerArguments, StateArgument, SubmitArguments, TokenArguments, WatchArguments, WorkerArguments,
+    BackupArguments, CancelArguments, FetchArguments, FsckArguments, ListArguments, RestoreArguments, RetryArguments,
+    RoleArgument, ServeArguments, ServerArguments, StateArgument, SubmitArguments, TokenArguments, WatchArguments,
+    WorkerArguments,
 };
 
 /// Simulates congestion in lossless interconnection networks.
@@ -55,6 +56,8 @@ pub enum Command {
     List(ListArguments),
     /// Stop runs on a server
     Cancel(CancelArguments),
+    /// Have a server simulate runs again that failed or were cancelled; of sweeps, those of their runs
+    Retry(RetryArguments),
     /// Fetch the files that a run on a server has left
     Fetch(FetchArguments),
     /// Check the data directory of a server that does not run: the database, artifacts, checkpoints

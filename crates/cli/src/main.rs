@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         Command::Watch(arguments) => commands::watch::run(arguments),
         Command::List(arguments) => commands::list::run(arguments),
         Command::Cancel(arguments) => commands::cancel::run(arguments),
+        Command::Retry(arguments) => commands::retry::run(arguments),
         Command::Fetch(arguments) => commands::fetch::run(arguments),
         Command::Fsck(arguments) => commands::data::fsck(arguments),
         Command::Backup(arguments) => commands::data::backup(arguments),

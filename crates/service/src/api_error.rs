@@ -32,6 +32,8 @@ pub(crate) enum ApiError {
     NoSeries(String),
     #[error("run `{run}` is a part of sweep `{parent}`; ask for this of the sweep")]
     PartOfSweep { run: String, parent: String },
+    #[error("run `{0}` has succeeded: there is nothing to retry")]
+    NothingToRetry(String),
     #[error("{asked} more runs would make {} longer than {allowed}; try again later", .scope.queue())]
     QueueFull { scope: Scope, allowed: u64, asked: u64 },
     #[error("{asked} {} are asked for, this server allows {allowed}", .limit.unit())]

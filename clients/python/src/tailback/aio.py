@@ -193,6 +193,12 @@ class Run:
         self.info = (await self._client._call(self._client._runs.CancelRun, request)).run
         return self
 
+    async def retry(self) -> Run:
+        """Has it simulated again if it failed or was cancelled; of a sweep, those of its runs."""
+        request = requests.retry(self.id)
+        self.info = (await self._client._call(self._client._runs.RetryRun, request)).run
+        return self
+
     async def delete(self) -> None:
         """Deletes it with all that it has found."""
         request, retry = run_service_pb2.DeleteRunRequest(run_id=self.id), self._client._retry()

@@ -206,6 +206,13 @@ class Run:
         self.info = self._client._call(self._client._runs.CancelRun, request).run
         return self
 
+    def retry(self) -> Run:
+        """Has it simulated again if it failed or was cancelled; of a sweep, those of its runs."""
+        request = requests.retry(self.id)
+        client = self._client
+        self.info = client._patiently(lambda: client._call(client._runs.RetryRun, request)).run
+        return self
+
     def delete(self) -> None:
         """Deletes it with all that it has found."""
         request, retry = run_service_pb2.DeleteRunRequest(run_id=self.id), self._client._retry()

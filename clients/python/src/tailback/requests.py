@@ -109,6 +109,11 @@ def create(
     return request
 
 
+def retry(run_id: str) -> run_service_pb2.RetryRunRequest:
+    """A request to simulate a run again, whose id makes asking again after a lost answer harmless."""
+    return run_service_pb2.RetryRunRequest(run_id=run_id, request_id=str(uuid.uuid4()))
+
+
 def metadata(token: str | None) -> list[tuple[str, str]]:
     """What goes with each call."""
     token = token or os.environ.get("TAILBACK_TOKEN")

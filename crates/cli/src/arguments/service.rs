@@ -236,6 +236,15 @@ pub struct CancelArguments {
 }
 
 #[derive(Args, Debug)]
+pub struct RetryArguments {
+    /// The runs. Of a sweep, those that failed or were cancelled are simulated again; what has succeeded stays
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+#[derive(Args, Debug)]
 pub struct FetchArguments {
     /// The run
     pub run: String,

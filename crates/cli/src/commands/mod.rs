@@ -9,6 +9,7 @@ pub mod list;
 pub mod models;
 pub mod plot;
 pub mod reproduce;
+pub mod retry;
 pub mod run;
 pub mod serve;
 pub mod submit;

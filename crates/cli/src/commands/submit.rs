@@ -14,6 +14,10 @@ use crate::complaint::Complaint;
 use crate::input;
 use crate::output::{say, say_line, tell_line};
 use crate::remote::{self, Remote};
+use crate::remote::{self, Remote, is_passing};
+
+/// How often a call is tried again while the server is away.
+pub const ATTEMPTS: u32 = 5;
 
 /// Runs the command.
 pub fn run(arguments: &SubmitArguments) -> Result<(), Complaint> {
@@ -38,7 +42,7 @@ fn request(arguments: &SubmitArguments) -> Result<CreateRunRequest, Complaint> {
     let wall_time_max = arguments.wall_time.map(|seconds| prost_types::Duration { seconds: seconds.into(), nanos: 0 });
     Ok(CreateRunRequest {
         // So that asking again after a lost answer does not make a second run.
-        request_id: format!("cli-{:x}-{:x}", std::process::id(), RandomState::new().hash_one(0)),
+        request_id: request_id(),
         run_id: arguments.id.clone().unwrap_or_default(),
         validate_only: false,
         scenario: Some(Scenario {
@@ -55,6 +59,11 @@ fn request(arguments: &SubmitArguments) -> Result<CreateRunRequest, Complaint> {
         sweep,
         labels: labels(&arguments.labels)?,
     })
+}
+
+/// A request id that was never used before.
+pub fn request_id() -> String {
+    format!("cli-{:x}-{:x}", std::process::id(), RandomState::new().hash_one(0))
 }
 
 /// Labels as they are said on the command line.

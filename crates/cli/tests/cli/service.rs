@@ -61,11 +61,24 @@ fn a_run_from_submitting_to_fetching() {
     server.good(&program, &["fetch", "curve", "--quiet"]);
     program.good(&["plot", "results/curve"]);
     answers(&server, &program, "cancel", &["cancel", "first", "second"]);
+    refuses(&server, &program, "retry", 2, &["retry", "first"]);
     answers(&server, &program, "delete", &["cancel", "--delete", "first", "curve"]);
     let listed: serde_json::Value =
         serde_json::from_str(&server.good(&program, &["list", "--format", "json"])).expect("it is JSON");
     assert_eq!(listed[0]["id"], "second");
     assert_eq!((listed.as_array().map(Vec::len), &listed[0]["state"]), (Some(1), &"succeeded".into()));
+    server.stop();
+}
+
+#[test]
+fn what_was_cancelled_is_retried() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    server.good(&program, &["submit", "small.toml", "--id", "long", "--set", "measure.cycles=500000000"]);
+    server.good(&program, &["cancel", "long"]);
+    while !server.good(&program, &["list"]).contains("cancelled") {}
+    answers(&server, &program, "retry", &["retry", "long"]);
+    server.good(&program, &["cancel", "--delete", "long"]);
     server.stop();
 }
 

@@ -11,7 +11,7 @@ mod request;
 mod run;
 
 pub(crate) use event::{AttemptFailed, ChildEnded, Event, Occurrence, Sample, TakenSample};
-pub(crate) use request::{Page, RunFilter, RunRequest};
+pub(crate) use request::{Page, RetryRequest, RunFilter, RunRequest};
 pub(crate) use run::{
     Artifact, Execution, FailureReason, Progress, Run, RunFailure, ScenarioSource, Snapshot, State, Summary,
     SweepRequest,

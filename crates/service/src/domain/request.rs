@@ -27,8 +27,29 @@ impl RunRequest {
     /// Equal for requests that ask for the same. It is kept for as long as the run is, so it must not change from one
     /// version of the program to the next.
     pub(crate) fn fingerprint(&self) -> String {
-        hexadecimal(&Sha256::digest(serde_json::to_vec(self).expect("plain data")))
+        fingerprint(self)
     }
+}
+
+/// Asks for a run that has no results to be simulated again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct RetryRequest {
+    /// What makes repeated requests one; empty for none.
+    pub request_id: String,
+    /// The run.
+    #[serde(rename = "retry")]
+    pub run_id: String,
+}
+
+impl RetryRequest {
+    /// Equal for requests that ask for the same, and that of no request for a new run.
+    pub(crate) fn fingerprint(&self) -> String {
+        fingerprint(self)
+    }
+}
+
+fn fingerprint(request: &impl Serialize) -> String {
+    hexadecimal(&Sha256::digest(serde_json::to_vec(request).expect("plain data")))
 }
 
 /// Which runs are to be listed: those for which all of it is true.

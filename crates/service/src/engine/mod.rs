@@ -10,6 +10,7 @@ mod attempt;
 mod course;
 pub(crate) mod process;
 pub(crate) mod queue;
+mod retry;
 pub(crate) mod sweep;
 mod transitions;
 pub(crate) mod workers;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use tailback_api::v1::run_service_server::RunService;
 use tailback_api::v1::{
     CancelRunRequest, CancelRunResponse, CreateRunRequest, CreateRunResponse, DeleteRunRequest, DeleteRunResponse,
-    GetRunRequest, GetRunResponse, ListRunsRequest, ListRunsResponse, WaitRunRequest, WaitRunResponse, WatchRunRequest,
-    WatchRunResponse,
+    GetRunRequest, GetRunResponse, ListRunsRequest, ListRunsResponse, RetryRunRequest, RetryRunResponse,
+    WaitRunRequest, WaitRunResponse, WatchRunRequest, WatchRunResponse,
 };
 use tailback_scenario::Diagnostics;
 use tokio::time::sleep_until;
@@ -19,7 +19,9 @@ use crate::access::{Caller, Role, hexadecimal};
 use crate::admission::{self, Accepted};
 use crate::api_error::ApiError;
 use crate::context::{Context, caller, deadline, stopped, to_the_end};
-use crate::domain::{Progress, Run, RunFilter, RunRequest, Sample, ScenarioSource, Snapshot, State, TakenSample};
+use crate::domain::{
+    Progress, RetryRequest, Run, RunFilter, RunRequest, Sample, ScenarioSource, Snapshot, State, TakenSample,
+};
 use crate::engine::queue::Task;
 use crate::names;
 use crate::pool::Stop;
@@ -120,6 +122,22 @@ impl RunService for Runs {
         Ok(Response::new(CancelRunResponse { run: Some(wire::run(cancelled.snapshot(scenario))) }))
     }
 
+    async fn retry_run(&self, request: Request<RetryRunRequest>) -> Result<Response<RetryRunResponse>, Status> {
+        let caller = caller(&request)?;
+        let request: RetryRequest = request.into_inner().into();
+        names::request(&request.request_id)?;
+        let Snapshot { run, scenario, .. } = get(&self.0, &request.run_id).await?;
+        caller.may_change_run_of(&run.owner)?;
+        let context = self.0.clone();
+        let retry = async move {
+            let retried = context.engine.retry(request, caller.name.clone()).await?;
+            caller.note("retry", &retried.run.id);
+            Ok(retried)
+        };
+        let retried = to_the_end(retry).await?;
+        Ok(Response::new(RetryRunResponse { run: Some(wire::run(retried.snapshot(scenario))) }))
+    }
+
     async fn delete_run(&self, request: Request<DeleteRunRequest>) -> Result<Response<DeleteRunResponse>, Status> {
         let caller = caller(&request)?;
         let (context, run_id) = (self.0.clone(), request.into_inner().run_id);
@@ -212,7 +230,7 @@ fn write_down(
         insert(child)?;
     }
     if !request_id.is_empty() {
-        runs::insert_request(writing, &stored, request_id, &accepted.fingerprint)?;
+        runs::insert_request(writing, &stored, &caller.name, request_id, &accepted.fingerprint)?;
     }
     Ok((stored.snapshot(Some(accepted.run.scenario)), tasks))
 }

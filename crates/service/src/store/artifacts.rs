@@ -115,6 +115,12 @@ pub(crate) fn insert(writing: &Writing<'_>, number: i64, artifacts: &[Artifact])
     Ok(())
 }
 
+/// Forgets all files of a run.
+pub(crate) fn delete(writing: &Writing<'_>, number: i64) -> Result<(), StoreError> {
+    writing.connection.prepare_cached("DELETE FROM artifacts WHERE number = ?1")?.execute([number])?;
+    Ok(())
+}
+
 const SELECT: &str = "SELECT number, name, size, sha256, media_type, sum FROM artifacts WHERE number = ?1";
 
 /// All files of a run, by name.

@@ -329,14 +329,15 @@ pub(crate) fn forget_removals(writing: &Writing<'_>, numbers: &[i64]) -> Result<
     Ok(())
 }
 
-/// Remembers what a request id was used for.
+/// Remembers what a caller has used a request id for.
 pub(crate) fn insert_request(
     writing: &Writing<'_>,
     stored: &Stored,
+    caller: &str,
     request: &str,
     hash: &str,
 ) -> Result<(), StoreError> {
     let insert = "INSERT INTO requests (owner, request, hash, number) VALUES (?1, ?2, ?3, ?4)";
-    writing.connection.prepare_cached(insert)?.execute(params![stored.run.owner, request, hash, stored.number])?;
+    writing.connection.prepare_cached(insert)?.execute(params![caller, request, hash, stored.number])?;
     Ok(())
 }

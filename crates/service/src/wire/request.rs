@@ -4,7 +4,7 @@ use tailback_api::v1;
 
 use super::run::state;
 use crate::api_error::ApiError;
-use crate::domain::{Page, RunFilter, RunRequest};
+use crate::domain::{Page, RetryRequest, RunFilter, RunRequest};
 
 impl From<v1::CreateRunRequest> for RunRequest {
     fn from(asked: v1::CreateRunRequest) -> Self {
@@ -17,6 +17,12 @@ impl From<v1::CreateRunRequest> for RunRequest {
             sweep: asked.sweep.map(Into::into),
             labels: asked.labels.into_iter().collect(),
         }
+    }
+}
+
+impl From<v1::RetryRunRequest> for RetryRequest {
+    fn from(v1::RetryRunRequest { run_id, request_id }: v1::RetryRunRequest) -> Self {
+        Self { request_id, run_id }
     }
 }
 

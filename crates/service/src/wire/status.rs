@@ -53,6 +53,7 @@ fn code_and_reason(error: &ApiError) -> (Code, ErrorReason) {
         ApiError::NoResults { .. } => (Code::FailedPrecondition, ErrorReason::NoResults),
         ApiError::NoSeries(_) => (Code::FailedPrecondition, ErrorReason::NoSeries),
         ApiError::PartOfSweep { .. } => (Code::FailedPrecondition, ErrorReason::PartOfSweep),
+        ApiError::NothingToRetry(_) => (Code::FailedPrecondition, ErrorReason::NothingToRetry),
         ApiError::QueueFull { .. } => (Code::ResourceExhausted, ErrorReason::QueueFull),
         ApiError::LimitExceeded { .. } => (Code::ResourceExhausted, ErrorReason::LimitExceeded),
         ApiError::TooManyStreams { .. } => (Code::ResourceExhausted, ErrorReason::TooManyStreams),
@@ -76,6 +77,7 @@ fn metadata(error: &ApiError) -> Vec<(&'static str, String)> {
         ApiError::RunNotFound(run)
         | ApiError::RunExists(run)
         | ApiError::RequestIdReused(run)
+        | ApiError::NothingToRetry(run)
         | ApiError::NoSeries(run) => {
             vec![("run", run.clone())]
         }

@@ -15,6 +15,7 @@ mod operating;
 mod recovery;
 mod results;
 mod retention;
+mod retrying;
 mod sharing;
 mod sweeps;
 mod tokens;

@@ -32,6 +32,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_DEADLINE_PASSED: _ClassVar[ErrorReason]
     ERROR_REASON_INTERNAL: _ClassVar[ErrorReason]
     ERROR_REASON_DATA_LOSS: _ClassVar[ErrorReason]
+    ERROR_REASON_NOTHING_TO_RETRY: _ClassVar[ErrorReason]
 ERROR_REASON_UNSPECIFIED: ErrorReason
 ERROR_REASON_INVALID_SCENARIO: ErrorReason
 ERROR_REASON_INVALID_REQUEST: ErrorReason
@@ -58,3 +59,4 @@ ERROR_REASON_NOT_ALLOWED: ErrorReason
 ERROR_REASON_DEADLINE_PASSED: ErrorReason
 ERROR_REASON_INTERNAL: ErrorReason
 ERROR_REASON_DATA_LOSS: ErrorReason
+ERROR_REASON_NOTHING_TO_RETRY: ErrorReason

@@ -69,6 +69,11 @@ class RunServiceStub:
                 request_serializer=tailback_dot_v1_dot_run__service__pb2.CancelRunRequest.SerializeToString,
                 response_deserializer=tailback_dot_v1_dot_run__service__pb2.CancelRunResponse.FromString,
                 _registered_method=True)
+        self.RetryRun = channel.unary_unary(
+                '/tailback.v1.RunService/RetryRun',
+                request_serializer=tailback_dot_v1_dot_run__service__pb2.RetryRunRequest.SerializeToString,
+                response_deserializer=tailback_dot_v1_dot_run__service__pb2.RetryRunResponse.FromString,
+                _registered_method=True)
         self.DeleteRun = channel.unary_unary(
                 '/tailback.v1.RunService/DeleteRun',
                 request_serializer=tailback_dot_v1_dot_run__service__pb2.DeleteRunRequest.SerializeToString,
@@ -133,6 +138,8 @@ class RunServiceServicer:
     def WatchRun(self, request, context):
         """Tells what happens to a run, until it has reached a last state; then the stream ends with OK.
 
+        A run that is retried has events after that of its last state: whoever watches it then is told all of them.
+
         Events are numbered per run, ascending, with gaps. Changes of state are never left out. Samples are: a slow reader
         gets the latest only. To go on after a stream has broken off, pass the last number received as `after_sequence`:
         no change of state is lost or told twice. How fast a client reads never slows a run.
@@ -160,6 +167,26 @@ class RunServiceServicer:
         Needs the role submit, and the run must be the caller's own, or the role admin.
 
         * NOT_FOUND, RUN_NOT_FOUND: check the name.
+        * PERMISSION_DENIED, NOT_ALLOWED: ask the owner.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetryRun(self, request, context):
+        """Puts a run that failed or was cancelled back, to be simulated again from the start. Of a sweep, those of its runs are
+        put back that failed or were cancelled, but for those that its curves do not need; the others stay as they are, and
+        its table is made anew when all have ended. Sequence numbers of events go on.
+
+        Needs the role submit, and the run must be the caller's own, or the role admin. With a `request_id`, calling again
+        after a lost answer changes nothing and gives the run as it is then.
+
+        * NOT_FOUND, RUN_NOT_FOUND: check the name.
+        * FAILED_PRECONDITION, RUN_NOT_ENDED: wait for it. NOTHING_TO_RETRY: it has succeeded. PART_OF_SWEEP: retry the
+        sweep.
+        * ALREADY_EXISTS, REQUEST_ID_REUSED: choose another request id.
+        * RESOURCE_EXHAUSTED, QUEUE_FULL: try again after the delay of RetryInfo.
+        * DATA_LOSS: what was to be simulated is not known any more. Create the run again.
         * PERMISSION_DENIED, NOT_ALLOWED: ask the owner.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -211,6 +238,11 @@ def add_RunServiceServicer_to_server(servicer, server):
                     servicer.CancelRun,
                     request_deserializer=tailback_dot_v1_dot_run__service__pb2.CancelRunRequest.FromString,
                     response_serializer=tailback_dot_v1_dot_run__service__pb2.CancelRunResponse.SerializeToString,
+            ),
+            'RetryRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetryRun,
+                    request_deserializer=tailback_dot_v1_dot_run__service__pb2.RetryRunRequest.FromString,
+                    response_serializer=tailback_dot_v1_dot_run__service__pb2.RetryRunResponse.SerializeToString,
             ),
             'DeleteRun': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteRun,
@@ -385,6 +417,33 @@ class RunService:
             '/tailback.v1.RunService/CancelRun',
             tailback_dot_v1_dot_run__service__pb2.CancelRunRequest.SerializeToString,
             tailback_dot_v1_dot_run__service__pb2.CancelRunResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetryRun(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tailback.v1.RunService/RetryRun',
+            tailback_dot_v1_dot_run__service__pb2.RetryRunRequest.SerializeToString,
+            tailback_dot_v1_dot_run__service__pb2.RetryRunResponse.FromString,
             options,
             channel_credentials,
             insecure,
