@@ -57,6 +57,13 @@ def test_what_was_cancelled_is_retried(client, endless):
     run.cancel()
 
 
+def test_results_are_reused_and_runs_private_when_asked_for(client, small):
+    first = client.run(small, private=True).wait()
+    again = client.run(small, reuse=True, private=True).wait()
+    assert first.info.private and again.info.private and f"`{first.id}`" in again.info.note
+    assert again.report() == first.report() and client.run(small).wait().info.note == ""
+
+
 def test_a_sweep_is_a_table(client, small):
     run = client.run(small, over=["traffic.load=0.1..0.3/0.1"], run_saturated=True).wait(progress=True)
     frame = run.to_pandas()

@@ -101,7 +101,8 @@ pub(crate) fn admit(
     let given = request.scenario.take().unwrap_or_default();
     let id = if request.run_id.is_empty() { run_id } else { request.run_id };
     let document_hash = runs::document_hash(&given.document);
-    let base = Base { id: &id, caller, given: &given, document_hash, execution: request.execution, limits };
+    let (execution, reuse, private) = (request.execution, request.reuse, request.private);
+    let base = Base { id: &id, caller, given: &given, document_hash, execution, reuse, private, limits };
     let document = given.read();
     let resolved = document.resolve_within(limits.bounds()).map_err(ApiError::scenario)?;
     let Some(asked) = request.sweep else {
@@ -152,6 +153,8 @@ struct Base<'r> {
     given: &'r ScenarioSource,
     document_hash: Arc<str>,
     execution: Execution,
+    reuse: bool,
+    private: bool,
     limits: &'r Limits,
 }
 
@@ -167,11 +170,13 @@ impl Base<'_> {
             .memory_bytes
             .map_or(self.limits.memory_bytes_max, |allowed| allowed.min(self.limits.memory_bytes_max));
         Limits::check(Limit::Memory, plan.memory_bytes, allowed)?;
-        let memory_bytes = scenario.execution.memory_bytes.unwrap_or_else(|| generous(&plan, self.limits)).min(allowed);
         Limits::check(Limit::Threads, threads.into(), self.limits.threads_max.into())?;
         // What its owner never may have at once would wait until nothing else of the owner's is left.
         Limits::check(Limit::ThreadsPerOwner, threads.into(), self.limits.threads_per_owner().into())?;
-        Limits::check(Limit::MemoryPerOwner, plan.memory_bytes, self.limits.memory_bytes_per_owner())?;
+        let share = self.limits.memory_bytes_per_owner();
+        Limits::check(Limit::MemoryPerOwner, plan.memory_bytes, share)?;
+        let wanted = scenario.execution.memory_bytes.unwrap_or_else(|| generous(&plan, self.limits));
+        let memory_bytes = wanted.min(allowed).min(share);
         let cycles = scenario.measure.warmup + scenario.measure.cycles;
         let title = if scenario.title.is_empty() { &self.given.name } else { &scenario.title };
         let run = Run {
@@ -181,6 +186,8 @@ impl Base<'_> {
             progress: Progress { cycles, ..Progress::default() },
             scenario_digest: scenario.digest.clone(),
             title: title.clone(),
+            reuse: self.reuse,
+            private: self.private,
             ..Run::default()
         };
         let (scenario, document_hash) = (self.given.clone(), self.document_hash.clone());

@@ -209,7 +209,7 @@ fn context(
     stopping: watch::Receiver<bool>,
 ) -> Result<Context, ServeError> {
     let Configuration { data, recover, tokens, encryption, limits, version, worker, .. } = configuration;
-    let mut features = vec!["sweeps".to_owned(), "checkpoints".to_owned()];
+    let mut features = ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private"].map(str::to_owned).to_vec();
     features.extend(tokens.as_ref().map(|_| "tokens".to_owned()));
     features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
     let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));

@@ -73,9 +73,12 @@ class Client:
         labels: Mapping[str, str] | None = None,
         run_id: str = "",
         priority: int = 0,
+        reuse: bool = False,
+        private: bool = False,
     ) -> Run:
         """Has the server simulate a scenario: a file or a text. With `over` or `seeds` it is a sweep. Of what waits, the
-        highest `priority` goes first."""
+        highest `priority` goes first. With `reuse`, results that are there already do; with `private`, only its owner and
+        admins see it."""
         request = requests.create(
             source,
             overrides,
@@ -86,6 +89,8 @@ class Client:
             labels=labels or {},
             run_id=run_id,
             priority=priority,
+            reuse=reuse,
+            private=private,
         )
         # The request has an id: made again after a lost answer it gives the same run.
         return Run(self, (await self._call(self._runs.CreateRun, request)).run)

@@ -96,10 +96,17 @@ def create(
     labels: Mapping[str, str],
     run_id: str,
     priority: int,
+    reuse: bool,
+    private: bool,
 ) -> run_service_pb2.CreateRunRequest:
     """A request for a run. Its id makes asking again after a lost answer harmless."""
     request = run_service_pb2.CreateRunRequest(
-        request_id=str(uuid.uuid4()), run_id=run_id, scenario=scenario(source, overrides), labels=dict(labels)
+        request_id=str(uuid.uuid4()),
+        run_id=run_id,
+        scenario=scenario(source, overrides),
+        labels=dict(labels),
+        reuse=reuse,
+        private=private,
     )
     request.execution.priority = priority
     if threads is not None:

@@ -79,11 +79,11 @@ pub struct TokenArguments {
 /// What the bearer of a token may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RoleArgument {
-    /// See everything
+    /// See everything but the private runs of others
     Read,
     /// Create runs, cancel and delete one's own
     Submit,
-    /// Cancel and delete those of others too, and put runs before those of others
+    /// See, cancel and delete those of others too, and put runs before those of others
     Admin,
 }
 
@@ -152,6 +152,13 @@ pub struct SubmitArguments {
     #[arg(long, value_name = "-10..10", default_value_t = 0, allow_negative_numbers = true,
           value_parser = clap::value_parser!(i32).range(-10..=10))]
     pub priority: i32,
+    /// Take the results of a run with the same scenario digest, made by the same version, if there is one; in sweeps, one by
+    /// one
+    #[arg(long)]
+    pub reuse: bool,
+    /// Let only yourself and admins see it
+    #[arg(long)]
+    pub private: bool,
     /// Wait until it is over, and print what it found; exit code 3 tells that it failed, 4 that it was cancelled
     #[arg(long)]
     pub wait: bool,

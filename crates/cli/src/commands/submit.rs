@@ -14,10 +14,6 @@ use crate::complaint::Complaint;
 use crate::input;
 use crate::output::{say, say_line, tell_line};
 use crate::remote::{self, Remote};
-use crate::remote::{self, Remote, is_passing};
-
-/// How often a call is tried again while the server is away.
-pub const ATTEMPTS: u32 = 5;
 
 /// Runs the command.
 pub fn run(arguments: &SubmitArguments) -> Result<(), Complaint> {
@@ -58,6 +54,8 @@ fn request(arguments: &SubmitArguments) -> Result<CreateRunRequest, Complaint> {
         }),
         sweep,
         labels: labels(&arguments.labels)?,
+        reuse: arguments.reuse,
+        private: arguments.private,
     })
 }
 
@@ -81,6 +79,9 @@ async fn submit(arguments: &SubmitArguments, request: CreateRunRequest) -> Resul
     let mut remote = Remote::connect(&arguments.server).await?;
     if arguments.quiet {
         remote.retry.quieten();
+    }
+    if arguments.private {
+        remote.must_know("private").await?;
     }
     let created = remote.ask_runs(RunServiceClient::create_run, request).await?.run.unwrap_or_default();
     if !arguments.wait {

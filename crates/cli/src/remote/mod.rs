@@ -6,8 +6,10 @@ mod shown;
 use std::path::Path;
 use std::time::Duration;
 
+use tailback_api::v1::GetServerInfoRequest;
 use tailback_api::v1::result_service_client::ResultServiceClient;
 use tailback_api::v1::run_service_client::RunServiceClient;
+use tailback_api::v1::system_service_client::SystemServiceClient;
 use tokio::runtime::{Builder, Runtime};
 use tonic::codegen::InterceptedService;
 use tonic::metadata::{Ascii, MetadataValue};
@@ -46,6 +48,7 @@ const KEEPALIVE: Duration = Duration::from_secs(20);
 pub struct Remote {
     pub runs: RunServiceClient<Line>,
     pub results: ResultServiceClient<Line>,
+    system: SystemServiceClient<Line>,
     /// What is done when it is lost.
     pub retry: Retry,
 }
@@ -76,7 +79,8 @@ impl Remote {
         let bearer = Bearer(token(arguments)?);
         let line = || InterceptedService::new(channel.clone(), bearer.clone());
         let retry = Retry::new(url, Duration::from_secs(arguments.retry_time.into()));
-        Ok(Self { runs: RunServiceClient::new(line()), results: ResultServiceClient::new(line()), retry })
+        let (runs, results) = (RunServiceClient::new(line()), ResultServiceClient::new(line()));
+        Ok(Self { runs, results, system: SystemServiceClient::new(line()), retry })
     }
 
     /// Asks something about runs, again if the connection is lost meanwhile.
@@ -97,6 +101,18 @@ impl Remote {
     ) -> Result<A, Status> {
         let Self { results, retry, .. } = self;
         retry.call(async || ask(results, question.clone()).await.map(Response::into_inner)).await
+    }
+
+    /// Complains about a server that does not know what is asked for, and would leave it out.
+    pub async fn must_know(&mut self, feature: &str) -> Result<(), Complaint> {
+        let Self { system, retry, .. } = self;
+        let told = retry.call(async || Ok(system.get_server_info(GetServerInfoRequest {}).await?.into_inner())).await?;
+        if told.features.iter().any(|known| known == feature) {
+            return Ok(());
+        }
+        let problem =
+            format!("this server (version {}) does not know `{feature}`: nothing was asked of it", told.version);
+        Err(Complaint::failed(problem))
     }
 }
 

@@ -19,7 +19,9 @@ fn of_each_command() {
     for command in ["run", "sweep", "check", "explain", "models", "reproduce", "plot"] {
         helps(&format!("help-{command}"), &[command, "--help"]);
     }
-    for command in ["serve", "token", "submit", "watch", "list", "cancel", "fetch", "fsck", "backup", "restore"] {
+    let of_services =
+        ["serve", "token", "submit", "watch", "list", "cancel", "retry", "fetch", "fsck", "backup", "restore"];
+    for command in of_services {
         helps(&format!("help-{command}"), &[command, "--help"]);
     }
 }

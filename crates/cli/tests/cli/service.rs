@@ -131,6 +131,16 @@ fn tokens_let_in() {
     assert_eq!(refused.code, Some(1), "{}", refused.stderr);
     assert!(refused.stderr.contains("bearer token"), "{}", refused.stderr);
     server.good(&program, &["submit", "small.toml", "--id", "hers", "--token-file", "alice.token", "--wait"]);
+    program.write("bob.token", program.good(&["token", "bob", "--tokens", "tokens"]));
+    let private = ["submit", "small.toml", "--id", "hidden", "--private", "--reuse", "--token-file", "alice.token"];
+    let said = server.ask(&program, &[&private[..], &["--wait"]].concat());
+    assert!(said.code == Some(0) && said.stderr.contains("the results are those of run `hers`"), "{}", said.stderr);
+    server.read_tokens_again();
+    while server.ask(&program, &["list", "--token-file", "bob.token"]).code != Some(0) {}
+    let listed = server.good(&program, &["list", "--token-file", "bob.token"]);
+    assert!(listed.contains("hers") && !listed.contains("hidden"), "{listed}");
+    let said = server.ask(&program, &["watch", "hidden", "--token-file", "bob.token"]);
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
     let listed = server.good(&program, &["list", "--token-file", "alice.token"]);
     assert!(listed.contains("alice"), "{listed}");
     server.stop();

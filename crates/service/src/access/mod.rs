@@ -18,6 +18,7 @@ use tonic::{Request, Status};
 
 use crate::api_error::ApiError;
 use crate::connection::Peer;
+use crate::domain::Run;
 use crate::meters::Meters;
 use failures::Failures;
 pub use token_file::{Changed, add_line, remove_name};
@@ -27,11 +28,11 @@ pub use tokens::{LastDay, TokenError, Tokens, certificate_line, new_token};
 /// What a caller may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// See everything.
+    /// See everything but the private runs of others.
     Read,
     /// Create runs, cancel and delete one's own.
     Submit,
-    /// Cancel and delete the runs of others too, and put runs before those of others.
+    /// See, cancel and delete the runs of others too, and put runs before those of others.
     Admin,
 }
 
@@ -74,9 +75,19 @@ impl Caller {
         if self.role >= role { Ok(()) } else { Err(ApiError::NotAllowed { role: self.role, owner: None }) }
     }
 
+    /// Tells those who may not see a run that it is not there.
+    pub(crate) fn must_see(&self, run: &Run) -> Result<(), ApiError> {
+        if self.may_see(run) { Ok(()) } else { Err(ApiError::RunNotFound(run.id.clone())) }
+    }
+
     /// Refuses callers who may not put their runs before those of others: everybody may put them behind.
     pub(crate) fn may_have_priority(&self, priority: i32) -> Result<(), ApiError> {
         if priority > 0 { self.must_be(Role::Admin) } else { Ok(()) }
+    }
+
+    /// Whether a run is there for this caller.
+    pub(crate) fn may_see(&self, run: &Run) -> bool {
+        !run.private || self.role == Role::Admin || self.name == run.owner
     }
 
     /// Refuses callers who may not change a run of `owner`.
@@ -211,6 +222,14 @@ mod tests {
         assert!(caller(Role::Submit).may_change_run_of("alice").is_ok());
         assert!(caller(Role::Submit).may_change_run_of("bob").is_err());
         assert!(caller(Role::Admin).may_change_run_of("bob").is_ok());
+    }
+
+    #[test]
+    fn private_runs_are_there_for_their_owners_and_admins() {
+        let caller = |name: &str, role| Caller { name: name.to_owned(), role, from: None, credential: None };
+        let run = |private| Run { owner: "alice".to_owned(), private, ..Run::default() };
+        assert!(caller("alice", Role::Read).may_see(&run(true)) && caller("bob", Role::Admin).may_see(&run(true)));
+        assert!(!caller("bob", Role::Submit).may_see(&run(true)) && caller("bob", Role::Read).may_see(&run(false)));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use super::run::is_default;
 use super::{Execution, ScenarioSource, State, SweepRequest};
 use crate::access::hexadecimal;
 
@@ -21,6 +22,13 @@ pub(crate) struct RunRequest {
     pub execution: Execution,
     pub sweep: Option<SweepRequest>,
     pub labels: BTreeMap<String, String>,
+    /// Whether results that are there already may do. Like what follows, left out where it is not so: requests of before
+    /// there was any have the same fingerprint.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reuse: bool,
+    /// Whether only its owner and admins may see the run.
+    #[serde(skip_serializing_if = "is_default")]
+    pub private: bool,
 }
 
 impl RunRequest {
@@ -94,6 +102,9 @@ mod tests {
         let request =
             RunRequest { run_id: "a".to_owned(), scenario, execution, sweep, labels, ..RunRequest::default() };
         assert_eq!(request.fingerprint(), "f473772c30701e7b0c880d828c122d7a8a8662f32af10c2381376bcf05589e53");
+        for other in [RunRequest { reuse: true, ..request.clone() }, RunRequest { private: true, ..request.clone() }] {
+            assert_ne!(other.fingerprint(), request.fingerprint());
+        }
         assert_ne!(RunRequest { run_id: "b".to_owned(), ..request.clone() }.fingerprint(), request.fingerprint());
     }
 }

@@ -45,6 +45,12 @@ pub(crate) struct Run {
     pub note: String,
     /// The title that the scenario gives itself.
     pub title: String,
+    /// Whether results that are there already may do. Like what follows, left out where it is not so.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reuse: bool,
+    /// Whether only its owner and admins may see it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub private: bool,
 }
 
 impl Run {

@@ -192,6 +192,7 @@ impl Attempt<'_> {
                 summary: Some(results.summary),
                 result_digest: results.result_digest,
                 packet_hops: results.packet_hops,
+                note: String::new(),
             }),
             Ending::Failed(failure) => Outcome::Failed(failure),
             Ending::Suspended => Outcome::Suspended,

@@ -11,6 +11,7 @@ mod course;
 pub(crate) mod process;
 pub(crate) mod queue;
 mod retry;
+mod reuse;
 pub(crate) mod sweep;
 mod transitions;
 pub(crate) mod workers;
@@ -30,7 +31,7 @@ use crate::store::{Store, StoreError, Writing, files};
 use crate::watch::Hub;
 use crate::worker::panic_message;
 use attempt::AttemptFolder;
-use queue::{Control, Queue, Task, Work};
+use queue::{Control, Kind, Queue, Task, Work};
 use transitions::{Consequences, End};
 use workers::Workers;
 
@@ -69,6 +70,8 @@ pub(crate) enum Outcome {
     Cancelled,
     /// Because the server stops: it will go on.
     Suspended,
+    /// Not yet: it waits to be simulated.
+    Waiting,
 }
 
 /// What is left behind.
@@ -79,6 +82,7 @@ pub(crate) struct Found {
     summary: Option<Summary>,
     result_digest: String,
     packet_hops: u64,
+    note: String,
 }
 
 fn failed(reason: FailureReason, message: impl Into<String>) -> Outcome {
@@ -131,10 +135,13 @@ impl Engine {
         work: impl Fn(&Shared, &Task, &Control) -> Outcome + Clone + Send + 'static,
     ) -> Result<(), StoreError> {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        for index in 0..self.shared.limits.concurrent_runs_max.max(1) {
+        // One more than runs are simulated at once: what takes no threads of simulations waits for none of them.
+        let kinds = std::iter::once(Kind::Light);
+        let kinds = kinds.chain((0..self.shared.limits.concurrent_runs_max.max(1)).map(|_| Kind::Any));
+        for (index, kind) in kinds.enumerate() {
             let (shared, work) = (self.shared.clone(), work.clone());
             let thread = std::thread::Builder::new().name(format!("engine-{index}"));
-            let thread = thread.spawn(move || work_until_stopped(&shared, work));
+            let thread = thread.spawn(move || work_until_stopped(&shared, kind, work));
             threads.push(thread.map_err(|error| StoreError::Broken(format!("cannot start a thread: {error}")))?);
         }
         Ok(())
@@ -159,7 +166,7 @@ impl Engine {
                 let end = move |w: &mut Writing<'_>| transitions::end(w, &id, End::of(State::Cancelled), kept);
                 follow_up(shared, &shared.store.write_blocking(end)?);
             } else {
-                shared.queue.put([Task::simulate(&stored)]);
+                shared.queue.put([Task::of(&stored)]);
             }
         }
         Ok(())
@@ -205,6 +212,7 @@ fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Outcome {
     let outcome = patiently(&shared.queue, descriptors::are_short, || match task.work {
         Work::Simulate => attempt::carry_out(shared, task, control),
         Work::FinishSweep => sweep::finish(shared, task),
+        Work::Reuse => reuse::carry_out(shared, task),
     });
     outcome.unwrap_or_else(Outcome::from)
 }
@@ -238,8 +246,8 @@ fn wait_for(queue: &Queue, problem: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn work_until_stopped(shared: &Shared, work: impl Fn(&Shared, &Task, &Control) -> Outcome) {
-    while let Some((task, control)) = shared.queue.take() {
+fn work_until_stopped(shared: &Shared, kind: Kind, work: impl Fn(&Shared, &Task, &Control) -> Outcome) {
+    while let Some((task, control)) = shared.queue.take(kind) {
         let span = tracing::info_span!("run", run = %task.run);
         let _entered = span.enter();
         tracing::info!(work = ?task.work, "begins");
@@ -256,6 +264,7 @@ fn work_until_stopped(shared: &Shared, work: impl Fn(&Shared, &Task, &Control) -
 fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
     let (mut state, mut failure, mut found) = match outcome {
         Outcome::Suspended => return tracing::info!("is suspended"),
+        Outcome::Waiting => return tracing::info!("waits to be simulated"),
         Outcome::Succeeded(found) => (State::Succeeded, None, found),
         Outcome::Ended(state, failure, found) => (state, failure, *found),
         Outcome::Failed(failure) => (State::Failed, Some(failure), Found::default()),
@@ -275,7 +284,7 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
         let end = End {
             state,
             failure: failure.clone(),
-            note: String::new(),
+            note: found.note.clone(),
             summary: found.summary,
             packet_hops: found.packet_hops,
             result_digest: found.result_digest.clone(),

@@ -1,6 +1,7 @@
 //! What waits for a thread, and what threads are doing.
 //!
-//! First come the tables of sweeps whose runs have all ended. Of the runs that wait, the next is one of the highest
+//! First come the tables of sweeps whose runs have all ended, then runs that take results that are there already: none of
+//! them waits for a simulation. Of the runs that wait, the next is one of the highest
 //! priority; of these, one of the owner who has the fewest threads; then one of the sweep, or the single runs, of which the
 //! fewest are being simulated; of these the oldest. So a single run does not wait for the two thousand runs of a sweep
 //! before it, and nobody for the sweeps of others. What finding it costs is said in [`order`].
@@ -46,11 +47,20 @@ pub(crate) struct Task {
 pub(crate) enum Work {
     /// All runs of a sweep have ended: make its table.
     FinishSweep,
+    /// Take results that are there already.
+    Reuse,
     /// Simulate it.
     Simulate,
 }
 
 impl Task {
+    /// To carry out a run.
+    pub(crate) fn of(stored: &Stored) -> Self {
+        let is_asked_to = stored.run.reuse && stored.run.state == crate::domain::State::Pending;
+        let work = if is_asked_to { Work::Reuse } else { Work::Simulate };
+        Self { work, ..Self::simulate(stored) }
+    }
+
     /// To simulate a run.
     pub(crate) fn simulate(stored: &Stored) -> Self {
         Self {
@@ -70,6 +80,14 @@ impl Task {
         let own = Self::simulate(stored);
         Self { work: Work::FinishSweep, threads: 0, memory_bytes: 0, ..own }
     }
+}
+
+/// What a thread takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Any,
+    /// Only what takes no threads of simulations.
+    Light,
 }
 
 /// What is said to a thread while it works.
@@ -98,7 +116,7 @@ pub(crate) struct Queue {
 
 #[derive(Default)]
 struct State {
-    /// What takes neither threads nor memory: it is done first.
+    /// What takes no threads of simulations, and little memory: it is done first.
     light: BTreeMap<(Work, i64), Task>,
     /// What is to be simulated.
     order: Order,
@@ -132,6 +150,13 @@ impl State {
         (self.light.len() + self.order.len()) as u64
     }
 
+    /// How many runs of an owner wait, or have a place promised.
+    fn waiting_of(&self, owner: &str) -> u64 {
+        let is_own = |task: &&Task| task.work == Work::Reuse && task.owner == owner;
+        let light = self.light.values().filter(is_own).count() as u64;
+        light + self.order.waiting_of(owner) + self.reserved.get(owner).copied().unwrap_or(0)
+    }
+
     fn put(&mut self, task: Task) {
         match task.work {
             Work::Simulate => self.order.put(task),
@@ -159,8 +184,7 @@ impl Queue {
         if self.is_stopping() {
             return Err(ApiError::ShuttingDown { resume_after: None });
         }
-        let reserved = state.reserved.get(owner).copied().unwrap_or(0);
-        let own = state.order.waiting_of(owner) + reserved;
+        let own = state.waiting_of(owner);
         let all = state.waiting() + state.reserved.values().sum::<u64>();
         for (scope, there, allowed) in
             [(Scope::Owner, own, self.queue_per_owner_max), (Scope::Server, all, self.queue_max)]
@@ -169,7 +193,7 @@ impl Queue {
                 return Err(ApiError::QueueFull { scope, allowed, asked: count });
             }
         }
-        state.reserved.insert(owner.to_owned(), reserved + count);
+        *state.reserved.entry(owner.to_owned()).or_default() += count;
         Ok(Places { queue: self, owner: owner.to_owned(), count })
     }
 
@@ -181,14 +205,14 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// The next task, when there is one and there is room for it; none when the server stops.
-    pub(crate) fn take(&self) -> Option<(Task, Arc<Control>)> {
+    /// The next task of a kind, when there is one and there is room for it; none when the server stops.
+    pub(crate) fn take(&self, kind: Kind) -> Option<(Task, Arc<Control>)> {
         let mut state = self.state();
         loop {
             if self.is_stopping() {
                 return None;
             }
-            if let Some(taken) = self.take_next(&mut state) {
+            if let Some(taken) = self.take_next(&mut state, kind) {
                 return Some(taken);
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -197,9 +221,10 @@ impl Queue {
 
     /// The next one, if there is room for it. Smaller ones do not overtake it, or it might wait for ever; unless its owner
     /// has had a share already.
-    fn take_next(&self, state: &mut State) -> Option<(Task, Arc<Control>)> {
+    fn take_next(&self, state: &mut State, kind: Kind) -> Option<(Task, Arc<Control>)> {
         let task = match state.light.pop_first() {
             Some((_, task)) => task,
+            None if kind == Kind::Light => return None,
             None => self.take_simulation(state)?,
         };
         let control = Arc::new(Control::default());
@@ -236,7 +261,7 @@ impl Queue {
         if let Some((_, control)) = state.running.get(&(Work::Simulate, number)) {
             control.cancelled.store(true, Ordering::Relaxed);
         }
-        state.order.remove(number).is_some()
+        state.order.remove(number).or_else(|| state.light.remove(&(Work::Reuse, number))).is_some()
     }
 
     /// Gives nothing out any more.
@@ -264,7 +289,7 @@ impl Queue {
 
     /// Bytes of memory that are reserved for what is being carried out.
     pub(crate) fn memory_reserved(&self) -> u64 {
-        self.state().running.values().map(|(task, _)| task.memory_bytes).sum()
+        self.state().taken.memory_bytes
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

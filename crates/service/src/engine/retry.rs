@@ -60,7 +60,7 @@ impl Engine {
         if parts.is_empty() && run.run.sweep.is_some() {
             shared.queue.put([Task::finish_sweep(&run)]);
         }
-        shared.queue.put(parts.iter().map(Task::simulate));
+        shared.queue.put(parts.iter().map(Task::of));
         drop(places);
         removed.map_err(|error| ApiError::Internal(format!("removing files failed: {error}")))?;
         Ok(run)

@@ -136,6 +136,9 @@ fn tell_sweep(writing: &mut Writing<'_>, child: &Stored, kept: u32) -> Result<Co
     Ok(Consequences { finish: is_last.then_some(sweep) })
 }
 
+/// A run whose thread is to be told to stop, if it has one: its number and its name.
+pub(super) type Told = (i64, String);
+
 /// Ends those that were asked to stop, and that no thread has. Gives the run that was cancelled as it is then.
 pub(super) fn end_cancelled(
     writing: &mut Writing<'_>,
@@ -157,7 +160,7 @@ pub(super) fn cancel(
     writing: &mut Writing<'_>,
     id: &str,
     kept: u32,
-) -> Result<(Stored, Vec<(i64, String)>, Consequences), StoreError> {
+) -> Result<(Stored, Vec<Told>, Consequences), StoreError> {
     let stored = runs::get(writing.connection, id)?;
     let children = runs::children(writing.connection, id)?;
     let (mut told, mut consequences) = (Vec::new(), Consequences::default());
@@ -180,7 +183,7 @@ fn cancel_one(
     writing: &mut Writing<'_>,
     mut stored: Stored,
     kept: u32,
-    told: &mut Vec<(i64, String)>,
+    told: &mut Vec<Told>,
 ) -> Result<Consequences, StoreError> {
     match stored.run.state {
         State::Pending => {

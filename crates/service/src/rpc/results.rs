@@ -14,6 +14,7 @@ use tonic::{Request, Response, Status};
 
 use super::series;
 use super::stream::{self, Closed, Outgoing, Sink};
+use crate::access::Caller;
 use crate::api_error::ApiError;
 use crate::context::{Context, caller, deadline};
 use crate::domain::{Artifact, State};
@@ -32,8 +33,9 @@ impl ResultService for Results {
     type ReadArtifactStream = Outgoing<ReadArtifactResponse>;
 
     async fn get_report(&self, request: Request<GetReportRequest>) -> Result<Response<GetReportResponse>, Status> {
+        let caller = caller(&request)?;
         let run_id = request.into_inner().run_id;
-        let stored = find(&self.0, &run_id).await?;
+        let stored = find(&self.0, &caller, &run_id).await?;
         must_have_succeeded(&stored)?;
         if stored.run.sweep.is_some() {
             let why = "it is a sweep: QuerySeries gives its table, and its runs have reports".to_owned();
@@ -62,7 +64,8 @@ impl ResultService for Results {
         &self,
         request: Request<ListArtifactsRequest>,
     ) -> Result<Response<ListArtifactsResponse>, Status> {
-        let stored = find(&self.0, &request.into_inner().run_id).await?;
+        let caller = caller(&request)?;
+        let stored = find(&self.0, &caller, &request.into_inner().run_id).await?;
         let artifacts = self.0.store.read(move |connection| artifacts::list(connection, &stored));
         let artifacts = artifacts.await.map_err(ApiError::from)?.into_iter().map(wire::artifact).collect();
         Ok(Response::new(ListArtifactsResponse { artifacts }))
@@ -75,7 +78,7 @@ impl ResultService for Results {
         let place = self.0.open_stream()?;
         let (caller, gives_up) = (caller(&request)?, deadline(&request));
         let ReadArtifactRequest { run_id, name, offset } = request.into_inner();
-        let stored = find(&self.0, &run_id).await?;
+        let stored = find(&self.0, &caller, &run_id).await?;
         let (wanted, of) = (name.clone(), stored.clone());
         let found = self.0.store.read(move |connection| artifacts::find(connection, &of, &wanted));
         let artifact = found.await.map_err(ApiError::from)?;
@@ -96,8 +99,9 @@ impl ResultService for Results {
         &self,
         request: Request<QuerySeriesRequest>,
     ) -> Result<Response<QuerySeriesResponse>, Status> {
+        let caller = caller(&request)?;
         let request = request.into_inner();
-        let stored = find(&self.0, &request.run_id).await?;
+        let stored = find(&self.0, &caller, &request.run_id).await?;
         must_have_succeeded(&stored)?;
         let name = if stored.run.sweep.is_some() { "sweep.csv" } else { "series.csv" };
         let of = stored.clone();
@@ -112,10 +116,10 @@ impl ResultService for Results {
     }
 }
 
-async fn find(context: &Context, run_id: &str) -> Result<Stored, ApiError> {
+async fn find(context: &Context, caller: &Caller, run_id: &str) -> Result<Stored, ApiError> {
     names::known_run(run_id)?;
-    let id = run_id.to_owned();
-    Ok(context.store.read(move |connection| runs::get(connection, &id)).await?)
+    let (id, caller) = (run_id.to_owned(), caller.clone());
+    Ok(context.store.read(move |connection| runs::get_for(connection, &caller, &id)).await?)
 }
 
 fn must_have_succeeded(stored: &Stored) -> Result<(), ApiError> {

@@ -44,17 +44,20 @@ impl RunService for Runs {
     }
 
     async fn get_run(&self, request: Request<GetRunRequest>) -> Result<Response<GetRunResponse>, Status> {
-        let run = get(&self.0, &request.into_inner().run_id).await?;
+        let caller = caller(&request)?;
+        let run = get(&self.0, &caller, &request.into_inner().run_id).await?;
         Ok(Response::new(GetRunResponse { run: Some(wire::run(run)) }))
     }
 
     async fn list_runs(&self, request: Request<ListRunsRequest>) -> Result<Response<ListRunsResponse>, Status> {
+        let caller = caller(&request)?;
         let (filter, page, with_scenario) = wire::list(request.into_inner())?;
         check_filter(&filter)?;
         // Less than an answer may have, as runs take more on their way than in the database.
         let bytes_max = u64::from(self.0.limits.answer_bytes_max) / 2;
-        let reading =
-            self.0.store.read(move |connection| list::page(connection, &filter, &page, with_scenario, bytes_max));
+        let reading = self.0.store.read(move |connection| {
+            list::page(connection, &filter, &page, with_scenario, bytes_max, |run| caller.may_see(run))
+        });
         let (mut found, next_page_token) = reading.await.map_err(ApiError::from)?;
         found.iter_mut().for_each(|snapshot| show_live(&self.0, &mut snapshot.run));
         let runs = found.into_iter().map(wire::run).collect();
@@ -73,7 +76,7 @@ impl RunService for Runs {
         let mut news = channel.subscribe();
         loop {
             news.mark_unchanged();
-            let found = get(&self.0, &run_id).await?;
+            let found = get(&self.0, &caller, &run_id).await?;
             let (has_ended, now) = (found.run.state.has_ended(), Instant::now());
             if !has_ended && gives_up.is_some_and(|gives_up| now >= gives_up) {
                 return Err(ApiError::DeadlinePassed { resume_after: None }.into());
@@ -100,17 +103,23 @@ impl RunService for Runs {
         names::known_run(&request.run_id)?;
         // So that what is wrong from the start is told before the stream begins.
         let (run, after) = (request.run_id.clone(), request.after_sequence);
-        let first = self.0.store.read(move |connection| events::after(connection, &run, after, 0).map(drop));
+        let first = caller.clone();
+        let first = self.0.store.read(move |connection| {
+            let stored = runs::get_for(connection, &first, &run)?;
+            events::after(connection, &stored, after, 0).map(drop)
+        });
         first.await.map_err(ApiError::from)?;
         let context = self.0.clone();
-        let stream = stream::open(&self.0, place, caller, gives_up, |sink| watching::watch(context, request, sink));
+        let watcher = caller.clone();
+        let watch = |sink| watching::watch(context, watcher, request, sink);
+        let stream = stream::open(&self.0, place, caller, gives_up, watch);
         Ok(Response::new(stream))
     }
 
     async fn cancel_run(&self, request: Request<CancelRunRequest>) -> Result<Response<CancelRunResponse>, Status> {
         let caller = caller(&request)?;
         let run_id = request.into_inner().run_id;
-        let Snapshot { run, scenario, .. } = get(&self.0, &run_id).await?;
+        let Snapshot { run, scenario, .. } = get(&self.0, &caller, &run_id).await?;
         caller.may_change_run_of(&run.owner)?;
         let context = self.0.clone();
         let cancel = async move {
@@ -126,7 +135,7 @@ impl RunService for Runs {
         let caller = caller(&request)?;
         let request: RetryRequest = request.into_inner().into();
         names::request(&request.request_id)?;
-        let Snapshot { run, scenario, .. } = get(&self.0, &request.run_id).await?;
+        let Snapshot { run, scenario, .. } = get(&self.0, &caller, &request.run_id).await?;
         caller.may_change_run_of(&run.owner)?;
         let context = self.0.clone();
         let retry = async move {
@@ -221,7 +230,7 @@ fn write_down(
         let mut stored = runs::insert(writing, new)?;
         events::append_state(writing, &mut stored, kept)?;
         if new.run.sweep.is_none() {
-            tasks.push(Task::simulate(&stored));
+            tasks.push(Task::of(&stored));
         }
         Ok(stored)
     };
@@ -235,12 +244,12 @@ fn write_down(
     Ok((stored.snapshot(Some(accepted.run.scenario)), tasks))
 }
 
-/// A run by its name, as it is now.
-async fn get(context: &Context, run_id: &str) -> Result<Snapshot, ApiError> {
+/// A run by its name, as it is now, for one who may see it.
+async fn get(context: &Context, caller: &Caller, run_id: &str) -> Result<Snapshot, ApiError> {
     names::known_run(run_id)?;
-    let id = run_id.to_owned();
+    let (id, caller) = (run_id.to_owned(), caller.clone());
     let reading = context.store.read(move |connection| {
-        let mut stored = runs::get(connection, &id)?;
+        let mut stored = runs::get_for(connection, &caller, &id)?;
         let scenario = runs::shown_scenario(connection, &mut stored)?;
         Ok(stored.snapshot(scenario))
     });
@@ -269,7 +278,10 @@ fn check_filter(filter: &RunFilter) -> Result<(), ApiError> {
 
 async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(), ApiError> {
     let asking = caller.clone();
-    let may = move |stored: &Stored, _: &[Stored]| asking.may_change_run_of(&stored.run.owner);
+    let may = move |stored: &Stored, _: &[Stored]| {
+        asking.must_see(&stored.run)?;
+        asking.may_change_run_of(&stored.run.owner)
+    };
     let numbers = deletion::delete(&context.store, run_id.clone(), may).await?;
     caller.note("delete", &run_id);
     deletion::remove_files(context.store.clone(), numbers).await

@@ -15,6 +15,7 @@ use tailback_api::v1::{WatchRunRequest, WatchRunResponse};
 use tokio::time::timeout;
 
 use super::stream::{Closed, Sink};
+use crate::access::Caller;
 use crate::api_error::ApiError;
 use crate::context::Context;
 use crate::domain::{Event, Occurrence, TakenSample};
@@ -24,6 +25,7 @@ use crate::wire;
 /// One who watches a run.
 struct Watcher {
     context: Arc<Context>,
+    caller: Caller,
     request: WatchRunRequest,
     sink: Sink<WatchRunResponse>,
     /// The number of the last event that was sent.
@@ -38,13 +40,15 @@ struct Watcher {
 /// Sends the events of a run until it has ended.
 pub(super) async fn watch(
     context: Arc<Context>,
+    caller: Caller,
     request: WatchRunRequest,
     sink: Sink<WatchRunResponse>,
 ) -> Result<(), Closed> {
     let interval = request.sample_interval_min.and_then(|interval| Duration::try_from(interval).ok());
     let sample_interval_min_ms = interval.map_or(0, |interval| i64::try_from(interval.as_millis()).unwrap_or(i64::MAX));
     let (cursor, samples_until, next_sample_ms) = (request.after_sequence, 0, i64::MIN);
-    let mut watcher = Watcher { context, request, sink, cursor, samples_until, sample_interval_min_ms, next_sample_ms };
+    let mut watcher =
+        Watcher { context, caller, request, sink, cursor, samples_until, sample_interval_min_ms, next_sample_ms };
     let closed = watcher.send_all().await;
     closed.map_err(|closed| watcher.telling_where_to_go_on(closed))
 }
@@ -87,7 +91,12 @@ impl Watcher {
     /// The next events that are kept, and whether the run has ended with them.
     async fn read(&self) -> Result<(Vec<Event>, bool), Closed> {
         let (run, cursor, samples_until) = (self.request.run_id.clone(), self.cursor, self.samples_until);
-        let reading = self.context.store.read(move |connection| events::after(connection, &run, cursor, samples_until));
+        // Each time, as another run may have its name by now.
+        let caller = self.caller.clone();
+        let reading = self.context.store.read(move |connection| {
+            let stored = runs::get_for(connection, &caller, &run)?;
+            events::after(connection, &stored, cursor, samples_until)
+        });
         Ok(self.sink.unless_over(reading).await?.map_err(ApiError::from)?)
     }
 

@@ -14,6 +14,10 @@ use crate::access::hexadecimal;
 use crate::api_error::ApiError;
 use crate::domain::{Artifact, FailureReason, RunFailure};
 
+/// Files that simulations leave; the last two only if there is a time series.
+pub(crate) const OF_SIMULATION: [&str; 5] =
+    ["report.json", "report.txt", "scenario.toml", "series.csv", "series.parquet"];
+
 /// A file that a run leaves behind.
 pub(crate) struct File {
     /// Its name, which the server has chosen.

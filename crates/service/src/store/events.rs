@@ -56,14 +56,14 @@ pub(crate) fn reserve(writing: &Writing<'_>, number: i64, count: i64) -> Result<
 /// The next events after a number, with the samples among them up to another, and whether the run has ended with them.
 pub(crate) fn after(
     connection: &Connection,
-    id: &str,
+    stored: &Stored,
     sequence: i64,
     samples_until: i64,
 ) -> Result<(Vec<Event>, bool), StoreError> {
-    let stored = runs::get(connection, id)?;
+    let id = &stored.run.id;
     if sequence > stored.sequence || (sequence != 0 && sequence < stored.last_dropped) || sequence < 0 {
         let (oldest, latest) = (stored.last_dropped + 1, stored.last_event);
-        return Err(ApiError::SequenceGone { run: id.to_owned(), oldest, latest }.into());
+        return Err(ApiError::SequenceGone { run: id.clone(), oldest, latest }.into());
     }
     let query = "SELECT number, sequence, kind, time_ms, content, sum FROM events WHERE number = ?1 AND sequence > ?2
         UNION ALL SELECT number, sequence, 'sample', time_ms, content, sum FROM samples

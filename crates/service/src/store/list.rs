@@ -8,19 +8,20 @@ use super::StoreError;
 use super::runs::{columns, read_row, shown_scenario};
 use crate::access::hexadecimal;
 use crate::api_error::ApiError;
-use crate::domain::{Page, RunFilter, ScenarioSource, Snapshot};
+use crate::domain::{Page, Run, RunFilter, ScenarioSource, Snapshot};
 
 const PAGE_DEFAULT: u32 = 50;
 const PAGE_MAX: u32 = 1000;
 
 /// A page of runs with their scenarios if they are wanted, and the token of the next page. It ends before it has more
-/// than `bytes_max`, but has one run at least.
+/// than `bytes_max`, but has one run at least. What one may not see is passed over, and takes no place of a page.
 pub(crate) fn page(
     connection: &Connection,
     filter: &RunFilter,
     page: &Page,
     with_scenario: bool,
     bytes_max: u64,
+    may_see: impl Fn(&Run) -> bool,
 ) -> Result<(Vec<Snapshot>, String), StoreError> {
     let after = read_token(filter, &page.token)?;
     let size = match page.size {
@@ -32,13 +33,16 @@ pub(crate) fn page(
     let (comparison, order) = if filter.parent_id.is_empty() { ("<", "DESC") } else { (">", "ASC") };
     let from = after.map_or_else(String::new, |_| format!("AND number {comparison} ?"));
     values.extend(after.map(Value::Integer));
-    let (columns, limit) = (columns(), size + 1);
-    let query = format!("SELECT {columns} FROM runs WHERE {conditions} {from} ORDER BY number {order} LIMIT {limit}");
+    let columns = columns();
+    let query = format!("SELECT {columns} FROM runs WHERE {conditions} {from} ORDER BY number {order}");
     let mut query = connection.prepare_cached(&query)?;
     let mut rows = query.query(params_from_iter(values))?;
     let (mut found, mut bytes, mut last) = (Vec::new(), 0, 0);
     while let Some(row) = rows.next()? {
         let mut stored = read_row(row)?;
+        if !may_see(&stored.run) {
+            continue;
+        }
         let number = stored.number;
         let scenario = if with_scenario { shown_scenario(connection, &mut stored)? } else { None };
         bytes +=

@@ -11,13 +11,12 @@ use tailback_report::{Report, Table};
 use tailback_scenario::{Document, Scenario};
 use tailback_sim::SweepManifest;
 
-use super::artifacts::{self, File};
+use super::artifacts::{self, File, OF_SIMULATION};
 use super::runs::{self, New};
 use super::{StoreError, Writing, checked, condition, database, events, files, quarantine};
 use crate::domain::{Artifact, Execution, Progress, Run, ScenarioSource, State, Summary, SweepRequest};
 
-/// Files that simulations and sweeps leave; the last two of a simulation only if it has a time series.
-const OF_SIMULATION: [&str; 5] = ["report.json", "report.txt", "scenario.toml", "series.csv", "series.parquet"];
+/// Files that sweeps leave.
 const OF_SWEEP: [&str; 4] = ["scenario.toml", "sweep.csv", "sweep.json", "sweep.parquet"];
 
 const NOTE: &str = "rebuilt from its files after the database was lost: its former name, its owner, its labels, when it \
@@ -80,7 +79,9 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
     }
     let run =
         if is_sweep { sweep(&text("sweep.json")?, &scenario)? } else { simulation(&text("report.json")?, &scenario)? };
-    let run = Run { id: format!("recovered-{number}"), state: State::Succeeded, note: NOTE.to_owned(), ..run };
+    // Whose it was, and who might see it, is not known.
+    let private = true;
+    let run = Run { id: format!("recovered-{number}"), state: State::Succeeded, note: NOTE.to_owned(), private, ..run };
     let document_hash = runs::document_hash(&document);
     let source = ScenarioSource { name: "scenario.toml".to_owned(), document: document.into(), overrides: Vec::new() };
     let found = complete.iter().map(|name| artifact(path, name)).collect::<Result<_, _>>()?;

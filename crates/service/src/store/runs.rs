@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use sha2::{Digest as _, Sha256};
 
 use super::{StoreError, Writing, from_json, sums, to_json};
-use crate::access::hexadecimal;
+use crate::access::{Caller, hexadecimal};
 use crate::api_error::ApiError;
 use crate::domain::{FailureReason, Run, RunFailure, ScenarioSource, Snapshot, State, now_ms};
 
@@ -104,6 +104,8 @@ fn read_damaged(row: &Row<'_>, number: i64, damage: String) -> Stored {
         parent_id: text("parent"),
         state: State::Failed,
         failure: Some(failure),
+        // It may have been, and nobody is told of a private run because its row is damaged.
+        private: true,
         ..Run::default()
     };
     let [sequence, last_dropped, last_event] = ["sequence", "last_dropped", "last_event"].map(counter);
@@ -125,6 +127,23 @@ pub(super) fn find_number(connection: &Connection, number: i64) -> Result<Option
 /// A run, which must be there.
 pub(crate) fn get(connection: &Connection, id: &str) -> Result<Stored, StoreError> {
     find(connection, id)?.ok_or_else(|| ApiError::RunNotFound(id.to_owned()).into())
+}
+
+/// The same for a caller: it is not there for those who may not see it.
+pub(crate) fn get_for(connection: &Connection, caller: &Caller, id: &str) -> Result<Stored, StoreError> {
+    let stored = get(connection, id)?;
+    caller.must_see(&stored.run)?;
+    Ok(stored)
+}
+
+/// Runs of a scenario that have succeeded, the newest first.
+pub(crate) fn succeeded(connection: &Connection, digest: &str, count_max: u32) -> Result<Vec<Stored>, StoreError> {
+    let mut query = connection.prepare_cached(&format!(
+        "SELECT {} FROM runs WHERE scenario_digest = ?1 AND state = 'succeeded' ORDER BY number DESC LIMIT ?2",
+        columns()
+    ))?;
+    let rows = query.query_map(params![digest, count_max], read_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// The runs of a sweep, in their order.

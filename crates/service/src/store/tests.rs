@@ -59,6 +59,8 @@ fn run() -> Run {
         failed_attempts: 2,
         note: "a note".to_owned(),
         title: "A title".to_owned(),
+        reuse: false,
+        private: false,
     }
 }
 
@@ -74,6 +76,11 @@ fn runs_are_kept_as_they_were() {
     let earlier = RUN.replace(r#""failed_attempts":2,"#, "");
     let read: Run = serde_json::from_str(&earlier).expect("it can be read");
     assert_eq!(read, Run { failed_attempts: 0, ..run() });
+    // What came later is left out where it is as it was before.
+    let later = Run { reuse: true, private: true, ..run() };
+    is_kept_as(&later, &RUN.replace(r#""A title"}"#, r#""A title","reuse":true,"private":true}"#));
+    let execution = Execution { priority: -3, ..run().execution };
+    is_kept_as(&Run { execution, ..run() }, &RUN.replace(r#"_max":1000}"#, r#"_max":1000,"priority":-3}"#));
 }
 
 #[test]

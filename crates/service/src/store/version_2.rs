@@ -113,6 +113,8 @@ struct Run {
 impl Run {
     fn into_domain(self) -> Result<domain::Run, String> {
         Ok(domain::Run {
+            reuse: false,
+            private: false,
             id: self.id,
             owner: self.owner,
             labels: self.labels,

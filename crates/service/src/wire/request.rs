@@ -16,6 +16,8 @@ impl From<v1::CreateRunRequest> for RunRequest {
             execution: asked.execution.unwrap_or_default().into(),
             sweep: asked.sweep.map(Into::into),
             labels: asked.labels.into_iter().collect(),
+            reuse: asked.reuse,
+            private: asked.private,
         }
     }
 }

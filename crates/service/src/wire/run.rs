@@ -33,6 +33,7 @@ pub(crate) fn run(Snapshot { run, last_sequence, scenario }: Snapshot) -> v1::Ru
         note: run.note,
         title: run.title,
         last_sequence,
+        private: run.private,
     }
 }
 

@@ -149,7 +149,7 @@ impl Order {
     pub(super) fn put(&mut self, task: Task) {
         let (owner, key) = place(&task);
         self.places.insert(task.number, (owner.clone(), key.clone()));
-        self.change(owner, &key, |_, line| drop(line.waiting.insert(task.number, task)));
+        self.change(&owner, &key, |_, line| drop(line.waiting.insert(task.number, task)));
     }
 
     /// The next one whose owner may have it.
@@ -167,13 +167,13 @@ impl Order {
     /// Forgets one that waits.
     pub(super) fn remove(&mut self, number: i64) -> Option<Task> {
         let (owner, key) = self.places.remove(&number)?;
-        self.change(owner, &key, |_, line| line.waiting.remove(&number))
+        self.change(&owner, &key, |_, line| line.waiting.remove(&number))
     }
 
     /// One that was removed is being simulated.
     pub(super) fn begin(&mut self, task: &Task) {
         let (owner, key) = place(task);
-        self.change(owner, &key, |taken, line| {
+        self.change(&owner, &key, |taken, line| {
             taken.add(task);
             line.simulated += 1;
         });
@@ -182,20 +182,20 @@ impl Order {
     /// One that was begun is not simulated any more.
     pub(super) fn end(&mut self, task: &Task) {
         let (owner, key) = place(task);
-        self.change(owner, &key, |taken, line| {
+        self.change(&owner, &key, |taken, line| {
             taken.remove(task);
             line.simulated -= 1;
         });
     }
 
     /// Changes a line and what its owner has, and forgets owners who have nothing here any more.
-    fn change<T>(&mut self, name: String, key: &LineKey, change: impl FnOnce(&mut Share, &mut Line) -> T) -> T {
-        let owner = self.owners.entry(name.clone()).or_default();
+    fn change<T>(&mut self, name: &str, key: &LineKey, change: impl FnOnce(&mut Share, &mut Line) -> T) -> T {
+        let owner = self.owners.entry(name.to_owned()).or_default();
         let mut taken = owner.taken;
         let result = owner.change(key, |line| change(&mut taken, line));
         owner.taken = taken;
         if owner.lines.is_empty() {
-            self.owners.remove(&name);
+            self.owners.remove(name);
         }
         result
     }

@@ -25,7 +25,7 @@ fn of(owner: &str, task: Task) -> Task {
 
 /// The next task, if there is one that may begin.
 fn try_take(queue: &Queue) -> Option<Task> {
-    queue.take_next(&mut queue.state()).map(|(task, _)| task)
+    queue.take_next(&mut queue.state(), Kind::Any).map(|(task, _)| task)
 }
 
 fn taken(queue: &Queue) -> i64 {
@@ -101,6 +101,23 @@ fn tables_of_sweeps_come_first() {
 }
 
 #[test]
+fn what_is_light_waits_for_no_simulation() {
+    let queue = Queue::new(&Limits { queue_per_owner_max: Some(2), ..limits(1) });
+    queue.put([task(1, "", 1), Task { work: Work::Reuse, ..task(2, "", 1) }]);
+    assert!(queue.reserve("alice", 1).is_err(), "both are runs that wait");
+    let light = queue.take_next(&mut queue.state(), Kind::Light).expect("it takes no threads").0;
+    assert_eq!(light.number, 2);
+    assert!(queue.take_next(&mut queue.state(), Kind::Light).is_none(), "the other does");
+    // It has found nothing: it waits to be simulated before it is done with the first attempt.
+    queue.put([Task { work: Work::Simulate, ..light.clone() }]);
+    queue.done(&light);
+    assert_eq!((taken(&queue), queue.counts()), (1, (1, 1)));
+    queue.put([Task { work: Work::Reuse, ..task(3, "", 1) }]);
+    assert!(queue.cancel(2) && queue.cancel(3) && !queue.cancel(1));
+    assert_eq!(queue.counts(), (0, 1));
+}
+
+#[test]
 fn places_are_promised_once() {
     let queue = queue(1);
     let full = |scope, allowed| Some(ApiError::QueueFull { scope, allowed, asked: 2 });
@@ -126,7 +143,7 @@ fn places_are_promised_once() {
 fn who_waits_when_the_server_stops_gets_nothing() {
     let queue = queue(1);
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| queue.take());
+        let waiting = scope.spawn(|| queue.take(Kind::Any));
         queue.stop();
         assert!(waiting.join().expect("it does not panic").is_none());
     });

@@ -13,7 +13,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class CreateRunRequest(_message.Message):
-    __slots__ = ("request_id", "run_id", "validate_only", "scenario", "execution", "sweep", "labels")
+    __slots__ = ("request_id", "run_id", "validate_only", "scenario", "execution", "sweep", "labels", "reuse", "private")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -28,6 +28,8 @@ class CreateRunRequest(_message.Message):
     EXECUTION_FIELD_NUMBER: _ClassVar[int]
     SWEEP_FIELD_NUMBER: _ClassVar[int]
     LABELS_FIELD_NUMBER: _ClassVar[int]
+    REUSE_FIELD_NUMBER: _ClassVar[int]
+    PRIVATE_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     run_id: str
     validate_only: bool
@@ -35,7 +37,9 @@ class CreateRunRequest(_message.Message):
     execution: _run_pb2.Execution
     sweep: _run_pb2.Sweep
     labels: _containers.ScalarMap[str, str]
-    def __init__(self, request_id: _Optional[str] = ..., run_id: _Optional[str] = ..., validate_only: _Optional[bool] = ..., scenario: _Optional[_Union[_run_pb2.Scenario, _Mapping]] = ..., execution: _Optional[_Union[_run_pb2.Execution, _Mapping]] = ..., sweep: _Optional[_Union[_run_pb2.Sweep, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    reuse: bool
+    private: bool
+    def __init__(self, request_id: _Optional[str] = ..., run_id: _Optional[str] = ..., validate_only: _Optional[bool] = ..., scenario: _Optional[_Union[_run_pb2.Scenario, _Mapping]] = ..., execution: _Optional[_Union[_run_pb2.Execution, _Mapping]] = ..., sweep: _Optional[_Union[_run_pb2.Sweep, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., reuse: _Optional[bool] = ..., private: _Optional[bool] = ...) -> None: ...
 
 class CreateRunResponse(_message.Message):
     __slots__ = ("run", "notes")
