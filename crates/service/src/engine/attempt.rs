@@ -15,6 +15,7 @@ use super::workers::Lease;
 use super::{Found, Outcome, RETRY_AFTER, Shared, failed, transitions, wait_for};
 use crate::admission::WORKER_BYTES;
 use crate::domain::{FailureReason, RunFailure, Sample, State, TakenSample, now_ms};
+use crate::meters::MemoryUsed;
 use crate::store::runs;
 use crate::store::{StoreError, events, files, samples};
 use crate::watch::Channel;
@@ -111,6 +112,7 @@ fn attempt(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, S
         channel: shared.hub.channel(&task.run),
         numbers: Numbers { free: 0..0, written: 0 },
         course: Course::new(Vec::new(), 0, limits.samples_kept_max),
+        memory: MemoryUsed::of(&shared.meters),
         wall_max: execution.wall_time_max.map_or(wall_max, |wanted| wanted.min(wall_max)),
         ends_at: None,
         is_suspended: false,
@@ -136,6 +138,7 @@ struct Attempt<'r> {
     channel: Arc<Channel>,
     numbers: Numbers,
     course: Course,
+    memory: MemoryUsed,
     wall_max: Duration,
     /// When it has had all the time that it may; none before it has begun.
     ends_at: Option<Instant>,
@@ -156,6 +159,7 @@ impl Attempt<'_> {
             if self.ends_at.is_some_and(|at| Instant::now() > at) {
                 break self.took_too_long();
             }
+            self.memory.set(self.lease.memory_bytes().unwrap_or(0));
             match self.lease.next(LOOK_EVERY) {
                 Ok(None) => {}
                 Ok(Some(Message::Began { cycle, wall })) => {

@@ -5,7 +5,7 @@ mod histogram;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tonic::Code;
@@ -21,6 +21,7 @@ pub(crate) struct Meters {
     ended: Mutex<BTreeMap<&'static str, u64>>,
     calls: Mutex<BTreeMap<(String, String), u64>>,
     failed_attempts: AtomicU64,
+    memory_used: AtomicU64,
     checkpoints: AtomicU64,
     checkpoint_bytes: AtomicU64,
     checkpoint_us: AtomicU64,
@@ -49,6 +50,30 @@ pub(crate) struct StoredGauges {
     pub runs: Vec<(State, u64)>,
     pub disk_free_bytes: u64,
     pub database_bytes: u64,
+}
+
+/// The memory that a worker has in use; none when this is dropped.
+pub(crate) struct MemoryUsed {
+    meters: Arc<Meters>,
+    bytes: u64,
+}
+
+impl MemoryUsed {
+    pub(crate) fn of(meters: &Arc<Meters>) -> Self {
+        Self { meters: meters.clone(), bytes: 0 }
+    }
+
+    pub(crate) fn set(&mut self, bytes: u64) {
+        self.meters.memory_used.fetch_add(bytes, Ordering::Relaxed);
+        self.meters.memory_used.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.bytes = bytes;
+    }
+}
+
+impl Drop for MemoryUsed {
+    fn drop(&mut self) {
+        self.set(0);
+    }
 }
 
 impl Meters {
@@ -123,7 +148,8 @@ impl Meters {
         let connections = connections.map(|(port, count)| (format!("{{port=\"{port}\"}}"), count.into()));
         text.family("connections_open", "gauge", "Connections, by the port that they were made to.", connections);
         text.one("streams_open", "gauge", "Streams and waiting calls.", number(&self.streams));
-        text.one("memory_reserved_bytes", "gauge", "Memory reserved for runs by their estimates.", *reserved as f64);
+        text.one("memory_used_bytes", "gauge", "Memory that workers have in use.", number(&self.memory_used));
+        text.one("memory_reserved_bytes", "gauge", "Memory that runs being simulated may have.", *reserved as f64);
         text.one("memory_limit_bytes", "gauge", "Memory that may be reserved: memory_bytes_max.", *allowed as f64);
         let Some(StoredGauges { runs, disk_free_bytes, database_bytes }) = stored else { return };
         let runs = runs.iter().map(|(state, count)| (format!("{{state=\"{}\"}}", state.word()), *count as f64));

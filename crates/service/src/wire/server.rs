@@ -43,5 +43,10 @@ pub(crate) fn limits(found: &Limits) -> v1::ServerLimits {
         concurrent_runs_per_owner_max: found.concurrent_runs_per_owner(),
         threads_per_owner_max: found.threads_per_owner(),
         memory_bytes_per_owner_max: found.memory_bytes_per_owner(),
+        attempts_max: found.attempts_max,
+        connections_max: found.connections_max,
+        connections_per_peer_max: found.connections_per_peer_max,
+        ended_age_max: seconds(found.ended_age_s_max).filter(|_| found.ended_age_s_max > 0),
+        ended_artifact_bytes_max: found.ended_artifact_bytes_max,
     }
 }

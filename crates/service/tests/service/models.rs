@@ -78,6 +78,8 @@ async fn the_server_tells_about_itself() {
     assert_eq!(published.header_bytes_max, allowed.header_bytes_max);
     assert_eq!(published.connection_calls_max, allowed.connection_calls_max);
     assert_eq!((published.checks_max, published.samples_kept_max), (allowed.checks_max, allowed.samples_kept_max));
+    assert_eq!((published.attempts_max, published.connections_max), (allowed.attempts_max, allowed.connections_max));
+    assert_eq!((published.ended_age_max, published.ended_artifact_bytes_max), (None, 0), "runs are kept for ever");
     let interval = |ms: u64| Some(prost_types::Duration { seconds: 0, nanos: ms as i32 * 1_000_000 });
     assert_eq!(published.sample_interval, interval(allowed.sample_interval_ms));
     assert_eq!(published.checkpoint_interval, interval(allowed.checkpoint_interval_ms));

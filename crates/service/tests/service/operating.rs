@@ -85,6 +85,10 @@ async fn metrics_tell_what_runs_take_and_how_long_they_waited() {
     assert_eq!(value(&server, "memory_limit_bytes").await, f64::from(1 << 30));
     let reserved = value(&server, "memory_reserved_bytes").await;
     assert!(reserved > 0.0 && reserved <= f64::from(1 << 30), "{reserved}");
+    if cfg!(target_os = "linux") {
+        let used = value(&server, "memory_used_bytes").await;
+        assert!(used > 0.0 && used <= reserved, "{used}");
+    }
     until(&server, "run_waiting_seconds_count", 1.0).await;
     let run_id = "first".to_owned();
     client.runs.cancel_run(CancelRunRequest { run_id }).await.expect("it can be cancelled");
@@ -94,6 +98,7 @@ async fn metrics_tell_what_runs_take_and_how_long_they_waited() {
         until(&server, &format!("runs{{state=\"{state}\"}}"), count).await;
     }
     until(&server, "memory_reserved_bytes", 0.0).await;
+    until(&server, "memory_used_bytes", 0.0).await;
     assert_eq!(value(&server, "run_waiting_seconds_count").await, 2.0);
     assert_eq!(value(&server, "run_waiting_seconds_bucket{le=\"+Inf\"}").await, 2.0);
     assert!(value(&server, "run_waiting_seconds_sum").await >= 0.0);
