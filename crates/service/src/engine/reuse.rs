@@ -6,18 +6,22 @@
 //!
 //! **The invariant it keeps:** nothing is taken that is not as it was written, or that whoever sees the new run may not see.
 
+use std::fs::File;
+use std::io::{BufReader, Read};
+
 use tailback_report::Report;
 
 use super::attempt::AttemptFolder;
 use super::queue::{Task, Work};
 use super::{Found, Outcome, Shared, transitions};
 use crate::domain::{Run, State, Summary};
-use crate::store::artifacts::{self, File, NotWritten, OF_SIMULATION};
+use crate::store::artifacts::{self, OF_SIMULATION};
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, checked};
+use crate::store::{StoreError, checked, files};
 
 /// Runs that are looked at: those of one scenario may be many, and which of them are good is known only afterwards.
 const SOURCES_MAX: u32 = 64;
+const REPORT: &str = "report.json";
 
 /// Takes results that are there; has the run wait to be simulated if there are none.
 pub(super) fn carry_out(shared: &Shared, task: &Task) -> Result<Outcome, StoreError> {
@@ -63,32 +67,23 @@ fn read(shared: &Shared, source: &Stored, wanting: &Stored) -> Result<Option<Fou
     if listed.iter().map(|artifact| artifact.size).sum::<u64>() > allowed {
         return Ok(None);
     }
-    let mut files = Vec::new();
+    let attempt = AttemptFolder::make(shared, wanting.number)?;
     for artifact in &listed {
+        // Only names that the server gives are names of files.
         let Some(name) = OF_SIMULATION.into_iter().find(|name| *name == artifact.name) else { return Ok(None) };
-        let bytes = checked::read(shared.store.folder(), source, artifact, |file| {
-            let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes).map_err(|error| StoreError::Broken(format!("{name}: {error}")))?;
-            Ok(bytes)
-        })?;
-        files.push(File::new(name, bytes));
+        let copy = |file: &mut dyn Read| files::copy(file, &attempt.path().join(name));
+        checked::read(shared.store.folder(), source, artifact, copy)?;
     }
-    let Some(report) = files.iter().find(|file| file.name == "report.json") else { return Ok(None) };
-    let report = Report::read_json(report.bytes.as_slice())
-        .map_err(|error| StoreError::Broken(format!("report.json: {error}")))?;
+    let Ok(report) = File::open(attempt.path().join(REPORT)) else { return Ok(None) };
+    let report =
+        Report::read_json(BufReader::new(report)).map_err(|error| StoreError::Broken(format!("{REPORT}: {error}")))?;
     let is_of_source =
         (&report.scenario_digest, &report.result_digest) == (&source.run.scenario_digest, &source.run.result_digest);
     if report.version != shared.version || !is_of_source {
         return Ok(None);
     }
-    let attempt = AttemptFolder::make(shared, wanting.number)?;
-    let copied = match artifacts::write(attempt.path(), &files, allowed) {
-        Ok(copied) => copied,
-        Err(NotWritten::Store(error)) => return Err(error),
-        Err(NotWritten::TooLarge { .. }) => return Ok(None),
-    };
     Ok(Some(Found {
-        left: Some((attempt, copied)),
+        left: Some((attempt, listed)),
         summary: Some(Summary::of(&report)),
         packet_hops: report.performance.packet_hops,
         result_digest: report.result_digest,

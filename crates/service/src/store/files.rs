@@ -4,7 +4,7 @@
 //! [`quarantine`](super::quarantine).
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
@@ -36,11 +36,20 @@ pub(crate) fn write(path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
 
 /// The same, with a name for as long as it is not there as a whole.
 pub(crate) fn write_by_way_of(unfinished: &Path, path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
+    fill(unfinished, path, |file| parts.iter().try_for_each(|part| file.write_all(part)))
+}
+
+/// Writes what is read, as a whole or not at all.
+pub(crate) fn copy(mut from: impl Read, path: &Path) -> Result<(), StoreError> {
+    fill(&path.with_extension(UNFINISHED), path, |file| io::copy(&mut from, file).map(drop))
+}
+
+fn fill(unfinished: &Path, path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), StoreError> {
     let parent = path.parent().unwrap_or(Path::new("."));
     let write = || -> io::Result<()> {
         fs::create_dir_all(parent)?;
         let mut file = File::create(unfinished)?;
-        parts.iter().try_for_each(|part| file.write_all(part))?;
+        fill(&mut file)?;
         file.sync_all()?;
         fs::rename(unfinished, path)?;
         File::open(parent)?.sync_all()
