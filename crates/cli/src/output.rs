@@ -3,10 +3,11 @@
 //! **The invariant it keeps:** whatever a scenario, a file name or a server says, a terminal is shown it and obeys none of
 //! it. All printing goes through here.
 
-use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io::{self, Write as _};
 use std::sync::Arc;
+
+use tailback_service::{is_obeyed, tame};
 
 /// Prints to standard output, as `print!` does.
 macro_rules! say {
@@ -52,22 +53,6 @@ pub fn tell_tamed(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// A text with all that a terminal would obey written out, in a way that JSON can hold, too.
-pub fn tame(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_obeyed) {
-        return Cow::Borrowed(text);
-    }
-    let mut tame = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_obeyed(character) {
-            let _ = write!(tame, "\\u{:04x}", u32::from(character));
-        } else {
-            tame.push(character);
-        }
-    }
-    Cow::Owned(tame)
-}
-
 /// A text of as many bytes in which something stands for all that a terminal would obey: places in it stay the same.
 pub fn tame_in_place(text: &Arc<str>) -> Arc<str> {
     if !text.contains(is_obeyed) {
@@ -80,13 +65,6 @@ pub fn tame_in_place(text: &Arc<str>) -> Arc<str> {
         _ => char::REPLACEMENT_CHARACTER,
     };
     text.chars().map(stand_in).collect::<String>().into()
-}
-
-/// Control characters, and those that turn the direction of writing around or break lines that look whole.
-fn is_obeyed(character: char) -> bool {
-    let is_control = character.is_control() && !matches!(character, '\n' | '\t');
-    is_control
-        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Standard error, for the log.
@@ -117,15 +95,6 @@ pub fn mebibytes(bytes: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_terminal_would_obey_is_written_out() {
-        assert_eq!(tame("plain, tabs\t and lines\n, ä and 漢"), "plain, tabs\t and lines\n, ä and 漢");
-        assert_eq!(tame("\x1b[2J\r\x07\u{9b}31m\x7f"), r"\u001b[2J\u000d\u0007\u009b31m\u007f");
-        assert_eq!(tame("abc\u{202e}cba"), r"abc\u202ecba");
-        let read: String = serde_json::from_str(&tame("\"a\u{9b}b\"")).expect("it is JSON still");
-        assert_eq!(read, "a\u{9b}b");
-    }
 
     #[test]
     fn places_stay_the_same() {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity, SourceCode};
 use tailback_scenario::{Diagnostic, Diagnostics};
+use tailback_service::tame;
 
-use crate::output::{tame, tame_in_place, tell_tamed};
+use crate::output::{tame_in_place, tell_tamed};
 
 /// Tells on standard error what is to be changed in a scenario before the next version. Of the points of a sweep most have
 /// the same notes, so each is told once.

@@ -14,6 +14,7 @@ mod models;
 mod operating;
 mod private;
 mod recovery;
+mod requests;
 mod results;
 mod retention;
 mod retrying;

@@ -1,0 +1,227 @@
+//! Requests of all kinds, in any order, with whatever stands in them: each is answered or refused, never by a failure of the
+//! server, and nothing of it stays. `TAILBACK_REQUESTS=100000` sends more than `cargo test` does.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
+use tailback_api::v1::{
+    CancelRunRequest, CreateRunRequest, DeleteRunRequest, Execution, GetModelRequest, GetReportRequest, GetRunRequest,
+    ListArtifactsRequest, ListModelsRequest, ListRunsRequest, QuerySeriesRequest, ReadArtifactRequest, RetryRunRequest,
+    RunState, Scenario, Sweep, ValidateScenarioRequest, WaitRunRequest, WatchRunRequest,
+};
+use tailback_service::Limits;
+use tonic::{Code, Status};
+
+use crate::harness::{Client, SMALL, Served, limits, named};
+
+/// How many are sent.
+fn requests() -> u32 {
+    std::env::var("TAILBACK_REQUESTS").map_or(1500, |count| count.parse().expect("TAILBACK_REQUESTS is a number"))
+}
+
+/// What a server of them can be asked.
+#[derive(Clone, Debug)]
+enum Request {
+    Create(Box<CreateRunRequest>),
+    Validate(Box<ValidateScenarioRequest>),
+    List(ListRunsRequest),
+    Get(String),
+    Wait(WaitRunRequest),
+    Watch(WatchRunRequest),
+    Cancel(String),
+    Retry(RetryRunRequest),
+    Delete(String),
+    Report(String),
+    Artifacts(String),
+    Read(ReadArtifactRequest),
+    Series(QuerySeriesRequest),
+    Models(String),
+    Model(GetModelRequest),
+}
+
+/// Names that there may be, and texts that are none.
+fn texts() -> impl Strategy<Value = String> {
+    let hostile =
+        ["", ".", "../../etc/passwd", "small/../small", "%s%n", "\u{1b}[2J", "a'; DROP TABLE runs; --", "\u{202e}x"];
+    prop_oneof![
+        4 => "[ab]",
+        2 => "[ab]\\.[1-3]",
+        1 => Just("small".to_owned()),
+        1 => prop::sample::select(hostile.to_vec()).prop_map(str::to_owned),
+        1 => "\\PC{0,60}",
+        1 => (1000usize..20_000).prop_map(|length| "x".repeat(length)),
+    ]
+}
+
+fn numbers() -> impl Strategy<Value = u64> {
+    prop_oneof![0..3u64, Just(u32::MAX.into()), Just(i64::MAX as u64), Just(u64::MAX)]
+}
+
+fn durations() -> impl Strategy<Value = Option<prost_types::Duration>> {
+    let any = (any::<i64>(), any::<i32>()).prop_map(|(seconds, nanos)| prost_types::Duration { seconds, nanos });
+    let short = (0..3_000_000i32).prop_map(|nanos| prost_types::Duration { seconds: 0, nanos });
+    prop::option::of(prop_oneof![3 => short, 1 => any])
+}
+
+/// How long a call may wait, which is not to be long in a test.
+fn short() -> impl Strategy<Value = Option<prost_types::Duration>> {
+    (0..3_000_000i32).prop_map(|nanos| Some(prost_types::Duration { seconds: 0, nanos }))
+}
+
+fn overrides() -> impl Strategy<Value = Vec<String>> {
+    let paths =
+        prop::sample::select(vec!["traffic.load", "measure.cycles", "seed", "topology.dragonfly.g", "[", "no.such"]);
+    let values = prop::sample::select(vec!["0.1", "7", "-1", "nan", "18446744073709551616", "\"\"", "{", "[[[["]);
+    let one = prop_oneof![
+        6 => (paths, values).prop_map(|(path, value)| format!("{path}={value}")),
+        1 => (1usize..9000).prop_map(|dots| format!("{}=1", ".".repeat(dots))),
+        1 => "\\PC{0,40}",
+    ];
+    prop::collection::vec(one, 0..4)
+}
+
+fn scenarios() -> impl Strategy<Value = Option<Scenario>> {
+    let document = prop_oneof![3 => Just(SMALL.to_owned()), 1 => "\\PC{0,200}"];
+    let scenario =
+        (texts(), document, overrides()).prop_map(|(name, document, overrides)| Scenario { name, document, overrides });
+    prop::option::weighted(0.95, scenario)
+}
+
+fn sweeps() -> impl Strategy<Value = Option<Sweep>> {
+    let axis = prop_oneof![
+        Just("traffic.load=0.1..0.3/0.1".to_owned()),
+        Just("seed=0..4294967295/1".to_owned()),
+        Just("traffic.load=0..1e300/1e-300".to_owned()),
+        "\\PC{0,30}",
+    ];
+    let seeds = prop_oneof![4 => 0..3u32, 1 => Just(u32::MAX)];
+    let sweep = (prop::collection::vec(axis, 0..4), seeds, any::<bool>())
+        .prop_map(|(over, seeds, run_saturated)| Sweep { over, seeds, run_saturated });
+    prop::option::weighted(0.3, sweep)
+}
+
+fn creations() -> impl Strategy<Value = Request> {
+    let execution = (prop::option::of(numbers()), durations(), numbers(), any::<i8>()).prop_map(
+        |(threads, wall_time_max, artifact_bytes_max, priority)| Execution {
+            threads: threads.map(|threads| threads as u32),
+            wall_time_max,
+            artifact_bytes_max,
+            priority: priority.into(),
+        },
+    );
+    let labels = prop::collection::hash_map(texts(), texts(), 0..3);
+    let names = (texts(), texts(), any::<[bool; 3]>());
+    (names, scenarios(), prop::option::of(execution), sweeps(), labels).prop_map(
+        |((request_id, run_id, [validate_only, reuse, private]), scenario, execution, sweep, labels)| {
+            let asked = CreateRunRequest {
+                request_id,
+                run_id,
+                validate_only,
+                scenario,
+                execution,
+                sweep,
+                labels,
+                reuse,
+                private,
+            };
+            Request::Create(Box::new(asked))
+        },
+    )
+}
+
+fn any_request() -> impl Strategy<Value = Request> {
+    let list = (numbers(), texts(), prop::collection::vec(-1..9i32, 0..3), texts(), texts());
+    let list = list.prop_map(|(size, page_token, states, scenario_digest, owner)| {
+        let (labels, result_digest) = (HashMap::new(), String::new());
+        let page_size = size as u32;
+        Request::List(ListRunsRequest {
+            page_size,
+            page_token,
+            states,
+            labels,
+            scenario_digest,
+            result_digest,
+            owner,
+            ..ListRunsRequest::default()
+        })
+    });
+    let watch = (texts(), any::<i64>(), any::<bool>(), durations());
+    let series = (texts(), prop::collection::vec(texts(), 0..3), texts(), prop::option::of(numbers()));
+    prop_oneof![
+        4 => creations(),
+        2 => (scenarios(), sweeps())
+            .prop_map(|(scenario, sweep)| Request::Validate(Box::new(ValidateScenarioRequest { scenario, sweep }))),
+        2 => list,
+        1 => texts().prop_map(Request::Get),
+        1 => (texts(), short()).prop_map(|(run_id, timeout)| Request::Wait(WaitRunRequest { run_id, timeout })),
+        1 => watch.prop_map(|(run_id, after_sequence, states_only, sample_interval_min)| {
+            Request::Watch(WatchRunRequest { run_id, after_sequence, states_only, sample_interval_min })
+        }),
+        1 => texts().prop_map(Request::Cancel),
+        1 => (texts(), texts()).prop_map(|(run_id, request_id)| Request::Retry(RetryRunRequest { run_id, request_id })),
+        1 => texts().prop_map(Request::Delete),
+        1 => texts().prop_map(Request::Report),
+        1 => texts().prop_map(Request::Artifacts),
+        1 => (texts(), texts(), numbers())
+            .prop_map(|(run_id, name, offset)| Request::Read(ReadArtifactRequest { run_id, name, offset })),
+        1 => series.prop_map(|(run_id, columns, traffic, from_cycle)| {
+            Request::Series(QuerySeriesRequest { run_id, columns, traffic, from_cycle, until_cycle: from_cycle })
+        }),
+        1 => texts().prop_map(Request::Models),
+        1 => (texts(), texts()).prop_map(|(kind, name)| Request::Model(GetModelRequest { kind, name })),
+    ]
+}
+
+/// Asks, and reads the first of what a stream says.
+async fn ask(client: &mut Client, request: Request) -> Result<(), Status> {
+    match request {
+        Request::Create(asked) => client.runs.create_run(*asked).await.map(drop),
+        Request::Validate(asked) => client.scenarios.validate_scenario(*asked).await.map(drop),
+        Request::List(asked) => client.runs.list_runs(asked).await.map(drop),
+        Request::Get(run_id) => client.runs.get_run(GetRunRequest { run_id }).await.map(drop),
+        Request::Wait(asked) => client.runs.wait_run(asked).await.map(drop),
+        Request::Watch(asked) => client.runs.watch_run(asked).await?.into_inner().message().await.map(drop),
+        Request::Cancel(run_id) => client.runs.cancel_run(CancelRunRequest { run_id }).await.map(drop),
+        Request::Retry(asked) => client.runs.retry_run(asked).await.map(drop),
+        Request::Delete(run_id) => client.runs.delete_run(DeleteRunRequest { run_id }).await.map(drop),
+        Request::Report(run_id) => client.results.get_report(GetReportRequest { run_id }).await.map(drop),
+        Request::Artifacts(run_id) => client.results.list_artifacts(ListArtifactsRequest { run_id }).await.map(drop),
+        Request::Read(asked) => client.results.read_artifact(asked).await?.into_inner().message().await.map(drop),
+        Request::Series(asked) => client.results.query_series(asked).await.map(drop),
+        Request::Models(kind) => client.scenarios.list_models(ListModelsRequest { kind }).await.map(drop),
+        Request::Model(asked) => client.scenarios.get_model(asked).await.map(drop),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_is_asked_is_answered_or_refused() {
+    let server = Served::with(Limits { sweep_runs_max: 20, queue_max: 200, ..limits() }).await;
+    let mut client = server.client().await;
+    let mut runner = TestRunner::deterministic();
+    let mut outcomes = BTreeMap::<String, u32>::new();
+    for number in 0..requests() {
+        let request = any_request().new_tree(&mut runner).expect("there is one").current();
+        let outcome = ask(&mut client, request.clone()).await;
+        let code = outcome.as_ref().map_or_else(Status::code, |()| Code::Ok);
+        *outcomes.entry(format!("{code:?}")).or_default() += 1;
+        let Err(status) = outcome else { continue };
+        let is_refusal = matches!(
+            code,
+            Code::InvalidArgument
+                | Code::NotFound
+                | Code::AlreadyExists
+                | Code::FailedPrecondition
+                | Code::ResourceExhausted
+                | Code::OutOfRange
+                | Code::DeadlineExceeded
+        );
+        assert!(is_refusal, "request {number}, {request:?}: {status:?}");
+        assert!(!status.message().contains(tailback_service::is_obeyed), "request {number}: {:?}", status.message());
+    }
+    assert!(["Ok", "InvalidArgument", "NotFound"].iter().all(|code| outcomes.contains_key(*code)), "{outcomes:?}");
+    client.create(named("after", SMALL)).await.expect("it accepts runs");
+    assert_eq!(client.ended("after").await.state(), RunState::Succeeded);
+    server.stop().await;
+}
