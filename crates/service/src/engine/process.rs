@@ -142,11 +142,11 @@ struct ProcessLease {
 }
 
 impl Lease for ProcessLease {
-    fn next(&mut self, patience: Duration) -> Result<Option<Message>, RunFailure> {
+    fn next(&mut self, wait_max: Duration) -> Result<Option<Message>, RunFailure> {
         if self.memory_bytes().is_some_and(|bytes| bytes > self.memory_bytes_max) {
             return Err(too_much(self.memory_bytes_max));
         }
-        self.channel.receive(Some(patience)).map_err(|error| {
+        self.channel.receive(Some(wait_max)).map_err(|error| {
             if error.kind() != io::ErrorKind::UnexpectedEof {
                 tracing::error!(%error, "what a worker says cannot be understood");
                 let _ = self.spawned.child.kill();

@@ -28,7 +28,7 @@ pub(crate) trait Lease {
     ///
     /// # Errors
     /// When the worker is lost, or takes more than it may.
-    fn next(&mut self, patience: Duration) -> Result<Option<Message>, RunFailure>;
+    fn next(&mut self, wait_max: Duration) -> Result<Option<Message>, RunFailure>;
 
     /// Lets the worker write a checkpoint and end. It may have ended already, or be lost: then `next` says so.
     fn suspend(&mut self);

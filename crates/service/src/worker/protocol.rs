@@ -105,12 +105,12 @@ impl Channel {
         self.stream.write_all(&bytes)
     }
 
-    /// The next message; none if it does not arrive within `patience`. Without one it is waited for.
+    /// The next message; none if it does not arrive within `wait_max`. Without one it is waited for.
     ///
     /// # Errors
     /// When the other end is closed, or says what is no message.
-    pub(crate) fn receive<M: DeserializeOwned>(&mut self, patience: Option<Duration>) -> io::Result<Option<M>> {
-        self.stream.set_read_timeout(patience)?;
+    pub(crate) fn receive<M: DeserializeOwned>(&mut self, wait_max: Option<Duration>) -> io::Result<Option<M>> {
+        self.stream.set_read_timeout(wait_max)?;
         loop {
             if let Some(message) = self.take()? {
                 return Ok(Some(message));
