@@ -147,7 +147,8 @@ impl Lease for ProcessLease {
             return Err(too_much(self.memory_bytes_max));
         }
         self.channel.receive(Some(wait_max)).map_err(|error| {
-            if error.kind() != io::ErrorKind::UnexpectedEof {
+            // A worker that ends with an order that it has not read resets the connection.
+            if !matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) {
                 tracing::error!(%error, "what a worker says cannot be understood");
                 let _ = self.spawned.child.kill();
             }
