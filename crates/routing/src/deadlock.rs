@@ -273,7 +273,9 @@ mod tests {
 
     use proptest::prelude::*;
     use tailback_parameters::{Kind, Value, Values};
-    use tailback_topology::{AnyTopology, Arrangement, Butterfly, Dragonfly, FatTree, SingleSwitch};
+    use tailback_topology::{
+        AnyTopology, Arrangement, Butterfly, ClusterSize, Dragonfly, FatTree, MultiCluster, SingleSwitch,
+    };
 
     use super::*;
     use crate::{Minimal, ROUTINGS, VcSequence};
@@ -435,6 +437,17 @@ mod tests {
             let upper = children.len() - 1;
             let tree = FatTree::new(&children, &parents[..upper], &parallel[..upper]).unwrap();
             check(&AnyTopology::FatTree(Arc::new(tree)));
+        }
+
+        #[test]
+        fn multi_clusters_are_free_of_deadlock(
+            leaves in prop::collection::vec(1u32..4, 1..13), channels in prop::collection::vec(1u32..4, 12),
+        ) {
+            let size = |leaves| ClusterSize { nodes_per_leaf: 1, leaves, spines: 2 };
+            let sizes: Vec<ClusterSize> = leaves.into_iter().map(size).collect();
+            let joints = if sizes.len() > 2 { sizes.len() } else { sizes.len() - 1 };
+            let topology = MultiCluster::new(&sizes, &channels[..joints], 6).unwrap();
+            check(&AnyTopology::MultiCluster(Arc::new(topology)));
         }
 
         #[test]

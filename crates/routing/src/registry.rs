@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tailback_parameters::{BuildError, Parameter, Values};
 use tailback_topology::AnyTopology;
 
-use crate::{Routing, destination_tag, direct, dragonfly, fat_tree};
+use crate::{Routing, destination_tag, direct, dragonfly, fat_tree, multi_cluster};
 
 /// A routing algorithm with its parameters.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,7 @@ pub const ROUTINGS: &[RoutingModel] = &[
     dragonfly::ECTN,
     dragonfly::STATISTICAL,
     fat_tree::NEAREST_COMMON_ANCESTOR,
+    multi_cluster::CLUSTER_RING,
     destination_tag::DESTINATION_TAG,
 ];
 

@@ -118,6 +118,12 @@ pub const SECTIONS: &[SectionModel] = &[
         ..PLAIN
     },
     SectionModel {
+        name: "links.inter-cluster",
+        summary: "channels between clusters",
+        parameters: tailback_hardware::parameters::OTHER,
+        ..PLAIN
+    },
+    SectionModel {
         name: "links.level1, links.level2, …",
         summary: "links of a tree, from the bottom up",
         parameters: tailback_hardware::parameters::OTHER,

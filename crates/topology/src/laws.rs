@@ -1,11 +1,12 @@
 //! What holds for every topology.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
 use crate::{
-    Arrangement, Butterfly, Dragonfly, FatTree, LinkClass, NodeId, Peer, Port, RouterId, SingleSwitch, Topology,
+    Arrangement, Butterfly, ClusterSize, Dragonfly, FatTree, LinkClass, MultiCluster, NodeId, Peer, Port, RouterId,
+    SingleSwitch, Topology,
 };
 
 fn check(topology: &dyn Topology) {
@@ -84,7 +85,8 @@ fn check_nodes(topology: &dyn Topology) {
     assert_eq!(locators.len(), topology.nodes() as usize, "addresses are unique");
 }
 
-/// Distances equal those that a search of the graph finds, with at most one global link on a way.
+/// Distances equal those that a search of the graph finds, with at most one global link on a way, and with as few channels
+/// between clusters as there can be.
 fn check_distances(topology: &dyn Topology) {
     let all = |place: &dyn Fn(NodeId) -> (RouterId, Port)| {
         (0..topology.nodes()).map(|node| place(node).0).collect::<BTreeSet<RouterId>>()
@@ -98,24 +100,28 @@ fn check_distances(topology: &dyn Topology) {
     }
 }
 
+/// By router, the links of the shortest way among those by the fewest long links: all ways of a graph without long links.
 fn search(topology: &dyn Topology, from: RouterId) -> Vec<u32> {
-    let mut distance = vec![[u32::MAX; 2]; topology.routers() as usize];
-    distance[from as usize][0] = 0;
-    let mut queue = VecDeque::from([(from, 0)]);
-    while let Some((router, global)) = queue.pop_front() {
-        let here = distance[router as usize][global];
+    let is_long = |router, port| match topology.name() {
+        "dragonfly" => topology.link_class(router, port) == Dragonfly::GLOBAL,
+        "multi-cluster" => topology.link_class(router, port) == MultiCluster::CHANNEL,
+        _ => false,
+    };
+    let mut best = vec![(u32::MAX, u32::MAX); topology.routers() as usize];
+    best[from as usize] = (0, 0);
+    let mut waiting = BTreeSet::from([(0, 0, from)]);
+    while let Some((long, links, router)) = waiting.pop_first() {
         for port in 0..topology.ports(router) {
             let port = port as Port;
             let Peer::Router { router: next, .. } = topology.peer(router, port) else { continue };
-            let is_global = topology.name() == "dragonfly" && topology.link_class(router, port) == Dragonfly::GLOBAL;
-            let global = global + usize::from(is_global);
-            if global < 2 && distance[next as usize][global] == u32::MAX {
-                distance[next as usize][global] = here + 1;
-                queue.push_back((next, global));
+            let reached = (long + u32::from(is_long(router, port)), links + 1);
+            if reached < best[next as usize] {
+                best[next as usize] = reached;
+                waiting.insert((reached.0, reached.1, next));
             }
         }
     }
-    distance.into_iter().map(|[none, one]| none.min(one)).collect()
+    best.into_iter().map(|(_, links)| links).collect()
 }
 
 /// From each node to each node there is exactly one path, and it crosses so many routers.
@@ -174,6 +180,18 @@ proptest! {
     ) {
         let upper = children.len() - 1;
         check_symmetric(&FatTree::new(&children, &parents[..upper], &parallel[..upper]).unwrap());
+    }
+
+    #[test]
+    fn multi_clusters(
+        sizes in prop::collection::vec((1u32..4, 1u32..5, 1u32..4), 1..8), channels in prop::collection::vec(1u32..5, 8),
+    ) {
+        let sizes: Vec<ClusterSize> = sizes
+            .into_iter()
+            .map(|(nodes_per_leaf, leaves, spines)| ClusterSize { nodes_per_leaf, leaves, spines })
+            .collect();
+        let joints = if sizes.len() > 2 { sizes.len() } else { sizes.len() - 1 };
+        check_symmetric(&MultiCluster::new(&sizes, &channels[..joints], 8).unwrap());
     }
 
     #[test]

@@ -16,12 +16,14 @@
 mod butterfly;
 mod dragonfly;
 mod fat_tree;
+mod multi_cluster;
 mod registry;
 mod single_switch;
 
 pub use butterfly::Butterfly;
 pub use dragonfly::{Arrangement, Dragonfly, GlobalLink};
 pub use fat_tree::{FatTree, TreePosition};
+pub use multi_cluster::{ClusterAddress, ClusterPosition, ClusterSize, MultiCluster};
 pub use registry::{AnyTopology, TOPOLOGIES, TopologyModel};
 pub use single_switch::SingleSwitch;
 
@@ -187,6 +189,24 @@ pub enum TopologyError {
         groups: u64,
         /// The global links of a group.
         links: u64,
+    },
+    /// Neighbours in a ring of clusters are not joined.
+    #[error("clusters {one} and {other} are joined by no channel")]
+    ClustersWithoutPath {
+        /// One of them.
+        one: u32,
+        /// The next in the ring.
+        other: u32,
+    },
+    /// The leaves of a cluster have too few ports for its channels.
+    #[error("cluster {cluster} has {channels} channels to other clusters, and its leaves have places for {places}")]
+    ChannelsWithoutLeaf {
+        /// The cluster.
+        cluster: u32,
+        /// Its channels.
+        channels: u32,
+        /// Those that its leaves may have together.
+        places: u64,
     },
     /// There are more nodes or routers than can be counted.
     #[error("the network would have {count} {what}, the limit is {limit}")]

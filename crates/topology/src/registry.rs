@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 
-use crate::{Arrangement, Butterfly, Dragonfly, FatTree, RADIX_MAX, SingleSwitch, Topology, TopologyError};
+use crate::{
+    Arrangement, Butterfly, ClusterSize, Dragonfly, FatTree, MultiCluster, RADIX_MAX, SingleSwitch, Topology,
+    TopologyError,
+};
 
 /// A topology of any kind, for those who need to know which kind it is.
 #[derive(Clone, Debug)]
@@ -15,6 +18,8 @@ pub enum AnyTopology {
     Dragonfly(Arc<Dragonfly>),
     /// A fat tree.
     FatTree(Arc<FatTree>),
+    /// Clusters of trees in a ring.
+    MultiCluster(Arc<MultiCluster>),
     /// A single switch.
     SingleSwitch(Arc<SingleSwitch>),
 }
@@ -27,6 +32,7 @@ impl AnyTopology {
             Self::Butterfly(topology) => Arc::clone(topology) as _,
             Self::Dragonfly(topology) => Arc::clone(topology) as _,
             Self::FatTree(topology) => Arc::clone(topology) as _,
+            Self::MultiCluster(topology) => Arc::clone(topology) as _,
             Self::SingleSwitch(topology) => Arc::clone(topology) as _,
         }
     }
@@ -34,9 +40,12 @@ impl AnyTopology {
     /// How many groups of nodes there are, and how many consecutive nodes each has, where nodes fall into groups.
     #[must_use]
     pub fn node_groups(&self) -> Option<(u32, u32)> {
-        let Self::Dragonfly(topology) = self else { return None };
-        let groups = topology.domains();
-        (groups > 1).then(|| (groups, topology.nodes() / groups))
+        let (groups, nodes_each) = match self {
+            Self::Dragonfly(topology) => (topology.groups(), topology.nodes() / topology.groups()),
+            Self::MultiCluster(topology) => (topology.clusters(), topology.nodes_per_cluster()?),
+            _ => return None,
+        };
+        (groups > 1).then_some((groups, nodes_each))
     }
 }
 
@@ -156,6 +165,60 @@ pub const TOPOLOGIES: &[TopologyModel] = &[
         },
     },
     TopologyModel {
+        name: "multi-cluster",
+        kind: "multi-cluster",
+        summary: "clusters of leaf and spine routers, joined in a ring by channels that are too few",
+        parameters: &[
+            count("clusters", MultiCluster::CLUSTERS_MAX as u64, Some("2"), "clusters in the ring"),
+            count("nodes_per_leaf", RADIX_MAX as u64, Some("12"), "nodes of a leaf router"),
+            count("leaves", RADIX_MAX as u64, Some("12"), "leaf routers of a cluster"),
+            count("spines", RADIX_MAX as u64, Some("12"), "spine routers of a cluster"),
+            CHANNELS,
+            CHANNELS_PER_LEAF,
+        ],
+        link_classes: CLUSTER_LINKS,
+        build: |values| {
+            let [clusters, nodes_per_leaf, leaves, spines, channels, per_leaf] =
+                ["clusters", "nodes_per_leaf", "leaves", "spines", "channels", "channels_per_leaf"]
+                    .map(|name| values.integer(name));
+            let size = ClusterSize { nodes_per_leaf, leaves, spines };
+            multi_cluster(MultiCluster::equal(clusters, size, channels, per_leaf))
+        },
+    },
+    TopologyModel {
+        name: "mixed-clusters",
+        kind: "multi-cluster",
+        summary: "the same with clusters of different sizes: one number for each, in the order of the ring",
+        parameters: &[
+            counts("nodes_per_leaf", None, "nodes of a leaf router, by cluster"),
+            counts("leaves", None, "leaf routers, by cluster"),
+            counts("spines", None, "spine routers, by cluster"),
+            Parameter {
+                name: "channels",
+                kind: Kind::Integers { min: 0, max: RADIX_MAX as u64 },
+                default: None,
+                help: "channels in each direction between a cluster and the next one, round the ring; one number for two clusters",
+            },
+            CHANNELS_PER_LEAF,
+        ],
+        link_classes: CLUSTER_LINKS,
+        build: |values| {
+            let [nodes, leaves, spines, channels] =
+                ["nodes_per_leaf", "leaves", "spines", "channels"].map(|name| values.integers(name));
+            for (name, list) in [("leaves", &leaves), ("spines", &spines)] {
+                if list.len() != nodes.len() {
+                    let message = format!("{} numbers, nodes_per_leaf has {}", list.len(), nodes.len());
+                    return Err(BuildError::at(name, message).help("give one number for each cluster"));
+                }
+            }
+            let sizes = nodes.iter().zip(&leaves).zip(&spines);
+            let sizes: Vec<ClusterSize> = sizes
+                .map(|((&nodes_per_leaf, &leaves), &spines)| ClusterSize { nodes_per_leaf, leaves, spines })
+                .collect();
+            multi_cluster(MultiCluster::new(&sizes, &channels, values.integer("channels_per_leaf")))
+        },
+    },
+    TopologyModel {
         name: "single-switch",
         kind: "single-switch",
         summary: "one switch with a node on each port",
@@ -167,6 +230,29 @@ pub const TOPOLOGIES: &[TopologyModel] = &[
         },
     },
 ];
+
+const CLUSTER_LINKS: &[&str] = MultiCluster::LINK_CLASSES.split_at(1).1;
+
+const CHANNELS: Parameter = Parameter {
+    name: "channels",
+    kind: Kind::Integer { min: 0, max: RADIX_MAX as u64 },
+    default: Some("4"),
+    help: "channels in each direction between neighbours in the ring, each a port more of a leaf router on either side",
+};
+
+const CHANNELS_PER_LEAF: Parameter =
+    count("channels_per_leaf", RADIX_MAX as u64, Some("1"), "channels that one leaf router may have");
+
+fn multi_cluster(built: Result<MultiCluster, TopologyError>) -> Result<AnyTopology, BuildError> {
+    built.map(|topology| AnyTopology::MultiCluster(Arc::new(topology))).map_err(|error| match error {
+        TopologyError::ChannelsWithoutLeaf { .. } => BuildError::at("channels", error.to_string())
+            .help("use fewer channels or more leaves, or raise channels_per_leaf"),
+        TopologyError::ClustersWithoutPath { .. } => {
+            BuildError::at("channels", error.to_string()).help("use at least one channel between neighbours")
+        }
+        _ => blame(&error, "nodes_per_leaf"),
+    })
+}
 
 const TREE_LINKS: &[&str] = FatTree::LINK_CLASSES.split_at(1).1;
 
@@ -201,6 +287,7 @@ mod tests {
             for parameter in model.parameters {
                 let value = match (parameter.name, parameter.kind) {
                     ("parents" | "parallel", Kind::Integers { .. }) => Value::Integers(vec![2]),
+                    ("channels", Kind::Integers { .. }) => Value::Integers(vec![2]),
                     (_, Kind::Integers { .. }) => Value::Integers(vec![2, 2]),
                     (_, Kind::Choice(choices)) => Value::Text(choices[0].word.to_owned()),
                     _ => Value::Integer(2),

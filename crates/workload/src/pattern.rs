@@ -36,6 +36,8 @@ pub enum Pattern {
         /// The places of the group that messages go to, if not to all: WC-Hot.
         hot: Option<NodeSet>,
     },
+    /// To a random other node of the group that the source is in.
+    OwnGroup(Groups),
     /// To each node its own destination.
     Permutation(Arc<[u32]>),
     /// By chance one of several patterns.
@@ -99,6 +101,17 @@ impl Pattern {
             return Err(PatternError::ToItself { by: offset, modulo: groups.count });
         }
         Ok(Self::Adversarial { groups, offset: offset % groups.count, hot })
+    }
+
+    /// To a random other node of the own group.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn own_group(groups: Groups) -> Result<Self, PatternError> {
+        if groups.nodes_each < 2 {
+            return Err(PatternError::NobodyElse);
+        }
+        Ok(Self::OwnGroup(groups))
     }
 
     /// From each of the nodes `among` to the one whose position in that set has all bits turned over; of a network of `nodes`
@@ -169,7 +182,7 @@ impl Pattern {
             Self::Uniform { among, .. } => {
                 (among.len() == 1).then(|| among.get(0)).filter(|&node| sources.contains(node))
             }
-            Self::Adversarial { .. } => None,
+            Self::Adversarial { .. } | Self::OwnGroup(_) => None,
             Self::Permutation(destinations) => sources.iter().find(|&node| destinations[node as usize] == node),
             Self::Mix { patterns, .. } => patterns.iter().filter_map(|pattern| pattern.leaves_alone(sources)).min(),
         }
@@ -179,7 +192,7 @@ impl Pattern {
     #[must_use]
     pub fn permutations(&self) -> u64 {
         match self {
-            Self::Uniform { .. } | Self::Adversarial { .. } => 0,
+            Self::Uniform { .. } | Self::Adversarial { .. } | Self::OwnGroup(_) => 0,
             Self::Permutation(_) => 1,
             Self::Mix { patterns, .. } => patterns.iter().map(Self::permutations).sum(),
         }
@@ -190,7 +203,7 @@ impl Pattern {
     pub fn destinations(&self) -> Option<NodeSet> {
         match self {
             Self::Uniform { among, .. } => Some(among.clone()),
-            Self::Adversarial { .. } | Self::Permutation(_) => None,
+            Self::Adversarial { .. } | Self::OwnGroup(_) | Self::Permutation(_) => None,
             Self::Mix { patterns, .. } => {
                 patterns.iter().map(Self::destinations).collect::<Option<Vec<_>>>().map(|sets| NodeSet::union(&sets))
             }
@@ -209,6 +222,11 @@ impl Pattern {
                     Some(places) => places.get(stream.below(places.len())),
                 };
                 group * groups.nodes_each + place
+            }
+            Self::OwnGroup(groups) => {
+                let (first, place) = (source - source % groups.nodes_each, source % groups.nodes_each);
+                let drawn = stream.below(groups.nodes_each - 1);
+                first + drawn + u32::from(drawn >= place)
             }
             Self::Permutation(destinations) => destinations[source as usize],
             Self::Mix { patterns, choice } => patterns[choice.sample(stream)].destination(source, stream),
@@ -256,6 +274,9 @@ mod tests {
         assert_eq!(shares(&without, 2, 5)[2], 0.0);
         let with = Pattern::uniform(NodeSet::all(5), true).unwrap();
         assert!(close(&shares(&with, 2, 5), &[0.2; 5]));
+        let own = Pattern::own_group(Groups { count: 2, nodes_each: 3 }).unwrap();
+        assert!(close(&shares(&own, 4, 6), &[0.0, 0.0, 0.0, 0.5, 0.0, 0.5]));
+        assert_eq!(Pattern::own_group(Groups { count: 5, nodes_each: 1 }), Err(PatternError::NobodyElse));
         let some = Pattern::uniform(NodeSet::of(&[1, 3, 4], 5).unwrap(), false).unwrap();
         assert!(close(&shares(&some, 3, 5), &[0.0, 0.5, 0.0, 0.0, 0.5]));
         assert!(close(&shares(&some, 0, 5), &[0.0, 1.0 / 3.0, 0.0, 1.0 / 3.0, 1.0 / 3.0]));

@@ -129,15 +129,23 @@ pub const PATTERNS: &[PatternModel] = &[
             },
         ],
         build: |values, setting| {
-            let Some(groups) = setting.groups else {
-                return Err(BuildError::new("this topology has no groups of nodes")
-                    .help("use a dragonfly, or the pattern `shift`"));
-            };
+            let groups = groups_of(setting, "use a dragonfly or clusters, or the pattern `shift`")?;
             let offset = values.integer("offset");
             let hot = |count| draw_distinct(count, groups.nodes_each, &mut Stream::new(setting.seed, 0, HOT_PLACES));
             let hot = values.integer_or("hot").map(hot).transpose();
             let hot = hot.map_err(|error| BuildError::at("hot", error.to_string()))?;
             Pattern::adversarial(groups, offset, hot).map_err(|error| BuildError::at("offset", error.to_string()))
+        },
+    },
+    PatternModel {
+        name: "own-group",
+        summary: "each message to a random other node of the group, or cluster, that the source is in",
+        example: "pattern = \"own-group\"",
+        lists_nodes: false,
+        parameters: &[],
+        build: |_, setting| {
+            let groups = groups_of(setting, "use a dragonfly or clusters, or the pattern `uniform` among some nodes")?;
+            Pattern::own_group(groups).map_err(|error| BuildError::new(error.to_string()))
         },
     },
     PatternModel {
@@ -191,6 +199,11 @@ pub const PATTERNS: &[PatternModel] = &[
         },
     },
 ];
+
+/// The groups of nodes, or why there are none.
+fn groups_of(setting: &Setting, help: &str) -> Result<Groups, BuildError> {
+    setting.groups.ok_or_else(|| BuildError::new("this topology has no groups of nodes of equal size").help(help))
+}
 
 fn uniform(values: &Values, parameter: &'static str, with_self: bool) -> Result<Pattern, BuildError> {
     let among = values.nodes(parameter).clone();

@@ -43,10 +43,14 @@ fn a_scenario_is_checked_for_programs() {
 fn the_schema_of_scenarios_is_printed() {
     let said = Program::new().good(&["models", "--schema"]);
     let schema: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
-    let grammar = &schema["properties"]["topology"]["properties"]["dragonfly"]["properties"]["g"];
+    // A topology that has a default for everything is named, others are tables.
+    let topologies = &schema["properties"]["topology"]["anyOf"];
+    assert_eq!(topologies[0]["enum"], serde_json::json!(["multi-cluster"]));
+    let grammar = &topologies[1]["properties"]["dragonfly"]["properties"]["g"];
     assert_eq!((&grammar["type"], &schema["additionalProperties"]), (&"integer".into(), &false.into()), "{grammar}");
     let links = &schema["properties"]["links"]["patternProperties"];
     assert!(links["^level[0-9]+$"].is_object() && links["^stage[0-9]+$"].is_object(), "{links}");
+    assert!(schema["properties"]["links"]["properties"]["inter-cluster"].is_object());
     let flow = &schema["$defs"]["traffic"];
     assert_eq!(
         (&flow["properties"]["saturates"]["default"], &flow["examples"][0]["name"]),

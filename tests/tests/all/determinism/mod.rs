@@ -24,6 +24,9 @@ macro_rules! scenarios {
 }
 
 scenarios![
+    cluster_long_ring,
+    cluster_mixed,
+    cluster_ring,
     dragonfly_absolute_valiant,
     dragonfly_acknowledged,
     dragonfly_base,
