@@ -50,6 +50,9 @@ pub struct Hooks {
     /// Interfaces keep messages until all their packets are forgotten: [`SourceAction`](crate::SourceAction)s about messages and
     /// packets are possible only then.
     pub copies: bool,
+    /// Lossless data is not acknowledged: where copies are kept, interfaces forget its packets as they leave, for the first time or
+    /// again, and tell sources: [`Source::gone`]. Messages then have names that are never used again.
+    pub unacknowledged: bool,
     /// Sources are told when packets leave: [`Source::sent`].
     pub departures: bool,
     /// Sources are told when messages are offered: [`Source::offered`].
@@ -64,7 +67,14 @@ pub struct Hooks {
 
 impl Hooks {
     /// Nothing.
-    pub const NONE: Self = Self { copies: false, departures: false, offers: false, resequencing: None, entropy: false };
+    pub const NONE: Self = Self {
+        copies: false,
+        unacknowledged: false,
+        departures: false,
+        offers: false,
+        resequencing: None,
+        entropy: false,
+    };
 }
 
 /// Where a part of a protocol is.
@@ -126,6 +136,14 @@ pub trait Protocol: Send + Sync + Debug {
     /// A controller, by its number.
     fn controller(&self, _number: u32, _station: &Station) -> Option<Box<dyn Controller>> {
         None
+    }
+
+    /// Whether its parameters suit a network.
+    ///
+    /// # Errors
+    /// Says which does not, with the numbers.
+    fn fits(&self, _station: &Station) -> Result<(), BuildError> {
+        Ok(())
     }
 
     /// One line with its parameters, for people.

@@ -105,6 +105,10 @@ pub trait Source: Send {
     /// A packet has left for the first time. Told only where [`crate::Hooks::departures`] says so.
     fn sent(&mut self, _packet: &Outgoing, _now: u64) {}
 
+    /// A packet has left as lossless data, for the first time or again, and its interface has forgotten it. Told only where
+    /// [`crate::Hooks::unacknowledged`] says so.
+    fn gone(&mut self, _packet: &Outgoing, _now: u64, _actions: &mut Vec<SourceAction>) {}
+
     /// A control packet for this source has arrived, `latency` ticks after it left.
     fn on_control(&mut self, control: &Control, latency: u64, now: u64, actions: &mut Vec<SourceAction>);
 

@@ -73,6 +73,8 @@ impl Digest {
         self.put_all(&[offered.messages, offered.flits, offered.lost_messages, offered.lost_flits]);
         self.put_all(&[delivered.messages, delivered.message_flits, delivered.packets, delivered.flits]);
         self.put(delivered.nonminimal);
+        // Nothing where it is not counted, so that what was a result before it could be is still the same.
+        self.put_all(&flow.by_source);
         self.put_histogram(&flow.message_latency);
         self.put_histogram(&flow.network_latency);
         self.put_histogram(&flow.hops);
@@ -120,7 +122,7 @@ mod tests {
         record.packet_delivered(
             0,
             50,
-            ArrivedPacket { created: 5, network_latency: 30, hops: 3, flits: 4, nonminimal: false },
+            ArrivedPacket { source: 0, created: 5, network_latency: 30, hops: 3, flits: 4, nonminimal: false },
         );
         record.message_delivered(0, 50, latency, 4);
         record.count(0, 60, 2);

@@ -20,6 +20,13 @@ pub struct Figures {
     /// Flits of packets delivered in the measured cycles, per source (not destination) and cycle, so that it compares
     /// with `offered_load`.
     pub accepted_load: f64,
+    /// The same of the source of which least arrived, and the standard deviation between sources: where what arrives is
+    /// counted by source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted_load_least: Option<f64>,
+    /// See [`Figures::accepted_load_least`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted_load_deviation: Option<f64>,
     /// Whether less than [`SATURATION_THRESHOLD`] of the offered load was accepted, by more than chance, or messages were
     /// lost. False for a
     /// flow that is not judged, see [`LoadCourse`](crate::LoadCourse). Of all flows together: whether one of them is.
@@ -109,6 +116,8 @@ impl Figures {
         Self {
             offered_load: load(offered.flits),
             accepted_load: load(delivered.flits),
+            accepted_load_least: None,
+            accepted_load_deviation: None,
             saturated: false,
             latency: Latencies::new(record, window, |ticks| ticks / cycle),
             latency_ns: clock.cycle_ns.map(|ns| Latencies::new(record, window, |ticks| ticks / cycle * ns)),
@@ -117,6 +126,23 @@ impl Figures {
             flits: Amounts { offered: offered.flits, delivered: delivered.flits, lost: offered.lost_flits },
             packets_delivered: delivered.packets,
             nonminimal_share: (delivered.packets > 0).then(|| delivered.nonminimal as f64 / delivered.packets as f64),
+        }
+    }
+
+    /// The same with the figures of what arrived from each of some nodes, if it was counted.
+    pub(crate) fn by_source(self, record: &FlowRecord, nodes: &[u32], cycles: u64) -> Self {
+        let counted = |&node: &u32| record.by_source.get(node as usize);
+        let loads: Vec<f64> =
+            nodes.iter().filter_map(counted).map(|&flits| flits as f64 / cycles.max(1) as f64).collect();
+        if loads.is_empty() {
+            return self;
+        }
+        let mean = loads.iter().sum::<f64>() / loads.len() as f64;
+        let variance = loads.iter().map(|load| (load - mean) * (load - mean)).sum::<f64>() / loads.len() as f64;
+        Self {
+            accepted_load_least: loads.iter().copied().reduce(f64::min),
+            accepted_load_deviation: Some(libm::sqrt(variance)),
+            ..self
         }
     }
 

@@ -17,6 +17,8 @@ pub struct Metric {
 pub const METRICS: &[Metric] = &[
     Metric::new("offered_load", |f| Some(f.offered_load)),
     Metric::new("accepted_load", |f| Some(f.accepted_load)),
+    Metric::new("accepted_load_least", |f| f.accepted_load_least),
+    Metric::new("accepted_load_deviation", |f| f.accepted_load_deviation),
     Metric::new("latency_message_mean", |f| f.latency.message.mean).with_ci95(|f| f.latency.message.ci95),
     Metric::new("latency_message_p50", |f| f.latency.message.p50),
     Metric::new("latency_message_p99", |f| f.latency.message.p99),

@@ -44,6 +44,8 @@ pub struct RecordPlan {
     pub batches: Intervals,
     /// The intervals of the time series, if one is wanted.
     pub series: Option<Intervals>,
+    /// How many nodes there are, if what arrives is also counted by source.
+    pub nodes: Option<u32>,
     /// Whether the time series shows things when the message was created that they belong to, not when they happen.
     pub series_by_creation: bool,
     /// The names of further counters.
@@ -60,7 +62,7 @@ impl RecordPlan {
     #[must_use]
     pub fn new(flows: usize, window: Window) -> Self {
         let batches = Intervals::around(window.from, window.until, Self::BATCH_INTERVALS, Self::WARM_UP_INTERVALS_MAX);
-        Self { flows, window, batches, series: None, series_by_creation: false, counters: Vec::new() }
+        Self { flows, window, batches, series: None, nodes: None, series_by_creation: false, counters: Vec::new() }
     }
 }
 
@@ -72,7 +74,8 @@ impl RecordPlan {
         let timelines = points(&self.batches) + self.series.as_ref().map_or(0, points);
         // Of the latencies of messages and packets, and of hops.
         let histograms = 2 * Histogram::bytes_up_to(ticks) + Histogram::bytes_up_to(u64::from(u8::MAX));
-        (self.flows as u64).saturating_mul(histograms + timelines)
+        let by_source = u64::from(self.nodes.unwrap_or(0)) * size_of::<u64>() as u64;
+        (self.flows as u64).saturating_mul(histograms + timelines + by_source)
     }
 
     /// The bytes that the time series takes as a table and as the files that are made of it.
@@ -117,6 +120,8 @@ pub struct Delivered {
 /// A packet that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrivedPacket {
+    /// The node that sent it.
+    pub source: u32,
     /// When its message was created.
     pub created: u64,
     /// Ticks from leaving its source to the arrival of its last flit.
@@ -136,6 +141,8 @@ pub struct FlowRecord {
     pub offered: Offered,
     /// What arrived.
     pub delivered: Delivered,
+    /// The flits that arrived of each node, if they are counted by source.
+    pub by_source: Vec<u64>,
     /// The latencies of messages, in ticks.
     pub message_latency: Histogram,
     /// The latencies of packets from leaving the source, in ticks.
@@ -153,6 +160,7 @@ impl FlowRecord {
         Self {
             offered: Offered::default(),
             delivered: Delivered::default(),
+            by_source: vec![0; plan.nodes.unwrap_or(0) as usize],
             message_latency: Histogram::new(),
             network_latency: Histogram::new(),
             hops: Histogram::new(),
@@ -181,6 +189,9 @@ impl FlowRecord {
         self.delivered.packets += other.delivered.packets;
         self.delivered.flits += other.delivered.flits;
         self.delivered.nonminimal += other.delivered.nonminimal;
+        for (mine, theirs) in self.by_source.iter_mut().zip(&other.by_source) {
+            *mine += theirs;
+        }
         self.message_latency.merge(&other.message_latency);
         self.network_latency.merge(&other.network_latency);
         self.hops.merge(&other.hops);
@@ -238,7 +249,7 @@ impl Record {
     /// The last flit of a packet of `flow` arrived at `tick`.
     #[inline]
     pub fn packet_delivered(&mut self, flow: usize, tick: u64, packet: ArrivedPacket) {
-        let ArrivedPacket { created, network_latency, hops, flits, nonminimal } = packet;
+        let ArrivedPacket { source, created, network_latency, hops, flits, nonminimal } = packet;
         let measured = self.plan.window.contains(tick);
         let series_tick = if self.plan.series_by_creation { created } else { tick };
         let (record, flits, nonminimal) = (&mut self.flows[flow], u64::from(flits), u64::from(nonminimal));
@@ -246,6 +257,9 @@ impl Record {
             record.delivered.packets += 1;
             record.delivered.flits += flits;
             record.delivered.nonminimal += nonminimal;
+            if let Some(counted) = record.by_source.get_mut(source as usize) {
+                *counted += flits;
+            }
             record.network_latency.record(network_latency);
             record.hops.record(hops.into());
         }
@@ -347,7 +361,14 @@ mod tests {
             record.packet_delivered(
                 1,
                 tick,
-                ArrivedPacket { created: 0, network_latency: 20, hops: 3, flits: 2, nonminimal: tick == 199 },
+                ArrivedPacket {
+                    source: 0,
+                    created: 0,
+                    network_latency: 20,
+                    hops: 3,
+                    flits: 2,
+                    nonminimal: tick == 199,
+                },
             );
             record.message_delivered(1, tick, 30, 4);
             record.count(0, tick, 5);

@@ -175,6 +175,8 @@ pub struct FlowInput {
     pub name: String,
     /// How many nodes send.
     pub sources: u64,
+    /// Which they are, where what arrives is counted by source.
+    pub source_nodes: Vec<u32>,
     /// The load that sources were told to offer, if it is one number.
     pub offered_load_nominal: Option<f64>,
     /// What its load does in the measured cycles.
@@ -209,10 +211,16 @@ impl Report {
         let courses: Vec<LoadCourse> = measured.flows.iter().map(|flow| flow.course).collect();
         let window = record.plan().window;
         let clock = Clock { ticks_per_cycle: measured.ticks_per_cycle, cycle_ns };
-        let figures = |record, sources| Figures::new(record, window, sources, cycles.measured, clock);
+        let figures = |record, sources, nodes: &[u32]| {
+            let figures = Figures::new(record, window, sources, cycles.measured, clock);
+            figures.by_source(record, nodes, cycles.measured)
+        };
+        let mut all_nodes: Vec<u32> = measured.flows.iter().flat_map(|flow| flow.source_nodes.clone()).collect();
+        all_nodes.sort_unstable();
+        all_nodes.dedup();
         let flow = |(input, record): (FlowInput, _)| {
-            let FlowInput { name, sources, offered_load_nominal, course } = input;
-            let (judged, mut figures) = (course == LoadCourse::Steady, figures(record, sources));
+            let FlowInput { name, sources, source_nodes, offered_load_nominal, course } = input;
+            let (judged, mut figures) = (course == LoadCourse::Steady, figures(record, sources, &source_nodes));
             figures.saturated = judged && figures.falls_short();
             (name, FlowFigures { sources, offered_load_nominal, judged, figures })
         };
@@ -226,7 +234,7 @@ impl Report {
             sources,
             cycle_ns,
             interrupted,
-            total: figures(&record.total(), sources),
+            total: figures(&record.total(), sources, &all_nodes),
             flows: measured.flows.into_iter().zip(record.flows()).map(flow).collect(),
             cycles,
             links,

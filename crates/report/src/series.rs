@@ -88,11 +88,16 @@ mod tests {
         record.packet_delivered(
             0,
             45,
-            ArrivedPacket { created: 0, network_latency: 6, hops: 2, flits: 8, nonminimal: true },
+            ArrivedPacket { source: 0, created: 0, network_latency: 6, hops: 2, flits: 8, nonminimal: true },
         );
         record.message_delivered(0, 45, 42, 8);
-        let flow =
-            FlowInput { name: "all".to_owned(), sources: 2, offered_load_nominal: None, course: LoadCourse::Steady };
+        let flow = FlowInput {
+            name: "all".to_owned(),
+            sources: 2,
+            source_nodes: Vec::new(),
+            offered_load_nominal: None,
+            course: LoadCourse::Steady,
+        };
         let table = series_table(&record, &[flow], 2, 50).unwrap();
         let mut csv = Vec::new();
         table.write_csv(&mut csv).unwrap();
@@ -115,11 +120,16 @@ cycle,flow,offered_load,accepted_load,latency_message_mean,latency_network_mean,
             record.offered(0, created, 8, false);
         }
         for created in [3, 9, 12] {
-            let packet = ArrivedPacket { created, network_latency: 6, hops: 2, flits: 8, nonminimal: false };
+            let packet = ArrivedPacket { source: 0, created, network_latency: 6, hops: 2, flits: 8, nonminimal: false };
             record.packet_delivered(0, 50, packet);
         }
-        let flow =
-            FlowInput { name: "all".to_owned(), sources: 2, offered_load_nominal: None, course: LoadCourse::Steady };
+        let flow = FlowInput {
+            name: "all".to_owned(),
+            sources: 2,
+            source_nodes: Vec::new(),
+            offered_load_nominal: None,
+            course: LoadCourse::Steady,
+        };
         let table = series_table(&record, &[flow], 1, 60).unwrap();
         let complete = table.column("complete").unwrap();
         let shares: Vec<_> = table.rows.iter().map(|row| row[complete].number()).collect();

@@ -9,7 +9,7 @@ use tailback_report::{
 
 /// Two ticks per cycle, 1000 cycles of warm-up, 2000 measured.
 fn packet(network_latency: u64, hops: u32, flits: u32) -> ArrivedPacket {
-    ArrivedPacket { created: 0, network_latency, hops, flits, nonminimal: network_latency.is_multiple_of(2) }
+    ArrivedPacket { source: 0, created: 0, network_latency, hops, flits, nonminimal: network_latency.is_multiple_of(2) }
 }
 
 fn plan() -> RecordPlan {
@@ -96,8 +96,13 @@ fn report(record: &Record, seed: u64) -> Report {
 }
 
 fn report_of(record: &Record, seed: u64, courses: [LoadCourse; 2], interrupted: Option<Interruption>) -> Report {
-    let flow =
-        |name: &str, sources, course| FlowInput { name: name.to_owned(), sources, offered_load_nominal: None, course };
+    let flow = |name: &str, sources, course| FlowInput {
+        name: name.to_owned(),
+        sources,
+        source_nodes: Vec::new(),
+        offered_load_nominal: None,
+        course,
+    };
     Report::new(Measured {
         title: "Two flows on a dragonfly".to_owned(),
         version: "0.1.0".to_owned(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use tailback_crp::CRP;
 use tailback_ecn::ECN;
 use tailback_hardware::parameters as hardware;
 use tailback_parameters::{BuildError, Parameter, Values};
@@ -17,7 +18,7 @@ use crate::reader::{Reading, TableReader, list};
 use crate::tree::{Item, Node, Table};
 
 /// All protocols.
-pub(crate) const PROTOCOLS: &[ProtocolModel] = &[BASELINE, ECN, SRP, SMSRP, LHRP, COMPREHENSIVE];
+pub(crate) const PROTOCOLS: &[ProtocolModel] = &[BASELINE, ECN, SRP, SMSRP, LHRP, COMPREHENSIVE, CRP];
 
 /// The names of all kinds of control packets that some protocol sends.
 pub fn control_kinds() -> impl Iterator<Item = &'static str> + Clone {

@@ -117,4 +117,15 @@ pub(crate) fn check_protocol(
         let message = format!("protocol `{name}`: {message}");
         reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(help) });
     }
+    let station = Station {
+        flit_ticks: spec.links[0].flit_ticks.into(),
+        packet_flits_max: spec.packet_flits_max,
+        ports: topology.radix(),
+        nodes: topology.nodes(),
+    };
+    if let Err(error) = protocol.fits(&station) {
+        let span = place_of(root, &format!("protocol.{name}"), error.parameter.unwrap_or_default());
+        let diagnostic = Diagnostic { span, ..Diagnostic::new(format!("protocol `{name}`: {}", error.message)) };
+        reading.blame(error.help.iter().fold(diagnostic, |diagnostic, help| diagnostic.help(help)));
+    }
 }

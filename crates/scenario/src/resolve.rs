@@ -223,12 +223,19 @@ impl Resolver<'_> {
 
     fn measure(&mut self, root: &mut TableReader<'_>, context: &Context<'_>) -> Option<Measure> {
         let values = read_section(root, "measure", MEASURE, context, self.reading)?;
+        if !values.flag("by_source") {
+            // It came later than the others: scenarios that do not use it have the digests that they had.
+            if let Some(Item::Table(resolved)) = root.resolved.get_mut("measure").map(|entry| &mut entry.node.item) {
+                resolved.remove("by_source");
+            }
+        }
         let ticks_per_cycle = context.scale.ticks_per_cycle;
         let measure = Measure {
             warmup: self.whole_cycles(root.table, "warmup", &values, ticks_per_cycle)?,
             cycles: self.whole_cycles(root.table, "cycles", &values, ticks_per_cycle)?,
             series: values.integer_or("series"),
             series_by_creation: values.text("series_by") == "creation",
+            by_source: values.flag("by_source"),
         };
         let limit = TICKS_MAX / u64::from(ticks_per_cycle);
         let problem = if measure.cycles == 0 {

@@ -76,6 +76,8 @@ pub struct Measure {
     pub series: Option<u64>,
     /// Whether it shows latencies when messages were created, not when they arrive.
     pub series_by_creation: bool,
+    /// Whether what arrives is counted by source.
+    pub by_source: bool,
 }
 
 /// How to run a scenario.

@@ -51,6 +51,12 @@ pub(crate) const MEASURE: &[Parameter] = &[
         default: Some("\"delivery\""),
         help: "where in the time series latencies and non-minimal paths are shown",
     },
+    Parameter {
+        name: "by_source",
+        kind: Kind::Flag,
+        default: Some("false"),
+        help: "whether what arrives is also counted by source, which gives the least accepted load and the standard deviation",
+    },
 ];
 
 pub(crate) const EXECUTION: &[Parameter] = &[

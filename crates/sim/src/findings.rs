@@ -158,6 +158,7 @@ fn flows(scenario: &Scenario, until: u64) -> Vec<FlowInput> {
     let input = |flow: &Traffic| FlowInput {
         name: flow.name.clone(),
         sources: flow.sources.len().into(),
+        source_nodes: if scenario.measure.by_source { flow.sources.iter().collect() } else { Vec::new() },
         offered_load_nominal: Some(flow.mean_load(from, until)),
         course: course(flow, from, until),
     };

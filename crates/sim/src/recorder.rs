@@ -49,6 +49,7 @@ pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
         let intervals = (warmup + cycles).div_ceil(every);
         Intervals::new(0, every * ticks, u32::try_from(intervals).unwrap_or(u32::MAX))
     });
+    plan.nodes = scenario.measure.by_source.then(|| scenario.topology.built.graph().nodes());
     plan.series_by_creation = scenario.measure.series_by_creation;
     let protocol = &scenario.protocol.built;
     let kinds = protocol.kinds();
@@ -77,6 +78,7 @@ impl Observer for Recorder {
         }
         if carries_data {
             let arrived = ArrivedPacket {
+                source: packet.source,
                 created: packet.created(),
                 network_latency: tick - packet.injected(),
                 hops: packet.hops.into(),

@@ -212,6 +212,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             self.nodes.flits_dropped -= i64::from(flits);
             self.observer.packet_sent_again(&self.pool[packet], now.into());
         }
+        self.forget_if_gone(node, packet, now);
         true
     }
 
@@ -237,6 +238,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             if self.fabric.hooks.departures {
                 self.tell_departure(node, packet, now);
             }
+            self.forget_if_gone(node, packet, now);
             return true;
         }
         // A source that sends none of its packets may have come to send control packets.

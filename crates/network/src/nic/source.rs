@@ -137,6 +137,23 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.protocol.sources[node as usize].sent(&outgoing, now.into());
     }
 
+    /// A data packet has left, which nobody acknowledges if it is lossless.
+    #[inline]
+    pub(super) fn forget_if_gone(&mut self, node: u32, packet: u32, now: Time) {
+        if self.fabric.hooks.unacknowledged && self.fabric.direction(self.pool[packet].kind) == Direction::Data {
+            self.forget_gone(node, packet, now);
+        }
+    }
+
+    fn forget_gone(&mut self, node: u32, packet: u32, now: Time) {
+        let outgoing = self.departing(node, packet);
+        let mut actions = std::mem::take(&mut self.protocol.actions);
+        self.protocol.sources[node as usize].gone(&outgoing, now.into(), &mut actions);
+        actions.push(SourceAction::Forget(outgoing.packet));
+        self.act(node, &mut actions, now);
+        self.protocol.actions = actions;
+    }
+
     /// A control packet for the source has arrived.
     pub(super) fn on_control(&mut self, node: u32, slot: u32, packet: &Packet, now: Time) {
         if self.fabric.direction(packet.kind) == Direction::Nack {

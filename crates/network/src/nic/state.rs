@@ -124,7 +124,10 @@ impl NodeState {
             processes,
             sources: SourceQueues::new(fabric, node_ids.len()),
             controls: vec![EMPTY; if classes > 1 { node_ids.len() * classes } else { 0 }],
-            copies: vec![RetransmitBuffer::default(); if fabric.hooks.copies { node_ids.len() } else { 0 }],
+            copies: vec![
+                RetransmitBuffer::new(fabric.hooks.unacknowledged);
+                if fabric.hooks.copies { node_ids.len() } else { 0 }
+            ],
             due: vec![DueQueue::default(); if has_timers { node_ids.len() } else { 0 }],
             reassembly: Reassembly::default(),
             numbering: Numbering::default(),

@@ -8,6 +8,10 @@ pub(super) fn check_declarations(protocol: &dyn Protocol) -> Result<(), String> 
     if kinds.first().map(|kind| kind.with_payload(0)) != Some(KindDeclaration::DATA) {
         return Err("the first kind is not lossless data of the first class".to_owned());
     }
+    let hooks = protocol.hooks();
+    if hooks.unacknowledged && !hooks.copies {
+        return Err("lossless data is not acknowledged, and no copies are kept that could be forgotten".to_owned());
+    }
     for kind in &kinds {
         let class = classes.get(usize::from(kind.class)).ok_or_else(|| format!("{kind:?} has no class"))?;
         let lossy = kind.direction == Direction::LossyData;

@@ -53,6 +53,8 @@ pub(super) struct Interface {
     turn: VecDeque<u32>,
     due: BTreeMap<(u64, u64), Due>,
     serial: u64,
+    /// Messages so far, where their names are not used again.
+    offered: u32,
     pub control: VecDeque<Control>,
     /// What is to be sent on the control network.
     pub told: Vec<Told>,
@@ -81,6 +83,7 @@ impl Interface {
             turn: VecDeque::new(),
             due: BTreeMap::new(),
             serial: 0,
+            offered: 0,
             control: VecDeque::new(),
             told: Vec::new(),
         }
@@ -107,7 +110,9 @@ impl Interface {
         {
             source.offered(destination, flits, now);
         }
-        let name = (0..).find(|name| !self.messages.contains_key(name)).expect("names do not run out");
+        let first = if self.hooks.unacknowledged { self.offered } else { 0 };
+        let name = (first..).find(|name| !self.messages.contains_key(name)).expect("names do not run out");
+        self.offered += 1;
         let message = Message { id, destination, flits, sent: 0, forgotten: BTreeSet::new(), withheld: false };
         self.messages.insert(name, message);
         let queue = self.queues.entry(destination).or_default();
@@ -131,6 +136,29 @@ impl Interface {
 
     /// Something leaves, if anything can.
     pub fn transmit(&mut self, now: u64) -> Result<Option<Launch>, String> {
+        let launch = self.next_launch(now)?;
+        if let Some(Launch::Data { kind, packet, .. }) = launch
+            && self.hooks.unacknowledged
+            && self.kinds.get(kind.index()).is_some_and(|kind| kind.direction == Direction::Data)
+        {
+            self.forget_gone(packet, now)?;
+        }
+        Ok(launch)
+    }
+
+    /// A packet has left that nobody acknowledges.
+    fn forget_gone(&mut self, packet: PacketRef, now: u64) -> Result<(), String> {
+        let (mut actions, flits) = (Vec::new(), self.packet_flits(packet));
+        let Message { destination, flits: message_flits, .. } = self.messages[&packet.message];
+        let outgoing = Outgoing { packet, source: self.node, destination, flits, message_flits };
+        if let Some(source) = &mut self.source {
+            source.gone(&outgoing, now, &mut actions);
+        }
+        actions.push(SourceAction::Forget(packet));
+        self.act(actions)
+    }
+
+    fn next_launch(&mut self, now: u64) -> Result<Option<Launch>, String> {
         if let Some(control) = self.control.pop_front() {
             return Ok(Some(Launch::Control(control)));
         }
@@ -161,11 +189,11 @@ impl Interface {
                 let mut actions = Vec::new();
                 self.source.as_mut().expect("only sources set timers").on_timer(token, now, &mut actions);
                 self.act(actions)?;
-                self.transmit(now)
+                self.next_launch(now)
             }
             Due::SinkTimer(token) => {
                 self.ask_sink(|sink, actions| sink.on_timer(token, now, actions))?;
-                self.transmit(now)
+                self.next_launch(now)
             }
             Due::Packet(packet, kind) => Ok(Some(Launch::Data { kind, packet, marks: 0, again: true })),
             Due::Rest(name) => {

@@ -27,9 +27,9 @@ mod sink;
 mod source;
 mod switch;
 
-pub use models::{COMPREHENSIVE, LHRP, SMSRP, SRP};
+pub use models::{COMPREHENSIVE, LHRP, OVERHEAD, SEND_AT, SMSRP, SRP, lead};
 pub use protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms, Threshold};
-pub use schedule::{Lead, Schedule};
+pub use schedule::{Lead, Schedule, charged};
 
 /// Traffic classes by number. Protocols have the first few of them, or all.
 mod class {

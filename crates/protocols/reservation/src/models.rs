@@ -11,7 +11,8 @@ use crate::schedule::Lead;
 
 const CONTROL_ROUTING: Parameter = control_routing_parameter("\"minimal\"");
 
-const SEND_AT: Parameter = Parameter {
+/// When a source sends what was granted a time.
+pub const SEND_AT: Parameter = Parameter {
     name: "send_at",
     kind: Kind::Choice(&[
         Choice {
@@ -24,7 +25,8 @@ const SEND_AT: Parameter = Parameter {
     help: "when a source sends what was granted a time",
 };
 
-const OVERHEAD: Parameter = Parameter {
+/// What is charged beyond the flits themselves.
+pub const OVERHEAD: Parameter = Parameter {
     name: "overhead",
     kind: Kind::Number { min: 0.0, max: 1.0 },
     default: Some("0.05"),
@@ -78,10 +80,16 @@ fn threshold(values: &Values) -> Threshold {
     Threshold { flits: values.integer("threshold"), counted_until }
 }
 
+/// The value of [`SEND_AT`].
+#[must_use]
+pub fn lead(values: &Values) -> Lead {
+    if values.text("send_at") == "early" { Lead::Latency } else { Lead::None }
+}
+
 fn terms(values: &Values) -> Terms {
     Terms {
         routing: control_routing(values),
-        lead: if values.text("send_at") == "early" { Lead::Latency } else { Lead::None },
+        lead: lead(values),
         overhead: values.number("overhead"),
         control_overhead: 0,
         minimum_grant_delay: values.ticks("minimum_grant_delay"),

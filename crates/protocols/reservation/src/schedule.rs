@@ -38,13 +38,14 @@ impl Charge {
 
     /// What a reservation of `flits` flits is charged.
     fn ticks(self, flits: u32) -> u64 {
-        let flits = if self.overhead == 0.0 {
-            u64::from(flits)
-        } else {
-            (f64::from(flits) * (1.0 + self.overhead)).ceil() as u64
-        };
-        (flits + u64::from(self.control_overhead)) * self.flit_ticks
+        (charged(flits, self.overhead) + u64::from(self.control_overhead)) * self.flit_ticks
     }
+}
+
+/// What a reservation of `flits` flits is charged with an overhead that is a share of them: whole flits.
+#[must_use]
+pub fn charged(flits: u32, overhead: f64) -> u64 {
+    if overhead == 0.0 { u64::from(flits) } else { (f64::from(flits) * (1.0 + overhead)).ceil() as u64 }
 }
 
 /// How long before the time that was given a source starts to send.
@@ -58,7 +59,8 @@ pub enum Lead {
 
 impl Lead {
     /// When to send what may arrive at `time`, of which word came now after `latency` ticks.
-    pub(crate) fn start(self, time: u64, latency: u64, now: u64) -> u64 {
+    #[must_use]
+    pub fn start(self, time: u64, latency: u64, now: u64) -> u64 {
         let lead = if self == Self::Latency { latency } else { 0 };
         time.saturating_sub(lead).max(now)
     }

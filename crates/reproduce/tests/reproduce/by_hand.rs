@@ -59,6 +59,7 @@ pub fn report(offered: f64, accepted: f64, latency: f64) -> Report {
         flows: vec![FlowInput {
             name: "all".to_owned(),
             sources: 4,
+            source_nodes: Vec::new(),
             offered_load_nominal: None,
             course: LoadCourse::Steady,
         }],

@@ -15,11 +15,11 @@ fn find_row(name: &str) -> Option<&'static Row> {
 }
 
 fn row_of(package: &Package) -> &'static Row {
-    if package.is_protocol_family() {
-        return &PROTOCOL_FAMILY;
-    }
     let name = package.name();
-    find_row(name).unwrap_or_else(|| panic!("crate {name} has no row in {TABLE}: add it, with what it may use"))
+    let family = || package.is_protocol_family().then_some(&PROTOCOL_FAMILY);
+    find_row(name)
+        .or_else(family)
+        .unwrap_or_else(|| panic!("crate {name} has no row in {TABLE}: add it, with what it may use"))
 }
 
 /// Fails with all of `broken`, one to a line.

@@ -28,13 +28,25 @@ pub const CRATES: &[Row] = &[
     row("workload", 1, &["parameters", "random"]),
     row("network", 1, &["engine", "hardware", "protocol", "random", "routing", "topology", "workload"]),
     row("report", 1, &[]),
-    // Families of protocols: all are as the row below says; those that others name are here.
+    // Families of protocols: those that others name, or that use more than the row below says, are here.
+    row("crp", 1, &["parameters", "protocol", "random", "reservation"]),
     row("ecn", 1, PROTOCOL_FAMILY.may_use),
     row("reservation", 1, PROTOCOL_FAMILY.may_use),
     row(
         "scenario",
         1,
-        &["ecn", "hardware", "parameters", "protocol", "random", "reservation", "routing", "topology", "workload"],
+        &[
+            "crp",
+            "ecn",
+            "hardware",
+            "parameters",
+            "protocol",
+            "random",
+            "reservation",
+            "routing",
+            "topology",
+            "workload",
+        ],
     ),
     // The facade.
     row(
@@ -62,7 +74,8 @@ pub const CRATES: &[Row] = &[
     row("cli", 4, &["api", "report", "reproduce", "scenario", "service", "sim"]),
 ];
 
-/// Any crate under `crates/protocols`: it knows the seam and nothing else, so it needs no row of its own unless somebody may use it.
+/// Any crate under `crates/protocols`: it knows the seam and nothing else, so it needs no row of its own unless somebody may use it or it
+/// uses what another family shares.
 pub const PROTOCOL_FAMILY: Row = row("a family of protocols", 1, &["parameters", "protocol"]);
 
 /// What a crate must never know, not even through others: the last column of the design's table.

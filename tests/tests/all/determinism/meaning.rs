@@ -59,6 +59,9 @@ fn meaning(name: &str) -> fn(&Seen) {
         "fly-plain" => plain_butterfly,
         "protocol-comprehensive" => protocols::comprehensive,
         "protocol-comprehensive-inputs" => protocols::comprehensive_inputs,
+        "protocol-crp" | "protocol-crp-ring" => protocols::crp_between_clusters,
+        "protocol-crp-global" => protocols::crp_at_global_links,
+        "protocol-crp-tree" => protocols::crp_at_nodes,
         "protocol-ecn" => protocols::ecn,
         "protocol-ecn-notified" => protocols::ecn_notified,
         "protocol-lhrp" => protocols::lhrp,
@@ -117,7 +120,7 @@ impl Seen {
     }
 
     /// How busy the busiest of them was.
-    fn busiest(&self, class: &str) -> f64 {
+    pub fn busiest(&self, class: &str) -> f64 {
         self.links(class, "max")
     }
 

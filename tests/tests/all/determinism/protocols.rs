@@ -30,6 +30,32 @@ pub fn srp(seen: &Seen) {
     assert!(counter(seen, "grants").abs_diff(reservations) < reservations / 5);
 }
 
+/// Channels are full all the time, and what would be too much for them comes again.
+pub fn crp_between_clusters(seen: &Seen) {
+    crp(seen, "inter-cluster");
+}
+
+/// The same at global links of a dragonfly.
+pub fn crp_at_global_links(seen: &Seen) {
+    crp(seen, "global");
+}
+
+fn crp(seen: &Seen, links: &str) {
+    drops(seen);
+    let [requests, grants, retries] = ["requests", "grants", "retries"].map(|name| counter(seen, name));
+    assert!(requests.abs_diff(grants + retries) < requests / 20, "{requests}: {grants} granted, {retries} come again");
+    assert!(retries > 100 && grants > 100, "{grants} granted, {retries} come again");
+    assert!(seen.busiest(links) > 0.99, "{}", seen.busiest(links));
+}
+
+/// Without tables of channels a request comes again only if its node has no time left at all.
+pub fn crp_at_nodes(seen: &Seen) {
+    drops(seen);
+    let [requests, grants, retries] = ["requests", "grants", "retries"].map(|name| counter(seen, name));
+    assert!(retries == 0 && requests.abs_diff(grants) < 20, "{requests}: {grants} granted, {retries} come again");
+    assert!(seen.busiest("ejection") > 0.99, "{}", seen.busiest("ejection"));
+}
+
 /// One reservation per dropped packet, and none for others.
 pub fn smsrp(seen: &Seen) {
     drops(seen);

@@ -1,0 +1,431 @@
+//! The sending side: a request for each segment of a message, and speculative packets until it is granted.
+//!
+//! ```text
+//!                first turn: request            NACK
+//!   (not begun) ────────────────────► speculating ────► held
+//!        │ small                        │  ▲ retry: asks   │  ▲ the same
+//!        │                              │  └──────┘ again   │  └──┘
+//!        ▼                        grant ▼                   ▼ grant
+//!   lossless at once            granted: what was dropped and what is left, lossless, from its time on
+//! ```
+//!
+//! A send queue has one segment under way. It is over when each of its packets has been acknowledged or has left as lossless data, and
+//! the next one begins. With requests on NACKs only, a segment asks when its first packet has been dropped.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tailback_protocol::{
+    Control, Outgoing, PacketKind, PacketRef, Source, SourceAction, Verdict, remember, write_down,
+};
+use tailback_random::scramble;
+use tailback_reservation::Lead;
+
+use crate::table::{Grid, Slots};
+use crate::{SMALL, kind};
+
+/// When a segment asks for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskWhen {
+    /// Before its first packet.
+    AtOnce,
+    /// When its first packet has been dropped.
+    OnNack,
+}
+
+/// When, and for how much, sources ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asking {
+    /// Segments of fewer flits take no part.
+    pub smallest: u32,
+    /// Flits of the largest segment.
+    pub largest: u32,
+    /// When a segment asks.
+    pub when: AskWhen,
+    /// Slots that each channel reserves eagerly for a request.
+    pub eager: u8,
+    /// Retries of a segment after which each further one has one more slot reserved.
+    pub more_eager_after: Option<u32>,
+    /// Ticks from a retry to the next request.
+    pub retry_after: u64,
+    /// Ticks that are added to those by chance, at most.
+    pub retry_spread: u64,
+    /// When what was granted is sent.
+    pub lead: Lead,
+}
+
+/// What a segment does with its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Phase {
+    /// They are sent speculatively.
+    Speculating,
+    /// One has been dropped: no more are sent.
+    Held,
+    /// They are sent as lossless data, from a tick on.
+    Granted(u64),
+}
+
+/// What a segment has heard of its request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Request {
+    /// It has not asked.
+    Unasked,
+    /// Nothing yet.
+    Asked,
+    /// It is to ask again at a tick.
+    Again(u64),
+    /// It has been granted.
+    Granted,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Segment {
+    source: u32,
+    message: u32,
+    /// Its first packet, and how many there are.
+    first: u32,
+    packets: u32,
+    flits: u32,
+    phase: Phase,
+    request: Request,
+    /// Requests so far.
+    asked: u32,
+    /// Packets that were dropped before it was granted.
+    dropped: Vec<u32>,
+    /// Packets that have neither been acknowledged nor left as lossless data.
+    open: u32,
+}
+
+impl Segment {
+    fn has(&self, packet: PacketRef) -> bool {
+        packet.message == self.message && (self.first..self.first + self.packets).contains(&packet.index)
+    }
+
+    /// The value by which routing chooses the channel of its request and of its lossless data.
+    fn entropy(&self) -> u16 {
+        let name = u64::from(self.source) << 32 | u64::from(self.message);
+        ((scramble(scramble(name) ^ u64::from(self.first)) >> 48) as u16).max(1)
+    }
+}
+
+/// The source of CRP.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    asking: Asking,
+    grid: Grid,
+    packet_flits: u32,
+    /// By destination, the segment that is under way.
+    segments: BTreeMap<u32, Segment>,
+}
+
+impl Sender {
+    pub fn new(asking: Asking, grid: Grid, packet_flits: u16) -> Self {
+        Self { asking, grid, packet_flits: packet_flits.into(), segments: BTreeMap::new() }
+    }
+
+    /// The segment that begins with a packet, unless it is too small to take part.
+    fn segment_of(&self, packet: &Outgoing) -> Option<Segment> {
+        let packets_max = (self.asking.largest / self.packet_flits).max(1);
+        let first = packet.packet.index - packet.packet.index % packets_max;
+        let flits = (packet.message_flits - first * self.packet_flits).min(packets_max * self.packet_flits);
+        let packets = flits.div_ceil(self.packet_flits);
+        (flits >= self.asking.smallest).then(|| Segment {
+            source: packet.source,
+            message: packet.packet.message,
+            first,
+            packets,
+            flits,
+            phase: Phase::Speculating,
+            request: Request::Unasked,
+            asked: 0,
+            dropped: Vec::new(),
+            open: packets,
+        })
+    }
+
+    /// The segment under way to a destination asks.
+    fn ask(&mut self, destination: u32, now: u64, actions: &mut Vec<SourceAction>) {
+        let segment = self.segments.get_mut(&destination).expect("a segment asks that is under way");
+        let more = self.asking.more_eager_after.map_or(0, |after| segment.asked.saturating_sub(after));
+        let eager = u32::from(self.asking.eager).saturating_add(more).min(self.grid.cells) as u8;
+        segment.asked += 1;
+        segment.request = Request::Asked;
+        let about = PacketRef { message: segment.message, index: segment.first };
+        let ask = Control::new(kind::REQUEST, segment.source, destination, about);
+        let ask = ask.flits(segment.flits).payload(&Slots::all(self.grid, now).words());
+        actions.push(SourceAction::Control(Control { marks: eager, entropy: segment.entropy(), ..ask }));
+    }
+
+    fn granted(segment: &mut Segment, destination: u32, at: u64, actions: &mut Vec<SourceAction>) {
+        (segment.request, segment.phase) = (Request::Granted, Phase::Granted(at));
+        segment.dropped.sort_unstable();
+        let message = segment.message;
+        actions.extend(segment.dropped.drain(..).map(|index| resend(PacketRef { message, index }, at)));
+        actions.push(SourceAction::Open { destination });
+    }
+
+    /// When a segment asks again that was told to, perhaps so that the request comes at a tick.
+    fn next_request(&self, segment: &Segment, retry: &Control, latency: u64, now: u64) -> u64 {
+        let name = u64::from(segment.source) << 32 | u64::from(segment.message);
+        let draw = scramble(scramble(name) ^ u64::from(segment.asked));
+        let by_chance = draw % (self.asking.retry_spread + 1);
+        let to_come_then = retry.time.map_or(0, |tick| tick.saturating_sub(latency));
+        to_come_then.max(now + self.asking.retry_after + by_chance)
+    }
+
+    fn nacked(&mut self, packet: PacketRef, destination: u32, now: u64, actions: &mut Vec<SourceAction>) {
+        let segment = self.segments.get_mut(&destination).filter(|segment| segment.has(packet));
+        let segment = segment.expect("what is dropped is of the segment that is under way");
+        if let Phase::Granted(at) = segment.phase {
+            return actions.push(resend(packet, at.max(now)));
+        }
+        segment.phase = Phase::Held;
+        segment.dropped.push(packet.index);
+        if segment.request == Request::Unasked {
+            self.ask(destination, now, actions);
+        }
+    }
+
+    /// A packet has been acknowledged, or has left as lossless data.
+    fn settle(&mut self, packet: PacketRef, destination: u32, actions: &mut Vec<SourceAction>) {
+        let Some(segment) = self.segments.get_mut(&destination).filter(|segment| segment.has(packet)) else { return };
+        segment.open -= 1;
+        if segment.open == 0 {
+            self.segments.remove(&destination);
+            actions.push(SourceAction::Open { destination });
+        }
+    }
+}
+
+/// A packet is to be sent again as lossless data from `at` on.
+fn resend(packet: PacketRef, at: u64) -> SourceAction {
+    SourceAction::Resend { packet, kind: PacketKind::DATA, at }
+}
+
+impl Source for Sender {
+    fn may_send(&mut self, packet: &Outgoing, now: u64, actions: &mut Vec<SourceAction>) -> Verdict {
+        let destination = packet.destination;
+        let Some(segment) = self.segments.get(&destination) else {
+            let Some(segment) = self.segment_of(packet) else {
+                return Verdict::Send { kind: PacketKind::DATA, marks: SMALL };
+            };
+            self.segments.insert(destination, segment);
+            if self.asking.when == AskWhen::AtOnce {
+                self.ask(destination, now, actions);
+            }
+            return Verdict::Send { kind: kind::SPECULATIVE, marks: 0 };
+        };
+        match segment.phase {
+            _ if !segment.has(packet.packet) => Verdict::Hold,
+            Phase::Speculating => Verdict::Send { kind: kind::SPECULATIVE, marks: 0 },
+            Phase::Held => Verdict::Hold,
+            Phase::Granted(at) if now < at => Verdict::NotBefore(at),
+            Phase::Granted(_) => Verdict::Send { kind: PacketKind::DATA, marks: 0 },
+        }
+    }
+
+    /// Lossless data takes the channel that its request has asked; what is speculative or takes no part takes any.
+    fn entropy(&mut self, packet: &Outgoing, _now: u64) -> u16 {
+        let segment = self.segments.get(&packet.destination).filter(|segment| segment.has(packet.packet));
+        match segment {
+            Some(segment) if matches!(segment.phase, Phase::Granted(_)) => segment.entropy(),
+            _ => 0,
+        }
+    }
+
+    fn gone(&mut self, packet: &Outgoing, _now: u64, actions: &mut Vec<SourceAction>) {
+        self.settle(packet.packet, packet.destination, actions);
+    }
+
+    fn on_control(&mut self, control: &Control, latency: u64, now: u64, actions: &mut Vec<SourceAction>) {
+        let (packet, destination) = (control.about, control.from);
+        match control.kind {
+            kind::NACK => self.nacked(packet, destination, now, actions),
+            kind::ACKNOWLEDGEMENT => {
+                actions.push(SourceAction::Forget(packet));
+                self.settle(packet, destination, actions);
+            }
+            answer => {
+                // A segment may have got through before its answer is here: then nobody waits for that.
+                let lead = self.asking.lead;
+                let waits = |segment: &&mut Segment| segment.first == packet.index && segment.has(packet);
+                let Some(segment) = self.segments.get_mut(&destination).filter(waits) else { return };
+                if answer == kind::GRANT {
+                    let at = lead.start(control.time.unwrap_or(now), latency, now);
+                    return Self::granted(segment, destination, at, actions);
+                }
+                let segment = self.segments[&destination].clone();
+                let at = self.next_request(&segment, control, latency, now);
+                self.segments.insert(destination, Segment { request: Request::Again(at), ..segment });
+                actions.push(SourceAction::Timer { at, token: destination });
+            }
+        }
+    }
+
+    fn on_timer(&mut self, token: u32, now: u64, actions: &mut Vec<SourceAction>) {
+        let due = |segment: &Segment| matches!(segment.request, Request::Again(at) if at <= now);
+        if self.segments.get(&token).is_some_and(due) {
+            self.ask(token, now, actions);
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        write_down(&self.segments, bytes);
+    }
+
+    fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        self.segments = remember(bytes)?;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKING: Asking = Asking {
+        smallest: 20,
+        largest: 40,
+        when: AskWhen::AtOnce,
+        eager: 1,
+        more_eager_after: None,
+        retry_after: 30,
+        retry_spread: 0,
+        lead: Lead::Latency,
+    };
+    const GRID: Grid = Grid { cells: 32, cell_flits: 100, flit_ticks: 1 };
+
+    fn sender(asking: Asking) -> Sender {
+        Sender::new(asking, GRID, 10)
+    }
+
+    /// Asks about packet `index` of a message of so many flits from node 1 to node 2.
+    fn turn(sender: &mut Sender, index: u32, message_flits: u32, now: u64) -> (Verdict, Vec<SourceAction>) {
+        let mut actions = Vec::new();
+        (sender.may_send(&outgoing(index, message_flits), now, &mut actions), actions)
+    }
+
+    fn outgoing(index: u32, message_flits: u32) -> Outgoing {
+        let packet = PacketRef { message: 7, index };
+        Outgoing { packet, source: 1, destination: 2, flits: 10, message_flits }
+    }
+
+    fn hear(sender: &mut Sender, kind: PacketKind, index: u32, time: Option<u64>, now: u64) -> Vec<SourceAction> {
+        let mut actions = Vec::new();
+        let control = Control { time, ..Control::new(kind, 2, 1, PacketRef { message: 7, index }) };
+        sender.on_control(&control, 50, now, &mut actions);
+        actions
+    }
+
+    const SPECULATIVE: Verdict = Verdict::Send { kind: kind::SPECULATIVE, marks: 0 };
+    const LOSSLESS: Verdict = Verdict::Send { kind: PacketKind::DATA, marks: 0 };
+    const OPEN: SourceAction = SourceAction::Open { destination: 2 };
+
+    fn asked(actions: &[SourceAction]) -> Option<(u32, u8)> {
+        actions.iter().find_map(|action| match action {
+            SourceAction::Control(ask) if ask.kind == kind::REQUEST => Some((ask.flits, ask.marks)),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn a_segment_asks_once_and_what_is_left_leaves_at_its_time() {
+        let mut sender = sender(ASKING);
+        let (verdict, actions) = turn(&mut sender, 0, 40, 5);
+        assert_eq!((verdict, asked(&actions)), (SPECULATIVE, Some((40, 1))));
+        assert_eq!(turn(&mut sender, 1, 40, 6), (SPECULATIVE, Vec::new()));
+        // Granted for 400, of which word was in flight for 50 ticks.
+        assert_eq!(hear(&mut sender, kind::GRANT, 0, Some(400), 100), [OPEN]);
+        assert_eq!(turn(&mut sender, 2, 40, 100).0, Verdict::NotBefore(350));
+        assert_eq!(turn(&mut sender, 2, 40, 350).0, LOSSLESS);
+        assert_eq!(hear(&mut sender, kind::NACK, 1, None, 200), [resend(PacketRef { message: 7, index: 1 }, 350)]);
+        assert!(!sender.is_idle());
+    }
+
+    #[test]
+    fn a_drop_holds_a_segment_until_its_grant() {
+        let mut sender = sender(ASKING);
+        turn(&mut sender, 0, 40, 5);
+        assert_eq!(hear(&mut sender, kind::NACK, 0, None, 90), []);
+        assert_eq!(turn(&mut sender, 1, 40, 91).0, Verdict::Hold);
+        let again = resend(PacketRef { message: 7, index: 0 }, 120);
+        assert_eq!(hear(&mut sender, kind::GRANT, 0, Some(130), 120), [again, OPEN]);
+    }
+
+    #[test]
+    fn a_retry_is_followed_by_a_request_after_a_pause_or_so_that_it_comes_at_a_tick() {
+        let mut sender = sender(Asking { more_eager_after: Some(1), ..ASKING });
+        turn(&mut sender, 0, 40, 5);
+        let timer = |at| SourceAction::Timer { at, token: 2 };
+        assert_eq!(hear(&mut sender, kind::RETRY, 0, None, 100), [timer(130)]);
+        let mut requests = Vec::new();
+        sender.on_timer(2, 129, &mut requests);
+        assert_eq!(requests, []);
+        sender.on_timer(2, 130, &mut requests);
+        assert_eq!(asked(&requests), Some((40, 1)));
+        // The table of the node is full until 3200, and the way there takes 50. From now on one slot more is reserved.
+        assert_eq!(hear(&mut sender, kind::RETRY, 0, Some(3200), 200), [timer(3150)]);
+        requests.clear();
+        sender.on_timer(2, 3150, &mut requests);
+        assert_eq!(asked(&requests), Some((40, 2)));
+        // It speculates meanwhile, as nothing has been dropped.
+        assert_eq!(turn(&mut sender, 1, 40, 3151).0, SPECULATIVE);
+    }
+
+    #[test]
+    fn a_segment_that_gets_through_waits_for_nobody() {
+        let mut sender = sender(ASKING);
+        for index in 0..4 {
+            turn(&mut sender, index, 40, 5);
+        }
+        for index in 0..3 {
+            let forget = SourceAction::Forget(PacketRef { message: 7, index });
+            assert_eq!(hear(&mut sender, kind::ACKNOWLEDGEMENT, index, None, 90), [forget]);
+        }
+        let forget = SourceAction::Forget(PacketRef { message: 7, index: 3 });
+        assert_eq!(hear(&mut sender, kind::ACKNOWLEDGEMENT, 3, None, 90), [forget, OPEN]);
+        assert!(sender.is_idle());
+        assert_eq!(hear(&mut sender, kind::GRANT, 0, Some(130), 120), []);
+    }
+
+    #[test]
+    fn large_messages_have_segments_and_small_ones_and_small_rests_take_no_part() {
+        let mut sender = sender(ASKING);
+        let small = Verdict::Send { kind: PacketKind::DATA, marks: SMALL };
+        assert_eq!(turn(&mut sender, 0, 19, 0), (small, Vec::new()));
+        assert_eq!(asked(&turn(&mut sender, 0, 95, 0).1), Some((40, 1)));
+        // The second segment waits for the first.
+        assert_eq!(turn(&mut sender, 4, 95, 10).0, Verdict::Hold);
+        let mut actions = Vec::new();
+        hear(&mut sender, kind::GRANT, 0, Some(10), 60);
+        (0..4).for_each(|index| sender.gone(&outgoing(index, 95), 70, &mut actions));
+        assert_eq!((actions.as_slice(), sender.is_idle()), ([OPEN].as_slice(), true));
+        assert_eq!(asked(&turn(&mut sender, 4, 95, 80).1), Some((40, 1)));
+        hear(&mut sender, kind::GRANT, 4, Some(10), 160);
+        (4..8).for_each(|index| sender.gone(&outgoing(index, 95), 170, &mut actions));
+        assert_eq!(turn(&mut sender, 8, 95, 180), (small, Vec::new()));
+    }
+
+    #[test]
+    fn a_segment_may_ask_only_when_a_packet_has_been_dropped() {
+        let mut sender = sender(Asking { when: AskWhen::OnNack, ..ASKING });
+        assert_eq!(turn(&mut sender, 0, 40, 5), (SPECULATIVE, Vec::new()));
+        assert_eq!(asked(&hear(&mut sender, kind::NACK, 0, None, 90)), Some((40, 1)));
+        assert_eq!(asked(&hear(&mut sender, kind::NACK, 1, None, 91)), None);
+    }
+
+    #[test]
+    fn lossless_data_takes_the_channel_of_its_request() {
+        let mut sender = sender(ASKING);
+        let (_, actions) = turn(&mut sender, 0, 40, 5);
+        let SourceAction::Control(ask) = &actions[0] else { panic!("it asks") };
+        assert_eq!(sender.entropy(&outgoing(0, 40), 5), 0);
+        hear(&mut sender, kind::GRANT, 0, Some(0), 60);
+        assert!(ask.entropy != 0);
+        assert_eq!(sender.entropy(&outgoing(1, 40), 70), ask.entropy);
+    }
+}
