@@ -21,8 +21,11 @@
 mod access;
 mod admin;
 mod admission;
+mod allowance;
 mod api_error;
+mod bodies;
 mod calls;
+mod checks;
 mod configuration;
 mod connection;
 mod context;

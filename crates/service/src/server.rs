@@ -12,9 +12,12 @@ use tokio::time::timeout;
 use tonic::transport::server::Router;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
+use tower::layer::util::{Identity, Stack};
 
 use crate::access::{Guard, TokensInForce};
+use crate::bodies::BodyLayer;
 use crate::calls::CallLayer;
+use crate::checks::Checks;
 use crate::configuration::{CertificateError, Configuration, ConfigurationError};
 use crate::connection::accept::{Door, arrivals};
 use crate::connection::places::Places;
@@ -31,6 +34,9 @@ use crate::{admin, connection, descriptors, retention};
 
 /// How often a connection is asked whether anybody is there, and how long it may take to answer.
 const KEEPALIVE: Duration = Duration::from_secs(20);
+
+/// What a connection may send before it is read: as little as the protocol has, for there may be many connections.
+const WINDOW_BYTES: u32 = 65_535;
 
 /// Why a server does not serve.
 #[derive(Debug, thiserror::Error)]
@@ -219,8 +225,9 @@ fn context(
     let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone(), workers)?;
     let guard = Guard::new(tokens, limits.refusal_pause(), meters.clone());
     let streams = Arc::new(Semaphore::new(limits.streams_max as usize));
-    let checks = Pool::new("checks", "checks_max", limits.checks_max);
-    let reads = Pool::new("reads", "reads_max", limits.reads_max);
+    let no_thread = |error| StoreError::Broken(format!("cannot start a thread: {error}"));
+    let checks = Checks::start(limits.clone()).map_err(no_thread)?;
+    let reads = Pool::start("reads", "reads_max", limits.reads_max).map_err(no_thread)?;
     let files = Arc::new(Semaphore::new(CLIENT_FILES_MAX));
     Ok(Context {
         store,
@@ -245,7 +252,7 @@ async fn set_serving(health: &HealthReporter, status: ServingStatus) {
     }
 }
 
-type Layered = tower::layer::util::Stack<CallLayer, tower::layer::util::Identity>;
+type Layered = Stack<BodyLayer, Stack<CallLayer, Identity>>;
 
 fn router(
     context: &Arc<Context>,
@@ -256,7 +263,10 @@ fn router(
         .http2_keepalive_interval(Some(KEEPALIVE))
         .http2_keepalive_timeout(Some(KEEPALIVE))
         .max_concurrent_streams(limits.connection_calls_max)
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES)
         .http2_max_header_list_size(limits.header_bytes_max)
-        .layer(CallLayer::new(context.meters.clone()));
+        .layer(CallLayer::new(context.meters.clone()))
+        .layer(BodyLayer::new(limits));
     Ok(builder.add_routes(rpc::routes(context, health)?))
 }

@@ -41,15 +41,20 @@ pub(super) fn is_beyond_end(run: &Run) -> bool {
 const OVER_MAX: usize = 64;
 const OVER_BYTES_MAX: usize = 64 << 10;
 
-/// What a request wants to be varied, over and above what the document says.
-pub(crate) fn wanted(document: &Document, asked: &SweepRequest) -> Result<Sweep, ApiError> {
-    let mut sweep = document.sweep().map_err(ApiError::InvalidScenario)?;
+/// Refuses a request that asks to vary more than anybody does, before anything is done with it.
+pub(crate) fn check_size(asked: &SweepRequest) -> Result<(), ApiError> {
     let bytes: usize = asked.over.iter().map(String::len).sum();
     for (count, limit, what) in [(asked.over.len(), OVER_MAX, "paths are varied"), (bytes, OVER_BYTES_MAX, "bytes")] {
         if count > limit {
             return Err(ApiError::invalid("sweep.over", format!("{count} {what}, the limit is {limit}")));
         }
     }
+    Ok(())
+}
+
+/// What a request wants to be varied, over and above what the document says.
+pub(crate) fn wanted(document: &Document, asked: &SweepRequest) -> Result<Sweep, ApiError> {
+    let mut sweep = document.sweep().map_err(ApiError::InvalidScenario)?;
     let axis = |text: &String| Axis::parse(text).map_err(|problem| ApiError::invalid("sweep.over", problem));
     let axes = asked.over.iter().map(axis).collect::<Result<_, _>>()?;
     let seeds = (asked.seeds > 0).then_some(asked.seeds.into());
