@@ -285,6 +285,7 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
             state,
             failure: failure.clone(),
             note: found.note.clone(),
+            beyond_end: false,
             summary: found.summary,
             packet_hops: found.packet_hops,
             result_digest: found.result_digest.clone(),
