@@ -55,6 +55,7 @@ pub use access::{
     Changed, LastDay, Role, TokenError, Tokens, TokensInForce, add_line, certificate_line, new_token, remove_name,
 };
 pub use configuration::{CertificateError, Configuration, ConfigurationError, Encryption};
+pub use connection::CertificatesInForce;
 pub use engine::process::WorkerCommand;
 pub use limits::Limits;
 pub use schema::scenario_schema;

@@ -21,7 +21,7 @@ use crate::checks::Checks;
 use crate::configuration::{CertificateError, Configuration, ConfigurationError};
 use crate::connection::accept::{Door, arrivals};
 use crate::connection::places::Places;
-use crate::connection::{Encrypting, Protocol};
+use crate::connection::{CertificatesInForce, Encrypting, Protocol};
 use crate::context::{Context, stopped};
 use crate::engine::Engine;
 use crate::engine::process::Processes;
@@ -141,6 +141,13 @@ impl Server {
     #[must_use]
     pub fn tokens(&self) -> TokensInForce {
         self.context.guard.tokens()
+    }
+
+    /// The certificates that it encrypts connections by, so that they can be read again while it serves.
+    #[must_use]
+    pub fn certificates(&self) -> CertificatesInForce {
+        let doors = [&self.clients].into_iter().chain(&self.admin);
+        CertificatesInForce::of(doors.filter_map(|listening| listening.door.encrypting.as_ref()))
     }
 
     /// Serves until `stop` resolves; then streams are ended, runs write checkpoints, and all that is told is on disk.
