@@ -28,6 +28,9 @@ pub struct Configuration {
     pub limits: Limits,
     /// What is started to carry out a run. It must call [`work`](crate::work).
     pub worker: WorkerCommand,
+    /// Where control groups are mounted, if the server is to make some for its workers. Then it moves into one itself, so this
+    /// is for programs that do nothing else.
+    pub control_groups: Option<PathBuf>,
     /// The version of the program, as it stands in reports.
     pub version: String,
 }
@@ -100,6 +103,7 @@ impl Configuration {
             insecure: false,
             limits: Limits::default(),
             worker,
+            control_groups: None,
             version: version.to_owned(),
         }
     }

@@ -24,6 +24,7 @@ use crate::connection::places::Places;
 use crate::connection::{CertificatesInForce, Encrypting, Protocol};
 use crate::context::{Context, stopped};
 use crate::engine::Engine;
+use crate::engine::control_groups::Groups;
 use crate::engine::process::Processes;
 use crate::meters::Meters;
 use crate::pool::Pool;
@@ -221,13 +222,15 @@ fn context(
     meters: Arc<Meters>,
     stopping: watch::Receiver<bool>,
 ) -> Result<Context, ServeError> {
-    let Configuration { data, recover, tokens, encryption, limits, version, worker, .. } = configuration;
+    let Configuration { data, recover, tokens, encryption, limits, version, worker, control_groups, .. } =
+        configuration;
     let mut features = ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private"].map(str::to_owned).to_vec();
     features.extend(tokens.as_ref().map(|_| "tokens".to_owned()));
     features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
     let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));
     // Before anything is opened or changed.
-    let workers = Box::new(Processes::new(worker).map_err(ServeError::Workers)?);
+    let groups = control_groups.and_then(|mount| Groups::of_this_process(&mount));
+    let workers = Box::new(Processes::new(worker, groups, limits.engine_nice).map_err(ServeError::Workers)?);
     let store = Arc::new(Store::open(&data, recover, Told { hub: hub.clone(), meters: meters.clone() })?);
     let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone(), workers)?;
     let guard = Guard::new(tokens, limits.refusal_pause(), meters.clone());

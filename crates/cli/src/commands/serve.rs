@@ -14,6 +14,9 @@ use crate::complaint::Complaint;
 use crate::output::{Log, say_line};
 use crate::{input, remote};
 
+/// Where systems that have control groups have them.
+const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
+
 /// Runs the command.
 pub fn run(arguments: &ServeArguments) -> Result<(), Complaint> {
     let files = CertificateFiles::of(arguments);
@@ -97,6 +100,7 @@ fn configuration(arguments: &ServeArguments, files: Option<&CertificateFiles>) -
         encryption,
         insecure: arguments.insecure,
         limits,
+        control_groups: Some(PathBuf::from(CONTROL_GROUPS)),
         ..Configuration::local(arguments.data.clone(), env!("CARGO_PKG_VERSION"), worker)
     })
 }

@@ -7,6 +7,7 @@
 //! taken up again by the next start of the server.
 
 mod attempt;
+pub(crate) mod control_groups;
 mod course;
 pub(crate) mod process;
 pub(crate) mod queue;
