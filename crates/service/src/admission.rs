@@ -18,6 +18,9 @@ use crate::store::runs::{self, New};
 
 /// The most overrides of a scenario.
 const OVERRIDES_MAX: usize = 1024;
+/// The most values, tables and keys of a document, counted by the signs between them: while it is read, each takes hundreds of
+/// times what it has in the text.
+const VALUES_MAX: usize = 200_000;
 /// Priorities of runs.
 const PRIORITIES: RangeInclusive<i32> = -10..=10;
 
@@ -76,6 +79,11 @@ pub(crate) fn scenario<'r>(given: Option<&'r ScenarioSource>, limits: &Limits) -
     if given.overrides.len() > OVERRIDES_MAX {
         let problem = format!("there are {} of them, the limit is {OVERRIDES_MAX}", given.overrides.len());
         return Err(ApiError::invalid("scenario.overrides", problem));
+    }
+    let signs = given.document.bytes().filter(|byte| b"=,.[".contains(byte)).count();
+    if signs > VALUES_MAX {
+        let problem = format!("it has {signs} values, tables and keys, the limit is {VALUES_MAX}");
+        return Err(ApiError::invalid("scenario.document", problem));
     }
     Ok(given)
 }

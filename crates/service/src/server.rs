@@ -229,9 +229,9 @@ fn context(
     features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
     let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));
     // Before anything is opened or changed.
-    let groups = control_groups.and_then(|mount| Groups::of_this_process(&mount));
-    let workers = Box::new(Processes::new(worker, groups, limits.engine_nice).map_err(ServeError::Workers)?);
+    let workers = Processes::new(worker, limits.engine_nice).map_err(ServeError::Workers)?;
     let store = Arc::new(Store::open(&data, recover, Told { hub: hub.clone(), meters: meters.clone() })?);
+    let workers = Box::new(workers.in_groups(control_groups.and_then(|mount| Groups::of_this_process(&mount))));
     let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone(), workers)?;
     let guard = Guard::new(tokens, limits.refusal_pause(), meters.clone());
     let streams = Arc::new(Semaphore::new(limits.streams_max as usize));

@@ -66,9 +66,9 @@ fn attacks() -> [String; 4] {
     let large = SMALL.replace("p = 2\na = 4\nh = 2\ng = 9", "p = 32\na = 60\nh = 18\ng = 1041");
     [
         format!("{large}[nodes]\ngaps = {{ outside = [3] }}\n"),
-        format!("{SMALL}[nodes]\na = [{}]\n", "1,".repeat(500_000)),
-        "= \n".repeat(300_000),
-        "a = 1\n".repeat(170_000),
+        format!("{SMALL}[nodes]\na = [{}]\n", "1,".repeat(190_000)),
+        "= \n".repeat(190_000),
+        "a.b.c.d.e.f.g.h.i.j=1\n".repeat(18_000),
     ]
 }
 

@@ -80,11 +80,11 @@ impl Groups {
     fn move_server(&self, id: u32) -> Result<(), NoGroups> {
         let server = self.folder.join(SERVER);
         make(&server)?;
-        let moved = write(server.join("cgroup.procs"), id);
+        let moved = write(server.join("cgroup.procs"), &id);
         let moved = moved.and_then(|()| write(self.folder.join("cgroup.subtree_control"), "+memory"));
         if moved.is_err() {
             // As it was: if that fails too, nothing has changed but the group that the server is in.
-            let _ = write(self.folder.join("cgroup.procs"), id);
+            let _ = write(self.folder.join("cgroup.procs"), &id);
             let _ = (self.remove)(&server);
         }
         moved
@@ -111,10 +111,10 @@ impl Groups {
 
 impl Group {
     fn limit(&self, bytes: u64) -> Result<(), NoGroups> {
-        write(self.folder.join("memory.max"), bytes)?;
+        write(self.folder.join("memory.max"), &bytes)?;
         // All of it goes at once, or what is left of it would go on without the rest.
-        write(self.folder.join("memory.oom.group"), 1)?;
-        match write(self.folder.join("memory.swap.max"), 0) {
+        write(self.folder.join("memory.oom.group"), &1)?;
+        match write(self.folder.join("memory.swap.max"), &0) {
             // The system does not swap, or does not count it.
             Err(NoGroups::Refused { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(()),
             other => other,
@@ -123,7 +123,7 @@ impl Group {
 
     /// Puts a process into it; tells whether it is in there.
     pub(super) fn put(&self, id: u32) -> bool {
-        let put = write(self.folder.join("cgroup.procs"), id);
+        let put = write(self.folder.join("cgroup.procs"), &id);
         put.inspect_err(|why| tracing::warn!(%why, "a worker is in no control group")).is_ok()
     }
 
@@ -153,7 +153,7 @@ fn make(folder: &Path) -> Result<(), NoGroups> {
     }
 }
 
-fn write(path: PathBuf, value: impl ToString) -> Result<(), NoGroups> {
+fn write(path: PathBuf, value: &(impl ToString + ?Sized)) -> Result<(), NoGroups> {
     fs::write(&path, value.to_string()).map_err(|error| NoGroups::Refused { path, error })
 }
 

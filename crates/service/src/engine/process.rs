@@ -81,10 +81,10 @@ impl Starter {
 
 impl Processes {
     /// Makes sure that workers can be started. They give way to others on the machine by `nice` steps.
-    pub(crate) fn new(command: WorkerCommand, groups: Option<Groups>, nice: u32) -> Result<Self, StoreError> {
+    pub(crate) fn new(command: WorkerCommand, nice: u32) -> Result<Self, StoreError> {
         let starter = Starter::start(nice);
         let starter = starter.map_err(|error| StoreError::Broken(format!("cannot start a thread: {error}")))?;
-        let processes = Self { command, groups, starter };
+        let processes = Self { command, groups: None, starter };
         let (mut child, channel) = processes.spawn()?;
         // A worker that is not given anything ends.
         drop(channel);
@@ -94,6 +94,11 @@ impl Processes {
         }
         let program = processes.command.program.display();
         Err(StoreError::Broken(format!("{program} is no worker: {}", describe(ended.0, &ended.1))))
+    }
+
+    /// With a control group for each that is started from now on, if there are any to be had.
+    pub(crate) fn in_groups(self, groups: Option<Groups>) -> Self {
+        Self { groups, ..self }
     }
 
     fn spawn(&self) -> Result<(Spawned, Channel), StoreError> {
@@ -271,8 +276,8 @@ mod tests {
     fn killed(kills: u32) -> (FailureReason, PathBuf, bool) {
         let (mount, groups) = pretended();
         let own = mount.path().join("system.slice/tailback.service/worker-0");
-        let mut lease =
-            Processes::new(reader(), Some(groups), 0).expect("it ends").start(&assignment()).expect("it starts");
+        let processes = Processes::new(reader(), 0).expect("it ends").in_groups(Some(groups));
+        let mut lease = processes.start(&assignment()).expect("it starts");
         let limit = std::fs::read_to_string(own.join("memory.max")).expect("it is limited");
         assert_eq!(limit, (180 << 20).to_string(), "with 64 MiB for the process and 8 for each thread");
         let id = std::fs::read_to_string(own.join("cgroup.procs")).expect("it is in there");
@@ -288,7 +293,7 @@ mod tests {
     fn workers_give_way_from_the_beginning() {
         use rustix::process::{Pid, getpriority_process};
         let own = getpriority_process(None).expect("it can be asked");
-        let processes = Processes::new(reader(), None, 3).expect("it ends");
+        let processes = Processes::new(reader(), 3).expect("it ends");
         let (worker, _channel) = processes.spawn().expect("it starts");
         let worker = Pid::from_raw(worker.child.id() as i32).expect("it is none of the system");
         assert_eq!(getpriority_process(Some(worker)).expect("it runs"), (own + 3).min(19));
