@@ -14,12 +14,14 @@ pub struct Bounds {
     pub listed_nodes: u64,
     /// Pairs of groups of a dragonfly: routing keeps the links between each two.
     pub group_pairs: u64,
+    /// Values that overrides set, each text counted by its length, wherever they are set.
+    pub set_values: u64,
 }
 
 impl Default for Bounds {
     /// What a machine of one's own can be asked for.
     fn default() -> Self {
-        Self { nodes: NODES_MAX, listed_nodes: 1 << 28, group_pairs: 1 << 28 }
+        Self { nodes: NODES_MAX, listed_nodes: 1 << 28, group_pairs: 1 << 28, set_values: 1 << 20 }
     }
 }
 
@@ -34,6 +36,8 @@ pub enum Bounded {
     ListedNodes,
     /// Pairs of groups of a dragonfly.
     GroupPairs,
+    /// Values that overrides set.
+    SetValues,
 }
 
 impl fmt::Display for Bounded {
@@ -43,6 +47,7 @@ impl fmt::Display for Bounded {
             Self::Routers => "routers",
             Self::ListedNodes => "nodes listed one by one",
             Self::GroupPairs => "pairs of groups",
+            Self::SetValues => "values",
         })
     }
 }
@@ -68,6 +73,7 @@ impl fmt::Display for Excess {
             Bounded::ListedNodes => {
                 write!(f, "sets and patterns have {asked} {what} so far, the limit is {allowed}")
             }
+            Bounded::SetValues => write!(f, "overrides set {asked} {what} and more, the limit is {allowed}"),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A scenario file with overrides laid over it.
 
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, Excess};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
-use crate::overrides;
+use crate::overrides::{self, Extent, NotSet};
 use crate::reader::{MISTAKES_MAX, Reading, TableReader};
 use crate::resolve::resolve;
 use crate::scenario::Scenario;
@@ -19,8 +19,11 @@ pub struct Document {
     malformed: bool,
     /// Mistakes in the text beyond those that are kept.
     untold: usize,
-    /// How much overrides have laid over it, as [`overrides::apply`] counts.
-    laid_over: usize,
+    /// What it may ask for, and whether overrides have asked for more already.
+    bounds: Bounds,
+    excess: Option<Excess>,
+    /// How much overrides have set.
+    set_values: u64,
 }
 
 impl Document {
@@ -29,7 +32,14 @@ impl Document {
     pub fn read(name: &str, text: &str) -> Self {
         let (root, mistakes, untold) = Table::parse(text, 0);
         let sources = vec![Source { name: name.to_owned(), text: text.into() }];
-        Self { sources, root, malformed: !mistakes.is_empty(), mistakes, untold, laid_over: 0 }
+        let (malformed, bounds) = (!mistakes.is_empty(), Bounds::default());
+        Self { sources, root, malformed, mistakes, untold, bounds, excess: None, set_values: 0 }
+    }
+
+    /// Of one that may ask for no more than that, from now on.
+    #[must_use]
+    pub fn within(self, bounds: Bounds) -> Self {
+        Self { bounds, ..self }
     }
 
     /// Lays an override such as `measure.cycles=4000` over it that was given with `--set`.
@@ -44,10 +54,21 @@ impl Document {
         let source = self.sources.len();
         let name = format!("{origin} {assignment}");
         self.sources.push(Source { name, text: assignment.into() });
-        match overrides::apply(&mut self.root, assignment, source, &mut self.laid_over) {
-            Ok(()) => {}
-            Err(mistake) if self.mistakes.len() < MISTAKES_MAX => self.mistakes.push(mistake),
-            Err(_) => self.untold += 1,
+        let mut extent = Extent { set: self.set_values, max: self.bounds.set_values };
+        let applied = overrides::apply(&mut self.root, assignment, source, &mut extent);
+        self.set_values = extent.set;
+        let mistake = match applied {
+            Ok(()) => return self,
+            Err(NotSet::Mistake(mistake)) => mistake,
+            Err(NotSet::TooMuch(span, excess)) => {
+                self.excess.get_or_insert(excess);
+                Diagnostic::at(span, excess.to_string())
+            }
+        };
+        if self.mistakes.len() < MISTAKES_MAX {
+            self.mistakes.push(mistake);
+        } else {
+            self.untold += 1;
         }
         self
     }
@@ -64,17 +85,9 @@ impl Document {
     /// Reads everything and builds all models.
     ///
     /// # Errors
-    /// All mistakes at once.
+    /// All mistakes at once; if it asks for more than it may, those that were found before.
     pub fn resolve(&self) -> Result<Scenario, Diagnostics> {
-        self.resolve_within(Bounds::default())
-    }
-
-    /// The same of a document that may not ask for more than that.
-    ///
-    /// # Errors
-    /// All mistakes at once; if it asks for too much, those that were found before.
-    pub fn resolve_within(&self, bounds: Bounds) -> Result<Scenario, Diagnostics> {
-        let (scenario, reading) = resolve(self, bounds);
+        let (scenario, reading) = resolve(self, self.bounds);
         self.report(scenario, reading)
     }
 
@@ -119,7 +132,10 @@ impl Document {
         list.extend(self.mistakes.iter().cloned());
         match found {
             Some(found) if list.is_empty() => Ok(found),
-            _ => Err(Diagnostics { untold: untold + self.untold, excess, ..self.diagnostics(list) }),
+            _ => {
+                let excess = self.excess.or(excess);
+                Err(Diagnostics { untold: untold + self.untold, excess, ..self.diagnostics(list) })
+            }
         }
     }
 

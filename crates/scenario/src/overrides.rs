@@ -4,6 +4,7 @@
 //! goes on in all elements. Where one model of several is chosen, the path may leave out the name of the one that is
 //! chosen already, and choosing another one drops what was set for the first.
 
+use crate::bounds::{Bounded, Excess};
 use crate::choice::tags_of;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::nearest::nearest;
@@ -11,19 +12,37 @@ use crate::tree::{Entry, Item, Node, Table};
 
 /// The most keys of a path.
 const KEYS_MAX: usize = 32;
-/// The most that overrides of a document set: values, each text counted by its length, wherever they are set.
-const SET_MAX: usize = 1 << 20;
 
-/// Lays `assignment` over `root`; `source` is the index of its text. Adds to `set` what it sets.
-pub(crate) fn apply(root: &mut Table, assignment: &str, source: usize, set: &mut usize) -> Result<(), Diagnostic> {
+/// How much overrides set in a document, and how much they may.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extent {
+    pub set: u64,
+    pub max: u64,
+}
+
+/// Why an override is not laid over a tree.
+#[derive(Debug)]
+pub(crate) enum NotSet {
+    Mistake(Diagnostic),
+    TooMuch(Span, Excess),
+}
+
+impl From<Diagnostic> for NotSet {
+    fn from(mistake: Diagnostic) -> Self {
+        Self::Mistake(mistake)
+    }
+}
+
+/// Lays `assignment` over `root`; `source` is the index of its text. Adds to `extent` what it sets.
+pub(crate) fn apply(root: &mut Table, assignment: &str, source: usize, extent: &mut Extent) -> Result<(), NotSet> {
     let whole = Span { source, start: 0, end: assignment.len() };
     let Some((path, value)) = assignment.split_once('=') else {
-        return Err(Diagnostic::at(whole, "an override is a path and a value").help("write `path=value`"));
+        return Err(Diagnostic::at(whole, "an override is a path and a value").help("write `path=value`").into());
     };
     let count = path.split('.').count();
     if count > KEYS_MAX {
         let message = format!("the path has {count} keys, the limit is {KEYS_MAX}");
-        return Err(Diagnostic::at(Span { end: path.len(), ..whole }, message));
+        return Err(Diagnostic::at(Span { end: path.len(), ..whole }, message).into());
     }
     let mut keys = Vec::new();
     let mut start = 0;
@@ -33,30 +52,34 @@ pub(crate) fn apply(root: &mut Table, assignment: &str, source: usize, set: &mut
         keys.push((key.trim(), span));
     }
     if let Some(&(_, span)) = keys.iter().find(|(key, _)| key.is_empty()) {
-        return Err(Diagnostic::at(span, "a key is missing in the path").help("write `path=value`, as in `seed=2`"));
+        return Err(Diagnostic::at(span, "a key is missing in the path")
+            .help("write `path=value`, as in `seed=2`")
+            .into());
     }
     let offset = path.len() + 1;
     let span = Span { source, start: offset, end: assignment.len() };
     let text = || Node { item: Item::Text(value.trim().to_owned()), span };
     let node = Node::parse(value.trim(), source, offset + value.len() - value.trim_start().len()).unwrap_or_else(text);
-    let mut setting = Setting { weight: node.weight(), node, set };
+    let mut setting = Setting { weight: node.weight() as u64, node, extent };
     set_in_table(root, &keys, &mut setting)
 }
 
 /// A value that is being set, once or wherever a path leads.
 struct Setting<'s> {
     node: Node,
-    weight: usize,
-    /// How much has been set so far.
-    set: &'s mut usize,
+    weight: u64,
+    extent: &'s mut Extent,
 }
 
 impl Setting<'_> {
-    fn value(&mut self) -> Result<Node, Diagnostic> {
-        *self.set += self.weight;
-        if *self.set > SET_MAX {
-            let message = format!("overrides set {} values and more, the limit is {SET_MAX}", *self.set);
-            return Err(Diagnostic::at(self.node.span, message));
+    fn value(&mut self) -> Result<Node, NotSet> {
+        let Extent { set, max } = &mut *self.extent;
+        *set += self.weight;
+        if *set > *max {
+            return Err(NotSet::TooMuch(
+                self.node.span,
+                Excess { what: Bounded::SetValues, asked: *set, allowed: *max },
+            ));
         }
         Ok(self.node.clone())
     }
@@ -64,7 +87,7 @@ impl Setting<'_> {
 
 type Keys<'a> = [(&'a str, Span)];
 
-fn set_in_table(table: &mut Table, keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), Diagnostic> {
+fn set_in_table(table: &mut Table, keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), NotSet> {
     let ((key, span), rest) = (keys[0], &keys[1..]);
     if rest.is_empty() {
         table.put_entry(Entry { key: key.to_owned(), key_span: span, node: setting.value()? });
@@ -87,7 +110,7 @@ fn set_in_choice(
     (what, tags): (&str, &[&str]),
     keys: &Keys<'_>,
     setting: &mut Setting<'_>,
-) -> Result<(), Diagnostic> {
+) -> Result<(), NotSet> {
     let (first, span) = keys[0];
     // A path that goes on behind it is meant to lead into a model, not to a parameter of the one that is chosen.
     if keys.len() > 1
@@ -95,7 +118,7 @@ fn set_in_choice(
         && let Some(near) = nearest(first, tags.iter().copied())
     {
         let message = format!("unknown {what} \"{first}\"");
-        return Err(Diagnostic::at(span, message).help(format!("did you mean \"{near}\"?")));
+        return Err(Diagnostic::at(span, message).help(format!("did you mean \"{near}\"?")).into());
     }
     if let Item::Text(tag) = &entry.node.item {
         let tag =
@@ -114,25 +137,25 @@ fn set_in_choice(
     set_in(&mut entry.node, keys, setting)
 }
 
-fn set_in(into: &mut Node, keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), Diagnostic> {
+fn set_in(into: &mut Node, keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), NotSet> {
     match &mut into.item {
         Item::Table(table) => set_in_table(table, keys, setting),
         Item::List(list) => set_in_list(list, keys, setting),
         found => {
             let (key, span) = keys[0];
             let message = format!("there is nothing called `{key}` in {}", found.describe());
-            Err(Diagnostic::at(span, message).help("shorten the path"))
+            Err(Diagnostic::at(span, message).help("shorten the path").into())
         }
     }
 }
 
-fn set_in_list(list: &mut [Node], keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), Diagnostic> {
+fn set_in_list(list: &mut [Node], keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), NotSet> {
     let ((key, span), rest) = (keys[0], &keys[1..]);
     let count = list.len();
     if let Ok(index) = key.parse::<usize>() {
         let Some(element) = list.get_mut(index) else {
             let help = format!("the list has {count}, counted from 0");
-            return Err(Diagnostic::at(span, format!("there is no element {index}")).help(help));
+            return Err(Diagnostic::at(span, format!("there is no element {index}")).help(help).into());
         };
         return set_element(element, rest, setting);
     }
@@ -148,7 +171,7 @@ fn set_in_list(list: &mut [Node], keys: &Keys<'_>, setting: &mut Setting<'_>) ->
     list.iter_mut().try_for_each(|element| set_in(element, keys, setting))
 }
 
-fn set_element(element: &mut Node, keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), Diagnostic> {
+fn set_element(element: &mut Node, keys: &Keys<'_>, setting: &mut Setting<'_>) -> Result<(), NotSet> {
     if keys.is_empty() {
         *element = setting.value()?;
         return Ok(());
@@ -161,11 +184,13 @@ mod tests {
     use super::*;
     use crate::print::print;
 
+    const EXTENT: Extent = Extent { set: 0, max: 100 };
+
     fn after(text: &str, assignments: &[&str]) -> String {
         let (mut root, mistakes, _) = Table::parse(text, 0);
         assert!(mistakes.is_empty());
         for assignment in assignments {
-            apply(&mut root, assignment, 1, &mut 0).unwrap();
+            apply(&mut root, assignment, 1, &mut EXTENT.clone()).unwrap();
         }
         print(&root)
     }
@@ -194,7 +219,8 @@ mod tests {
             ("traffic.4.load=1", "there is no element 4"),
             ("routing.valliant.target=group", "unknown routing \"valliant\""),
         ] {
-            assert_eq!(apply(&mut root, assignment, 1, &mut 0).unwrap_err().message, reason);
+            let refused = apply(&mut root, assignment, 1, &mut EXTENT.clone());
+            assert!(matches!(refused, Err(NotSet::Mistake(mistake)) if mistake.message == reason), "{assignment}");
         }
     }
 }

@@ -132,8 +132,19 @@ impl Table {
 
     /// Reads a document, as far as it can be read; with the first mistakes, and how many more there are.
     pub(crate) fn parse(text: &str, source: usize) -> (Self, Vec<Diagnostic>, usize) {
-        let (table, errors) = DeTable::parse_recoverable(text);
         let origin = Origin { source, offset: 0 };
+        if text.len() > LONG_BYTES {
+            return match DeTable::parse(text) {
+                Ok(table) => (origin.table(table.get_ref()), Vec::new(), 0),
+                Err(error) => {
+                    let help = format!("there may be more: in texts above {LONG_BYTES} bytes one is told at a time");
+                    let span = error.span().map(|span| origin.span(span));
+                    let mistake = Diagnostic { span, ..Diagnostic::new(error.message().trim_end()) };
+                    (Self::default(), vec![mistake.help(help)], 0)
+                }
+            };
+        }
+        let (table, errors) = DeTable::parse_recoverable(text);
         let diagnostic = |error: toml::de::Error| {
             let span = error.span().map(|span| origin.span(span));
             let message = error.message().trim_end().replace('\n', ", ");
@@ -145,6 +156,9 @@ impl Table {
         (origin.table(table.get_ref()), mistakes, untold)
     }
 }
+
+/// In a longer text mistakes are not collected: each of them takes many times the memory of the text that it is about.
+const LONG_BYTES: usize = 16 << 10;
 
 /// What there is to say if a model is chosen by `key = "name"` and by `[key.name]`, which TOML calls something else.
 fn given_twice(text: &str, span: Span, message: &str) -> Option<Diagnostic> {

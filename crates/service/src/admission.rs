@@ -7,6 +7,7 @@ use tailback_scenario::{Diagnostics, Document, Scenario, Sweep};
 use tailback_sim::Plan;
 
 use crate::access::Caller;
+use crate::allowance::Allowance;
 use crate::api_error::{ApiError, Limit};
 use crate::domain::{Execution, Progress, Run, RunRequest, ScenarioSource, SweepRequest};
 use crate::engine::sweep;
@@ -17,10 +18,11 @@ use crate::store::runs::{self, New};
 
 /// The most overrides of a scenario.
 const OVERRIDES_MAX: usize = 1024;
+/// The most values, tables and keys of a document, counted by the signs between them: while it is read, each takes hundreds of
+/// times what it has in the text.
+const VALUES_MAX: usize = 200_000;
 /// Priorities of runs.
 const PRIORITIES: RangeInclusive<i32> = -10..=10;
-/// Overrides of all runs of a sweep together may have so many times the bytes that a scenario may have.
-const OVERRIDES_OF_SWEEP: u64 = 16;
 
 /// What was accepted: a run, and the runs of it if it is a sweep.
 #[derive(Debug)]
@@ -65,6 +67,7 @@ pub(crate) fn check_request(request: &RunRequest, caller: &Caller, limits: &Limi
         }
         Limits::check(Limit::WallTime, wall_time.as_secs(), limits.wall_time_s_max)?;
     }
+    request.sweep.as_ref().map_or(Ok(()), sweep::check_size)?;
     scenario(request.scenario.as_ref(), limits).map(|_| ())
 }
 
@@ -77,63 +80,71 @@ pub(crate) fn scenario<'r>(given: Option<&'r ScenarioSource>, limits: &Limits) -
         let problem = format!("there are {} of them, the limit is {OVERRIDES_MAX}", given.overrides.len());
         return Err(ApiError::invalid("scenario.overrides", problem));
     }
+    let signs = given.document.bytes().filter(|byte| b"=,.[".contains(byte)).count();
+    if signs > VALUES_MAX {
+        let problem = format!("it has {signs} values, tables and keys, the limit is {VALUES_MAX}");
+        return Err(ApiError::invalid("scenario.document", problem));
+    }
     Ok(given)
 }
 
 /// What a request wants to be varied, if that is not too many runs; with how many there are.
-pub(crate) fn sweep(document: &Document, asked: &SweepRequest, limits: &Limits) -> Result<(Sweep, usize), ApiError> {
+pub(crate) fn sweep(
+    document: &Document,
+    asked: &SweepRequest,
+    allowed: &Allowance,
+) -> Result<(Sweep, usize), ApiError> {
     let varied = sweep::wanted(document, asked)?;
     let runs = varied.run_count().unwrap_or(usize::MAX);
-    Limits::check(Limit::SweepRuns, runs as u64, limits.sweep_runs_max.into())?;
+    Limits::check(Limit::SweepRuns, runs as u64, allowed.sweep_runs)?;
     Ok((varied, runs))
 }
 
 /// Checks the rest, which may take a while, and gives what is to be written down. `run_id` is the name of the run if the
 /// request gives it none.
 pub(crate) fn admit(
-    mut request: RunRequest,
+    request: &RunRequest,
     caller: &Caller,
-    run_id: String,
-    limits: &Limits,
+    run_id: &str,
+    (limits, allowed): (&Limits, &Allowance),
     stop: &Stop,
 ) -> Result<Accepted, ApiError> {
     let fingerprint = request.fingerprint();
-    let given = request.scenario.take().unwrap_or_default();
-    let id = if request.run_id.is_empty() { run_id } else { request.run_id };
+    let given = request.scenario.clone().unwrap_or_default();
+    let id = if request.run_id.is_empty() { run_id } else { &request.run_id };
     let document_hash = runs::document_hash(&given.document);
     let (execution, reuse, private) = (request.execution, request.reuse, request.private);
-    let base = Base { id: &id, caller, given: &given, document_hash, execution, reuse, private, limits };
-    let document = given.read();
-    let resolved = document.resolve_within(limits.bounds()).map_err(ApiError::scenario)?;
-    let Some(asked) = request.sweep else {
+    let base = Base { id, caller, given: &given, document_hash, execution, reuse, private, limits };
+    let document = given.read_within(allowed.bounds);
+    let resolved = document.resolve().map_err(ApiError::scenario)?;
+    let Some(asked) = &request.sweep else {
         let mut run = base.simulation(&resolved)?;
-        run.run.labels = request.labels;
+        run.run.labels.clone_from(&request.labels);
         return Ok(Accepted { run, children: Vec::new(), fingerprint, notes: resolved.notes });
     };
-    let (varied, runs) = sweep(&document, &asked, limits)?;
+    let (varied, runs) = sweep(&document, asked, allowed)?;
     let (mut children, mut notes) = (Vec::with_capacity(runs), resolved.notes.clone());
     let mut override_bytes = 0;
     for (index, part) in varied.runs(&document).enumerate() {
         stop.check()?;
-        let mut resolved = part.document.resolve_within(limits.bounds()).map_err(ApiError::scenario)?;
+        let mut resolved = part.document.resolve().map_err(ApiError::scenario)?;
         let mut child = base.simulation(&resolved)?;
         resolved.notes.list.retain(|note| notes.list.iter().all(|known| known.message != note.message));
         if !resolved.notes.list.is_empty() {
             notes.append(resolved.notes);
         }
         child.run.id = format!("{id}.{}", index + 1);
-        child.run.parent_id = id.clone();
+        child.run.parent_id = id.to_owned();
         child.run.child_number = index as u32 + 1;
-        child.run.labels = request.labels.clone();
+        child.run.labels.clone_from(&request.labels);
         child.scenario.overrides.extend(part.overrides);
         override_bytes += child.scenario.overrides.iter().map(String::len).sum::<usize>() as u64;
-        let allowed = OVERRIDES_OF_SWEEP * u64::from(limits.scenario_bytes_max);
-        Limits::check(Limit::ScenarioBytes, override_bytes, allowed)?;
+        Limits::check(Limit::ScenarioBytes, override_bytes, allowed.sweep_override_bytes)?;
         children.push(child);
     }
     let mut run = base.simulation(&resolved)?;
-    run.run.sweep = Some(asked);
-    run.run.labels = request.labels;
+    run.run.sweep = Some(asked.clone());
+    run.run.labels.clone_from(&request.labels);
     run.run.progress = Progress { children: children.len() as u32, ..Progress::default() };
     Ok(Accepted { run, children, fingerprint, notes })
 }

@@ -56,6 +56,8 @@ pub(crate) enum ApiError {
     NotAuthenticated,
     #[error("role {} does not allow this{}", .role.word(), .owner.as_ref().map_or_else(String::new, |owner| format!(" to a run of {owner}")))]
     NotAllowed { role: Role, owner: Option<String> },
+    #[error("the request was not sent whole within {} s", .allowed.as_secs_f64())]
+    BodyTooSlow { allowed: Duration },
     #[error("the deadline of the call has passed")]
     DeadlinePassed { resume_after: Option<i64> },
     #[error("{part} of run `{run}` is damaged: {problem}; restore a backup, or run the scenario again")]
@@ -125,6 +127,8 @@ impl ApiError {
             Bounded::Nodes | Bounded::Routers => Limit::Nodes,
             Bounded::ListedNodes => Limit::ListedNodes,
             Bounded::GroupPairs => Limit::GroupPairs,
+            // No limit of the server: nobody has use for so many.
+            Bounded::SetValues => return Self::InvalidScenario(refused),
         };
         Self::LimitExceeded { limit, allowed, asked }
     }

@@ -1,7 +1,7 @@
 //! How a server is started, and the rules about what it must not be.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::access::Tokens;
 use crate::engine::process::WorkerCommand;
@@ -28,6 +28,9 @@ pub struct Configuration {
     pub limits: Limits,
     /// What is started to carry out a run. It must call [`work`](crate::work).
     pub worker: WorkerCommand,
+    /// Where control groups are mounted, if the server is to make some for its workers. Then it moves into one itself, so this
+    /// is for programs that do nothing else.
+    pub control_groups: Option<PathBuf>,
     /// The version of the program, as it stands in reports.
     pub version: String,
 }
@@ -41,6 +44,21 @@ pub struct Encryption {
     pub key: Vec<u8>,
     /// Who must have signed the certificates of clients; without it they need none. Whose they are is said with the tokens.
     pub client_authority: Option<Vec<u8>>,
+}
+
+impl Encryption {
+    /// Reads it from files.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn read(certificate: &Path, key: &Path, client_authority: Option<&Path>) -> Result<Self, CertificateError> {
+        let read = |what, path: &Path| {
+            std::fs::read(path).map_err(|error| CertificateError::of(what, &format!("{}: {error}", path.display())))
+        };
+        let authority = client_authority.map(|path| read("the certificate of who signs those of clients", path));
+        let certificate = read("the certificate of the server", certificate)?;
+        Ok(Self { certificate, key: read("the key of the server", key)?, client_authority: authority.transpose()? })
+    }
 }
 
 /// Why a certificate or a key cannot be used.
@@ -85,6 +103,7 @@ impl Configuration {
             insecure: false,
             limits: Limits::default(),
             worker,
+            control_groups: None,
             version: version.to_owned(),
         }
     }

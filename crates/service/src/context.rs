@@ -9,15 +9,13 @@ use tonic::Request;
 
 use crate::access::{Caller, Guard};
 use crate::api_error::ApiError;
+use crate::checks::Checks;
 use crate::engine::Engine;
 use crate::limits::Limits;
 use crate::meters::Meters;
 use crate::pool::{Pool, Stop};
 use crate::store::Store;
 use crate::watch::Hub;
-
-/// A larger scenario takes more than one place among those that are checked at once: reading it takes more memory.
-const BYTES_PER_CHECK: f64 = 256e3;
 
 /// What all services work with.
 pub(crate) struct Context {
@@ -35,7 +33,7 @@ pub(crate) struct Context {
     /// One permit for each stream that may be open.
     pub streams: Arc<Semaphore>,
     /// Where scenarios are checked, and where reports and series are read: neither waits for the other.
-    pub checks: Pool,
+    pub checks: Checks,
     pub reads: Pool,
     /// One permit for each file that may be open at once because a client reads it.
     pub files: Arc<Semaphore>,
@@ -61,16 +59,6 @@ impl Context {
         let permit = self.streams.clone().try_acquire_owned().map_err(full)?;
         self.meters.stream_opened();
         Ok(StreamPlace { meters: self.meters.clone(), _permit: permit })
-    }
-
-    /// Checks a scenario of so many bytes.
-    pub(crate) async fn check<T: Send + 'static>(
-        &self,
-        bytes: usize,
-        work: impl FnOnce(&Stop) -> Result<T, ApiError> + Send + 'static,
-    ) -> Result<T, ApiError> {
-        let places = bytes as f64 / BYTES_PER_CHECK;
-        self.checks.run_large(places.max(1.0), self.limits.check_time(), work).await
     }
 
     /// Reads files of a run.

@@ -21,8 +21,11 @@
 mod access;
 mod admin;
 mod admission;
+mod allowance;
 mod api_error;
+mod bodies;
 mod calls;
+mod checks;
 mod configuration;
 mod connection;
 mod context;
@@ -52,6 +55,7 @@ pub use access::{
     Changed, LastDay, Role, TokenError, Tokens, TokensInForce, add_line, certificate_line, new_token, remove_name,
 };
 pub use configuration::{CertificateError, Configuration, ConfigurationError, Encryption};
+pub use connection::CertificatesInForce;
 pub use engine::process::WorkerCommand;
 pub use limits::Limits;
 pub use schema::scenario_schema;

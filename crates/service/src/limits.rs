@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use tailback_scenario::Bounds;
 
 use crate::api_error::{ApiError, Limit};
 
@@ -56,6 +55,10 @@ pub struct Limits {
     pub connection_opening_ms_max: u64,
     /// Milliseconds from the first byte of a call's headers to the last.
     pub header_ms_max: u64,
+    /// Milliseconds from the headers of a call to the end of what the client sends with it.
+    pub body_ms_max: u64,
+    /// Bytes that clients have sent with calls that are not answered yet.
+    pub body_bytes_max: u32,
     /// Milliseconds that a connection is not listened to after a call that is not let in.
     pub refusal_pause_ms_max: u64,
     /// Bytes of the headers of a call.
@@ -126,6 +129,8 @@ impl Default for Limits {
             connections_per_peer_max: 512,
             connection_opening_ms_max: 10_000,
             header_ms_max: 10_000,
+            body_ms_max: 60_000,
+            body_bytes_max: 32 << 20,
             refusal_pause_ms_max: 2_000,
             header_bytes_max: 16 << 10,
             connection_calls_max: 256,
@@ -182,12 +187,6 @@ impl Limits {
         at_most(self.memory_bytes_per_owner_max, self.memory_bytes_max)
     }
 
-    /// How much a scenario may ask for.
-    pub(crate) fn bounds(&self) -> Bounds {
-        let Self { nodes_max, listed_nodes_max: listed_nodes, group_pairs_max: group_pairs, .. } = *self;
-        Bounds { nodes: nodes_max.into(), listed_nodes, group_pairs }
-    }
-
     /// The bytes that the artifacts of a run may take that asks for so many, or for none.
     pub(crate) fn artifact_bytes(&self, asked: u64) -> u64 {
         if asked == 0 { self.artifact_bytes_max } else { asked.min(self.artifact_bytes_max) }
@@ -203,6 +202,10 @@ impl Limits {
 
     pub(crate) fn headers(&self) -> Duration {
         Duration::from_millis(self.header_ms_max)
+    }
+
+    pub(crate) fn bodies(&self) -> Duration {
+        Duration::from_millis(self.body_ms_max)
     }
 
     pub(crate) fn refusal_pause(&self) -> Duration {

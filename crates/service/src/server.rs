@@ -12,15 +12,19 @@ use tokio::time::timeout;
 use tonic::transport::server::Router;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
+use tower::layer::util::{Identity, Stack};
 
 use crate::access::{Guard, TokensInForce};
+use crate::bodies::BodyLayer;
 use crate::calls::CallLayer;
+use crate::checks::Checks;
 use crate::configuration::{CertificateError, Configuration, ConfigurationError};
 use crate::connection::accept::{Door, arrivals};
 use crate::connection::places::Places;
-use crate::connection::{Encrypting, Protocol};
+use crate::connection::{CertificatesInForce, Encrypting, Protocol};
 use crate::context::{Context, stopped};
 use crate::engine::Engine;
+use crate::engine::control_groups::Groups;
 use crate::engine::process::Processes;
 use crate::meters::Meters;
 use crate::pool::Pool;
@@ -31,6 +35,9 @@ use crate::{admin, connection, descriptors, retention};
 
 /// How often a connection is asked whether anybody is there, and how long it may take to answer.
 const KEEPALIVE: Duration = Duration::from_secs(20);
+
+/// What a connection may send before it is read: as little as the protocol has, for there may be many connections.
+const WINDOW_BYTES: u32 = 65_535;
 
 /// Why a server does not serve.
 #[derive(Debug, thiserror::Error)]
@@ -137,6 +144,13 @@ impl Server {
         self.context.guard.tokens()
     }
 
+    /// The certificates that it encrypts connections by, so that they can be read again while it serves.
+    #[must_use]
+    pub fn certificates(&self) -> CertificatesInForce {
+        let doors = [&self.clients].into_iter().chain(&self.admin);
+        CertificatesInForce::of(doors.filter_map(|listening| listening.door.encrypting.as_ref()))
+    }
+
     /// Serves until `stop` resolves; then streams are ended, runs write checkpoints, and all that is told is on disk.
     ///
     /// # Errors
@@ -208,19 +222,22 @@ fn context(
     meters: Arc<Meters>,
     stopping: watch::Receiver<bool>,
 ) -> Result<Context, ServeError> {
-    let Configuration { data, recover, tokens, encryption, limits, version, worker, .. } = configuration;
+    let Configuration { data, recover, tokens, encryption, limits, version, worker, control_groups, .. } =
+        configuration;
     let mut features = ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private"].map(str::to_owned).to_vec();
     features.extend(tokens.as_ref().map(|_| "tokens".to_owned()));
     features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
     let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));
     // Before anything is opened or changed.
-    let workers = Box::new(Processes::new(worker).map_err(ServeError::Workers)?);
+    let workers = Processes::new(worker, limits.engine_nice).map_err(ServeError::Workers)?;
     let store = Arc::new(Store::open(&data, recover, Told { hub: hub.clone(), meters: meters.clone() })?);
+    let workers = Box::new(workers.in_groups(control_groups.and_then(|mount| Groups::of_this_process(&mount))));
     let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone(), workers)?;
     let guard = Guard::new(tokens, limits.refusal_pause(), meters.clone());
     let streams = Arc::new(Semaphore::new(limits.streams_max as usize));
-    let checks = Pool::new("checks", "checks_max", limits.checks_max);
-    let reads = Pool::new("reads", "reads_max", limits.reads_max);
+    let no_thread = |error| StoreError::Broken(format!("cannot start a thread: {error}"));
+    let checks = Checks::start(limits.clone()).map_err(no_thread)?;
+    let reads = Pool::start("reads", "reads_max", limits.reads_max).map_err(no_thread)?;
     let files = Arc::new(Semaphore::new(CLIENT_FILES_MAX));
     Ok(Context {
         store,
@@ -245,7 +262,7 @@ async fn set_serving(health: &HealthReporter, status: ServingStatus) {
     }
 }
 
-type Layered = tower::layer::util::Stack<CallLayer, tower::layer::util::Identity>;
+type Layered = Stack<BodyLayer, Stack<CallLayer, Identity>>;
 
 fn router(
     context: &Arc<Context>,
@@ -256,7 +273,10 @@ fn router(
         .http2_keepalive_interval(Some(KEEPALIVE))
         .http2_keepalive_timeout(Some(KEEPALIVE))
         .max_concurrent_streams(limits.connection_calls_max)
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES)
         .http2_max_header_list_size(limits.header_bytes_max)
-        .layer(CallLayer::new(context.meters.clone()));
+        .layer(CallLayer::new(context.meters.clone()))
+        .layer(BodyLayer::new(limits));
     Ok(builder.add_routes(rpc::routes(context, health)?))
 }

@@ -92,6 +92,8 @@ class Client:
             reuse=reuse,
             private=private,
         )
+        if private:
+            requests.must_know(await self.server_info(), "private")
         # The request has an id: made again after a lost answer it gives the same run.
         return Run(self, (await self._call(self._runs.CreateRun, request)).run)
 

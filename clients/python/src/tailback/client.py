@@ -93,6 +93,8 @@ class Client:
             reuse=reuse,
             private=private,
         )
+        if private:
+            requests.must_know(self.server_info(), "private")
         # The request has an id: made again after a lost answer it gives the same run.
         return Run(self, self._call(self._runs.CreateRun, request).run)
 

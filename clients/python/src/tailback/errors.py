@@ -87,6 +87,10 @@ class NotAllowed(TailbackError):
     """The token does not allow it."""
 
 
+class NotKnown(TailbackError):
+    """The server is older than what is asked for: nothing was asked of it."""
+
+
 class RunFailed(TailbackError):
     """A run ended without results."""
 

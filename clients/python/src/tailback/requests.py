@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tailback_api.tailback.v1 import result_service_pb2, run_pb2, run_service_pb2
+from tailback_api.tailback.v1 import result_service_pb2, run_pb2, run_service_pb2, system_service_pb2
 
-from .errors import ROUTINE, TailbackError, is_passing
+from .errors import ROUTINE, NotKnown, TailbackError, is_passing
 
 if TYPE_CHECKING:
     import pandas
@@ -114,6 +114,12 @@ def create(
     if over is not None or seeds:
         request.sweep.CopyFrom(run_pb2.Sweep(over=over or [], seeds=seeds, run_saturated=run_saturated))
     return request
+
+
+def must_know(server: system_service_pb2.GetServerInfoResponse, feature: str) -> None:
+    """Refuses to ask for what an earlier server would leave out without a word: it would show a private run to everybody."""
+    if feature not in server.features:
+        raise NotKnown(f"this server (version {server.version}) does not know `{feature}`: nothing was asked of it")
 
 
 def retry(run_id: str) -> run_service_pb2.RetryRunRequest:

@@ -27,7 +27,7 @@ pub struct ServeArguments {
     /// Let in only bearers of the tokens in this file; `tailback token` adds some, SIGHUP has it read again
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
-    /// The server's certificate (PEM), with those between it and the root
+    /// The server's certificate (PEM), with those between it and the root; SIGHUP has all certificates read again
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// Its private key (PEM)
@@ -39,7 +39,8 @@ pub struct ServeArguments {
     /// Listen to a network also without encryption or tokens
     #[arg(long)]
     pub insecure: bool,
-    /// Limits that differ from the defaults (TOML), such as `queue_max = 100`
+    /// Limits that differ from the defaults (TOML), such as `queue_max = 100`. Runs are held to their memory by control groups where
+    /// the server may make some (systemd: `Delegate=memory`)
     #[arg(long, value_name = "FILE")]
     pub limits: Option<PathBuf>,
     /// How to write the log, which goes to standard error; TAILBACK_LOG says how much, as in `debug`

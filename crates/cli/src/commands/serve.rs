@@ -1,8 +1,11 @@
 //! `tailback serve`: the control service in this process.
 
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 
-use tailback_service::{Configuration, Encryption, Limits, ServeError, Server, Tokens, WorkerCommand};
+use tailback_service::{
+    CertificateError, Configuration, Encryption, Limits, ServeError, Server, Tokens, WorkerCommand,
+};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -11,14 +14,36 @@ use crate::complaint::Complaint;
 use crate::output::{Log, say_line};
 use crate::{input, remote};
 
+/// Where systems that have control groups have them.
+const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
+
 /// Runs the command.
 pub fn run(arguments: &ServeArguments) -> Result<(), Complaint> {
-    let configuration = configuration(arguments)?;
+    let files = CertificateFiles::of(arguments);
+    let configuration = configuration(arguments, files.as_ref())?;
     log(arguments.log);
-    remote::runtime()?.block_on(serve(configuration))
+    remote::runtime()?.block_on(serve(configuration, files))
 }
 
-async fn serve(configuration: Configuration) -> Result<(), Complaint> {
+/// Where certificates are, and the key.
+struct CertificateFiles {
+    certificate: PathBuf,
+    key: PathBuf,
+    client_authority: Option<PathBuf>,
+}
+
+impl CertificateFiles {
+    fn of(arguments: &ServeArguments) -> Option<Self> {
+        let (certificate, key) = (arguments.tls_cert.clone()?, arguments.tls_key.clone()?);
+        Some(Self { certificate, key, client_authority: arguments.client_ca.clone() })
+    }
+
+    fn read(&self) -> Result<Encryption, CertificateError> {
+        Encryption::read(&self.certificate, &self.key, self.client_authority.as_deref())
+    }
+}
+
+async fn serve(configuration: Configuration, files: Option<CertificateFiles>) -> Result<(), Complaint> {
     let encrypted = configuration.encryption.is_some();
     // Before anything is said: whoever has read it may ask to stop.
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| Complaint::failed(error.to_string()))?;
@@ -30,10 +55,13 @@ async fn serve(configuration: Configuration) -> Result<(), Complaint> {
         say_line!("metrics on {}://{address}/metrics", if encrypted { "https" } else { "http" });
     }
     let _ = io::stdout().flush();
-    let tokens = server.tokens();
+    let (tokens, certificates) = (server.tokens(), server.certificates());
     tokio::spawn(async move {
         while hangup.recv().await.is_some() {
             tokens.read_again();
+            if let Some(files) = &files {
+                certificates.read_again(|| files.read());
+            }
         }
     });
     let stop = async move {
@@ -52,7 +80,7 @@ fn complaint(error: &ServeError) -> Complaint {
     }
 }
 
-fn configuration(arguments: &ServeArguments) -> Result<Configuration, Complaint> {
+fn configuration(arguments: &ServeArguments, files: Option<&CertificateFiles>) -> Result<Configuration, Complaint> {
     let limits = match &arguments.limits {
         Some(file) => {
             let limits: Result<Limits, _> = toml::from_str(&input::read(file)?);
@@ -61,14 +89,8 @@ fn configuration(arguments: &ServeArguments) -> Result<Configuration, Complaint>
         None => Limits::default(),
     };
     let tokens = arguments.tokens.as_deref().map(Tokens::read).transpose();
-    let encryption = match (&arguments.tls_cert, &arguments.tls_key) {
-        (Some(certificate), Some(key)) => Some(Encryption {
-            certificate: remote::bytes(certificate)?,
-            key: remote::bytes(key)?,
-            client_authority: arguments.client_ca.as_deref().map(remote::bytes).transpose()?,
-        }),
-        _ => None,
-    };
+    let encryption = files.map(CertificateFiles::read).transpose();
+    let encryption = encryption.map_err(|error| Complaint::bad_input(error.to_string()))?;
     let worker = WorkerCommand::this_program(&["worker", "--log", arguments.log.word()]);
     Ok(Configuration {
         listen: arguments.listen,
@@ -78,6 +100,7 @@ fn configuration(arguments: &ServeArguments) -> Result<Configuration, Complaint>
         encryption,
         insecure: arguments.insecure,
         limits,
+        control_groups: Some(PathBuf::from(CONTROL_GROUPS)),
         ..Configuration::local(arguments.data.clone(), env!("CARGO_PKG_VERSION"), worker)
     })
 }

@@ -103,6 +103,28 @@ fn a_run_whose_acceptance_was_not_heard_of_is_not_accepted_twice() {
 }
 
 #[test]
+fn a_run_whose_deletion_was_not_heard_of_is_deleted() {
+    let (program, server) = long();
+    let runs = || json(&server.good(&program, &["list", "--format", "json"]));
+    for id in ["one", "two"] {
+        server.good(&program, &["submit", "small.toml", "--id", id, "--wait"]);
+    }
+    let relay = Relay::to(&server);
+    let delete = |id: &str| Running::start(&program, &["cancel", "--delete", id, "--server", &relay.url]);
+    let (code, _, stderr) = delete("one").end();
+    assert_eq!(code, Some(0), "{stderr}");
+    // The last of its calls is the one that deletes.
+    relay.withhold_answers_from_call(2 * relay.calls());
+    let deleting = delete("two");
+    while runs() != json("[]") {}
+    relay.withhold_answers(false);
+    relay.cut();
+    let (code, stdout, stderr) = deleting.end();
+    assert_eq!((code, stdout.as_str(), stderr.matches(LOST).count()), (Some(0), "two deleted\n", 1), "{stderr}");
+    server.stop();
+}
+
+#[test]
 fn without_time_to_retry_a_lost_server_is_the_end() {
     let (program, server) = long();
     let relay = Relay::to(&server);

@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use tailback_api::v1::run_service_client::RunServiceClient;
-use tailback_api::v1::{CreateRunRequest, Scenario, WatchRunRequest};
+use tailback_api::v1::scenario_service_client::ScenarioServiceClient;
+use tailback_api::v1::{CreateRunRequest, Scenario, ValidateScenarioRequest, WatchRunRequest};
 use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
 use tonic::Code;
 use tonic::transport::{Channel, Endpoint};
 
@@ -52,6 +54,51 @@ fn a_thousand_invalid_scenarios_leave_nothing_behind() {
     }
     let after = server.memory_bytes();
     assert!(after < before + GROWTH_MAX, "from {before} to {after} bytes");
+    server.good(&program, &["submit", "small.toml", "--wait"]);
+    server.stop();
+}
+
+/// What checks may take beyond what an idle server does: one large one, several modest ones, and what the allocator keeps.
+const ATTACK_MAX: u64 = 200 << 20;
+
+/// Scenarios that take much more memory than their texts, each asked for by several clients at once.
+fn attacks() -> [String; 4] {
+    let large = SMALL.replace("p = 2\na = 4\nh = 2\ng = 9", "p = 32\na = 60\nh = 18\ng = 1041");
+    [
+        format!("{large}[nodes]\ngaps = {{ outside = [3] }}\n"),
+        format!("{SMALL}[nodes]\na = [{}]\n", "1,".repeat(190_000)),
+        "= \n".repeat(190_000),
+        "a.b.c.d.e.f.g.h.i.j=1\n".repeat(18_000),
+    ]
+}
+
+#[test]
+fn what_an_attack_takes_is_bounded() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let idle = server.peak_memory_bytes();
+    let runtime = Runtime::new().expect("threads can be started");
+    runtime.block_on(async {
+        let mut asked = JoinSet::new();
+        for document in attacks() {
+            for _ in 0..4 {
+                let (endpoint, scenario) = (endpoint(&server), scenario(&document));
+                asked.spawn(async move {
+                    let mut client = ScenarioServiceClient::new(endpoint.connect().await.expect("it is up"));
+                    client.validate_scenario(ValidateScenarioRequest { scenario, sweep: None }).await
+                });
+            }
+        }
+        for answer in asked.join_all().await {
+            match answer {
+                Ok(checked) => assert!(!checked.into_inner().diagnostics.is_empty(), "each is a mistake"),
+                Err(refused) => assert_eq!(refused.code(), Code::ResourceExhausted, "{refused:?}"),
+            }
+        }
+    });
+    let peak = server.peak_memory_bytes();
+    println!("idle {} MiB, at most {} MiB", idle >> 20, peak >> 20);
+    assert!(peak < idle + ATTACK_MAX, "from {idle} to {peak} bytes");
     server.good(&program, &["submit", "small.toml", "--wait"]);
     server.stop();
 }

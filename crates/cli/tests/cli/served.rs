@@ -73,9 +73,20 @@ impl Server {
     /// Bytes of memory that it occupies.
     #[cfg(target_os = "linux")]
     pub fn memory_bytes(&self) -> u64 {
+        self.bytes_in_status("VmRSS:")
+    }
+
+    /// The most that it has occupied so far.
+    #[cfg(target_os = "linux")]
+    pub fn peak_memory_bytes(&self) -> u64 {
+        self.bytes_in_status("VmHWM:")
+    }
+
+    #[cfg(target_os = "linux")]
+    fn bytes_in_status(&self, key: &str) -> u64 {
         let path = format!("/proc/{}/status", self.child.id());
         let status = std::fs::read_to_string(path).expect("it is there");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it says so");
+        let line = status.lines().find_map(|line| line.strip_prefix(key)).expect("it says so");
         let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
         kib << 10
     }

@@ -28,6 +28,7 @@ use tonic::transport::server::Connected;
 use accept::Arrivals;
 use frames::{Frames, Owed};
 use places::Place;
+pub use tls::CertificatesInForce;
 pub(crate) use tls::{Encrypting, Protocol, fingerprint};
 pub(crate) use visit::Peer;
 

@@ -1,6 +1,6 @@
 //! Encryption of connections.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use sha2::{Digest as _, Sha256};
 use tokio::net::TcpStream;
@@ -26,38 +26,76 @@ pub(crate) enum Protocol {
     Http1,
 }
 
-/// Encrypts connections.
+/// Encrypts connections. Copies have the same certificates in force.
 #[derive(Clone)]
-pub(crate) struct Encrypting(TlsAcceptor);
+pub(crate) struct Encrypting {
+    protocol: Protocol,
+    acceptor: Arc<RwLock<TlsAcceptor>>,
+}
 
 impl Encrypting {
     /// # Errors
     /// When certificates or key cannot be read, or do not belong together.
     pub(crate) fn new(with: &Encryption, protocol: Protocol) -> Result<Self, CertificateError> {
-        let builder = ServerConfig::builder();
-        let builder = match &with.client_authority {
-            None => builder.with_no_client_auth(),
-            Some(authority) => builder.with_client_cert_verifier(verifier(authority, protocol)?),
-        };
-        let key = PrivateKeyDer::from_pem_slice(&with.key);
-        let key = key.map_err(|error| CertificateError::of("the key of the server", &error))?;
-        let mut config = builder
-            .with_single_cert(certificates(&with.certificate, SERVER)?, key)
-            .map_err(|error| CertificateError::of(SERVER, &error))?;
-        config.alpn_protocols = match protocol {
-            Protocol::Http2 => vec![b"h2".to_vec()],
-            Protocol::Http1 => vec![b"http/1.1".to_vec()],
-        };
-        Ok(Self(TlsAcceptor::from(Arc::new(config))))
+        Ok(Self { protocol, acceptor: Arc::new(RwLock::new(acceptor(with, protocol)?)) })
     }
 
     /// Encrypts a connection; gives the fingerprint of the client's certificate, if it has shown one.
     pub(super) async fn encrypt(&self, stream: TcpStream) -> std::io::Result<(TlsStream<TcpStream>, Option<[u8; 32]>)> {
-        let stream = self.0.accept(stream).await?;
+        let acceptor = self.acceptor.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let stream = acceptor.accept(stream).await?;
         let certificates = stream.get_ref().1.peer_certificates();
         let certificate = certificates.and_then(<[_]>::first).map(|certificate| Sha256::digest(certificate).into());
         Ok((stream, certificate))
     }
+}
+
+/// The certificates that are in force for new connections, from the last time that their files could be used. Connections
+/// that are open keep theirs.
+#[derive(Clone)]
+pub struct CertificatesInForce(Vec<Encrypting>);
+
+impl CertificatesInForce {
+    /// Those of a server, which may have none.
+    pub(crate) fn of<'e>(all: impl IntoIterator<Item = &'e Encrypting>) -> Self {
+        Self(all.into_iter().cloned().collect())
+    }
+
+    /// Reads them again. If that is not possible, or they cannot be used, all stays as it was.
+    pub fn read_again(&self, read: impl FnOnce() -> Result<Encryption, CertificateError>) {
+        match read().and_then(|with| self.replace(&with)) {
+            Ok(()) => tracing::info!("the certificates were read again"),
+            Err(error) => tracing::error!(%error, "the certificates stay as they were"),
+        }
+    }
+
+    /// All or none.
+    fn replace(&self, with: &Encryption) -> Result<(), CertificateError> {
+        let made =
+            self.0.iter().map(|encrypting| acceptor(with, encrypting.protocol)).collect::<Result<Vec<_>, _>>()?;
+        for (encrypting, made) in self.0.iter().zip(made) {
+            *encrypting.acceptor.write().unwrap_or_else(PoisonError::into_inner) = made;
+        }
+        Ok(())
+    }
+}
+
+fn acceptor(with: &Encryption, protocol: Protocol) -> Result<TlsAcceptor, CertificateError> {
+    let builder = ServerConfig::builder();
+    let builder = match &with.client_authority {
+        None => builder.with_no_client_auth(),
+        Some(authority) => builder.with_client_cert_verifier(verifier(authority, protocol)?),
+    };
+    let key = PrivateKeyDer::from_pem_slice(&with.key);
+    let key = key.map_err(|error| CertificateError::of("the key of the server", &error))?;
+    let mut config = builder
+        .with_single_cert(certificates(&with.certificate, SERVER)?, key)
+        .map_err(|error| CertificateError::of(SERVER, &error))?;
+    config.alpn_protocols = match protocol {
+        Protocol::Http2 => vec![b"h2".to_vec()],
+        Protocol::Http1 => vec![b"http/1.1".to_vec()],
+    };
+    Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
 /// Looks at who has signed the certificates of clients.

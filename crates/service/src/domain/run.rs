@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tailback_report::Report;
-use tailback_scenario::Document;
+use tailback_scenario::{Bounds, Document};
 
 /// An experiment: one simulation, or a sweep whose simulations are runs of their own.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -51,6 +51,9 @@ pub(crate) struct Run {
     /// Whether only its owner and admins may see it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub private: bool,
+    /// Whether it was cancelled because the curve of its sweep is saturated at a lower load already.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub beyond_end: bool,
 }
 
 impl Run {
@@ -135,8 +138,14 @@ impl ScenarioSource {
 
     /// The document with its overrides.
     pub(crate) fn read(&self) -> Document {
+        self.read_within(Bounds::default())
+    }
+
+    /// The same of one that may ask for no more than that.
+    pub(crate) fn read_within(&self, bounds: Bounds) -> Document {
         let name = if self.name.is_empty() { "scenario" } else { &self.name };
-        self.overrides.iter().fold(Document::read(name, &self.document), |document, set| document.with(set))
+        let document = Document::read(name, &self.document).within(bounds);
+        self.overrides.iter().fold(document, |document, set| document.with(set))
     }
 }
 

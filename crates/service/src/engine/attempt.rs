@@ -94,7 +94,6 @@ fn attempt(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, S
         artifact_bytes_max: limits.artifact_bytes(execution.artifact_bytes_max),
         sample_interval_ms: limits.sample_interval_ms,
         checkpoint_interval_ms: limits.checkpoint_interval_ms,
-        nice: limits.engine_nice,
     };
     let lease = loop {
         match shared.workers.start(&assignment) {

@@ -7,6 +7,7 @@
 //! taken up again by the next start of the server.
 
 mod attempt;
+pub(crate) mod control_groups;
 mod course;
 pub(crate) mod process;
 pub(crate) mod queue;
@@ -285,6 +286,7 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
             state,
             failure: failure.clone(),
             note: found.note.clone(),
+            beyond_end: false,
             summary: found.summary,
             packet_hops: found.packet_hops,
             result_digest: found.result_digest.clone(),

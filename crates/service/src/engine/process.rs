@@ -8,14 +8,16 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::control_groups::{Group, Groups};
 use super::workers::{Lease, Workers};
 use crate::domain::{FailureReason, RunFailure};
 use crate::store::StoreError;
-use crate::worker::bytes_in_proc;
 use crate::worker::protocol::{Assignment, Channel, Message, Order};
+use crate::worker::{bytes_in_proc, give_way, with_base};
 
 /// The program that carries out runs, and the arguments that make it a worker.
 #[derive(Clone, Debug)]
@@ -41,12 +43,48 @@ impl WorkerCommand {
 /// Processes that are started for one attempt of one run each.
 pub(crate) struct Processes {
     command: WorkerCommand,
+    groups: Option<Groups>,
+    starter: Starter,
+}
+
+/// A thread that starts processes. It gives way to those that serve calls, and so do the processes from the beginning: to be
+/// loaded takes a worker most of the time that it costs.
+struct Starter(Sender<Start>);
+
+struct Start {
+    command: Command,
+    started: Sender<io::Result<Child>>,
+}
+
+impl Starter {
+    /// Processes give way by so many steps.
+    fn start(nice: u32) -> io::Result<Self> {
+        let (starts, wanted) = channel::<Start>();
+        let start = move || {
+            give_way(nice);
+            for Start { mut command, started } in wanted {
+                // Whoever wants it waits for it.
+                let _ = started.send(command.spawn());
+            }
+        };
+        std::thread::Builder::new().name("worker-starts".to_owned()).spawn(start)?;
+        Ok(Self(starts))
+    }
+
+    fn spawn(&self, command: Command) -> io::Result<Child> {
+        let (started, child) = channel();
+        let is_gone = || io::Error::other("the thread that starts workers is gone");
+        self.0.send(Start { command, started }).map_err(|_| is_gone())?;
+        child.recv().map_err(|_| is_gone())?
+    }
 }
 
 impl Processes {
-    /// Makes sure that workers can be started.
-    pub(crate) fn new(command: WorkerCommand) -> Result<Self, StoreError> {
-        let processes = Self { command };
+    /// Makes sure that workers can be started. They give way to others on the machine by `nice` steps.
+    pub(crate) fn new(command: WorkerCommand, nice: u32) -> Result<Self, StoreError> {
+        let starter = Starter::start(nice);
+        let starter = starter.map_err(|error| StoreError::Broken(format!("cannot start a thread: {error}")))?;
+        let processes = Self { command, groups: None, starter };
         let (mut child, channel) = processes.spawn()?;
         // A worker that is not given anything ends.
         drop(channel);
@@ -58,6 +96,11 @@ impl Processes {
         Err(StoreError::Broken(format!("{program} is no worker: {}", describe(ended.0, &ended.1))))
     }
 
+    /// With a control group for each that is started from now on, if there are any to be had.
+    pub(crate) fn in_groups(self, groups: Option<Groups>) -> Self {
+        Self { groups, ..self }
+    }
+
     fn spawn(&self) -> Result<(Spawned, Channel), StoreError> {
         let WorkerCommand { program, arguments } = &self.command;
         let start = || -> io::Result<(Spawned, Channel)> {
@@ -66,7 +109,7 @@ impl Processes {
             command.args(arguments).stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped());
             // Whoever interrupts the server at a terminal lets it end its workers in its own way.
             command.process_group(0);
-            let mut child = command.spawn()?;
+            let mut child = self.starter.spawn(command)?;
             let said = child
                 .stderr
                 .take()
@@ -81,12 +124,16 @@ impl Processes {
 
 impl Workers for Processes {
     fn start(&self, assignment: &Assignment) -> Result<Box<dyn Lease>, StoreError> {
+        let Assignment { memory_bytes_max, threads, .. } = *assignment;
+        let group = self.groups.as_ref().and_then(|groups| groups.make(with_base(memory_bytes_max, threads)));
         let (spawned, mut channel) = self.spawn()?;
+        // As long as it has no assignment, a worker takes next to nothing.
+        let group = group.filter(|group| group.put(spawned.child.id()));
         // A worker that is dead already cannot be told anything: that it is lost is found when it says nothing.
         if let Err(error) = channel.send(assignment) {
             tracing::warn!(%error, "a worker does not take its assignment");
         }
-        Ok(Box::new(ProcessLease { spawned, channel, memory_bytes_max: assignment.memory_bytes_max }))
+        Ok(Box::new(ProcessLease { spawned, group, channel, memory_bytes_max }))
     }
 }
 
@@ -137,6 +184,8 @@ fn pass_on(said: ChildStderr) -> Vec<String> {
 
 struct ProcessLease {
     spawned: Spawned,
+    /// Behind the process, for it is removed when that is gone.
+    group: Option<Group>,
     channel: Channel,
     memory_bytes_max: u64,
 }
@@ -153,6 +202,9 @@ impl Lease for ProcessLease {
                 let _ = self.spawned.child.kill();
             }
             let (status, said) = self.spawned.wait_with_said();
+            if self.group.as_ref().is_some_and(Group::has_taken_too_much) {
+                return too_much(self.memory_bytes_max);
+            }
             lost(status, &said, self.memory_bytes_max)
         })
     }
@@ -190,5 +242,69 @@ fn describe(status: ExitStatus, said: &[String]) -> String {
         (Some(signal), _) => format!("was ended by signal {signal}{last}"),
         (_, Some(code)) => format!("ended with code {code}{last}"),
         _ => format!("ended{last}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::control_groups::tests::pretended;
+    use super::*;
+    use crate::domain::ScenarioSource;
+
+    /// A program that reads what it is given and says nothing is a worker as good as any, until it is lost.
+    fn reader() -> WorkerCommand {
+        WorkerCommand { program: "cat".into(), arguments: Vec::new() }
+    }
+
+    fn assignment() -> Assignment {
+        Assignment {
+            run: "one".to_owned(),
+            number: 1,
+            scenario: ScenarioSource::default(),
+            threads: 2,
+            version: String::new(),
+            data: PathBuf::new(),
+            attempt: PathBuf::new(),
+            memory_bytes_max: 100 << 20,
+            artifact_bytes_max: 0,
+            sample_interval_ms: 0,
+            checkpoint_interval_ms: 0,
+        }
+    }
+
+    /// How a worker is told to be lost that was killed, after the system has written so many kills down; and its group.
+    fn killed(kills: u32) -> (FailureReason, PathBuf, bool) {
+        let (mount, groups) = pretended();
+        let own = mount.path().join("system.slice/tailback.service/worker-0");
+        let processes = Processes::new(reader(), 0).expect("it ends").in_groups(Some(groups));
+        let mut lease = processes.start(&assignment()).expect("it starts");
+        let limit = std::fs::read_to_string(own.join("memory.max")).expect("it is limited");
+        assert_eq!(limit, (180 << 20).to_string(), "with 64 MiB for the process and 8 for each thread");
+        let id = std::fs::read_to_string(own.join("cgroup.procs")).expect("it is in there");
+        std::fs::write(own.join("memory.events"), format!("oom_kill {kills}\n")).expect("it can be written");
+        let id = rustix::process::Pid::from_raw(id.parse().expect("a number")).expect("it is none of the system");
+        rustix::process::kill_process(id, rustix::process::Signal::KILL).expect("it runs");
+        let lost = lease.next(Duration::from_secs(60)).expect_err("it is gone");
+        drop(lease);
+        (lost.reason, own.clone(), own.exists())
+    }
+
+    #[test]
+    fn workers_give_way_from_the_beginning() {
+        use rustix::process::{Pid, getpriority_process};
+        let own = getpriority_process(None).expect("it can be asked");
+        let processes = Processes::new(reader(), 3).expect("it ends");
+        let (worker, _channel) = processes.spawn().expect("it starts");
+        let worker = Pid::from_raw(worker.child.id() as i32).expect("it is none of the system");
+        assert_eq!(getpriority_process(Some(worker)).expect("it runs"), (own + 3).min(19));
+        assert_eq!(getpriority_process(None).expect("it can be asked"), own);
+    }
+
+    #[test]
+    fn a_worker_that_the_system_has_ended_for_its_memory_has_taken_too_much() {
+        for (kills, reason) in [(1, FailureReason::Memory), (0, FailureReason::WorkerLost)] {
+            let (found, group, is_left) = killed(kills);
+            assert_eq!((found, is_left), (reason, false), "{}", group.display());
+        }
     }
 }

@@ -8,8 +8,8 @@
 
 use rusqlite::Connection;
 
+use super::Engine;
 use super::queue::Task;
-use super::{Engine, sweep};
 use crate::api_error::ApiError;
 use crate::domain::{Progress, RetryRequest, State};
 use crate::store::runs::{self, Stored};
@@ -105,7 +105,7 @@ fn find(connection: &Connection, id: &str) -> Result<Again, StoreError> {
 fn is_needed(child: &Stored) -> bool {
     let is_lost = match child.run.state {
         State::Failed => true,
-        State::Cancelled => !sweep::is_beyond_end(&child.run),
+        State::Cancelled => !child.run.beyond_end,
         _ => false,
     };
     is_lost && is_whole(child)

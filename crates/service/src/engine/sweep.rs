@@ -12,7 +12,7 @@ use super::queue::Task;
 use super::transitions::{self, Consequences, End};
 use super::{Found, Outcome, Shared, failed};
 use crate::api_error::ApiError;
-use crate::domain::{FailureReason, Run, RunFailure, State, SweepRequest};
+use crate::domain::{FailureReason, RunFailure, State, SweepRequest};
 use crate::store::artifacts::{self, File, NotWritten};
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, Writing, checked};
@@ -32,24 +32,24 @@ struct Known {
 /// Why a run of a sweep was cancelled that its curve does not need.
 const BEYOND_END: &str = "not run: its curve is saturated at a lower load already";
 
-/// Whether a run that was cancelled was because its curve does not need it.
-pub(super) fn is_beyond_end(run: &Run) -> bool {
-    run.note == BEYOND_END
-}
-
 /// The most paths that a request can ask to vary, and the most bytes of paths and values.
 const OVER_MAX: usize = 64;
 const OVER_BYTES_MAX: usize = 64 << 10;
 
-/// What a request wants to be varied, over and above what the document says.
-pub(crate) fn wanted(document: &Document, asked: &SweepRequest) -> Result<Sweep, ApiError> {
-    let mut sweep = document.sweep().map_err(ApiError::InvalidScenario)?;
+/// Refuses a request that asks to vary more than anybody does, before anything is done with it.
+pub(crate) fn check_size(asked: &SweepRequest) -> Result<(), ApiError> {
     let bytes: usize = asked.over.iter().map(String::len).sum();
     for (count, limit, what) in [(asked.over.len(), OVER_MAX, "paths are varied"), (bytes, OVER_BYTES_MAX, "bytes")] {
         if count > limit {
             return Err(ApiError::invalid("sweep.over", format!("{count} {what}, the limit is {limit}")));
         }
     }
+    Ok(())
+}
+
+/// What a request wants to be varied, over and above what the document says.
+pub(crate) fn wanted(document: &Document, asked: &SweepRequest) -> Result<Sweep, ApiError> {
+    let mut sweep = document.sweep().map_err(ApiError::InvalidScenario)?;
     let axis = |text: &String| Axis::parse(text).map_err(|problem| ApiError::invalid("sweep.over", problem));
     let axes = asked.over.iter().map(axis).collect::<Result<_, _>>()?;
     let seeds = (asked.seeds > 0).then_some(asked.seeds.into());
@@ -101,7 +101,7 @@ fn skip(shared: &Shared, sweep: &str, beyond: &[u32]) -> Result<(), StoreError> 
         let (mut cancelled, mut consequences) = (Vec::new(), Consequences::default());
         for child in runs::children(writing.connection, &id)? {
             if child.run.state == State::Pending && beyond.binary_search(&child.run.child_number).is_ok() {
-                let end = End { note: BEYOND_END.to_owned(), ..End::of(State::Cancelled) };
+                let end = End { note: BEYOND_END.to_owned(), beyond_end: true, ..End::of(State::Cancelled) };
                 let more = transitions::end(writing, &child.run.id, end, kept)?;
                 consequences.finish = more.finish.or(consequences.finish);
                 cancelled.push(child.number);

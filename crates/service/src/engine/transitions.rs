@@ -13,6 +13,7 @@ pub(super) struct End {
     pub state: State,
     pub failure: Option<RunFailure>,
     pub note: String,
+    pub beyond_end: bool,
     pub summary: Option<Summary>,
     pub packet_hops: u64,
     pub result_digest: String,
@@ -22,7 +23,8 @@ pub(super) struct End {
 impl End {
     pub(super) fn of(state: State) -> Self {
         let (failure, summary, note, result_digest) = (None, None, String::new(), String::new());
-        Self { state, failure, note, summary, packet_hops: 0, result_digest, artifacts: Vec::new() }
+        let artifacts = Vec::new();
+        Self { state, failure, note, beyond_end: false, summary, packet_hops: 0, result_digest, artifacts }
     }
 }
 
@@ -104,6 +106,7 @@ pub(super) fn end(writing: &mut Writing<'_>, id: &str, end: End, kept: u32) -> R
     }
     let run = &mut stored.run;
     (run.failure, run.note, run.summary, run.result_digest) = (end.failure, end.note, end.summary, end.result_digest);
+    run.beyond_end = end.beyond_end;
     if end.state == State::Succeeded {
         (run.progress.cycle, run.progress.packet_hops) = (run.progress.cycles, end.packet_hops);
     }

@@ -17,7 +17,9 @@ use super::stream::{self, Outgoing};
 use super::watching;
 use crate::access::{Caller, Role, hexadecimal};
 use crate::admission::{self, Accepted};
+use crate::allowance::Allowance;
 use crate::api_error::ApiError;
+use crate::checks::Found;
 use crate::context::{Context, caller, deadline, stopped, to_the_end};
 use crate::domain::{
     Progress, RetryRequest, Run, RunFilter, RunRequest, Sample, ScenarioSource, Snapshot, State, TakenSample,
@@ -170,8 +172,10 @@ async fn create(
     let validate_only = request.validate_only;
     let (limits, run_id, owner) = (context.limits.clone(), fresh_name()?, caller.clone());
     let bytes = request.scenario.as_ref().map_or(0, ScenarioSource::bytes);
-    let admit = move |stop: &Stop| admission::admit(request, &owner, run_id, &limits, stop);
-    let mut accepted = context.check(bytes, admit).await?;
+    let request = Arc::new(request);
+    let admit =
+        move |allowed: &Allowance, stop: &Stop| admission::admit(&request, &owner, &run_id, (&limits, allowed), stop);
+    let Found { result: mut accepted, place } = context.checks.run(bytes, admit).await?;
     let notes = std::mem::take(&mut accepted.notes);
     if validate_only {
         let runs::New { run, scenario, .. } = accepted.run;
@@ -179,8 +183,12 @@ async fn create(
     }
     // From here on it goes to its end, even if the client goes away: what is written down is also simulated.
     let context = context.clone();
-    let created = to_the_end(async move { accept(&context, accepted, caller, request_id).await }).await?;
-    Ok((created, notes))
+    let accept = async move {
+        let created = accept(&context, accepted, caller, request_id).await;
+        drop(place);
+        created
+    };
+    Ok((to_the_end(accept).await?, notes))
 }
 
 /// Writes down a run that was admitted, and lets it wait for its turn.

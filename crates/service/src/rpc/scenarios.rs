@@ -11,11 +11,14 @@ use tailback_sim::Plan;
 use tonic::{Request, Response, Status};
 
 use crate::admission;
+use crate::allowance::Allowance;
 use crate::api_error::ApiError;
 use crate::context::Context;
 use crate::domain::{ScenarioSource, SweepRequest};
+use crate::engine::sweep;
 use crate::limits::Limits;
 use crate::models;
+use crate::pool::Stop;
 use crate::schema::scenario_schema;
 use crate::wire;
 
@@ -31,15 +34,19 @@ impl ScenarioService for Scenarios {
         let ValidateScenarioRequest { scenario, sweep } = request.into_inner();
         let (scenario, sweep) = (scenario.map(ScenarioSource::from), sweep.map(SweepRequest::from));
         admission::scenario(scenario.as_ref(), &self.0.limits)?;
+        sweep.as_ref().map_or(Ok(()), sweep::check_size)?;
         let scenario = scenario.unwrap_or_default();
+        let bytes = scenario.bytes();
         let limits = self.0.limits.clone();
-        let validated = self.0.check(scenario.bytes(), move |_| match validate(&scenario, sweep.as_ref(), &limits) {
+        let validate = move |allowed: &Allowance, _: &Stop| validate(&scenario, sweep.as_ref(), (&limits, allowed));
+        let validated = match self.0.checks.run(bytes, validate).await {
+            Ok(validated) => validated.result,
             Err(ApiError::InvalidScenario(mistakes)) => {
-                Ok(ValidateScenarioResponse { diagnostics: wire::diagnostics(&mistakes), ..Default::default() })
+                ValidateScenarioResponse { diagnostics: wire::diagnostics(&mistakes), ..Default::default() }
             }
-            other => other,
-        });
-        Ok(Response::new(validated.await?))
+            Err(refused) => return Err(refused.into()),
+        };
+        Ok(Response::new(validated))
     }
 
     async fn list_models(&self, request: Request<ListModelsRequest>) -> Result<Response<ListModelsResponse>, Status> {
@@ -64,12 +71,12 @@ impl ScenarioService for Scenarios {
 fn validate(
     given: &ScenarioSource,
     asked: Option<&SweepRequest>,
-    limits: &Limits,
+    (limits, allowed): (&Limits, &Allowance),
 ) -> Result<ValidateScenarioResponse, ApiError> {
-    let document = given.read();
-    let scenario = document.resolve_within(limits.bounds()).map_err(ApiError::scenario)?;
+    let document = given.read_within(allowed.bounds);
+    let scenario = document.resolve().map_err(ApiError::scenario)?;
     let runs = match asked {
-        Some(asked) => admission::sweep(&document, asked, limits)?.1,
+        Some(asked) => admission::sweep(&document, asked, allowed)?.1,
         None => 1,
     };
     limits.check_answer(scenario.text.len() as u64)?;

@@ -236,12 +236,7 @@ pub(super) fn insert_as(writing: &Writing<'_>, number: Option<i64>, new: &New) -
     let created_ms = now_ms();
     let run = Run { created_ms: Some(created_ms), ..run.clone() };
     let connection = writing.connection;
-    let is_kept = connection.prepare_cached("SELECT 1 FROM documents WHERE hash = ?1")?.exists([document_hash])?;
-    if !is_kept {
-        connection
-            .prepare_cached("INSERT INTO documents (hash, text) VALUES (?1, ?2)")?
-            .execute(params![document_hash, scenario.document])?;
-    }
+    keep_document(connection, document_hash, &scenario.document)?;
     let insert =
         "INSERT INTO runs (id, owner, parent, state, title, scenario_digest, result_digest, document, scenario_name,
         overrides, created_ms, threads, memory_bytes, content, number)
@@ -280,6 +275,20 @@ pub(super) fn insert_as(writing: &Writing<'_>, number: Option<i64>, new: &New) -
         run,
         damage: None,
     })
+}
+
+/// Keeps a document under its hash. One that is kept already and was damaged is whole again by that, also for the runs that
+/// had it before.
+fn keep_document(connection: &Connection, hash: &str, text: &str) -> Result<(), StoreError> {
+    let mut query = connection.prepare_cached("SELECT text IS ?2 FROM documents WHERE hash = ?1")?;
+    match query.query_row([hash, text], |row| row.get(0)).optional()? {
+        Some(true) => return Ok(()),
+        Some(false) => tracing::error!(hash, "a document was damaged, and is replaced by the same that was sent again"),
+        None => {}
+    }
+    let keep = "INSERT INTO documents (hash, text) VALUES (?1, ?2) ON CONFLICT (hash) DO UPDATE SET text = ?2";
+    connection.prepare_cached(keep)?.execute([hash, text])?;
+    Ok(())
 }
 
 /// Writes down what has changed in a run.

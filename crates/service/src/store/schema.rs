@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 
-use super::{StoreError, events, sums, to_json, version_2};
+use super::{StoreError, Writing, events, runs, sums, to_json, version_2};
 use crate::domain::Event;
 
 /// What makes a database of one version one of the next, in a transaction.
@@ -16,7 +16,7 @@ type Step = fn(&Transaction<'_>) -> Result<(), StoreError>;
 
 /// The steps from an empty database on. A new one takes all of them, so that it cannot differ from one that was extended;
 /// those that were released once are not changed any more.
-const STEPS: [Step; 4] = [runs_and_events, samples, own_format, sums_and_removals];
+const STEPS: [Step; 5] = [runs_and_events, samples, own_format, sums_and_removals, beyond_ends];
 
 /// The version that the last step makes.
 const VERSION: usize = STEPS.len();
@@ -196,6 +196,24 @@ const SUMS_AND_REMOVALS: &str = "
     );
 ";
 
+/// What version 4 told runs by that their curves did not need. The content of a damaged row may be no JSON.
+const BEYOND_END: &str = "SELECT number FROM runs WHERE state = 'cancelled' AND CASE WHEN json_valid(content)
+    THEN content ->> 'note' END = 'not run: its curve is saturated at a lower load already'";
+
+/// Version 5: whether a run was cancelled because its curve did not need it is said by itself, and not by its note. Rows
+/// that are damaged stay so.
+fn beyond_ends(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    let numbers = transaction.prepare(BEYOND_END)?.query_map([], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    for number in numbers {
+        let found = runs::find_number(transaction, number)?;
+        if let Some(mut stored) = found.filter(|stored| stored.damage.is_none()) {
+            stored.run.beyond_end = true;
+            runs::update(&Writing::of(transaction), &stored)?;
+        }
+    }
+    Ok(())
+}
+
 /// Whether a database of today's version has all tables and indices as they are made.
 pub(super) fn is_whole(connection: &Connection) -> Result<bool, rusqlite::Error> {
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -269,6 +287,8 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{Run, ScenarioSource, State};
+    use crate::store::runs::New;
 
     fn shape(connection: &Connection) -> Vec<String> {
         super::shape(connection).expect("it can be asked")
@@ -303,6 +323,32 @@ mod tests {
             let refused = prepare(&mut new).expect_err("it is not known");
             assert!(refused.to_string().contains("use the program that made it"), "{refused}");
         }
+    }
+
+    #[test]
+    fn what_lies_beyond_the_end_of_a_curve_is_said_by_itself() {
+        let mut old = of_version(4);
+        let note = "not run: its curve is saturated at a lower load already";
+        let new = |id: &str, state, note: &str| {
+            let run = Run { id: id.to_owned(), state, note: note.to_owned(), ..Run::default() };
+            let (scenario, document_hash) = (ScenarioSource::default(), runs::document_hash(""));
+            New { run, scenario, document_hash, threads: 1, memory_bytes: 1 }
+        };
+        let all = [
+            new("beyond", State::Cancelled, note),
+            new("by-hand", State::Cancelled, ""),
+            new("says-so", State::Failed, note),
+            new("damaged", State::Cancelled, note),
+            new("no-json", State::Cancelled, note),
+        ];
+        all.iter().for_each(|new| drop(runs::insert(&Writing::of(&old), new).expect("it can be inserted")));
+        let damage =
+            "UPDATE runs SET title = 'other' WHERE id = 'damaged'; UPDATE runs SET content = '{' WHERE id = 'no-json'";
+        old.execute_batch(damage).expect("it can be damaged");
+        prepare(&mut old).expect("it can be extended");
+        let found = all.each_ref().map(|new| runs::get(&old, &new.run.id).expect("it is there"));
+        assert_eq!(found.each_ref().map(|stored| stored.run.beyond_end), [true, false, false, false, false]);
+        assert_eq!(found.map(|stored| stored.damage.is_some()), [false, false, false, true, true]);
     }
 
     #[test]

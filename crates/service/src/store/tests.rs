@@ -60,6 +60,7 @@ fn run() -> Run {
         note: "a note".to_owned(),
         title: "A title".to_owned(),
         reuse: false,
+        beyond_end: false,
         private: false,
     }
 }

@@ -115,6 +115,7 @@ impl Run {
         Ok(domain::Run {
             reuse: false,
             private: false,
+            beyond_end: false,
             id: self.id,
             owner: self.owner,
             labels: self.labels,

@@ -66,7 +66,9 @@ fn code_and_reason(error: &ApiError) -> (Code, ErrorReason) {
         ApiError::StreamExpired { .. } => (Code::Unavailable, ErrorReason::StreamExpired),
         ApiError::NotAuthenticated => (Code::Unauthenticated, ErrorReason::NotAuthenticated),
         ApiError::NotAllowed { .. } => (Code::PermissionDenied, ErrorReason::NotAllowed),
-        ApiError::DeadlinePassed { .. } => (Code::DeadlineExceeded, ErrorReason::DeadlinePassed),
+        ApiError::BodyTooSlow { .. } | ApiError::DeadlinePassed { .. } => {
+            (Code::DeadlineExceeded, ErrorReason::DeadlinePassed)
+        }
         ApiError::DataLoss { .. } => (Code::DataLoss, ErrorReason::DataLoss),
         ApiError::Internal(_) => (Code::Internal, ErrorReason::Internal),
     }

@@ -14,11 +14,16 @@ const THREAD_BYTES: u64 = 8 << 20;
 /// The server watches what is really in use, and more strictly, but only now and again. What is limited here is the memory
 /// that can be written to: an allocator reserves much more of the address space than it ever uses.
 pub(super) fn limit(bytes: u64, threads: u32) {
-    let bytes = bytes.saturating_add(BASE_BYTES).saturating_add(THREAD_BYTES * u64::from(threads));
+    let bytes = with_base(bytes, threads);
     let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
     if let Err(error) = setrlimit(Resource::Data, limit) {
         tracing::warn!(%error, "the memory of a worker cannot be limited: only the server watches it");
     }
+}
+
+/// What the system lets a worker take that may have so many bytes.
+pub(crate) fn with_base(bytes: u64, threads: u32) -> u64 {
+    bytes.saturating_add(BASE_BYTES).saturating_add(THREAD_BYTES * u64::from(threads))
 }
 
 /// If the machine has no memory left, let the system end this process before its server, and before others. Where there is

@@ -28,6 +28,8 @@ use crate::domain::{FailureReason, RunFailure};
 use protocol::{Assignment, Channel, Ending, Message, Order};
 
 pub use memory::bytes_in_proc;
+pub(crate) use memory::with_base;
+pub(crate) use processor::give_way;
 
 /// The exit code of a worker whose server is gone.
 const ABANDONED: i32 = 3;
@@ -47,7 +49,6 @@ pub fn work() -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
         Err(error) => return Err(error),
     };
-    processor::give_way(assignment.nice);
     memory::limit(assignment.memory_bytes_max, assignment.threads);
     memory::go_first();
     let suspended = Arc::new(AtomicBool::new(false));

@@ -1,7 +1,7 @@
 //! The processor: what the threads of a run spend of it, and that they leave it to whoever serves calls.
 //!
 //! A simulation takes whatever it gets, for hours; a call wants little, and at once. So the threads of runs are of lower
-//! priority than all others of the process. As long as there is nothing else to do this costs them nothing.
+//! priority than all those of the server. As long as there is nothing else to do this costs them nothing.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const NICE_MAX: i32 = 19;
 
 /// Lowers the priority of this thread, and of those that it starts from now on, by so many steps.
 #[cfg(target_os = "linux")]
-pub(super) fn give_way(steps: u32) {
+pub(crate) fn give_way(steps: u32) {
     use rustix::process::{getpriority_process, setpriority_process};
     // To this system "no process" is the thread that asks; others would take it for the whole process.
     let lowered = getpriority_process(None).and_then(|nice| {
@@ -21,13 +21,13 @@ pub(super) fn give_way(steps: u32) {
         setpriority_process(None, nice.saturating_add(steps).min(NICE_MAX))
     });
     if let Err(error) = lowered {
-        tracing::warn!(%error, "the priority of an engine thread cannot be lowered: calls may have to wait for it");
+        tracing::warn!(%error, "the priority of workers cannot be lowered: calls may have to wait for them");
     }
 }
 
 /// Other systems have no such thing, or another one.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn give_way(_steps: u32) {}
+pub(crate) fn give_way(_steps: u32) {}
 
 /// What the threads that simulate a run have spent since each of them began.
 pub(super) fn spent(run: &Run<'_>) -> Duration {

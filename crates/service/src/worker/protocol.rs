@@ -34,8 +34,6 @@ pub(crate) struct Assignment {
     pub artifact_bytes_max: u64,
     pub sample_interval_ms: u64,
     pub checkpoint_interval_ms: u64,
-    /// How far the worker gives way to others on the machine.
-    pub nice: u32,
 }
 
 /// What is said to a worker while it works. When the server's end is closed, a worker ends at once.

@@ -99,6 +99,30 @@ async fn certificates_are_asked_for() {
     server.stop().await;
 }
 
+/// Connections from now on see the new ones; with what cannot be used nothing changes.
+#[tokio::test]
+async fn certificates_are_read_again() {
+    let (old, new) = (Certificates::make(), Certificates::make());
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let server = Served::configured(Configuration {
+        encryption: Some(old.encryption()),
+        limits: limits(),
+        ..configuration(folder.path())
+    })
+    .await;
+    let sees = async |whose: &Certificates| whose.ask(&server, Some("client"), None).await.is_ok();
+    assert!(sees(&old).await && !sees(&new).await);
+    let missing = folder.path().join("missing");
+    server.certificates.read_again(|| Encryption::read(&missing, &missing, None));
+    server.certificates.read_again(|| Ok(Encryption { key: new.read("server.key"), ..old.encryption() }));
+    assert!(sees(&old).await && !sees(&new).await);
+    let file = |name: &str| new.0.path().join(name);
+    let read = || Encryption::read(&file("server.pem"), &file("server.key"), Some(&file("root.pem")));
+    server.certificates.read_again(read);
+    assert!(sees(&new).await && !sees(&old).await);
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn certificates_say_who_one_is() {
     let certificates = Certificates::make();

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use tailback_api::v1::{
-    CreateRunRequest, DeleteRunRequest, GetReportRequest, ListArtifactsRequest, ListRunsRequest, QuerySeriesRequest,
-    ReadArtifactRequest, RunErrorReason, RunState, Sweep,
+    CancelRunRequest, CreateRunRequest, DeleteRunRequest, GetReportRequest, ListArtifactsRequest, ListRunsRequest,
+    QuerySeriesRequest, ReadArtifactRequest, RetryRunRequest, RunErrorReason, RunState, Sweep,
 };
 use tailback_service::{Configuration, Limits, Server};
 use tempfile::TempDir;
@@ -357,4 +357,47 @@ async fn a_stop_leaves_the_database_in_one_file() {
     assert!(log() > 0, "changes are in the log first");
     server.stop().await;
     assert_eq!(log(), 0);
+}
+
+/// The same scenario can be submitted again, which makes that of the earlier run whole, too.
+#[tokio::test]
+async fn a_damaged_document_is_replaced_when_the_same_is_sent_again() {
+    let folder = left_with(&["one"]).await;
+    database(folder.path()).execute("UPDATE documents SET text = replace(text, '0.3', '0.4')", []).expect("it can be");
+    let server = Served::at(folder.path(), limits()).await;
+    let mut client = server.client().await;
+    let damaged = client.get("one").await.expect("it is there");
+    assert!(damaged.scenario.is_none() && damaged.note.contains("another SHA-256"), "{}", damaged.note);
+    client.create(named("two", &with_series())).await.expect("it is accepted");
+    assert_eq!(client.ended("two").await.state(), RunState::Succeeded);
+    for id in ["one", "two"] {
+        let whole = client.get(id).await.expect("it is there");
+        assert_eq!((whole.scenario.expect("it is whole").document, whole.note), (with_series(), String::new()));
+    }
+    server.stop().await;
+}
+
+/// What was to be simulated is not known any more: neither from a row that is damaged, nor from what a start has made of it.
+#[tokio::test]
+async fn a_damaged_row_is_not_retried() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let server = Served::at(folder.path(), limits()).await;
+    let mut client = server.client().await;
+    for id in ["ended", "running"] {
+        client.create(named(id, &endless())).await.expect("it is accepted");
+        client.until(id, RunState::Running).await;
+    }
+    client.runs.cancel_run(CancelRunRequest { run_id: "ended".to_owned() }).await.expect("it can be cancelled");
+    assert_eq!(client.ended("ended").await.state(), RunState::Cancelled);
+    server.stop().await;
+    database(folder.path()).execute("UPDATE runs SET title = 'other'", []).expect("it can be changed");
+    let server = Served::at(folder.path(), limits()).await;
+    let mut client = server.client().await;
+    for id in ["ended", "running"] {
+        assert_eq!(client.get(id).await.expect("it is shown").state(), RunState::Failed);
+        let asked = RetryRunRequest { run_id: id.to_owned(), request_id: String::new() };
+        is_loss(&client.runs.retry_run(asked).await.expect_err("it is not known what it was"), id, "the row");
+        assert_eq!(client.get(id).await.expect("it is shown").state(), RunState::Failed, "it stays as it is");
+    }
+    server.stop().await;
 }

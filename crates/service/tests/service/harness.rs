@@ -11,7 +11,7 @@ use tailback_api::v1::system_service_client::SystemServiceClient;
 use tailback_api::v1::{
     CreateRunRequest, GetRunRequest, Run, RunState, Scenario, WaitRunRequest, WatchRunRequest, WatchRunResponse,
 };
-use tailback_service::{Configuration, Limits, ServeError, Server, TokensInForce, WorkerCommand};
+use tailback_service::{CertificatesInForce, Configuration, Limits, ServeError, Server, TokensInForce, WorkerCommand};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -70,6 +70,8 @@ pub struct Served {
     pub admin: Option<SocketAddr>,
     /// The tokens that it goes by.
     pub tokens: TokensInForce,
+    /// The certificates that it encrypts by.
+    pub certificates: CertificatesInForce,
     /// Kept for as long as the server is.
     _temporary: Option<TempDir>,
     stop: Option<oneshot::Sender<()>>,
@@ -107,13 +109,13 @@ impl Served {
         let server = Server::bind(configuration).await?;
         let url = format!("{scheme}://{}", server.address());
         let admin = server.admin_address().map(|(address, _)| address);
-        let tokens = server.tokens();
+        let (tokens, certificates) = (server.tokens(), server.certificates());
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(async {
             let stopped = async { stopped.await.unwrap_or(()) };
             server.serve(stopped).await.expect("it serves");
         });
-        Ok(Self { folder, url, admin, tokens, _temporary: None, stop: Some(stop), serving })
+        Ok(Self { folder, url, admin, tokens, certificates, _temporary: None, stop: Some(stop), serving })
     }
 
     /// Stops it, and waits until it has.
