@@ -126,6 +126,6 @@ pub(crate) fn check_protocol(
     if let Err(error) = protocol.fits(&station) {
         let span = place_of(root, &format!("protocol.{name}"), error.parameter.unwrap_or_default());
         let diagnostic = Diagnostic { span, ..Diagnostic::new(format!("protocol `{name}`: {}", error.message)) };
-        reading.blame(error.help.iter().fold(diagnostic, |diagnostic, help| diagnostic.help(help)));
+        reading.blame(error.help.iter().fold(diagnostic, Diagnostic::help));
     }
 }
