@@ -78,3 +78,44 @@ proptest! {
         keeps_its_promise(&trace.unwrap(), crp.asking, script.packet_flits_max.into())?;
     }
 }
+
+/// The scripts that the property is tested by come to all that the protocol does: grants, retries and drops among them.
+#[test]
+fn scripts_come_to_grants_retries_and_drops() {
+    let asking = Asking {
+        smallest: 4,
+        largest: 16,
+        when: AskWhen::AtOnce,
+        eager: 1,
+        more_eager_after: None,
+        retry_after: 20,
+        retry_spread: 0,
+        lead: Lead::Latency,
+    };
+    let crp = Crp {
+        cells: 8,
+        cell: 16,
+        overhead: 0.0,
+        timeout: 100,
+        asking,
+        slot: SlotChoice::Earliest,
+        links: Some("inter-cluster"),
+        routing: ClassRouting::Minimal,
+    };
+    let mut heard: BTreeMap<PacketKind, usize> = BTreeMap::new();
+    for seed in 0..200u64 {
+        let step = |state: &mut u64, _| {
+            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            Some(*state >> 8)
+        };
+        let numbers: Vec<u64> = (0..300).scan(seed, step).collect();
+        for event in run(&crp, &Script::from_numbers(&numbers)).unwrap().events {
+            if let Event::Heard { control, .. } = event {
+                *heard.entry(control.kind).or_default() += 1;
+            }
+        }
+    }
+    for kind in [kind::GRANT, kind::RETRY, kind::NACK, kind::ACKNOWLEDGEMENT] {
+        assert!(heard.get(&kind).is_some_and(|&count| count > 50), "{kind:?}: {heard:?}");
+    }
+}
