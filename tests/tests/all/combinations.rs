@@ -10,10 +10,11 @@ use tailback_scenario::{Document, models};
 use tailback_sim::Run;
 
 /// Networks, as small as all routings allow, and whether their links lead both ways.
-const NETWORKS: [(&str, bool); 4] = [
+const NETWORKS: [(&str, bool); 5] = [
     ("[topology.dragonfly]\np = 2\na = 4\nh = 2\ng = 9\n", true),
     ("[topology.k-ary-n-tree]\nk = 2\nn = 3\n", true),
     ("[topology.single-switch]\nnodes = 6\n", true),
+    ("[topology.multi-cluster]\nclusters = 3\nnodes_per_leaf = 2\nleaves = 2\nspines = 2\nchannels = 1\n", true),
     ("[topology.k-ary-n-fly]\nk = 3\nn = 2\n", false),
 ];
 
@@ -37,6 +38,14 @@ fn document(network: &str, routing: &str, protocol: &str) -> Document {
     match protocol {
         "lhrp" | "comprehensive" => document.with(&format!("protocol.{protocol}.threshold=16")),
         "srp" | "smsrp" => document.with(&format!("protocol.{protocol}.timeout=20")),
+        "crp" => {
+            let channels = [("dragonfly", "global"), ("multi-cluster", "inter-cluster")];
+            let links =
+                channels.iter().find(|(topology, _)| network.contains(topology)).map_or("none", |(_, links)| links);
+            document.with(&format!(
+                "protocol.crp={{ timeout = 20, smallest = 0, cell = 9, largest = 16, links = \"{links}\" }}"
+            ))
+        }
         _ => document,
     }
 }

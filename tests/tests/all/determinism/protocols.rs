@@ -35,6 +35,16 @@ pub fn crp_between_clusters(seen: &Seen) {
     crp(seen, "inter-cluster");
 }
 
+/// The same, and it is counted by source what arrives: the least of them is below the mean by more than nothing.
+pub fn crp_by_source(seen: &Seen) {
+    crp_between_clusters(seen);
+    for flow in ["hot", "around"] {
+        let [mean, least, deviation] = ["load", "load_least", "load_deviation"]
+            .map(|figure| seen.number(&format!("/flows/{flow}/accepted_{figure}")));
+        assert!(least < mean - deviation / 2.0 && deviation > 0.0 && deviation < mean, "{least} {mean} {deviation}");
+    }
+}
+
 /// The same at global links of a dragonfly.
 pub fn crp_at_global_links(seen: &Seen) {
     crp(seen, "global");
