@@ -7,9 +7,9 @@
 //!
 //! | part | does |
 //! |---|---|
-//! | [`source`] | one segment at a time for each destination: asks, speculates, sends what was granted |
-//! | [`switch`] | drops what has waited for too long; keeps the tables of [channels](channel::Channel) |
-//! | [`destination`] | chooses slots, grants them, acknowledges speculative packets |
+//! | `source` | one segment at a time for each destination: asks, speculates, sends what was granted |
+//! | `switch` | drops what has waited for too long; keeps the tables of [channels](channel::Channel) |
+//! | `destination` | chooses slots, grants them, acknowledges speculative packets |
 //!
 //! `README.md` has each parameter with its place in the paper, and what had to be interpreted.
 //!
