@@ -15,11 +15,12 @@ struct Graph {
     numbers: &'static [(&'static str, u64)],
 }
 
-/// One of each kind: 1,056 nodes, 512 nodes, 512 nodes, 64 nodes.
+/// One of each kind: 1,056 nodes, 512 nodes, 512 nodes, 288 nodes, 64 nodes.
 const GRAPHS: &[Graph] = &[
     Graph { kind: "dragonfly", model: "dragonfly", numbers: &[("p", 4), ("a", 8), ("h", 4), ("g", 33)] },
     Graph { kind: "fat-tree", model: "k-ary-n-tree", numbers: &[("k", 8), ("n", 3)] },
     Graph { kind: "k-ary-n-fly", model: "k-ary-n-fly", numbers: &[("k", 8), ("n", 3)] },
+    Graph { kind: "multi-cluster", model: "multi-cluster", numbers: &[] },
     Graph { kind: "single-switch", model: "single-switch", numbers: &[("nodes", 64)] },
 ];
 
