@@ -96,14 +96,16 @@ fn report(record: &Record, seed: u64) -> Report {
 }
 
 fn report_of(record: &Record, seed: u64, courses: [LoadCourse; 2], interrupted: Option<Interruption>) -> Report {
-    let flow = |name: &str, sources, course| FlowInput {
-        name: name.to_owned(),
-        sources,
-        source_nodes: Vec::new(),
-        offered_load_nominal: None,
-        course,
-    };
-    Report::new(Measured {
+    let flows = vec![flow("victim", 64, courses[0]), flow("hotspot", 8, courses[1])];
+    Report::new(measured(flows, record, seed, interrupted))
+}
+
+fn flow(name: &str, sources: u64, course: LoadCourse) -> FlowInput {
+    FlowInput { name: name.to_owned(), sources, source_nodes: Vec::new(), offered_load_nominal: None, course }
+}
+
+fn measured(flows: Vec<FlowInput>, record: &Record, seed: u64, interrupted: Option<Interruption>) -> Measured<'_> {
+    Measured {
         title: "Two flows on a dragonfly".to_owned(),
         version: "0.1.0".to_owned(),
         scenario_digest: "5ce2".to_owned(),
@@ -115,13 +117,13 @@ fn report_of(record: &Record, seed: u64, courses: [LoadCourse; 2], interrupted: 
         cycle_ns: Some(0.5),
         cycles: Cycles { warmup: 1000, measured: 2000 },
         interrupted,
-        flows: vec![flow("victim", 64, courses[0]), flow("hotspot", 8, courses[1])],
+        flows,
         record,
         links: vec![LinkUtilisation { class: "global".to_owned(), mean: 0.25, max: 0.5 }],
         ejection: Named::default(),
         notes: vec!["a note from outside".to_owned()],
         performance: Performance::new(2.0, 4.0, 10_000_000, Some(64 << 20), 2),
-    })
+    }
 }
 
 #[test]
@@ -177,6 +179,29 @@ fn reports_of_the_version_before_are_read() {
     let before = json.replace("\"flows\"", "\"traffics\"").replace("\"nonminimal_share\"", "\"detoured_share\"");
     assert_ne!(before, json);
     assert_eq!(Report::read_json(before.as_bytes()).unwrap(), report);
+}
+
+/// In 2000 cycles 3000, 1000 and 2000 flits arrive from three nodes, and the fourth sends to none: 1.5, 0.5, 1 and 0 per cycle, whose mean is
+/// 0.75 and whose squares differ from it by 0.3125 in the mean.
+#[test]
+fn load_by_source_has_its_least_and_its_standard_deviation() {
+    let mut plan = RecordPlan::new(1, Window { from: 2000, until: 6000 });
+    plan.nodes = Some(6);
+    let mut record = Record::new(plan);
+    for (source, flits) in [(0, 3000), (2, 1000), (3, 2000), (5, 9000)] {
+        for tick in [2000, 5999] {
+            record.packet_delivered(0, tick, ArrivedPacket { source, flits: flits / 2, ..packet(1, 1, 0) });
+        }
+        record.packet_delivered(0, 1999, ArrivedPacket { source, flits: 700, ..packet(1, 1, 0) });
+    }
+    let flow = FlowInput { source_nodes: vec![0, 2, 3, 4], ..flow("by source", 4, LoadCourse::Steady) };
+    let counted = Report::new(measured(vec![flow], &record, 1, None));
+    let flow = counted.flows.get("by source").expect("it was measured");
+    assert_eq!(flow.figures.accepted_load_least, Some(0.0));
+    assert_eq!(flow.figures.accepted_load_deviation, Some(0.3125f64.sqrt()));
+    // Without a count there is nothing to say.
+    let report = report(&steady(), 1);
+    assert_eq!((report.total.accepted_load_least, report.total.accepted_load_deviation), (None, None));
 }
 
 #[test]

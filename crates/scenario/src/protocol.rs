@@ -72,16 +72,6 @@ pub(crate) fn check_protocol(
             help: "set router.vc_allocation = false",
         },
         Needs {
-            broken: protocol
-                .watches()
-                .iter()
-                .any(|watch| matches!(watch.ports, Ports::Links(name) if !topology.link_classes().contains(&name))),
-            section: "topology",
-            parameter: "",
-            message: "it watches links of a class that this topology does not have",
-            help: "choose a topology with such links",
-        },
-        Needs {
             broken: (sends || trims) && topology.radix() > 255,
             section: "topology",
             parameter: "",
@@ -117,6 +107,7 @@ pub(crate) fn check_protocol(
         let message = format!("protocol `{name}`: {message}");
         reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(help) });
     }
+    check_watched_links(protocol, name, topology, root, reading);
     let station = Station {
         flit_ticks: spec.links[0].flit_ticks.into(),
         packet_flits_max: spec.packet_flits_max,
@@ -128,4 +119,24 @@ pub(crate) fn check_protocol(
         let diagnostic = Diagnostic { span, ..Diagnostic::new(format!("protocol `{name}`: {}", error.message)) };
         reading.blame(error.help.iter().fold(diagnostic, Diagnostic::help));
     }
+}
+
+/// Complains if routers are to watch links that there are none of.
+fn check_watched_links(
+    protocol: &dyn Protocol,
+    name: &str,
+    topology: &dyn Topology,
+    root: &Table,
+    reading: &mut Reading,
+) {
+    let classes = topology.link_classes();
+    let watched = protocol.watches().into_iter().filter_map(|watch| match watch.ports {
+        Ports::Links(class) => Some(class),
+        _ => None,
+    });
+    let Some(missing) = watched.into_iter().find(|class| !classes.contains(class)) else { return };
+    let message =
+        format!("protocol `{name}`: it watches {missing} links, and this topology has {}", classes.join(", "));
+    let help = "choose other links, or a topology that has them";
+    reading.blame(Diagnostic { span: place_of(root, "topology", ""), ..Diagnostic::new(message).help(help) });
 }

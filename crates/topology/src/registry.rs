@@ -211,6 +211,16 @@ pub const TOPOLOGIES: &[TopologyModel] = &[
                     return Err(BuildError::at(name, message).help("give one number for each cluster"));
                 }
             }
+            // Round the ring each cluster has a next one; two have each other, once.
+            let pairs = if nodes.len() > 2 { nodes.len() } else { nodes.len().saturating_sub(1) };
+            if channels.len() != pairs {
+                let message = format!(
+                    "{} numbers, and {} clusters have {pairs} pairs of neighbours",
+                    channels.len(),
+                    nodes.len()
+                );
+                return Err(BuildError::at("channels", message).help("give one number for each pair of neighbours"));
+            }
             let sizes = nodes.iter().zip(&leaves).zip(&spines);
             let sizes: Vec<ClusterSize> = sizes
                 .map(|((&nodes_per_leaf, &leaves), &spines)| ClusterSize { nodes_per_leaf, leaves, spines })

@@ -49,10 +49,13 @@ impl Crp {
             let message = format!("the smallest segment has {smallest} flits, the largest {largest}");
             return Err(BuildError::at("smallest", message).help("lower smallest or raise largest"));
         }
-        let (reserved, room) = (charged(largest, self.overhead), 2 * u64::from(self.cell));
+        // A segment takes part of one cell and the rest from the next, if there is a next.
+        let cells = self.cells.min(2);
+        let (reserved, room) = (charged(largest, self.overhead), u64::from(cells) * u64::from(self.cell));
         if reserved > room {
+            let cells = if cells == 1 { "one cell" } else { "two cells" };
             let message = format!(
-                "a segment of {largest} flits reserves {reserved} with its overhead, and two cells of {} have room for {room}",
+                "a segment of {largest} flits reserves {reserved} with its overhead, and there is room for {room} in {cells} of {}",
                 self.cell
             );
             return Err(BuildError::at("largest", message).help("lower largest, or raise cell"));

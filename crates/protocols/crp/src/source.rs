@@ -19,7 +19,7 @@ use tailback_protocol::{
     Control, Outgoing, PacketKind, PacketRef, Source, SourceAction, Verdict, remember, write_down,
 };
 use tailback_random::scramble;
-use tailback_reservation::Lead;
+use tailback_reservation::{Lead, resend};
 
 use crate::table::{Grid, Slots};
 use crate::{SMALL, kind};
@@ -195,11 +195,6 @@ impl Sender {
             actions.push(SourceAction::Open { destination });
         }
     }
-}
-
-/// A packet is to be sent again as lossless data from `at` on.
-fn resend(packet: PacketRef, at: u64) -> SourceAction {
-    SourceAction::Resend { packet, kind: PacketKind::DATA, at }
 }
 
 impl Source for Sender {

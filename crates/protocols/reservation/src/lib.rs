@@ -30,6 +30,7 @@ mod switch;
 pub use models::{COMPREHENSIVE, LHRP, OVERHEAD, SEND_AT, SMSRP, SRP, lead};
 pub use protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms, Threshold};
 pub use schedule::{Lead, Schedule, charged};
+pub use source::resend;
 
 /// Traffic classes by number. Protocols have the first few of them, or all.
 mod class {

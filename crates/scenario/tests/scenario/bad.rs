@@ -157,6 +157,77 @@ fn what_unidirectional_links_do_not_support_is_refused() {
 }
 
 #[test]
+fn clusters_and_their_channels_are_refused_with_the_numbers() {
+    let equal = "routing = \"cluster-ring\"\n[topology.multi-cluster]\nclusters = 3\nnodes_per_leaf = 2\nleaves = 2\n\
+                 spines = 1\nchannels = 1\n[[traffic]]\nload = 0.1\n";
+    let mixed = "routing = \"cluster-ring\"\n[topology.mixed-clusters]\nnodes_per_leaf = [2, 2, 1]\nleaves = [2, 3, 2]\n\
+                 spines = [1, 2, 1]\nchannels = [1, 1, 1]\n[[traffic]]\nload = 0.1\n";
+    let cases = [
+        (equal, "topology.multi-cluster.channels=0", "clusters 0 and 1 are joined by no channel"),
+        (
+            equal,
+            "topology.multi-cluster.channels=2",
+            "cluster 0 has 4 channels to other clusters, and its leaves have places for 2",
+        ),
+        (equal, "topology.multi-cluster.clusters=32", "`topology.multi-cluster.clusters` = 32 is outside 1 to 31"),
+        (equal, "topology.multi-cluster.spines=255", "a router would need 258 ports"),
+        (equal, "routing=nearest-common-ancestor", "routes in a fat-tree, not in a multi-cluster"),
+        (mixed, "topology.mixed-clusters.channels=[1, 0, 1]", "clusters 1 and 2 are joined by no channel"),
+        (
+            mixed,
+            "topology.mixed-clusters.channels=[1, 1, 2]",
+            "cluster 0 has 3 channels to other clusters, and its leaves have places for 2",
+        ),
+        (mixed, "topology.mixed-clusters.channels=[1, 1]", "2 numbers, and 3 clusters have 3 pairs of neighbours"),
+        (mixed, "topology.mixed-clusters.spines=[1, 2]", "2 numbers, nodes_per_leaf has 3"),
+        (mixed, "topology.mixed-clusters.leaves=[]", "0 numbers, nodes_per_leaf has 3"),
+        (mixed, "traffic.pattern=own-group", "no groups of nodes of equal size"),
+    ];
+    for (text, set, reason) in cases {
+        let said = mistakes(text, &[set]);
+        assert!(said.contains(reason), "{set} gave\n{said}");
+    }
+}
+
+#[test]
+fn segments_that_fit_no_cells_are_refused_with_the_numbers() {
+    let text = "routing = \"cluster-ring\"\n[topology.multi-cluster]\nclusters = 2\nnodes_per_leaf = 2\nleaves = 2\n\
+                spines = 1\nchannels = 1\n[nic]\nqueues = \"per-destination\"\npacket_flits = 32\n[router]\n\
+                virtual_output_queues = true\n[[traffic]]\nload = 0.1\n[protocol.crp]\ncell = 100\nlargest = 190\n";
+    Document::read("test.toml", text).resolve().unwrap_or_else(|said| panic!("{said}"));
+    let cases: &[(&[&str], &str)] = &[
+        (&["protocol.crp.cells=0"], "`protocol.crp.cells` = 0 is outside 1 to 32"),
+        (&["protocol.crp.cells=33"], "`protocol.crp.cells` = 33 is outside 1 to 32"),
+        (&["protocol.crp.smallest=191"], "the smallest segment has 191 flits, the largest 190"),
+        (
+            &["protocol.crp.largest=200"],
+            "a segment of 200 flits reserves 210 with its overhead, and there is room for 200 in two cells of 100",
+        ),
+        (
+            &["protocol.crp.cells=1"],
+            "a segment of 190 flits reserves 200 with its overhead, and there is room for 100 in one cell of 100",
+        ),
+        (
+            &["protocol.crp.cell=31", "protocol.crp.largest=50", "protocol.crp.smallest=0"],
+            "a cell has 31 flits, and packets have up to 32",
+        ),
+        (
+            &["protocol.crp.largest=31", "protocol.crp.smallest=0"],
+            "the largest segment has 31 flits, and packets have up to 32",
+        ),
+        (
+            &["protocol.crp.links=global"],
+            "it watches global links, and this topology has terminal, level1, inter-cluster",
+        ),
+        (&["nic.queues=fifo"], "need a queue for each destination"),
+    ];
+    for (overrides, reason) in cases {
+        let said = mistakes(text, overrides);
+        assert!(said.contains(reason), "{overrides:?} gave\n{said}");
+    }
+}
+
+#[test]
 fn a_cycle_is_named_channel_by_channel() {
     let said = mistakes(SMALL, &["routing.minimal.vcs=l0 g0 l0"]);
     assert!(said.lines().count() >= 4 && said.contains("VC 0"), "{said}");

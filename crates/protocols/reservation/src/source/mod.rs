@@ -10,7 +10,7 @@ pub(crate) use by_size::BySize;
 
 use tailback_protocol::{PacketKind, PacketRef, SourceAction};
 
-/// A packet is to be sent again as lossless data from `at` on.
-fn resend(packet: PacketRef, at: u64) -> SourceAction {
+/// The order to send a packet again, as lossless data, from `at` on.
+pub fn resend(packet: PacketRef, at: u64) -> SourceAction {
     SourceAction::Resend { packet, kind: PacketKind::DATA, at }
 }
