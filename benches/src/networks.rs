@@ -31,7 +31,7 @@ pub fn dragonfly(h: u32, load: f64) -> NetworkPlan {
     let spec = NetworkSpec {
         links: [1, 10, 100].map(link).into(),
         input_buffers: vec![256, 32, 256],
-        classes: vec![ClassSpec { priority: 0, first_vc: vec![0, 0, 0], vcs: vec![3, 3, 2] }],
+        classes: vec![ClassSpec { priority: 0, is_control: false, first_vc: vec![0, 0, 0], vcs: vec![3, 3, 2] }],
         ..spec(8)
     };
     plan(any.graph(), models::routing("minimal", &any), spec, load)
@@ -52,7 +52,7 @@ pub fn saturated_switch(ports: u32) -> NetworkPlan {
     let spec = NetworkSpec {
         links: vec![link(1)],
         input_buffers: vec![16],
-        classes: vec![ClassSpec { priority: 0, first_vc: vec![0], vcs: vec![3] }],
+        classes: vec![ClassSpec { priority: 0, is_control: false, first_vc: vec![0], vcs: vec![3] }],
         nic: NicSpec { queue_limit: Some(4), ..NIC },
         ..spec(1)
     };
@@ -85,6 +85,7 @@ const ROUTER: RouterSpec = RouterSpec {
         per: QueuePer::Port,
         release: Release::Start,
         link_arbiter: LinkArbiter::Oldest,
+        control_limit: None,
     },
     credits: CreditCheck::Crossbar,
 };

@@ -129,6 +129,14 @@ fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) 
         let help = "use a routing that decides once, or set virtual_output_queues = false";
         broken("virtual_output_queues", "this routing changes its mind after packets are sorted by output", help);
     }
+    if router.output_queues.control_limit.is_some() && router.output_queues.per == QueuePer::Port {
+        let help = "set output_queue_per = \"class\" or \"channel\", or control_limit = \"unlimited\"";
+        broken(
+            "control_limit",
+            "control packets and data share an output queue, in which none goes before another",
+            help,
+        );
+    }
     if router.credits == CreditCheck::Link && router.output_queues.per != QueuePer::Channel {
         let help = "set output_queue_per = \"channel\", or credits = \"crossbar\"";
         broken("credits", "packets that wait for credits in a shared output queue block other channels", help);

@@ -138,6 +138,12 @@ pub const ROUTER: &[Parameter] = &[
         "\"oldest\"",
         "how a link chooses among the output queues of its port",
     ),
+    Parameter {
+        name: "control_limit",
+        kind: Kind::IntegerOr { min: 1, max: 1 << 20, word: "unlimited" },
+        default: Some("\"unlimited\""),
+        help: "flits of control packets that a link sends while data packets could leave, before one of these goes first",
+    },
     choice(
         "credits",
         &[
@@ -205,6 +211,7 @@ pub fn router(values: &Values) -> RouterSpec {
             },
             release: if is("output_queue_release", "last-flit") { Release::End } else { Release::Start },
             link_arbiter: if is("link_arbiter", "oldest") { LinkArbiter::Oldest } else { LinkArbiter::RoundRobin },
+            control_limit: values.integer_or("control_limit").map(|flits| flits as u32),
         },
         credits: if is("credits", "link") { CreditCheck::Link } else { CreditCheck::Crossbar },
         ejection: if is("ejection", "idle") { Ejection::Idle } else { Ejection::Room },

@@ -52,6 +52,8 @@ pub struct LinkSpec {
 pub struct ClassSpec {
     /// Classes with a larger number go first.
     pub priority: u8,
+    /// Whether its packets are control packets.
+    pub is_control: bool,
     /// The first of its virtual channels, by link class.
     pub first_vc: Vec<u8>,
     /// How many virtual channels it has, by link class.
@@ -189,6 +191,9 @@ pub struct OutputQueueSpec {
     pub release: Release,
     /// How the link chooses among queues of equal priority.
     pub link_arbiter: LinkArbiter,
+    /// Flits of control packets that the link sends while data packets could leave, before one of these goes first; `None` for as many
+    /// as there are.
+    pub control_limit: Option<u32>,
 }
 
 /// What has an output queue of its own at each port.

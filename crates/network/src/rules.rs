@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_hardware::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, Ejection, InputServed, InputTurns, LinkArbiter, NetworkSpec,
-    OutputHeld, Release, RouterSpec,
+    OutputHeld, OutputQueueSpec, Release, RouterSpec,
 };
 use tailback_protocol::{Moment, WaitsUntil};
 use tailback_routing::Routing;
@@ -60,6 +60,8 @@ pub struct Rules {
     /// Whether an input offers the first packet by turns that could cross, of the highest priority, and need not look at
     /// those after it.
     pub inputs_take_turns: bool,
+    /// Flits of control packets that a link sends while data packets could leave, before one of these goes first.
+    pub control_limit: Option<u32>,
     /// Whether all traffic classes have the same priority.
     pub one_priority: bool,
     /// Set of the traffic classes whose routing decides anew at each attempt.
@@ -152,6 +154,7 @@ impl Rules {
             vc_allocation: router.vc_allocation,
             outputs_first: router.order == AllocationOrder::OutputFirst,
             inputs_take_turns,
+            control_limit: router.output_queues.control_limit,
             one_priority,
             revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
             routes_on_arrival: router.virtual_output_queues,
@@ -241,8 +244,10 @@ fn limit(tick: Tick) -> Time {
 /// of the highest priority.
 fn never_overtaken(spec: &NetworkSpec) -> u32 {
     let highest = spec.classes.iter().map(|class| class.priority).max();
+    let OutputQueueSpec { link_arbiter, control_limit, .. } = spec.router.output_queues;
     let is_first = |class: &ClassSpec| {
-        spec.router.output_queues.link_arbiter == LinkArbiter::Oldest && Some(class.priority) == highest
+        let has_to_wait = class.is_control && control_limit.is_some();
+        link_arbiter == LinkArbiter::Oldest && Some(class.priority) == highest && !has_to_wait
     };
     (0..).zip(&spec.classes).map(|(number, class)| u32::from(is_first(class)) << number).sum()
 }

@@ -16,6 +16,8 @@ pub struct TrafficClass {
     pub priority: u8,
     /// How its packets are routed.
     pub routing: ClassRouting,
+    /// Whether its packets are control packets.
+    pub is_control: bool,
     /// Ticks that a packet may wait in input buffers, all in all, before it expires. Only waiting counts, not flying: otherwise no
     /// packet with a short timeout would survive a long link.
     pub queueing_timeout: Option<u64>,
@@ -34,13 +36,13 @@ impl TrafficClass {
     /// A class of lossless data.
     #[must_use]
     pub const fn data(priority: u8) -> Self {
-        Self { name: "data", priority, routing: ClassRouting::Chosen, queueing_timeout: None }
+        Self { name: "data", priority, routing: ClassRouting::Chosen, is_control: false, queueing_timeout: None }
     }
 
     /// A class of control packets.
     #[must_use]
     pub const fn control(name: &'static str, priority: u8, routing: ClassRouting) -> Self {
-        Self { name, priority, routing, queueing_timeout: None }
+        Self { name, priority, routing, is_control: true, queueing_timeout: None }
     }
 }
 

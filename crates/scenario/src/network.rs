@@ -60,6 +60,14 @@ pub(crate) fn read_section(
     values
 }
 
+/// Leaves a parameter that is not used out of the resolved text: it came later than the others, and scenarios that do not use it keep
+/// the digests that they had.
+pub(crate) fn leave_out(root: &mut TableReader<'_>, section: &str, parameter: &str) {
+    if let Some(Item::Table(resolved)) = root.resolved.get_mut(section).map(|entry| &mut entry.node.item) {
+        resolved.remove(parameter);
+    }
+}
+
 /// Reads the three sections. `link_classes` are those of the topology, terminals first.
 pub(crate) fn read_hardware(
     root: &mut TableReader<'_>,
@@ -77,6 +85,9 @@ pub(crate) fn read_hardware(
     let resolved = section.finish(reading);
     root.resolved.put("links", Item::Table(resolved));
     let router = read_section(root, "router", parameters::ROUTER, context, reading);
+    if router.as_ref().is_some_and(|values| values.integer_or("control_limit").is_none()) {
+        leave_out(root, "router", "control_limit");
+    }
     let nic = read_section(root, "nic", parameters::NIC, context, reading);
     let (injection, injection_values) = injection?;
     let (ejection, _) = ejection?;
@@ -132,7 +143,7 @@ impl Hardware {
                 None => vec![0; vcs.len()],
                 Some(before) => before.first_vc.iter().zip(&before.vcs).map(|(first, vcs)| first + vcs).collect(),
             };
-            classes.push(ClassSpec { priority: class.priority, first_vc, vcs });
+            classes.push(ClassSpec { priority: class.priority, is_control: class.is_control, first_vc, vcs });
         }
         NetworkSpec {
             ticks_per_cycle,

@@ -15,7 +15,7 @@ use crate::choice::{Choice, Model, PROTOCOLS, peek_speedup, read_choice};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::digest::digest;
 use crate::document::Document;
-use crate::network::{Hardware, Routings, check_spec, place_of, read_hardware, read_section};
+use crate::network::{Hardware, Routings, check_spec, leave_out, place_of, read_hardware, read_section};
 use crate::nodes::{NodeBook, compact, read_nodes};
 use crate::parameters::Context;
 use crate::print::print;
@@ -224,10 +224,7 @@ impl Resolver<'_> {
     fn measure(&mut self, root: &mut TableReader<'_>, context: &Context<'_>) -> Option<Measure> {
         let values = read_section(root, "measure", MEASURE, context, self.reading)?;
         if !values.flag("by_source") {
-            // It came later than the others: scenarios that do not use it have the digests that they had.
-            if let Some(Item::Table(resolved)) = root.resolved.get_mut("measure").map(|entry| &mut entry.node.item) {
-                resolved.remove("by_source");
-            }
+            leave_out(root, "measure", "by_source");
         }
         let ticks_per_cycle = context.scale.ticks_per_cycle;
         let measure = Measure {

@@ -6,6 +6,7 @@ mod claims;
 mod clippy_files;
 mod combinations;
 mod configs;
+mod control_limit;
 mod coverage;
 mod dependency_rules;
 mod determinism;

@@ -129,6 +129,9 @@ impl<M: Microarchitecture> Routers<M> {
         // It may have been taken for other things since the start was planned.
         let is_free = self.outputs[index as usize].link_free_at <= now;
         if is_free && let Some(queue) = self.choose_queue(index, now, around) {
+            if self.may(self.rules.control_limit.is_some()) {
+                self.count_control(index, queue, now, around);
+            }
             self.start_from(index, queue, now, around);
         }
         let sender = &self.extras.senders[index as usize];
@@ -140,7 +143,8 @@ impl<M: Microarchitecture> Routers<M> {
         self.notify(index, now, around);
     }
 
-    /// The output queue whose head shall leave now: of those that can, the first by priority, then by age or turn.
+    /// The output queue whose head shall leave now: of those that can, the first by priority, then by age or turn. Data goes before control
+    /// packets when these have had as much as they may.
     #[inline]
     fn choose_queue(&self, index: u32, now: Time, around: &Surroundings<'_>) -> Option<usize> {
         let sender = &self.extras.senders[index as usize];
@@ -157,9 +161,11 @@ impl<M: Microarchitecture> Routers<M> {
         let sender = &self.extras.senders[index as usize];
         let ready = |queue: &usize| self.can_start(index, *queue, around).is_some_and(|time| time <= now);
         let (queues, last) = (self.shape.output_queues, usize::from(sender.last_queue));
+        let is_turn_of_data = self.rules.control_limit.is_some_and(|limit| sender.control_in_row >= limit);
         let key = |queue: &usize| {
             let packet = &around.pool[self.first_of_queue(index, *queue)];
-            let priority = u8::MAX - around.fabric.spec.classes[usize::from(packet.class)].priority;
+            let class = &around.fabric.spec.classes[usize::from(packet.class)];
+            let priority = (is_turn_of_data && class.is_control, u8::MAX - class.priority);
             let turn = if *queue > last { queue - last } else { queue + queues - last };
             match around.fabric.spec.router.output_queues.link_arbiter {
                 LinkArbiter::Oldest => (priority, packet.head_at, turn),
@@ -167,6 +173,19 @@ impl<M: Microarchitecture> Routers<M> {
             }
         };
         self.filled_queues(index).filter(ready).min_by_key(key)
+    }
+
+    /// Counts the flits of control packets that are sent while data could leave, as the head of a queue is about to be.
+    fn count_control(&mut self, index: u32, queue: usize, now: Time, around: &Surroundings<'_>) {
+        let is_control = |queue: usize| {
+            let class = around.pool[self.first_of_queue(index, queue)].class;
+            around.fabric.spec.classes[usize::from(class)].is_control
+        };
+        let ready = |queue: usize| self.can_start(index, queue, around).is_some_and(|time| time <= now);
+        let counts = is_control(queue) && self.filled_queues(index).any(|queue| !is_control(queue) && ready(queue));
+        let flits = around.pool[self.first_of_queue(index, queue)].flits;
+        let in_row = &mut self.extras.senders[index as usize].control_in_row;
+        *in_row = if counts { *in_row + u32::from(flits) } else { 0 };
     }
 
     /// The output queues of a port that have packets, in ascending order.

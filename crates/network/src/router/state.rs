@@ -220,6 +220,8 @@ pub(super) struct Sender {
     pub releasing_queue: u8,
     /// The output queue that was served last.
     pub last_queue: u8,
+    /// Flits of control packets that it has sent while data packets could have left, since one of these did.
+    pub control_in_row: u32,
     /// The last packet that was sent off because it was alone: when it leaves its output queue, of which it is not counted in
     /// the records, how large it is, and the queue.
     pub lone: Departure,
@@ -235,6 +237,7 @@ impl Sender {
         releasing: 0,
         releasing_queue: 0,
         last_queue: 0,
+        control_in_row: 0,
         lone: Departure::NONE,
         lone_queue: 0,
     };

@@ -103,9 +103,15 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
         select(vec![QueuePer::Port, QueuePer::Class, QueuePer::Channel]),
         select(vec![Release::Start, Release::End]),
         select(vec![LinkArbiter::Oldest, LinkArbiter::RoundRobin]),
+        prop::option::of(1u32..40),
     );
-    let queues =
-        queues.prop_map(|(flits, per, release, link_arbiter)| OutputQueueSpec { flits, per, release, link_arbiter });
+    let queues = queues.prop_map(|(flits, per, release, link_arbiter, control_limit)| OutputQueueSpec {
+        flits,
+        per,
+        release,
+        link_arbiter,
+        control_limit,
+    });
     let connections = || select(vec![CrossbarPorts::PerPort, CrossbarPorts::PerPort, CrossbarPorts::PerChannel]);
     let shape = (
         connections(),
@@ -136,7 +142,8 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
             let (crossbar_inputs, crossbar_outputs, vc_allocation, queues_per_output, credits, transit_first) = shape;
             // Where packets wait for credits in a queue with those of other channels, channels wait for each other.
             let per = if credits == CreditCheck::Link { QueuePer::Channel } else { output_queues.per };
-            let output_queues = OutputQueueSpec { per, ..output_queues };
+            let control_limit = output_queues.control_limit.filter(|_| per != QueuePer::Port);
+            let output_queues = OutputQueueSpec { per, control_limit, ..output_queues };
             RouterSpec {
                 head_delay,
                 crossbar_delay,
@@ -174,7 +181,7 @@ fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value
         crossbar_inputs: CrossbarPorts::PerPort,
         crossbar_outputs: CrossbarPorts::PerPort,
         virtual_output_queues: false,
-        output_queues: OutputQueueSpec { per: QueuePer::Port, ..router.output_queues },
+        output_queues: OutputQueueSpec { per: QueuePer::Port, control_limit: None, ..router.output_queues },
         credits: CreditCheck::Crossbar,
         input_turns: InputTurns::Queues,
         input_served: InputServed::Granted,
@@ -309,7 +316,8 @@ impl Sample {
             let first_vc = classes.last().map_or(vec![0; link_classes], |before| {
                 before.first_vc.iter().zip(&before.vcs).map(|(first, vcs)| first + vcs).collect()
             });
-            classes.push(ClassSpec { priority: class.priority, first_vc, vcs: routing.virtual_channels() });
+            let (priority, is_control) = (class.priority, class.is_control);
+            classes.push(ClassSpec { priority, is_control, first_vc, vcs: routing.virtual_channels() });
         }
         let smallest = match &self.size {
             MessageSize::Fixed(size) => match size % u32::from(self.packet_flits) {
@@ -457,6 +465,7 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
                 per: QueuePer::Port,
                 release: Release::Start,
                 link_arbiter: LinkArbiter::Oldest,
+                control_limit: None,
             },
             credits: CreditCheck::Crossbar,
             input_turns: InputTurns::Queues,

@@ -66,6 +66,8 @@ fn each_kind_of_mistake_has_its_words() {
         (&["links.local.buffer=4"], "a buffer of 4 flits has no room for a packet of 8"),
         (&["router.output_queue=4"], "an output queue of 4 flits has no room"),
         (&["router.credits=link"], "block other channels"),
+        (&["router.control_limit=8"], "control packets and data share an output queue"),
+        (&["router.control_limit=0"], "`router.control_limit` = 0 is outside 1 to"),
         (&["router.vc_allocation=true", "router.iterations=2"], "with vc_allocation an allocation has one round"),
         (&["links.global.latency=2.5"], "not a whole number of link cycles"),
         (&["links.global.latency=0"], "not a whole number of link cycles"),

@@ -70,6 +70,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "protocol-lhrp-inputs" => protocols::lhrp_inputs,
         "protocol-smsrp" => protocols::smsrp,
         "protocol-srp" => protocols::srp,
+        "protocol-srp-limited" => protocols::srp_with_a_limit,
         "switch-bursts" => bursts,
         "switch-idle-ejection" => idle_ejection,
         "switch-overload" => overload,

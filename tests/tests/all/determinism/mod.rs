@@ -63,6 +63,7 @@ scenarios![
     protocol_lhrp_inputs,
     protocol_smsrp,
     protocol_srp,
+    protocol_srp_limited,
     switch_bursts,
     switch_idle_ejection,
     switch_overload,

@@ -30,6 +30,14 @@ pub fn srp(seen: &Seen) {
     assert!(counter(seen, "grants").abs_diff(reservations) < reservations / 5);
 }
 
+/// Reservations alone would fill the way to the hot node, and leave nothing to data: but of each 20 flits, 8 are of a data packet.
+pub fn srp_with_a_limit(seen: &Seen) {
+    let hot = |seen: &Seen| seen.number("/flows/hot/accepted_load") * 23.0;
+    assert!((hot(seen) - 0.4).abs() < 0.02, "{}", hot(seen));
+    let unlimited = hot(&Seen::of(&seen.scenario, &["router.control_limit=unlimited"]));
+    assert!(unlimited < 0.02, "{unlimited}");
+}
+
 /// Channels are full all the time, and what would be too much for them comes again.
 pub fn crp_between_clusters(seen: &Seen) {
     crp(seen, "inter-cluster");
