@@ -150,6 +150,11 @@ pub trait Protocol: Send + Sync + Debug {
 
     /// One line with its parameters, for people.
     fn describe(&self) -> String;
+
+    /// What it keeps and sends in a network, with numbers: a line each, for people.
+    fn explain(&self, _station: &Station) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A protocol with its parameters.

@@ -62,7 +62,6 @@ pub(crate) fn check_protocol(
 ) {
     let lossy = protocol.kinds().iter().any(|kind| kind.direction == Direction::LossyData);
     let SwitchNeeds { sends, trims, .. } = protocol.switch_needs();
-    let station = Station { flit_ticks: 1, packet_flits_max: 1, ports: 1, nodes: 1 };
     let needs = [
         Needs {
             broken: lossy && spec.router.vc_allocation,
@@ -95,7 +94,7 @@ pub(crate) fn check_protocol(
             help: "make data packets larger, or its control packets smaller",
         },
         Needs {
-            broken: protocol.source(&station).is_some() && spec.nic.queues == SourceQueues::Fifo,
+            broken: protocol.source(&station(spec, topology)).is_some() && spec.nic.queues == SourceQueues::Fifo,
             section: "nic",
             parameter: "queues",
             message: "sources that hold packets back need a queue for each destination",
@@ -108,16 +107,20 @@ pub(crate) fn check_protocol(
         reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(help) });
     }
     check_watched_links(protocol, name, topology, root, reading);
-    let station = Station {
+    if let Err(error) = protocol.fits(&station(spec, topology)) {
+        let span = place_of(root, &format!("protocol.{name}"), error.parameter.unwrap_or_default());
+        let diagnostic = Diagnostic { span, ..Diagnostic::new(format!("protocol `{name}`: {}", error.message)) };
+        reading.blame(error.help.iter().fold(diagnostic, Diagnostic::help));
+    }
+}
+
+/// Where a protocol is, in a network as a whole.
+pub(crate) fn station(spec: &NetworkSpec, topology: &dyn Topology) -> Station {
+    Station {
         flit_ticks: spec.links[0].flit_ticks.into(),
         packet_flits_max: spec.packet_flits_max,
         ports: topology.radix(),
         nodes: topology.nodes(),
-    };
-    if let Err(error) = protocol.fits(&station) {
-        let span = place_of(root, &format!("protocol.{name}"), error.parameter.unwrap_or_default());
-        let diagnostic = Diagnostic { span, ..Diagnostic::new(format!("protocol `{name}`: {}", error.message)) };
-        reading.blame(error.help.iter().fold(diagnostic, Diagnostic::help));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tailback_hardware::NetworkSpec;
-use tailback_protocol::Protocol;
+use tailback_protocol::{Protocol, Station};
 use tailback_routing::Routing;
 use tailback_routing::deadlock::Proof;
 use tailback_topology::AnyTopology;
@@ -11,6 +11,7 @@ use tailback_workload::Workload;
 
 use crate::diagnostic::Diagnostics;
 use crate::network::Routings;
+use crate::protocol::station;
 
 /// A scenario in which nothing is left open.
 #[derive(Clone, Debug)]
@@ -45,6 +46,14 @@ pub struct Scenario {
     pub digest: String,
     /// What to change in the document before the next version, which will not accept it.
     pub notes: Diagnostics,
+}
+
+impl Scenario {
+    /// What its protocol is told of the network as a whole.
+    #[must_use]
+    pub fn station(&self) -> Station {
+        station(&self.network, self.topology.built.graph().as_ref())
+    }
 }
 
 /// A model that was chosen by name.

@@ -16,6 +16,9 @@ pub struct Explanation {
     pub routing: String,
     /// The protocol with its parameters.
     pub protocol: String,
+    /// What it keeps and sends, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub protocol_lines: Vec<String>,
     /// Nodes of the network.
     pub nodes: u32,
     /// Its routers.
@@ -124,6 +127,7 @@ pub fn explain(scenario: &Scenario) -> Explanation {
         topology: graph.describe(),
         routing: scenario.routing.built.describe(),
         protocol: scenario.protocol.built.describe(),
+        protocol_lines: scenario.protocol.built.explain(&scenario.station()),
         nodes: graph.nodes(),
         routers: graph.routers(),
         radix: graph.radix(),

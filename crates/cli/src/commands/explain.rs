@@ -24,6 +24,7 @@ fn print_text(explained: &Explanation) {
     say_line!("           {nodes}, {routers} of at most {} ports", explained.radix);
     say_line!("routing    {}", explained.routing);
     say_line!("protocol   {}", explained.protocol);
+    explained.protocol_lines.iter().for_each(|line| say_line!("           {line}"));
     say_line!("deadlock   free: {}\n", explained.deadlock_freedom);
     print_wiring(explained);
     print_links(explained);
@@ -33,19 +34,26 @@ fn print_text(explained: &Explanation) {
 
 fn print_wiring(explained: &Explanation) {
     say_line!("WIRING of the first router");
+    let width = widest(explained.wiring.iter().map(|wire| wire.link)).max(10);
     for wire in &explained.wiring {
         let fed_by = wire.fed_by.as_ref().map_or_else(String::new, |feeder| format!(", fed by {feeder}"));
-        say_line!("  port {:<4} {:<10} {}{fed_by}", wire.port, wire.link, wire.leads_to);
+        say_line!("  port {:<4} {:<width$} {}{fed_by}", wire.port, wire.link, wire.leads_to);
     }
 }
 
+/// The length of the longest of some names.
+fn widest<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    names.map(str::len).max().unwrap_or(0)
+}
+
 fn print_links(explained: &Explanation) {
-    say_line!("\nLINKS      latency  cycles/flit  buffer/VC  virtual channels");
+    let width = widest(explained.links.iter().map(|links| links.class.as_str())).max(9);
+    say_line!("\nLINKS  {:<1$}latency  cycles/flit  buffer/VC  virtual channels", "", width - 5);
     for links in &explained.links {
         let buffer = links.buffer_flits.map_or_else(|| "-".to_owned(), |flits| flits.to_string());
         let channels: Vec<_> = links.channels.iter().map(describe_channels).collect();
         let Links { class, latency, cycles_per_flit, .. } = links;
-        let line = format!("  {class:<9}{latency:>7}{cycles_per_flit:>13}{buffer:>11}  {}", channels.join(", "));
+        let line = format!("  {class:<width$}{latency:>7}{cycles_per_flit:>13}{buffer:>11}  {}", channels.join(", "));
         say_line!("{}", line.trim_end());
     }
 }

@@ -105,6 +105,16 @@ fn trees_are_explained() {
     shows("explain-fat-tree", &with(fat, nca), &explain);
 }
 
+/// With the tables of CRP, whose slots are numbered as they are in time.
+#[test]
+fn clusters_are_explained() {
+    let clusters = "{ multi-cluster = { nodes_per_leaf = 2, leaves = 2, spines = 1, channels = 1 } }";
+    let overrides =
+        ["--set", "protocol.crp={ cell = 100, largest = 190, smallest = 16 }", "--set", "nic.queues=per-destination"];
+    let arguments = [&["explain", "scenario.toml"][..], &overrides].concat();
+    shows("explain-multi-cluster", &with(clusters, "cluster-ring"), &arguments);
+}
+
 #[test]
 fn a_butterfly_is_explained() {
     let text = with("{ k-ary-n-fly = { k = 3, n = 3 } }", "destination-tag");

@@ -141,4 +141,35 @@ impl Protocol for Crp {
         let links = self.links.map_or_else(String::new, |links| format!(" and of {links} links"));
         format!("CRP: one request reserves time of nodes{links}, speculative packets meanwhile")
     }
+
+    fn explain(&self, station: &Station) -> Vec<String> {
+        let &Self { cells, cell, overhead, .. } = self;
+        let Asking { smallest, largest, eager, .. } = self.asking;
+        // Segments are whole packets.
+        let packet = u32::from(station.packet_flits_max);
+        let segment = largest / packet * packet;
+        let (last, ahead) = (cells - 1, u64::from(cells) * u64::from(cell));
+        let links = self.links.map_or_else(String::new, |links| format!(" and for each of the {links} links"));
+        let eagerly = match (self.links, eager) {
+            (None, _) | (_, 0) => String::new(),
+            (Some(links), 1) => format!("; {links} links reserve the earliest of these as it passes"),
+            (Some(links), _) => format!("; {links} links reserve the earliest {eager} of these as it passes"),
+        };
+        let (whole, single) = (charged(segment, overhead), charged(packet, overhead));
+        let room = cells.min(2) * cell;
+        vec![
+            format!(
+                "a table of {cells} slots of {cell} flits for the way to each node{links}: {ahead} flit times ahead"
+            ),
+            format!(
+                "slot 0 begins at flit time 0, slot {last} ends at {ahead}; when the first is over, one is added behind the last"
+            ),
+            format!("a request is one flit, with a bit for each of {cells} slots in which there is room{eagerly}"),
+            format!(
+                "a segment has up to {segment} flits, which reserve {whole} of the {room} in {} slots; one packet reserves {single}",
+                cells.min(2)
+            ),
+            format!("messages of less than {smallest} flits reserve nothing: what they take is deducted as they pass"),
+        ]
+    }
 }
