@@ -48,5 +48,7 @@ pub(crate) fn limits(found: &Limits) -> v1::ServerLimits {
         connections_per_peer_max: found.connections_per_peer_max,
         ended_age_max: seconds(found.ended_age_s_max).filter(|_| found.ended_age_s_max > 0),
         ended_artifact_bytes_max: found.ended_artifact_bytes_max,
+        body_time_max: milliseconds(found.body_ms_max),
+        body_bytes_max: found.body_bytes_max,
     }
 }

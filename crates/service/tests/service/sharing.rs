@@ -107,6 +107,9 @@ async fn owners_may_have_all_unless_the_limits_say_less() {
     let told = told.expect("it tells").into_inner().limits.expect("there are limits");
     assert_eq!((told.queue_per_owner_max, told.memory_bytes_per_owner_max), (told.queue_max, told.memory_bytes_max));
     assert_eq!((told.threads_per_owner_max, told.concurrent_runs_per_owner_max), (2, 2));
+    let Limits { body_bytes_max, body_ms_max, .. } = limits();
+    let body_time = told.body_time_max.expect("requests have a time limit");
+    assert_eq!((told.body_bytes_max, body_time.seconds as u64), (body_bytes_max, body_ms_max / 1000));
     server.stop().await;
 }
 
