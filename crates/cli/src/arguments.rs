@@ -122,6 +122,12 @@ pub struct SweepArguments {
     /// Go on with a curve when it is saturated
     #[arg(long)]
     pub no_stop: bool,
+    /// Say which point has the most of a column of sweep.csv, as in `accepted_load`
+    #[arg(long, value_name = "COLUMN")]
+    pub most: Option<String>,
+    /// Say which point has the least of a column of sweep.csv, as in `latency_message_mean`
+    #[arg(long, value_name = "COLUMN")]
+    pub least: Option<String>,
     /// How to print the table
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

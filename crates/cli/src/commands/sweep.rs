@@ -1,5 +1,6 @@
 //! `tailback sweep`: one scenario many times, and a table.
 
+mod best;
 mod manifest;
 
 use std::sync::Mutex;
@@ -16,6 +17,7 @@ use crate::results::Directory;
 use crate::store::Store;
 use crate::work::{self, Order, Task};
 use crate::{input, interrupt};
+use best::{Direction, best};
 pub use manifest::read_manifest;
 
 /// The column that tells whether points are saturated.
@@ -72,6 +74,7 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
         Format::Json => say_line!("{}", table.to_json()),
         Format::Text => say!("{}", main_columns(&table, &sweep).to_text()),
     }
+    say_best(&table, &sweep, arguments)?;
     if !arguments.quiet {
         tell_line!("results are in {}; draw them with `tailback plot {}`", out.display(), out.display());
     }
@@ -101,10 +104,29 @@ fn complete(mut sweep: Sweep, arguments: &SweepArguments) -> Result<Sweep, Compl
     Ok(sweep)
 }
 
+/// Says which points have the most and the least of what was asked for: below a table for people, beside one for programs.
+fn say_best(table: &Table, sweep: &Sweep, arguments: &SweepArguments) -> Result<(), Complaint> {
+    let varied: Vec<&str> = varied(sweep).collect();
+    for (metric, direction) in [(&arguments.most, Direction::Most), (&arguments.least, Direction::Least)] {
+        let Some(metric) = metric else { continue };
+        let said = best(table, &varied, metric, direction)?;
+        match arguments.format {
+            Format::Json => tell_line!("{said}"),
+            Format::Text => say_line!("{said}"),
+        }
+    }
+    Ok(())
+}
+
+/// The columns that tell points apart.
+fn varied(sweep: &Sweep) -> impl Iterator<Item = &str> {
+    let variant = (!sweep.variants.is_empty()).then_some("variant");
+    variant.into_iter().chain(sweep.axes.iter().map(|axis| axis.path.as_str()))
+}
+
 /// The columns that fit on a screen.
 fn main_columns(table: &Table, sweep: &Sweep) -> Table {
-    let variant = (!sweep.variants.is_empty()).then_some("variant");
-    main_columns_of(table, variant.into_iter().chain(sweep.axes.iter().map(|axis| axis.path.as_str())))
+    main_columns_of(table, varied(sweep))
 }
 
 /// The same of any table of a sweep: what is varied, and what matters most of what came of it. Of several flows each is

@@ -173,6 +173,42 @@ set = { routing.valiant.target = "group" }
 }
 
 #[test]
+fn the_best_point_is_said_with_what_was_varied() {
+    let program = Program::new();
+    let arguments = [
+        "sweep",
+        "small.toml",
+        "--quiet",
+        "--no-stop",
+        "--over",
+        "routing=minimal,valiant",
+        "--over",
+        "traffic.load=0.05,0.1",
+        "--most",
+        "accepted_load",
+        "--least",
+        "latency_message_mean",
+        "--out",
+        "out",
+    ];
+    let said = program.good(&arguments);
+    compare("sweep-best", &arguments, &said);
+    let csv = program.read("out/sweep.csv");
+    let numbers = |column| values(&csv, column).into_iter().map(|value| value.parse().expect("a number"));
+    let most = numbers("accepted_load").fold(0.0, f64::max);
+    let least = numbers("latency_message_mean").fold(f64::INFINITY, f64::min);
+    let wanted = format!(
+        "most accepted_load: {most:.6} with routing=minimal, traffic.load=0.1\n\
+         least latency_message_mean: {least:.6} with routing=minimal, traffic.load=0.1\n"
+    );
+    assert!(said.ends_with(&wanted), "{said}");
+    // A name that there is not is told with those that there are, and nothing is run again.
+    let said = program.run(&["sweep", "small.toml", "--over", "traffic.load=0.05", "--most", "throughput"]);
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    assert!(said.stderr.contains("--most: there is no column `throughput`; there are"), "{}", said.stderr);
+}
+
+#[test]
 fn a_table_for_programs_is_json() {
     let sweep = ["sweep", "small.toml", "--quiet", "--no-stop", "--over", "traffic.load=0.1,0.2", "--format", "json"];
     let table: serde_json::Value = serde_json::from_str(&Program::new().good(&sweep)).expect("it is JSON");
