@@ -354,6 +354,17 @@ fn sweeps_have_means_over_seeds() {
     assert_eq!((curves.len(), curves[0].name.as_str(), curves[0].points.len()), (1, "minimal", 2));
 }
 
+/// All ticks of an axis are written alike: 0.008 beside 0.010, and nothing as 8e-3.
+#[test]
+fn small_numbers_at_an_axis_have_the_same_form() {
+    let curve = Curve { name: "a".to_owned(), points: vec![(0.1, 0.004), (0.2, 0.0139)], half_widths: None };
+    let svg = Figure { y_max: Some(0.02), ..Figure::latency("", "", vec![curve]) }.to_svg();
+    for text in [">0.008<", ">0.010<", ">0.020<", ">0.2"] {
+        assert!(svg.contains(text), "{text} is missing in {svg}");
+    }
+    assert!(!svg.contains("e-3<"), "{svg}");
+}
+
 #[test]
 fn figures_show_their_labels_and_do_not_take_dollars_for_formulas() {
     let curve =

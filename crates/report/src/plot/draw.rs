@@ -110,8 +110,17 @@ impl Figure {
             .with_tick_size(12)
             .with_body_size(12)
             .with_grid_line_width(0.8);
-        layout = if self.log_x { layout.with_log_x() } else { layout.with_x_tick_step(tick_step(axes.x.1 - axes.x.0)) };
-        layout = if self.log_y { layout.with_log_y() } else { layout.with_y_tick_step(tick_step(axes.y.1 - axes.y.0)) };
+        let steps = [axes.x, axes.y].map(|(from, to)| tick_step(to - from));
+        layout = if self.log_x {
+            layout.with_log_x()
+        } else {
+            layout.with_x_tick_step(steps[0]).with_x_tick_format(tick_format(steps[0]))
+        };
+        layout = if self.log_y {
+            layout.with_log_y()
+        } else {
+            layout.with_y_tick_step(steps[1]).with_y_tick_format(tick_format(steps[1]))
+        };
         let entries: Vec<_> = self.curves.iter().enumerate().map(|(index, curve)| self.entry(curve, index)).collect();
         if entries.iter().any(|entry| !entry.label.is_empty()) {
             let inside = self.style != Style::Line && entries.len() <= INSIDE_LEGEND_MAX;
@@ -150,6 +159,19 @@ fn with_stable_clip_id(svg: &str) -> String {
         defined.replace(&format!("clip-path=\"url(#{id})\""), &format!("clip-path=\"url(#{name})\""))
     };
     named(&format!("axes-{}", &Digest::new().text(&named("axes")).hex()[..12]))
+}
+
+/// How ticks of a linear axis are written: all in the same way. By itself the library writes 0.01 and 8e-3 beside each other.
+fn tick_format(step: f64) -> TickFormat {
+    match decimals(step) {
+        places @ 3..=6 => TickFormat::Fixed(places),
+        _ => TickFormat::Auto,
+    }
+}
+
+/// The decimal places of a distance between ticks.
+fn decimals(step: f64) -> usize {
+    (0..12).find(|&places| step * libm::pow(10.0, f64::from(places)) > 0.999).unwrap_or(12) as usize
 }
 
 fn line(curve: &Curve, index: usize, style: Style) -> Plot {
