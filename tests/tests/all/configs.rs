@@ -42,3 +42,15 @@ fn each_point_of_their_sweeps_resolves() {
         }
     }
 }
+
+/// Figures of the CRP paper stand on one file, and the search for parameters of ECN is a scenario by itself: both are about one network.
+#[test]
+fn ecn_is_tuned_in_the_network_of_the_crp_paper() {
+    let [paper, tuned] = ["network", "ecn-tuning"].map(|name| {
+        let document = read(&here(&format!("../configs/papers/crp/{name}.toml"))).with("protocol={ baseline = {} }");
+        let scenario = document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let described = (scenario.topology.built.graph().describe(), scenario.routing.built.describe());
+        (scenario.network, scenario.clock, described)
+    });
+    assert_eq!(tuned, paper);
+}

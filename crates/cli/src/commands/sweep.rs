@@ -30,6 +30,9 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     let mut notes = Notes::default();
     notes.tell(&base.notes);
     let sweep = complete(document.sweep()?, arguments)?;
+    for (metric, direction) in wanted(arguments) {
+        best::check(metric, &varied(&sweep).collect::<Vec<_>>(), direction)?;
+    }
     let tasks = sweep.runs(&document).map(|run| Task::new(run.document, &mut notes)).collect::<Result<Vec<_>, _>>()?;
     let places: Vec<(usize, usize)> = (0..tasks.len()).map(|run| sweep.place(run)).collect();
     let jobs = work::jobs(arguments.jobs, tasks.iter())?;
@@ -107,8 +110,7 @@ fn complete(mut sweep: Sweep, arguments: &SweepArguments) -> Result<Sweep, Compl
 /// Says which points have the most and the least of what was asked for: below a table for people, beside one for programs.
 fn say_best(table: &Table, sweep: &Sweep, arguments: &SweepArguments) -> Result<(), Complaint> {
     let varied: Vec<&str> = varied(sweep).collect();
-    for (metric, direction) in [(&arguments.most, Direction::Most), (&arguments.least, Direction::Least)] {
-        let Some(metric) = metric else { continue };
+    for (metric, direction) in wanted(arguments) {
         let said = best(table, &varied, metric, direction)?;
         match arguments.format {
             Format::Json => tell_line!("{said}"),
@@ -116,6 +118,12 @@ fn say_best(table: &Table, sweep: &Sweep, arguments: &SweepArguments) -> Result<
         }
     }
     Ok(())
+}
+
+/// The columns of which the best point is asked for.
+fn wanted(arguments: &SweepArguments) -> impl Iterator<Item = (&str, Direction)> {
+    let most = arguments.most.as_deref().map(|metric| (metric, Direction::Most));
+    most.into_iter().chain(arguments.least.as_deref().map(|metric| (metric, Direction::Least)))
 }
 
 /// The columns that tell points apart.

@@ -202,10 +202,11 @@ fn the_best_point_is_said_with_what_was_varied() {
          least latency_message_mean: {least:.6} with routing=minimal, traffic.load=0.1\n"
     );
     assert!(said.ends_with(&wanted), "{said}");
-    // A name that there is not is told with those that there are, and nothing is run again.
+    // A name that there is not is told with those that there are, before anything is run.
     let said = program.run(&["sweep", "small.toml", "--over", "traffic.load=0.05", "--most", "throughput"]);
     assert_eq!(said.code, Some(2), "{}", said.stderr);
     assert!(said.stderr.contains("--most: there is no column `throughput`; there are"), "{}", said.stderr);
+    assert!(!program.path("results").exists());
 }
 
 #[test]

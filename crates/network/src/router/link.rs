@@ -148,7 +148,7 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     fn choose_queue(&self, index: u32, now: Time, around: &Surroundings<'_>) -> Option<usize> {
         let sender = &self.extras.senders[index as usize];
-        let ready = |queue: &usize| self.can_start(index, *queue, around).is_some_and(|time| time <= now);
+        let ready = |queue: &usize| self.is_ready(index, *queue, now, around);
         if sender.filled & sender.filled.wrapping_sub(1) == 0 {
             // There is one queue with packets, or none.
             return (sender.filled != 0).then(|| sender.filled.trailing_zeros() as usize).filter(ready);
@@ -159,7 +159,7 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline(never)]
     fn choose_of_several(&self, index: u32, now: Time, around: &Surroundings<'_>) -> Option<usize> {
         let sender = &self.extras.senders[index as usize];
-        let ready = |queue: &usize| self.can_start(index, *queue, around).is_some_and(|time| time <= now);
+        let ready = |queue: &usize| self.is_ready(index, *queue, now, around);
         let (queues, last) = (self.shape.output_queues, usize::from(sender.last_queue));
         let is_turn_of_data = self.rules.control_limit.is_some_and(|limit| sender.control_in_row >= limit);
         let key = |queue: &usize| {
@@ -181,8 +181,8 @@ impl<M: Microarchitecture> Routers<M> {
             let class = around.pool[self.first_of_queue(index, queue)].class;
             around.fabric.spec.classes[usize::from(class)].is_control
         };
-        let ready = |queue: usize| self.can_start(index, queue, around).is_some_and(|time| time <= now);
-        let counts = is_control(queue) && self.filled_queues(index).any(|queue| !is_control(queue) && ready(queue));
+        let is_data_ready = |queue: usize| !is_control(queue) && self.is_ready(index, queue, now, around);
+        let counts = is_control(queue) && self.filled_queues(index).any(is_data_ready);
         let flits = around.pool[self.first_of_queue(index, queue)].flits;
         let in_row = &mut self.extras.senders[index as usize].control_in_row;
         *in_row = if counts { *in_row + u32::from(flits) } else { 0 };
@@ -201,6 +201,12 @@ impl<M: Microarchitecture> Routers<M> {
         let takes_credits = !self.rules.claims_first && !self.outputs[index as usize].is_terminal();
         let may_leave = !takes_credits || self.credit(index, packet.vc) >= packet.flits;
         may_leave.then_some(packet.head_at)
+    }
+
+    /// Whether the head of an output queue with packets can leave now.
+    #[inline]
+    fn is_ready(&self, index: u32, queue: usize, now: Time, around: &Surroundings<'_>) -> bool {
+        self.can_start(index, queue, around).is_some_and(|time| time <= now)
     }
 
     /// Sends the head of an output queue.

@@ -1,6 +1,6 @@
 //! Which point of a sweep has the most or the least of something, as when parameters are tuned.
 
-use tailback_report::{Cell, Table};
+use tailback_report::{Cell, Table, TableError, sweep_table};
 
 use crate::complaint::Complaint;
 
@@ -11,10 +11,23 @@ pub enum Direction {
     Least,
 }
 
+/// Complains, before anything is run, about a name that no column can have: neither what is varied nor a metric, of all flows or of one.
+pub fn check(metric: &str, varied: &[&str], direction: Direction) -> Result<(), Complaint> {
+    let metrics = sweep_table(&[]);
+    let names = |known: &str| metric.strip_suffix(known).is_some_and(|flow| flow.is_empty() || flow.ends_with('.'));
+    if varied.contains(&metric) || metrics.columns.iter().any(|column| names(&column.name)) {
+        return Ok(());
+    }
+    metrics.column(metric).map(|_| ()).map_err(|error| unknown(direction, &error))
+}
+
+fn unknown(direction: Direction, error: &TableError) -> Complaint {
+    Complaint::BadInput(format!("--{}: {error}", word(direction)), None)
+}
+
 /// Says which point has the most, or the least, of what a column has: the first of several. `varied` are the columns that tell points apart.
 pub fn best(table: &Table, varied: &[&str], metric: &str, direction: Direction) -> Result<String, Complaint> {
-    let unknown = |error| Complaint::BadInput(format!("--{}: {error}", word(direction)), None);
-    let column = table.column(metric).map_err(unknown)?;
+    let column = table.column(metric).map_err(|error| unknown(direction, &error))?;
     let is_better = |value: f64, than: f64| if direction == Direction::Most { value > than } else { value < than };
     let mut found: Option<(f64, &Vec<Cell>)> = None;
     for row in &table.rows {
