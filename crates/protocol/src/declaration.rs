@@ -53,7 +53,7 @@ pub struct Hooks {
     /// packets are possible only then.
     pub copies: bool,
     /// Lossless data is not acknowledged: where copies are kept, interfaces forget its packets as they leave, for the first time or
-    /// again, and tell sources: [`Source::gone`]. Messages then have names that are never used again.
+    /// again, and tell sources: [`Source::gone`].
     pub unacknowledged: bool,
     /// Sources are told when packets leave: [`Source::sent`].
     pub departures: bool,
@@ -77,6 +77,13 @@ impl Hooks {
         resequencing: None,
         entropy: false,
     };
+
+    /// Whether messages have names that are never used again: packets may be forgotten before sinks are told of them, be it that nobody
+    /// acknowledges them or that they wait for their order after they were acknowledged.
+    #[must_use]
+    pub const fn names_are_unique(self) -> bool {
+        self.unacknowledged || self.resequencing.is_some()
+    }
 }
 
 /// Where a part of a protocol is.

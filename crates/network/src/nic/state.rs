@@ -125,7 +125,7 @@ impl NodeState {
             sources: SourceQueues::new(fabric, node_ids.len()),
             controls: vec![EMPTY; if classes > 1 { node_ids.len() * classes } else { 0 }],
             copies: vec![
-                RetransmitBuffer::new(fabric.hooks.unacknowledged);
+                RetransmitBuffer::new(fabric.hooks.names_are_unique());
                 if fabric.hooks.copies { node_ids.len() } else { 0 }
             ],
             due: vec![DueQueue::default(); if has_timers { node_ids.len() } else { 0 }],

@@ -3,10 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tailback_network::{General, NicSpec, SourceQueues};
 use tailback_protocol::{
-    Arrival, Control, Hooks, KindDeclaration, Protocol, Sink, SinkAction, Source, Station, Switch, SwitchNeeds,
-    TrafficClass, Watch, remember, write_down,
+    Arrival, ClassRouting, Control, Hooks, KindDeclaration, Protocol, Sink, SinkAction, Source, Station, Switch,
+    SwitchNeeds, TrafficClass, Watch, remember, write_down,
 };
+use tailback_reservation::{Lead, Smsrp, Terms};
+use tailback_workload::MessageSize;
+
+use crate::conservation::{SILENT_FROM, conserves};
+use crate::sample::{Sample, fixed};
 
 #[derive(Debug)]
 pub struct Resequenced(pub Arc<dyn Protocol>);
@@ -83,4 +89,31 @@ impl Sink for InOrder {
         self.last = remember(bytes)?;
         Some(())
     }
+}
+
+/// A packet is acknowledged when it arrives and may wait for its order after that. A message to another node that is sent meanwhile must
+/// not have the name of its message, or the two are put together as one.
+#[test]
+fn messages_that_wait_for_their_order_are_not_taken_for_others() {
+    let terms = Terms {
+        routing: ClassRouting::Chosen,
+        lead: Lead::Latency,
+        overhead: 0.3,
+        control_overhead: 0,
+        minimum_grant_delay: 37,
+    };
+    let sample = fixed(("k-ary-n-tree", &[("k", &[2]), ("n", &[3])]));
+    let nic = NicSpec { queues: SourceQueues::PerDestination, ..sample.nic };
+    let sample = Sample {
+        routing: ("nearest-common-ancestor", &[("up", "random"), ("vcs", "1")]),
+        buffer_packets: vec![2, 2, 2],
+        protocol: Arc::new(Resequenced(Arc::new(Smsrp { terms, timeout: 40 }))),
+        load: 0.8,
+        pattern: 1,
+        seed: 4,
+        size: MessageSize::Uniform { min: 1, max: 12 },
+        nic,
+        ..sample
+    };
+    conserves::<General>(sample.plan(SILENT_FROM), sample.routing.0).expect("all messages arrive as they were sent");
 }

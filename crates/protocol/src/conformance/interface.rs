@@ -110,7 +110,7 @@ impl Interface {
         {
             source.offered(destination, flits, now);
         }
-        let first = if self.hooks.unacknowledged { self.offered } else { 0 };
+        let first = if self.hooks.names_are_unique() { self.offered } else { 0 };
         let name = (first..).find(|name| !self.messages.contains_key(name)).expect("names do not run out");
         self.offered += 1;
         let message = Message { id, destination, flits, sent: 0, forgotten: BTreeSet::new(), withheld: false };
