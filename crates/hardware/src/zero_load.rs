@@ -23,9 +23,9 @@ pub struct ZeroLoad {
 }
 
 impl ZeroLoad {
-    /// The latency of a packet of `flits` flits that crosses links of the classes of `path`.
+    /// The latency of a packet of `flits` flits, or of a message whose packets follow each other without a gap, that crosses links of the classes of `path`.
     #[must_use]
-    pub fn new(spec: &NetworkSpec, path: &[LinkClass], flits: u16) -> Self {
+    pub fn new(spec: &NetworkSpec, path: &[LinkClass], flits: u32) -> Self {
         let ejection = &spec.links[LinkClass::TERMINAL.index()];
         let links = path.iter().map(|class| &spec.links[class.index()]);
         let slowest = links.clone().chain([ejection, &spec.injection]).map(|link| link.flit_ticks).max().unwrap_or(0);

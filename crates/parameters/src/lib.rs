@@ -53,6 +53,8 @@ pub enum Kind {
     Text,
     /// A span of time, in cycles or with a unit.
     Time,
+    /// A list of times, each in cycles or with a unit.
+    Times,
     /// A list of whole numbers.
     Integers {
         /// The smallest allowed.
@@ -102,6 +104,8 @@ pub enum Value {
     Text(String),
     /// Of [`Kind::Time`], in ticks.
     Ticks(u64),
+    /// Of [`Kind::Times`], in ticks.
+    Times(Vec<u64>),
     /// Of [`Kind::Integers`].
     Integers(Vec<u64>),
     /// Of [`Kind::Numbers`].
@@ -183,6 +187,15 @@ impl Values {
                 values.iter().map(|&v| u32::try_from(v).expect("the declared range fits 32 bits")).collect()
             }
             other => panic!("parameter {name} is {other:?}, not a list of integers"),
+        }
+    }
+
+    /// The value of a list of times, in ticks.
+    #[must_use]
+    pub fn times(&self, name: &str) -> &[u64] {
+        match self.get(name) {
+            Value::Times(values) => values,
+            other => panic!("parameter {name} is {other:?}, not a list of times"),
         }
     }
 

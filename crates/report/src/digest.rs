@@ -7,7 +7,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{FlowRecord, Histogram, Intervals, Point, Record, Timeline};
+use crate::{CompletionRecord, FlowRecord, Histogram, Intervals, Point, Record, Timeline};
 
 /// Takes in what belongs to a result, and tells its SHA-256.
 ///
@@ -83,6 +83,18 @@ impl Digest {
         if let Some(series) = &flow.series {
             self.put_timeline(series);
         }
+        // Nothing of flows that do not end, so that what was a result before there were others is still the same.
+        if let Some(completions) = &flow.completions {
+            self.put_completions(completions);
+        }
+    }
+
+    fn put_completions(&mut self, completions: &CompletionRecord) {
+        let CompletionRecord { count, lost, first, last, latency, slowdown, rates } = completions;
+        self.put_all(&[*count, *lost, first.map_or(0, |first| first + 1), last.map_or(0, |last| last + 1)]);
+        self.put_histogram(latency);
+        self.put_histogram(slowdown);
+        [rates.0, rates.1].iter().for_each(|sum| self.0.update(sum.to_le_bytes()));
     }
 
     fn put_histogram(&mut self, histogram: &Histogram) {

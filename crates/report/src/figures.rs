@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FlowRecord, Histogram, Point, Window, batch_means};
+use crate::{Completions, FlowRecord, Histogram, Point, Window, batch_means};
 
 /// Accepting less than this share of what was offered counts as saturation.
 pub const SATURATION_THRESHOLD: f64 = 0.95;
@@ -46,6 +46,9 @@ pub struct Figures {
     /// The share of them that took a path that is not minimal.
     #[serde(alias = "detoured_share")]
     pub nonminimal_share: Option<f64>,
+    /// How flows have ended that end; of all flows together, of those that do.
+    #[serde(flatten)]
+    pub completions: Option<Completions>,
 }
 
 /// Latencies by what is timed.
@@ -126,6 +129,7 @@ impl Figures {
             flits: Amounts { offered: offered.flits, delivered: delivered.flits, lost: offered.lost_flits },
             packets_delivered: delivered.packets,
             nonminimal_share: (delivered.packets > 0).then(|| delivered.nonminimal as f64 / delivered.packets as f64),
+            completions: record.completions.as_ref().map(|completions| Completions::new(completions, clock)),
         }
     }
 
@@ -168,8 +172,8 @@ impl Latencies {
 }
 
 impl Distribution {
-    /// The figures of a histogram, converted from ticks.
-    fn new(histogram: &Histogram, half_width: Option<f64>, convert: impl Fn(f64) -> f64) -> Self {
+    /// The figures of a histogram, converted from its units.
+    pub(crate) fn new(histogram: &Histogram, half_width: Option<f64>, convert: impl Fn(f64) -> f64) -> Self {
         let whole = |ticks: Option<u64>| ticks.map(|ticks| convert(ticks as f64));
         Self {
             mean: histogram.mean().map(&convert),

@@ -11,6 +11,7 @@
 //! Floating-point numbers appear only when figures are taken from a merged record, and are computed in a fixed order:
 //! equal records give equal reports.
 
+mod completion;
 mod digest;
 mod figures;
 mod histogram;
@@ -26,6 +27,7 @@ mod sweep;
 mod table;
 mod timeline;
 
+pub use completion::{CompletedMessage, CompletionRecord, Completions};
 pub use digest::Digest;
 pub use figures::{Amounts, Distribution, Figures, Hops, Latencies, SATURATION_THRESHOLD};
 pub use histogram::{Bucket, Histogram};

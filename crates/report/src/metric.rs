@@ -11,6 +11,8 @@ pub struct Metric {
     pub value: fn(&Figures) -> Option<f64>,
     /// Half the width of the confidence interval from a single report, where it has one.
     pub ci95: fn(&Figures) -> Option<f64>,
+    /// Whether only flows that end have it.
+    pub of_flows_that_end: bool,
 }
 
 /// All of them, in the order of tables.
@@ -29,17 +31,30 @@ pub const METRICS: &[Metric] = &[
     Metric::new("latency_network_max", |f| f.latency.network.max),
     Metric::new("hops_mean", |f| f.hops.mean),
     Metric::new("nonminimal_share", |f| f.nonminimal_share),
+    Metric::new("completion_mean", |f| f.completions.as_ref()?.completion.mean).of_flows_that_end(),
+    Metric::new("completion_p50", |f| f.completions.as_ref()?.completion.p50).of_flows_that_end(),
+    Metric::new("completion_p99", |f| f.completions.as_ref()?.completion.p99).of_flows_that_end(),
+    Metric::new("completion_max", |f| f.completions.as_ref()?.completion.max).of_flows_that_end(),
+    Metric::new("completion_cycles", |f| f.completions.as_ref()?.completion_cycles).of_flows_that_end(),
+    Metric::new("slowdown_mean", |f| f.completions.as_ref()?.slowdown.mean).of_flows_that_end(),
+    Metric::new("slowdown_p99", |f| f.completions.as_ref()?.slowdown.p99).of_flows_that_end(),
+    Metric::new("jain", |f| f.completions.as_ref()?.jain).of_flows_that_end(),
+    Metric::new("unfinished", |f| Some(f.completions.as_ref()?.unfinished as f64)).of_flows_that_end(),
     Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
     Metric::new("saturated", |f| Some(f64::from(u8::from(f.saturated)))),
 ];
 
 impl Metric {
     const fn new(name: &'static str, value: fn(&Figures) -> Option<f64>) -> Self {
-        Self { name, value, ci95: |_| None }
+        Self { name, value, ci95: |_| None, of_flows_that_end: false }
     }
 
     const fn with_ci95(self, ci95: fn(&Figures) -> Option<f64>) -> Self {
         Self { ci95, ..self }
+    }
+
+    const fn of_flows_that_end(self) -> Self {
+        Self { of_flows_that_end: true, ..self }
     }
 }
 

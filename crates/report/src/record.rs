@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Histogram, Intervals, Point, Timeline};
+use crate::{CompletedMessage, CompletionRecord, Histogram, Intervals, Point, Timeline};
 
 /// The ticks that are measured: from one to before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +50,8 @@ pub struct RecordPlan {
     pub series_by_creation: bool,
     /// The names of further counters.
     pub counters: Vec<String>,
+    /// By flow: how many messages all its sources send, if it ends.
+    pub ending: Vec<Option<u64>>,
 }
 
 impl RecordPlan {
@@ -62,7 +64,16 @@ impl RecordPlan {
     #[must_use]
     pub fn new(flows: usize, window: Window) -> Self {
         let batches = Intervals::around(window.from, window.until, Self::BATCH_INTERVALS, Self::WARM_UP_INTERVALS_MAX);
-        Self { flows, window, batches, series: None, nodes: None, series_by_creation: false, counters: Vec::new() }
+        Self {
+            flows,
+            window,
+            batches,
+            series: None,
+            nodes: None,
+            series_by_creation: false,
+            counters: Vec::new(),
+            ending: vec![None; flows],
+        }
     }
 }
 
@@ -75,7 +86,11 @@ impl RecordPlan {
         // Of the latencies of messages and packets, and of hops.
         let histograms = 2 * Histogram::bytes_up_to(ticks) + Histogram::bytes_up_to(u64::from(u8::MAX));
         let by_source = u64::from(self.nodes.unwrap_or(0)) * size_of::<u64>() as u64;
-        (self.flows as u64).saturating_mul(histograms + timelines + by_source)
+        let ending = self.ending.iter().flatten().count() as u64;
+        // Slowdowns are counted in thousandths.
+        let completions = Histogram::bytes_up_to(ticks) + Histogram::bytes_up_to(ticks.saturating_mul(1000));
+        let every_flow = (self.flows as u64).saturating_mul(histograms + timelines + by_source);
+        every_flow.saturating_add(ending.saturating_mul(completions))
     }
 
     /// The bytes that the time series takes as a table and as the files that are made of it.
@@ -153,10 +168,12 @@ pub struct FlowRecord {
     pub batches: Timeline,
     /// The run in intervals that the user wants, warm-up included.
     pub series: Option<Timeline>,
+    /// How its messages were completed, if it ends.
+    pub completions: Option<CompletionRecord>,
 }
 
 impl FlowRecord {
-    fn new(plan: &RecordPlan) -> Self {
+    fn new(plan: &RecordPlan, messages: Option<u64>) -> Self {
         Self {
             offered: Offered::default(),
             delivered: Delivered::default(),
@@ -166,6 +183,7 @@ impl FlowRecord {
             hops: Histogram::new(),
             batches: Timeline::new(plan.batches),
             series: plan.series.map(Timeline::new),
+            completions: messages.map(CompletionRecord::new),
         }
     }
 
@@ -201,6 +219,9 @@ impl FlowRecord {
             (None, None) => {}
             _ => panic!("records that are merged have the same plan"),
         }
+        if let (Some(mine), Some(theirs)) = (&mut self.completions, &other.completions) {
+            mine.merge(theirs);
+        }
     }
 
     /// Notes the same on all timelines, perhaps at another tick on that of the user.
@@ -228,7 +249,7 @@ impl Record {
     /// An empty record.
     #[must_use]
     pub fn new(plan: RecordPlan) -> Self {
-        let flows = (0..plan.flows).map(|_| FlowRecord::new(&plan)).collect();
+        let flows = plan.ending.iter().map(|&messages| FlowRecord::new(&plan, messages)).collect();
         Self { flows, counters: vec![0; plan.counters.len()], plan }
     }
 
@@ -244,6 +265,24 @@ impl Record {
             record.offered.lost_flits += if lost { flits } else { 0 };
         }
         record.note(tick, tick, |point| point.offered_flits += flits);
+        if let Some(completions) = &mut record.completions {
+            completions.created(tick, lost);
+        }
+    }
+
+    /// Whether `flow` ends.
+    #[inline]
+    #[must_use]
+    pub fn ends(&self, flow: usize) -> bool {
+        self.flows[flow].completions.is_some()
+    }
+
+    /// A message of `flow`, which ends, has become complete.
+    ///
+    /// # Panics
+    /// When the plan does not say that it ends.
+    pub fn completed(&mut self, flow: usize, message: CompletedMessage) {
+        self.flows[flow].completions.as_mut().expect("it ends").completed(message);
     }
 
     /// The last flit of a packet of `flow` arrived at `tick`.
@@ -336,9 +375,10 @@ impl Record {
     /// Some flows taken together, chosen by their places.
     #[must_use]
     pub fn together(&self, chosen: impl Fn(usize) -> bool) -> FlowRecord {
-        let mut total = FlowRecord::new(&self.plan);
-        let flows = self.flows.iter().enumerate().filter(|(place, _)| chosen(*place));
-        flows.for_each(|(_, flow)| total.merge(flow));
+        let chosen = || self.flows.iter().enumerate().filter(|(place, _)| chosen(*place)).map(|(_, flow)| flow);
+        let ending = chosen().filter_map(|flow| Some(flow.completions.as_ref()?.count));
+        let mut total = FlowRecord::new(&self.plan, ending.reduce(u64::saturating_add));
+        chosen().for_each(|flow| total.merge(flow));
         total
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use crate::figures::Clock;
-use crate::{Figures, FlowRecord, Named, Record, Window, warm_up_hint};
+use crate::{Completions, Figures, FlowRecord, Named, Record, Window, warm_up_hint};
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -245,6 +245,7 @@ impl Report {
         };
         report.total.saturated = report.flows.iter().any(|(_, flow)| flow.figures.saturated);
         report.note_saturation();
+        report.note_unfinished();
         // Of a network in which something changes nothing is steady.
         if !courses.contains(&LoadCourse::Changes) {
             let steady = record.together(|flow| courses[flow] == LoadCourse::Steady);
@@ -262,6 +263,17 @@ impl Report {
         for (name, flow) in self.flows.iter().filter(|(_, flow)| flow.figures.saturated) {
             let what = if single { "the network".to_owned() } else { format!("flow `{name}`") };
             self.notes.push(format!("{what} {}", saturation(&flow.figures)));
+        }
+    }
+
+    fn note_unfinished(&mut self) {
+        let end = self.cycles.warmup + self.cycles.measured;
+        for (name, flow) in self.flows.iter() {
+            let Some(Completions { count, unfinished: unfinished @ 1.., .. }) = flow.figures.completions else {
+                continue;
+            };
+            let note = format!("flow `{name}`: {unfinished} of {count} messages have not arrived before cycle {end}");
+            self.notes.push(note);
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use crate::table::significant;
 use crate::table::{Cell, Column, Kind, Table};
-use crate::{Amounts, Distribution, Figures, Interruption, Report};
+use crate::{Amounts, Completions, Distribution, Figures, Interruption, Report};
 
 impl Report {
     /// A summary in about twenty aligned lines, without colours.
@@ -46,6 +46,9 @@ impl Report {
         indent(text, &self.latency_table().to_text())?;
         if self.flows.len() > 1 {
             indent(text, &self.flow_table().to_text())?;
+        }
+        if self.total.completions.is_some() {
+            indent(text, &self.completion_table().to_text())?;
         }
         if !self.links.is_empty() {
             indent(text, &self.link_table().to_text())?;
@@ -100,6 +103,26 @@ impl Report {
             let mut row = vec![name.into(), flow.sources.into(), (*offered_load).into(), (*accepted_load).into()];
             row.extend([hops.mean, network.mean, message.mean, message.ci95, message.p99].map(Cell::from));
             row.push(messages.lost.into());
+            table.push(row);
+        }
+        table
+    }
+
+    /// The flows that end: how long their messages took, in cycles, and how many times as long as in an empty network.
+    fn completion_table(&self) -> Table {
+        let counts = ["messages", "unfinished"].map(|name| Column::new(name, Kind::Integer));
+        let figures = ["completion", "p50", "p99", "max", "slowdown", "p99", "max", "jain", "all done in"];
+        let mut columns = vec![Column::text("flow that ends")];
+        columns.extend(counts);
+        columns.extend(figures.map(|name| Column::new(name, Kind::Number)));
+        let mut table = Table::new(columns);
+        for (name, flow) in self.flows.iter() {
+            let Some(completions) = &flow.figures.completions else { continue };
+            let Completions { count, unfinished, completion, slowdown, jain, completion_cycles, .. } = completions;
+            let mut row = vec![name.into(), (*count).into(), (*unfinished).into()];
+            let times = [completion.mean, completion.p50, completion.p99, completion.max];
+            let factors = [slowdown.mean, slowdown.p99, slowdown.max, *jain, *completion_cycles];
+            row.extend(times.into_iter().chain(factors).map(Cell::from));
             table.push(row);
         }
         table

@@ -22,7 +22,7 @@ pub const CI95_OVER: &str = "ci95_over";
 /// It has a column for each setting (those of all points, in the order of their first appearance), `variant`, `seeds`,
 /// [`CI95_OVER`], `cycle_ns`, and for each metric its mean over the seeds and in `<metric>_ci95` half the width of the 95 %
 /// confidence interval by Student's t: over seeds, or with a single seed, of mean latencies only, over the batches of
-/// that run. `saturated` is the share of the seeds. If there are several flows, their metrics follow as `<flow>.<metric>`.
+/// that run. `saturated` is the share of the seeds. Metrics of flows that end are there if there are such flows. If there are several flows, their metrics follow as `<flow>.<metric>`.
 /// Latencies are in link cycles.
 #[must_use]
 pub fn sweep_table(points: &[SweepPoint]) -> Table {
@@ -32,9 +32,11 @@ pub fn sweep_table(points: &[SweepPoint]) -> Table {
     if flows.len() == 1 {
         flows.clear();
     }
-    let mut table = Table::new(columns(&settings, &flows));
+    let some_end = reports().any(|report| report.total.completions.is_some());
+    let metrics: Vec<&Metric> = METRICS.iter().filter(|metric| some_end || !metric.of_flows_that_end).collect();
+    let mut table = Table::new(columns(&settings, &flows, &metrics));
     for point in points {
-        table.push(row(point, &settings, &flows));
+        table.push(row(point, &settings, &flows, &metrics));
     }
     (0..settings.len()).for_each(|column| table.infer_kind(column));
     table
@@ -51,7 +53,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     known
 }
 
-fn columns(settings: &[&str], flows: &[&str]) -> Vec<Column> {
+fn columns(settings: &[&str], flows: &[&str], metrics: &[&Metric]) -> Vec<Column> {
     let mut columns: Vec<_> = settings.iter().map(|name| Column::text(*name)).collect();
     columns.push(Column::text("variant"));
     columns.push(Column::new("seeds", Kind::Integer));
@@ -59,7 +61,7 @@ fn columns(settings: &[&str], flows: &[&str]) -> Vec<Column> {
     columns.push(Column::new("cycle_ns", Kind::Number));
     let prefixes = std::iter::once(String::new()).chain(flows.iter().map(|name| format!("{name}.")));
     for prefix in prefixes {
-        for Metric { name, .. } in METRICS {
+        for Metric { name, .. } in metrics {
             columns.push(Column::new(format!("{prefix}{name}"), Kind::Number));
             columns.push(Column::new(format!("{prefix}{name}_ci95"), Kind::Number));
         }
@@ -67,7 +69,7 @@ fn columns(settings: &[&str], flows: &[&str]) -> Vec<Column> {
     columns
 }
 
-fn row(point: &SweepPoint, settings: &[&str], flows: &[&str]) -> Vec<Cell> {
+fn row(point: &SweepPoint, settings: &[&str], flows: &[&str], metrics: &[&Metric]) -> Vec<Cell> {
     let setting = |name: &&str| {
         let found = point.settings.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.as_str()).into()
@@ -78,17 +80,17 @@ fn row(point: &SweepPoint, settings: &[&str], flows: &[&str]) -> Vec<Cell> {
     row.push(if point.reports.len() > 1 { "seeds" } else { "batches" }.into());
     row.push(point.reports.first().and_then(|report| report.cycle_ns).into());
     let total: Vec<_> = point.reports.iter().map(|report| &report.total).collect();
-    add_metrics(&mut row, &total);
+    add_metrics(&mut row, &total, metrics);
     for name in flows {
         let of_flow = |report| Report::flow(report, name);
-        add_metrics(&mut row, &point.reports.iter().filter_map(of_flow).collect::<Vec<_>>());
+        add_metrics(&mut row, &point.reports.iter().filter_map(of_flow).collect::<Vec<_>>(), metrics);
     }
     row
 }
 
 /// Appends the means of all metrics over the seeds, and their confidence intervals.
-fn add_metrics(row: &mut Vec<Cell>, seeds: &[&Figures]) {
-    for metric in METRICS {
+fn add_metrics(row: &mut Vec<Cell>, seeds: &[&Figures], metrics: &[&Metric]) {
+    for metric in metrics {
         let samples: Vec<f64> = seeds.iter().filter_map(|figures| (metric.value)(figures)).collect();
         let estimate = Estimate::from_samples(&samples);
         let single = if let [figures] = seeds { (metric.ci95)(figures) } else { None };

@@ -94,12 +94,19 @@ impl<'a> Unread<'a> {
                 _ => self.mismatch("a text", reading),
             },
             Kind::Time => self.ticks(reading).map(Value::Ticks),
+            Kind::Times => {
+                let list = self.list("times", reading)?;
+                let times: Vec<_> = list.iter().map(|node| Unread { node, ..*self }.ticks(reading)).collect();
+                times.into_iter().collect::<Option<_>>().map(Value::Times)
+            }
             Kind::Integers { min, max } => {
-                let numbers: Vec<_> = self.list(reading)?.iter().map(|n| self.integer(n, min, max, reading)).collect();
+                let numbers: Vec<_> =
+                    self.list("numbers", reading)?.iter().map(|n| self.integer(n, min, max, reading)).collect();
                 numbers.into_iter().collect::<Option<_>>().map(Value::Integers)
             }
             Kind::Numbers { min, max } => {
-                let numbers: Vec<_> = self.list(reading)?.iter().map(|n| self.number(n, min, max, reading)).collect();
+                let numbers: Vec<_> =
+                    self.list("numbers", reading)?.iter().map(|n| self.number(n, min, max, reading)).collect();
                 numbers.into_iter().collect::<Option<_>>().map(Value::Numbers)
             }
             Kind::IntegerOr { min, max, word } => match &self.node.item {
@@ -119,10 +126,10 @@ impl<'a> Unread<'a> {
         None
     }
 
-    fn list(&self, reading: &mut Reading) -> Option<&'a [Node]> {
+    fn list(&self, of: &str, reading: &mut Reading) -> Option<&'a [Node]> {
         match &self.node.item {
             Item::List(list) => Some(list),
-            _ => self.mismatch("a list of numbers", reading),
+            _ => self.mismatch(&format!("a list of {of}"), reading),
         }
     }
 
@@ -189,6 +196,7 @@ fn item(value: &Value, kind: Kind, context: &Context<'_>) -> Item {
         Value::Flag(flag) => Item::Flag(*flag),
         Value::Text(text) => Item::Text(text.clone()),
         Value::Ticks(ticks) => cycles(*ticks, context.scale.ticks_per_cycle),
+        Value::Times(times) => list(times.iter().map(|&ticks| cycles(ticks, context.scale.ticks_per_cycle)).collect()),
         Value::Integers(numbers) => list(numbers.iter().map(|&number| Item::Integer(number.into())).collect()),
         Value::Numbers(numbers) => list(numbers.iter().map(|&number| Item::Number(number)).collect()),
         Value::IntegerOr(Some(number)) => Item::Integer((*number).into()),

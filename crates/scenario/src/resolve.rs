@@ -25,7 +25,7 @@ use crate::reader::{Reading, TableReader};
 use crate::scenario::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 use crate::sections::{EXECUTION, MEASURE};
 use crate::sweep::read_sweep;
-use crate::traffic::{read_flows, smallest_packet};
+use crate::traffic::{check_end, read_flows, smallest_packet};
 use crate::tree::{Item, Node, Table};
 
 /// Reads a document that may ask for so much. What is given is complete if there are no mistakes.
@@ -68,6 +68,9 @@ impl Resolver<'_> {
         let book = self.nodes(root, topology.as_ref(), seed.unwrap_or(1));
         let packet_flits = hardware.as_ref().map_or(8, |hardware| hardware.packet_flits);
         let flows = read_flows(root, packet_flits, scale, book, self.reading);
+        if let (Some(measure), Some(flows)) = (&measure, &flows) {
+            check_end(root.table, measure, flows, self.reading);
+        }
         let topology = topology?;
         let (hardware, protocol, routing, flows) = (hardware?, protocol?, routing?, flows?);
         let smallest = smallest_packet(flows.iter().map(|traffic| traffic.size.clone()), packet_flits);
@@ -226,10 +229,15 @@ impl Resolver<'_> {
         if !values.flag("by_source") {
             leave_out(root, "measure", "by_source");
         }
+        let until_drained = values.text("until") == "drained";
+        if !until_drained {
+            leave_out(root, "measure", "until");
+        }
         let ticks_per_cycle = context.scale.ticks_per_cycle;
         let measure = Measure {
             warmup: self.whole_cycles(root.table, "warmup", &values, ticks_per_cycle)?,
             cycles: self.whole_cycles(root.table, "cycles", &values, ticks_per_cycle)?,
+            until_drained,
             series: values.integer_or("series"),
             series_by_creation: values.text("series_by") == "creation",
             by_source: values.flag("by_source"),

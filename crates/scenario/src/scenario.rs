@@ -79,8 +79,10 @@ pub struct Clock {
 pub struct Measure {
     /// Cycles before anything is measured.
     pub warmup: u64,
-    /// Cycles that are measured.
+    /// Cycles that are measured, at most.
     pub cycles: u64,
+    /// Whether it ends before if all messages of flows that end have arrived.
+    pub until_drained: bool,
     /// Cycles from one point of the time series to the next, if there is to be one.
     pub series: Option<u64>,
     /// Whether it shows latencies when messages were created, not when they arrive.

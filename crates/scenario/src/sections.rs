@@ -34,7 +34,19 @@ pub(crate) const MEASURE: &[Parameter] = &[
         name: "cycles",
         kind: Kind::Time,
         default: Some("10000"),
-        help: "how long it is measured, in whole cycles",
+        help: "how long it is measured, in whole cycles; at most, if it ends before",
+    },
+    Parameter {
+        name: "until",
+        kind: Kind::Choice(&[
+            Choice { word: "cycles", help: "it is measured for all of these cycles" },
+            Choice {
+                word: "drained",
+                help: "it ends before if all messages have arrived of the flows with `count` or `at`",
+            },
+        ]),
+        default: Some("\"cycles\""),
+        help: "when measuring ends",
     },
     Parameter {
         name: "series",

@@ -43,6 +43,7 @@ pub(crate) fn values(kind: Kind) -> String {
         }
         Kind::Text => "text".to_owned(),
         Kind::Time => "time, in cycles or as a text with a unit".to_owned(),
+        Kind::Times => "list of times, each in cycles or as a text with a unit".to_owned(),
         Kind::Integers { min, max } => format!("list of whole numbers, {min} to {max}"),
         Kind::Numbers { min, max } => format!("list of numbers, {min} to {max}"),
         Kind::IntegerOr { min, max, word } => format!("whole number, {min} to {max}, or \"{word}\""),
@@ -141,6 +142,7 @@ fn candidates(kind: Kind) -> Vec<String> {
         Kind::Choice(choices) => choices.iter().map(|choice| format!("\"{}\"", choice.word)).collect(),
         Kind::Text => vec!["\"text\"".to_owned()],
         Kind::Time => vec!["10".to_owned()],
+        Kind::Times => vec!["[10, 20]".to_owned()],
         Kind::Integers { .. } => ["[2, 2]", "[2]", "[2, 2, 2]"].map(str::to_owned).to_vec(),
         Kind::Numbers { .. } => ["[1.0, 1.0]", "[1.0]"].map(str::to_owned).to_vec(),
         Kind::IntegerOr { word, .. } => vec![format!("\"{word}\"")],

@@ -134,6 +134,9 @@ fn traffic() -> Value {
     phase["properties"]["load"] = schema["properties"]["load"].clone();
     phase["properties"]["pattern"] = reference("pattern");
     let flits = json!({ "type": "integer", "minimum": 1 });
+    // A flow says how much it sends, or when.
+    schema["required"] = json!([]);
+    schema["anyOf"] = json!([{ "required": ["load"] }, { "required": ["at"] }]);
     schema["properties"]["name"] = json!({ "type": "string", "description": "tells results apart" });
     schema["properties"]["pattern"] = reference("pattern");
     schema["properties"]["size"] = json!({ "anyOf": [choice("size", Map::new()), flits] });
@@ -181,6 +184,7 @@ fn kind_schema(kind: Kind) -> Value {
         Kind::Choice(choices) => json!({ "enum": choices.iter().map(|choice| choice.word).collect::<Vec<_>>() }),
         Kind::Text => json!({ "type": "string" }),
         Kind::Time => json!({ "type": ["number", "string"] }),
+        Kind::Times => json!({ "type": "array", "items": kind_schema(Kind::Time) }),
         Kind::Integers { min, max } => {
             json!({ "type": "array", "items": { "type": "integer", "minimum": min, "maximum": max } })
         }

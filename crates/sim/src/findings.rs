@@ -22,6 +22,8 @@ pub struct Findings {
     pub threads: u32,
     /// The link cycle before which all was simulated: the end of the run, unless it was stopped.
     pub reached: u64,
+    /// Whether that was the end of the run.
+    pub is_whole: bool,
 }
 
 /// What a link sent while it was measured.
@@ -81,7 +83,7 @@ impl Findings {
         let measure = scenario.measure;
         let Timing { wall_s, cpu_s, peak_rss_bytes } = *timing;
         let end = measure.warmup + measure.cycles;
-        let interrupted = (self.reached < end).then_some(Interruption { cycle: self.reached, of: end });
+        let interrupted = (!self.is_whole).then_some(Interruption { cycle: self.reached, of: end });
         Report::new(Measured {
             title: scenario.title.clone(),
             version: version.to_owned(),
@@ -159,14 +161,14 @@ fn flows(scenario: &Scenario, until: u64) -> Vec<FlowInput> {
         name: flow.name.clone(),
         sources: flow.sources.len().into(),
         source_nodes: if scenario.measure.by_source { flow.sources.iter().collect() } else { Vec::new() },
-        offered_load_nominal: Some(flow.mean_load(from, until)),
+        offered_load_nominal: flow.count.is_none().then(|| flow.mean_load(from, until)),
         course: course(flow, from, until),
     };
     scenario.workload.flows.iter().map(input).collect()
 }
 
 fn course(flow: &Traffic, from: u64, until: u64) -> LoadCourse {
-    if flow.changes_between(from, until) {
+    if flow.count.is_some() || flow.changes_between(from, until) {
         LoadCourse::Changes
     } else if flow.mean_load(from, until) == 0.0 {
         LoadCourse::Silent

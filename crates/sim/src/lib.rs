@@ -20,6 +20,7 @@ mod running_network;
 mod state_format;
 mod sweep;
 mod trace;
+mod unloaded;
 
 pub use curves::Curves;
 pub use explain::{Channels, Explanation, Links, PathLatency, RouterTimes, Wire, explain};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use tailback_network::{NetworkPlan, Partition, Plain, Sorting};
 use tailback_scenario::{PartitionChoice, Scenario};
 use tailback_topology::{Peer, Port, Topology};
+use tailback_workload::Traffic;
 
 use crate::recorder::record_plan;
 
@@ -127,9 +128,8 @@ impl Backlog {
         let cycles = (scenario.measure.warmup + scenario.measure.cycles) as f64;
         let (mut sources, mut messages) = (0, 0.0);
         for traffic in &scenario.workload.flows {
-            let load = traffic.phases().iter().map(|phase| phase.load).fold(0.0, f64::max);
             sources += u64::from(traffic.sources.len());
-            messages += load * f64::from(traffic.sources.len()) * cycles / traffic.size.mean();
+            messages += messages_offered(traffic, cycles);
         }
         let limit = scenario.network.nic.queue_limit;
         let allowed = limit.map_or(u64::MAX, |limit| sources.saturating_mul(limit.into()));
@@ -138,16 +138,27 @@ impl Backlog {
     }
 }
 
+/// How many messages a flow has to send in so many cycles, at most.
+fn messages_offered(traffic: &Traffic, cycles: f64) -> f64 {
+    let load = traffic.phases().iter().map(|phase| phase.load).fold(0.0, f64::max);
+    let by_load = load * f64::from(traffic.sources.len()) * cycles / traffic.size.mean();
+    match traffic.messages() {
+        Some(messages) if traffic.is_timed() => messages as f64,
+        Some(messages) => by_load.min(messages as f64),
+        None => by_load,
+    }
+}
+
 /// Packets that may be in the network, and messages that may wait at their sources, at once.
 fn population(scenario: &Scenario, topology: &dyn Topology) -> (u64, u64) {
     let spec = &scenario.network;
     let cycles = scenario.measure.warmup + scenario.measure.cycles;
-    let (mut flits, mut messages) = (0.0, 0.0);
+    // Those of flows that end may all wait at once, others for as long as packets cross.
+    let (mut flits, mut messages, mut ending) = (0.0, 0.0, 0.0);
     for traffic in &scenario.workload.flows {
-        let load = traffic.phases().iter().map(|phase| phase.load).fold(0.0, f64::max);
-        let per_cycle = load * f64::from(traffic.sources.len());
-        flits += per_cycle * cycles as f64;
-        messages += per_cycle * cycles as f64 / traffic.size.mean();
+        let offered = messages_offered(traffic, cycles as f64);
+        flits += offered * traffic.size.mean();
+        *if traffic.count.is_some() { &mut ending } else { &mut messages } += offered;
     }
     // Packets are in the network for a few times the zero-load latency at most, or for the whole run.
     let latency: u64 = spec.links.iter().map(|link| u64::from(link.latency)).sum();
@@ -156,7 +167,7 @@ fn population(scenario: &Scenario, topology: &dyn Topology) -> (u64, u64) {
     let buffers: u64 = spec.input_buffers.iter().map(|&flits| u64::from(flits)).sum::<u64>() * spec.vcs() as u64;
     let room = u64::from(topology.routers()) * u64::from(topology.radix()) * buffers;
     let packets = (flits * share).min(room as f64) / f64::from(spec.packet_flits_max);
-    (packets as u64, (messages * share) as u64)
+    (packets as u64, (messages * share + ending) as u64)
 }
 
 /// How a scenario's routers are dealt out to regions.

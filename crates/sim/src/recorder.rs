@@ -1,17 +1,25 @@
 //! Takes notes in a region.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_network::{MessageDelivery, Observer, Offer, Packet};
 use tailback_protocol::{Direction, PacketKind, Protocol};
-use tailback_report::{ArrivedPacket, Intervals, Record, RecordPlan, Window};
+use tailback_report::{ArrivedPacket, CompletedMessage, Intervals, Record, RecordPlan, Window};
 use tailback_scenario::Scenario;
+use tailback_workload::Traffic;
+
+use crate::unloaded::Unloaded;
 
 /// The notes of one region.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Recorder {
     pub record: Record,
     counters: Counters,
+    /// What messages take in an empty network, if some flows end. It is no part of what is written down.
+    #[serde(skip)]
+    pub unloaded: Option<Arc<Unloaded>>,
 }
 
 /// Which counters of the record are about what.
@@ -27,10 +35,10 @@ struct Counters {
 const LOSSES: [&str; 3] = ["dropped_packets", "dropped_flits", "packets_sent_again"];
 
 impl Recorder {
-    pub fn new(plan: &RecordPlan, protocol: &dyn Protocol) -> Self {
+    pub fn new(plan: &RecordPlan, protocol: &dyn Protocol, unloaded: Option<Arc<Unloaded>>) -> Self {
         let place = |name: &str| plan.counters.iter().position(|counter| counter == name);
         let kinds = protocol.kinds().iter().map(|kind| (kind.direction.carries_data(), place(kind.name))).collect();
-        Self { record: Record::new(plan.clone()), counters: Counters { kinds, losses: place(LOSSES[0]) } }
+        Self { record: Record::new(plan.clone()), counters: Counters { kinds, losses: place(LOSSES[0]) }, unloaded }
     }
 
     fn count_loss(&mut self, which: usize, tick: Tick, amount: u64) {
@@ -51,6 +59,7 @@ pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
     });
     plan.nodes = scenario.measure.by_source.then(|| scenario.topology.built.graph().nodes());
     plan.series_by_creation = scenario.measure.series_by_creation;
+    plan.ending = scenario.workload.flows.iter().map(Traffic::messages).collect();
     let protocol = &scenario.protocol.built;
     let kinds = protocol.kinds();
     plan.counters.extend(kinds[1..].iter().map(|kind| kind.name.to_owned()));
@@ -102,5 +111,12 @@ impl Observer for Recorder {
     fn message_delivered(&mut self, delivery: &MessageDelivery) {
         let latency = delivery.tick - delivery.created;
         self.record.message_delivered(delivery.traffic.into(), delivery.tick, latency, delivery.flits);
+        if let Some(unloaded) = &self.unloaded
+            && self.record.ends(delivery.traffic.into())
+        {
+            let MessageDelivery { tick, source, destination, flits, .. } = *delivery;
+            let unloaded = unloaded.ticks(source, destination, flits);
+            self.record.completed(delivery.traffic.into(), CompletedMessage { tick, latency, unloaded, flits });
+        }
     }
 }

@@ -1,17 +1,19 @@
 //! A scenario that is being simulated.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use tailback_engine::{Executor as _, Outcome, Rayon, Sequential, SnapshotError};
 use tailback_network::Discrepancy;
 use tailback_report::Record;
-use tailback_scenario::{PartitionChoice, Scenario};
+use tailback_scenario::{Measure, PartitionChoice, Scenario};
 
 use crate::findings::Findings;
 use crate::plan::{Regions, network_plan};
 use crate::recorder::record_plan;
 use crate::running_network::{AnyExecutor, RunningNetwork, build};
 use crate::state_format;
+use crate::unloaded::Unloaded;
 
 /// A scenario that is being simulated.
 pub struct Run<'s> {
@@ -133,15 +135,37 @@ impl<'s> Run<'s> {
         cycle: u64,
         mut watch: impl FnMut(&Progress) -> ControlFlow<()> + Send,
     ) -> Result<Ending, Failure> {
-        let measure = self.scenario.measure;
-        // Whoever watches is told when measuring begins.
-        for until in [measure.warmup, measure.warmup + measure.cycles] {
-            let until = until.min(cycle);
+        while let Some(until) = self.next_stage(cycle) {
             if self.stage(until, &mut watch)? == Ending::Stopped {
                 return Ok(Ending::Stopped);
             }
         }
         Ok(Ending::Reached)
+    }
+
+    /// Whether nothing is left to be simulated: all cycles have been, or all flows that end have ended, if that is the end of
+    /// the run.
+    fn is_over(&self) -> bool {
+        let Measure { warmup, cycles, until_drained, .. } = self.scenario.measure;
+        let cycle = self.progress().cycle;
+        let may_be_drained = until_drained && cycle > warmup && cycle.is_multiple_of(DRAINED_EVERY_CYCLES);
+        cycle >= warmup + cycles || may_be_drained && self.network.unfinished() == 0
+    }
+
+    /// The cycle to simulate up to before something is looked at; none if `end` is reached or the run is over.
+    fn next_stage(&self, end: u64) -> Option<u64> {
+        let Measure { warmup, cycles, until_drained, .. } = self.scenario.measure;
+        let (cycle, end) = (self.progress().cycle, end.min(warmup + cycles));
+        if cycle >= end || self.is_over() {
+            None
+        } else if cycle < warmup {
+            // Whoever watches is told when measuring begins.
+            Some(end.min(warmup))
+        } else if until_drained && !self.network.is_idle() {
+            Some(end.min((cycle + 1).next_multiple_of(DRAINED_EVERY_CYCLES)))
+        } else {
+            Some(end)
+        }
     }
 
     fn stage(
@@ -190,6 +214,7 @@ impl<'s> Run<'s> {
             packet_hops: self.network.packet_hops(),
             threads: self.threads() as u32,
             reached: cycle,
+            is_whole: self.is_over(),
         })
     }
 
@@ -226,9 +251,15 @@ impl<'s> Run<'s> {
 /// How often whoever watches a run is asked: what happens in fewer cycles may take less time than asking.
 const WATCHED_EVERY_CYCLES: u64 = 100;
 
+/// A run that ends when flows have ended does so in the next cycle that is a multiple of this: that is the same cycle whatever the
+/// windows are.
+const DRAINED_EVERY_CYCLES: u64 = 100;
+
 fn build_network(scenario: &Scenario, regions: Regions) -> Box<dyn RunningNetwork> {
     let watched_every = WATCHED_EVERY_CYCLES * u64::from(scenario.clock.ticks_per_cycle);
-    build(network_plan(scenario, regions), &record_plan(scenario), watched_every)
+    let some_end = scenario.workload.flows.iter().any(|flow| flow.count.is_some());
+    let unloaded = some_end.then(|| Arc::new(Unloaded::new(scenario)));
+    build(network_plan(scenario, regions), &record_plan(scenario), unloaded.as_ref(), watched_every)
 }
 
 fn progress(scenario: &Scenario, network: &dyn RunningNetwork) -> Progress {

@@ -8,11 +8,12 @@ use tailback_network::{
     Deadlock, Discrepancy, General, Holdings, Microarchitecture, NetworkPlan, NetworkRegion, Plain, Sorting, audit,
     find_deadlock, last_hop,
 };
-use tailback_report::{Record, RecordPlan};
+use tailback_report::{CompletionRecord, Record, RecordPlan};
 use tailback_topology::{Peer, Topology};
 
 use crate::findings::LinkFlits;
 use crate::recorder::Recorder;
+use crate::unloaded::Unloaded;
 
 /// Whoever advances the regions.
 #[derive(Debug)]
@@ -69,6 +70,9 @@ pub(crate) trait RunningNetwork: Send {
 
     fn audit(&self) -> Result<Holdings, Discrepancy>;
 
+    /// Messages of flows that end which have neither arrived nor been lost.
+    fn unfinished(&self) -> u64;
+
     /// What all regions have written down.
     fn record(&self) -> Record;
 
@@ -82,9 +86,14 @@ pub(crate) trait RunningNetwork: Send {
 
 /// Builds the network of `plan` with the fastest routers that can do what it asks for, to be watched at most every
 /// `watched_every` ticks.
-pub(crate) fn build(plan: NetworkPlan, record: &RecordPlan, watched_every: Tick) -> Box<dyn RunningNetwork> {
+pub(crate) fn build(
+    plan: NetworkPlan,
+    record: &RecordPlan,
+    unloaded: Option<&Arc<Unloaded>>,
+    watched_every: Tick,
+) -> Box<dyn RunningNetwork> {
     let protocol = Arc::clone(&plan.protocol);
-    let recorder = |_| Recorder::new(record, protocol.as_ref());
+    let recorder = |_| Recorder::new(record, protocol.as_ref(), unloaded.cloned());
     if plan.suits::<Plain>() {
         Box::new(plan.build::<_, Plain>(recorder).with_observation_every(watched_every))
     } else if plan.suits::<Sorting>() {
@@ -132,6 +141,16 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
         audit(self)
     }
 
+    fn unfinished(&self) -> u64 {
+        let records = || self.regions().map(|region| &region.observer().record);
+        let expected: u64 = records().next().map_or(0, |record| record.plan().ending.iter().flatten().sum());
+        let ended = |record: &Record| {
+            let completions = record.flows().iter().filter_map(|flow| flow.completions.as_ref());
+            completions.map(CompletionRecord::ended).sum::<u64>()
+        };
+        expected - records().map(ended).sum::<u64>()
+    }
+
     fn record(&self) -> Record {
         let mut regions = self.regions().map(|region| &region.observer().record);
         let mut merged = regions.next().expect("a network has a region").clone();
@@ -158,6 +177,9 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
     }
 
     fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {
-        Snapshot::load(self, bytes)
+        let unloaded = self.regions().next().and_then(|region| region.observer().unloaded.clone());
+        Snapshot::load(self, bytes)?;
+        self.regions_mut().for_each(|region| region.observer_mut().unloaded.clone_from(&unloaded));
+        Ok(())
     }
 }

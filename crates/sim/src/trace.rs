@@ -1,12 +1,13 @@
 //! The paths that packets take through an empty network.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tailback_engine::Stream;
-use tailback_network::ZeroLoad;
-use tailback_routing::{Agent, Board, Header, PortVc, View};
+use tailback_network::{NetworkSpec, ZeroLoad};
+use tailback_routing::{Agent, Board, Header, PortVc, Step, View};
 use tailback_scenario::Scenario;
-use tailback_topology::{LinkClass, NodeId, Peer, Port, RouterId};
+use tailback_topology::{LinkClass, NodeId, Peer, Port, RouterId, Topology};
 
 /// A kind of path through the network: the classes of its links in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub fn path_types(scenario: &Scenario) -> Vec<PathType> {
                 let Some((links, vcs)) = tracer.trace(source, destination, draw / 2 * 16) else { continue };
                 let key = (links.len(), links.iter().map(|class| class.0).collect());
                 found.entry(key).or_insert_with(|| PathType {
-                    zero_load: ZeroLoad::new(&scenario.network, &links, scenario.network.packet_flits_max),
+                    zero_load: ZeroLoad::new(&scenario.network, &links, scenario.network.packet_flits_max.into()),
                     links,
                     vcs,
                     example: (source, destination),
@@ -61,32 +62,23 @@ fn sample(nodes: u32, source: u32) -> impl Iterator<Item = u32> {
     near.chain((0..nodes).step_by(stride as usize)).filter(move |&node| node != source)
 }
 
-struct Tracer<'s> {
-    scenario: &'s Scenario,
-    agents: BTreeMap<RouterId, Box<dyn Agent>>,
-    random: Stream,
-    /// What the routers of a domain have told each other, which is nothing; as large as the largest domain.
-    board: Board,
-}
-
 /// A router that holds nothing, or about which credits tell anything: so that adaptive routing shows all its paths.
-struct Imagined<'s> {
-    scenario: &'s Scenario,
-    router: RouterId,
+pub(crate) struct Imagined<'a> {
+    pub graph: &'a dyn Topology,
+    pub spec: &'a NetworkSpec,
+    pub router: RouterId,
     /// What is told; nothing for an empty network.
-    rumour: u32,
-    board: &'s Board,
+    pub rumour: u32,
+    pub board: &'a Board,
 }
 
 impl View for Imagined<'_> {
     fn channels(&self, port: Port) -> u8 {
-        let class = self.scenario.topology.built.graph().link_class(self.router, port);
-        self.scenario.network.classes[0].vcs[class.index()]
+        self.spec.classes[0].vcs[self.graph.link_class(self.router, port).index()]
     }
 
     fn capacity(&self, port: Port, _: u8) -> u32 {
-        let class = self.scenario.topology.built.graph().link_class(self.router, port);
-        self.scenario.network.input_buffers[class.index()].into()
+        self.spec.input_buffers[self.graph.link_class(self.router, port).index()].into()
     }
 
     fn waiting(&self, _: Port) -> u32 {
@@ -107,39 +99,63 @@ impl View for Imagined<'_> {
     }
 }
 
+/// What the routers of a domain have told each other in an empty network, which is nothing; as large as the largest domain.
+pub(crate) fn empty_board(graph: &dyn Topology) -> Board {
+    let mut sizes = vec![0; graph.domains() as usize];
+    (0..graph.routers()).for_each(|router| sizes[graph.domain(router) as usize] += 1);
+    Board::new(sizes.into_iter().max().unwrap_or(0))
+}
+
+/// The path on which `step` takes a packet: the classes of its links between routers, and the virtual channels on them. None if it does
+/// not arrive.
+pub(crate) fn walk(
+    graph: &dyn Topology,
+    (source, destination): (NodeId, NodeId),
+    mut step: impl FnMut(RouterId, PortVc, &Header) -> Step,
+) -> Option<(Vec<LinkClass>, Vec<u8>)> {
+    let (mut router, port) = graph.injection(source);
+    let mut entry = PortVc { port, vc: 0 };
+    let mut header = Header::new(graph.locator(destination));
+    let (mut links, mut vcs) = (Vec::new(), Vec::new());
+    while links.len() <= HOPS_MAX {
+        let step = step(router, entry, &header);
+        if step.vcs == 0 {
+            return None;
+        }
+        match graph.peer(router, step.port) {
+            Peer::Router { router: next, port } => {
+                links.push(graph.link_class(router, step.port));
+                vcs.push(step.vc);
+                (router, entry, header) = (next, PortVc { port, vc: step.vc }, step.header);
+            }
+            Peer::Node(node) => return (node == destination).then_some((links, vcs)),
+            Peer::Nothing => return None,
+        }
+    }
+    None
+}
+
+struct Tracer<'s> {
+    scenario: &'s Scenario,
+    graph: Arc<dyn Topology>,
+    agents: BTreeMap<RouterId, Box<dyn Agent>>,
+    random: Stream,
+    board: Board,
+}
+
 impl<'s> Tracer<'s> {
     fn new(scenario: &'s Scenario) -> Self {
         let graph = scenario.topology.built.graph();
-        let mut sizes = vec![0; graph.domains() as usize];
-        (0..graph.routers()).for_each(|router| sizes[graph.domain(router) as usize] += 1);
-        let board = Board::new(sizes.into_iter().max().unwrap_or(0));
-        Self { scenario, agents: BTreeMap::new(), random: Stream::new(1, 0, 0), board }
+        let board = empty_board(graph.as_ref());
+        Self { scenario, graph, agents: BTreeMap::new(), random: Stream::new(1, 0, 0), board }
     }
 
     fn trace(&mut self, source: NodeId, destination: NodeId, rumour: u32) -> Option<(Vec<LinkClass>, Vec<u8>)> {
-        let graph = self.scenario.topology.built.graph();
-        let routing = &self.scenario.routing.built;
-        let (mut router, port) = graph.injection(source);
-        let mut entry = PortVc { port, vc: 0 };
-        let mut header = Header::new(graph.locator(destination));
-        let (mut links, mut vcs) = (Vec::new(), Vec::new());
-        while links.len() <= HOPS_MAX {
-            let agent = self.agents.entry(router).or_insert_with(|| routing.agent(router));
-            let view = Imagined { scenario: self.scenario, router, rumour, board: &self.board };
-            let step = agent.route(entry, &header, &view, &mut self.random);
-            if step.vcs == 0 {
-                return None;
-            }
-            match graph.peer(router, step.port) {
-                Peer::Router { router: next, port } => {
-                    links.push(graph.link_class(router, step.port));
-                    vcs.push(step.vc);
-                    (router, entry, header) = (next, PortVc { port, vc: step.vc }, step.header);
-                }
-                Peer::Node(node) => return (node == destination).then_some((links, vcs)),
-                Peer::Nothing => return None,
-            }
-        }
-        None
+        let Self { scenario, graph, agents, random, board } = self;
+        walk(graph.as_ref(), (source, destination), |router, entry, header| {
+            let agent = agents.entry(router).or_insert_with(|| scenario.routing.built.agent(router));
+            let view = Imagined { graph: graph.as_ref(), spec: &scenario.network, router, rumour, board };
+            agent.route(entry, header, &view, random)
+        })
     }
 }

@@ -1,7 +1,9 @@
 //! When messages arrive.
 
+use std::sync::Arc;
+
 /// The process by which the messages of a source arrive.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Arrival {
     /// In each cycle with the same chance.
     Bernoulli,
@@ -13,4 +15,6 @@ pub enum Arrival {
         /// Whether all messages of a burst go to the same destination.
         same_destination: bool,
     },
+    /// In these cycles, which ascend: a message in each.
+    At(Arc<[u64]>),
 }

@@ -21,6 +21,8 @@ pub struct Process {
     pub traffic: u16,
     /// The cycle in which it acts next; `NEVER` when it is done.
     next_cycle: u64,
+    /// Messages that it has made.
+    made: u64,
     /// What is left of a burst.
     burst: Burst,
     stream: Stream,
@@ -39,7 +41,7 @@ impl Process {
     /// The process of a source of `traffic`, which is at place `index` of the workload.
     #[must_use]
     pub(crate) fn start(traffic: &Traffic, index: u16, stream: Stream) -> Self {
-        let mut process = Self { traffic: index, next_cycle: 0, burst: Burst::default(), stream };
+        let mut process = Self { traffic: index, next_cycle: 0, made: 0, burst: Burst::default(), stream };
         process.schedule(traffic, 0);
         process
     }
@@ -60,8 +62,9 @@ impl Process {
         let phase = traffic.phase_index(cycle).0.expect("a message is due only in a phase");
         let flits = traffic.size.sample(&mut self.stream);
         let destination = self.destination(traffic, &traffic.phases()[phase].pattern, source);
+        self.made += 1;
         match traffic.arrival {
-            Arrival::Bernoulli => self.schedule(traffic, cycle + 1),
+            Arrival::Bernoulli | Arrival::At(_) => self.schedule(traffic, cycle + 1),
             Arrival::Bursts { .. } => {
                 self.burst.messages_left -= 1;
                 // The line is busy with this message, so the next cannot come sooner.
@@ -86,6 +89,14 @@ impl Process {
     /// Draws the first message at or after `cycle`. Where a phase ends before it, the draw is made anew in the
     /// next phase from its start.
     fn schedule(&mut self, traffic: &Traffic, cycle: u64) {
+        if traffic.count.is_some_and(|count| self.made >= count) {
+            self.next_cycle = NEVER;
+            return;
+        }
+        if let Arrival::At(cycles) = &traffic.arrival {
+            self.next_cycle = cycles[self.made as usize];
+            return;
+        }
         let mut cycle = cycle;
         loop {
             let (phase, end) = traffic.phase_index(cycle);
@@ -123,14 +134,14 @@ mod tests {
     use super::*;
     use crate::{MessageSize, NodeSet, Phase};
 
-    fn traffic(arrival: Arrival, phases: &[(u64, f64)]) -> Traffic {
+    fn traffic(arrival: &Arrival, phases: &[(u64, f64)]) -> Traffic {
         let phase = |&(from_cycle, load)| Phase {
             from_cycle,
             pattern: Pattern::uniform(NodeSet::all(9), false).unwrap(),
             load,
         };
         let size = MessageSize::Uniform { min: 4, max: 12 };
-        Traffic::new("test".to_owned(), NodeSet::all(9), size, arrival, phases.iter().map(phase).collect())
+        Traffic::new("test".to_owned(), NodeSet::all(9), size, arrival.clone(), phases.iter().map(phase).collect())
     }
 
     /// All messages before cycle `end`.
@@ -154,7 +165,7 @@ mod tests {
     fn loads_are_kept_by_each_arrival_process() {
         for arrival in [Arrival::Bernoulli, BURSTS] {
             for wanted in [0.02, 0.1, 0.5, 0.9] {
-                let messages = run(&traffic(arrival, &[(0, wanted)]), 4_000_000);
+                let messages = run(&traffic(&arrival, &[(0, wanted)]), 4_000_000);
                 let found = load(&messages, 0, 4_000_000);
                 assert!((found / wanted - 1.0).abs() < 0.15, "{arrival:?} at {wanted}: {found}");
                 assert!(messages.windows(2).all(|pair| pair[0].0 < pair[1].0), "one message per cycle at most");
@@ -165,7 +176,7 @@ mod tests {
     #[test]
     fn phases_change_load_at_their_cycle() {
         for arrival in [Arrival::Bernoulli, BURSTS] {
-            let messages = run(&traffic(arrival, &[(1000, 0.8), (200_000, 0.0), (300_000, 0.2)]), 600_000);
+            let messages = run(&traffic(&arrival, &[(1000, 0.8), (200_000, 0.0), (300_000, 0.2)]), 600_000);
             assert!(messages[0].0 >= 1000);
             assert!((load(&messages, 1000, 200_000) - 0.8).abs() < 0.05, "{arrival:?}");
             // A message that a burst has begun may still start in silence's first cycles: none does here.
@@ -176,7 +187,7 @@ mod tests {
 
     #[test]
     fn bursts_run_back_to_back_to_one_destination() {
-        let messages = run(&traffic(BURSTS, &[(0, 0.3)]), 2_000_000);
+        let messages = run(&traffic(&BURSTS, &[(0, 0.3)]), 2_000_000);
         let follows = |pair: &[(u64, Request)]| pair[1].0 == pair[0].0 + u64::from(pair[0].1.flits);
         let bursts: Vec<&[(u64, Request)]> = messages.chunk_by(|a, b| follows(&[*a, *b])).collect();
         let mean = messages.len() as f64 / bursts.len() as f64;
@@ -188,9 +199,36 @@ mod tests {
     }
 
     #[test]
+    fn a_source_stops_after_as_many_messages_as_it_has() {
+        for arrival in [Arrival::Bernoulli, BURSTS] {
+            let endless = traffic(&arrival, &[(0, 0.3), (2000, 0.1)]);
+            let all = run(&endless, 1_000_000);
+            for count in [0, 1, 7, 400] {
+                let mut traffic = endless.clone();
+                traffic.count = Some(count);
+                assert_eq!(
+                    run(&traffic, u64::MAX),
+                    all[..count as usize],
+                    "the first of those that it would send without end"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn messages_come_in_the_cycles_that_are_named() {
+        let to = Pattern::uniform(NodeSet::all(9), false).unwrap();
+        let sizes = MessageSize::Fixed(5);
+        let traffic = Traffic::at("test".to_owned(), NodeSet::all(9), sizes, to, &[0, 1, 70, 1 << 40]);
+        let cycles: Vec<u64> = run(&traffic, u64::MAX).iter().map(|(cycle, _)| *cycle).collect();
+        assert_eq!(cycles, [0, 1, 70, 1 << 40]);
+        assert_eq!(traffic.messages(), Some(36));
+    }
+
+    #[test]
     fn silence_lasts() {
-        assert!(run(&traffic(Arrival::Bernoulli, &[]), u64::MAX).is_empty());
-        assert!(run(&traffic(Arrival::Bernoulli, &[(0, 0.0)]), u64::MAX).is_empty());
-        assert!(!run(&traffic(Arrival::Bernoulli, &[(0, 0.5), (100, 0.0)]), u64::MAX).is_empty());
+        assert!(run(&traffic(&Arrival::Bernoulli, &[]), u64::MAX).is_empty());
+        assert!(run(&traffic(&Arrival::Bernoulli, &[(0, 0.0)]), u64::MAX).is_empty());
+        assert!(!run(&traffic(&Arrival::Bernoulli, &[(0, 0.5), (100, 0.0)]), u64::MAX).is_empty());
     }
 }

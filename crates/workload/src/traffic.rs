@@ -26,6 +26,8 @@ pub struct Traffic {
     pub size: MessageSize,
     /// When they arrive.
     pub arrival: Arrival,
+    /// How many messages each source sends before it falls silent for ever, if it does.
+    pub count: Option<u64>,
     /// Whether it is declared to exceed what its destinations can take. It changes nothing but how results are judged.
     pub saturates: bool,
     /// What happens over time, by ascending start; before the first phase there is silence.
@@ -46,11 +48,36 @@ impl Traffic {
                     let rest_mean = messages_mean * size.mean() * (1.0 / load - 1.0);
                     1.0 / (1.0 + rest_mean)
                 }
+                Arrival::At(_) => return None,
             };
             (load > 0.0).then(|| Geometric::new(probability))
         };
         let gaps = phases.iter().map(gap).collect();
-        Self { name, sources, size, arrival, saturates: false, phases, gaps }
+        Self { name, sources, size, arrival, count: None, saturates: false, phases, gaps }
+    }
+
+    /// A traffic of which each source sends a message in each of `cycles`, which ascend.
+    ///
+    /// # Panics
+    /// When they do not.
+    #[must_use]
+    pub fn at(name: String, sources: NodeSet, size: MessageSize, pattern: Pattern, cycles: &[u64]) -> Self {
+        assert!(cycles.is_sorted_by(|a, b| a < b), "a source sends one message per cycle at most");
+        // How much that is depends on how long one looks at it. It is not nothing, which is all that matters.
+        let phases = vec![Phase { from_cycle: 0, pattern, load: 1.0 }];
+        Self { count: Some(cycles.len() as u64), ..Self::new(name, sources, size, Arrival::At(cycles.into()), phases) }
+    }
+
+    /// Whether the cycles are named in which it sends, so that it has no load.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        matches!(self.arrival, Arrival::At(_))
+    }
+
+    /// How many messages all sources send together, if that is ever over.
+    #[must_use]
+    pub fn messages(&self) -> Option<u64> {
+        self.count.map(|count| count.saturating_mul(self.sources.len().into()))
     }
 
     /// What happens over time.

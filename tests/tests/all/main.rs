@@ -13,6 +13,7 @@ mod determinism;
 mod ecn;
 mod endpoint;
 mod evidence;
+mod flows_that_end;
 mod long_messages;
 mod papers;
 mod peers;

@@ -97,6 +97,7 @@ fn values(kind: Kind) -> String {
         Kind::Choice(_) => "one of:".to_owned(),
         Kind::Text => "text".to_owned(),
         Kind::Time => "time, in cycles or with a unit".to_owned(),
+        Kind::Times => "list of times, each in cycles or with a unit".to_owned(),
         Kind::Integers { min, max } => format!("list of whole numbers, {min} to {max}"),
         Kind::Numbers { min, max } => format!("list of numbers, {min} to {max}"),
         Kind::IntegerOr { min, max, word } => format!("whole number, {min} to {max}, or \"{word}\""),

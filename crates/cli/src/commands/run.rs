@@ -62,7 +62,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
         return Err(interrupted(&report, &format!("the report is about the cycles until then, and no result{kept}")));
     }
     if arguments.format == Format::Text && !arguments.quiet {
-        suggest(arguments);
+        suggest(arguments, &scenario);
     }
     written
 }
@@ -117,11 +117,20 @@ fn speed(progress: &Progress, seconds: f64) -> String {
 }
 
 /// What one could do next.
-fn suggest(arguments: &RunArguments) {
+fn suggest(arguments: &RunArguments, scenario: &Scenario) {
     let file = arguments.scenario.file.display();
     let name = input::stem(&arguments.scenario.file);
     tell_line!("\ntry next:");
-    tell_line!("  tailback sweep {file} --over traffic.load=0.1..0.9/0.1   latency and throughput over load");
+    let timed = scenario.workload.flows.iter().find(|flow| flow.is_timed());
+    match timed {
+        Some(flow) => {
+            let path = format!("traffic.{}.size", flow.name);
+            tell_line!("  tailback sweep {file} --over {path}=8,64,512   completion times over the size of messages");
+        }
+        None => {
+            tell_line!("  tailback sweep {file} --over traffic.load=0.1..0.9/0.1   latency and throughput over load")
+        }
+    }
     tell_line!("  tailback plot results/{name}   the curves as pictures");
     tell_line!("  tailback explain {file}   where each cycle of latency comes from");
 }

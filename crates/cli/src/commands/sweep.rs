@@ -150,15 +150,25 @@ pub fn main_columns_of<'n>(table: &Table, varied: impl Iterator<Item = &'n str>)
         "latency_message_p99",
         "hops_mean",
     ];
+    const OF_FLOWS_THAT_END: [&str; 5] =
+        ["completion_mean", "completion_p99", "slowdown_p99", "completion_cycles", "unfinished"];
     let flows = table.columns.iter().filter_map(|column| column.name.strip_suffix(".offered_load"));
-    let of_flow = |flow: &str| ["accepted_load", "latency_network_mean"].map(|metric| format!("{flow}.{metric}"));
+    let of_flow = |flow: &str| {
+        let metrics = ["accepted_load", "latency_network_mean"].into_iter().chain(OF_FLOWS_THAT_END);
+        metrics.map(|metric| format!("{flow}.{metric}")).collect::<Vec<_>>()
+    };
     let mut metrics: Vec<String> = flows.flat_map(of_flow).collect();
     if metrics.is_empty() {
-        metrics = OF_ALL.map(str::to_owned).to_vec();
+        metrics = OF_ALL.into_iter().chain(OF_FLOWS_THAT_END).map(str::to_owned).collect();
     }
     let varied: Vec<&str> = varied.chain(["seeds"]).collect();
     let names = varied.into_iter().chain(metrics.iter().map(String::as_str)).chain([SATURATED]);
-    let places: Vec<usize> = names.filter_map(|name| table.column(name).ok()).collect();
+    // Flows that never end have no time in which they were completed.
+    let says_something = |place: &usize| {
+        let is_of_ending = OF_FLOWS_THAT_END.iter().any(|metric| table.columns[*place].name.ends_with(metric));
+        !is_of_ending || table.rows.iter().any(|row| row[*place].number().is_some())
+    };
+    let places: Vec<usize> = names.filter_map(|name| table.column(name).ok()).filter(says_something).collect();
     let column = |&place: &usize| match &table.columns[place] {
         Column { name, .. } if name == SATURATED => Column::text(SATURATED),
         column => column.clone(),

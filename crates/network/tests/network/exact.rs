@@ -102,10 +102,10 @@ proptest! {
         let spec = plan.spec.clone();
         if plan.suits::<Plain>() {
             let (latency, path) = run::<Plain>(plan.clone());
-            prop_assert_eq!(latency, ZeroLoad::new(&spec, &path, flits).total(), "plain, path {:?}", path);
+            prop_assert_eq!(latency, ZeroLoad::new(&spec, &path, flits.into()).total(), "plain, path {:?}", path);
         }
         let (latency, path) = run::<General>(plan);
-        let formula = ZeroLoad::new(&spec, &path, flits);
+        let formula = ZeroLoad::new(&spec, &path, flits.into());
         prop_assert_eq!(latency, formula.total(), "path {:?}: {:?}", path, formula);
     }
 }

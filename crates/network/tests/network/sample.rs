@@ -375,7 +375,7 @@ impl Sample {
             Phase { from_cycle: 0, pattern: pattern.clone(), load: self.load },
             Phase { from_cycle: silent_from, pattern, load: 0.0 },
         ];
-        let traffic = Traffic::new("traffic".to_owned(), sources, self.size.clone(), self.arrival, phases);
+        let traffic = Traffic::new("traffic".to_owned(), sources, self.size.clone(), self.arrival.clone(), phases);
         self.plan_with(&any, traffic)
     }
 

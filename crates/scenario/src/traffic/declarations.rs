@@ -5,20 +5,22 @@ use tailback_parameters::{Kind, Parameter};
 use crate::models::Key;
 
 /// The parameters of a flow, beside its pattern, size and arrival process.
-pub(crate) const TRAFFIC: &[Parameter] = &[
-    Parameter { name: "from", kind: Kind::Nodes, default: Some("\"all\""), help: "the nodes that send" },
-    LOAD,
-    Parameter { name: "start", kind: Kind::Time, default: Some("0"), help: "when it begins" },
-    Parameter {
-        name: SATURATES,
-        kind: Kind::Flag,
-        default: Some("false"),
-        help: "whether it is meant to exceed what its destinations can take, as a hot spot is: then it is not reported as \
-               saturated, and ends no curve of a sweep",
-    },
-];
+pub(crate) const TRAFFIC: &[Parameter] = &[FROM, TIMES, LOAD, START, MESSAGES, SATURATING];
 
-pub(super) const SATURATES: &str = "saturates";
+/// Those that say how much a flow sends that does not say when.
+pub(super) const RATE: &[Parameter] = &[LOAD, START, MESSAGES];
+
+pub(super) const FROM: Parameter =
+    Parameter { name: "from", kind: Kind::Nodes, default: Some("\"all\""), help: "the nodes that send" };
+
+pub(super) const TIMES: Parameter = Parameter {
+    name: AT,
+    kind: Kind::Times,
+    default: Some("[]"),
+    help: "the cycles in which each source sends a message; then no load, start, count, arrival and phases are given",
+};
+
+pub(super) const AT: &str = "at";
 
 pub(super) const LOAD: Parameter = Parameter {
     name: "load",
@@ -26,6 +28,30 @@ pub(super) const LOAD: Parameter = Parameter {
     default: None,
     help: "flits per source and link cycle",
 };
+
+const START: Parameter = Parameter { name: "start", kind: Kind::Time, default: Some("0"), help: "when it begins" };
+
+const MESSAGES: Parameter = Parameter {
+    name: COUNT,
+    kind: Kind::IntegerOr { min: 1, max: COUNT_MAX, word: "endless" },
+    default: Some("\"endless\""),
+    help: "how many messages each source sends before it falls silent",
+};
+
+pub(super) const COUNT: &str = "count";
+
+/// The most messages of a source that falls silent.
+const COUNT_MAX: u64 = 1 << 40;
+
+pub(super) const SATURATING: Parameter = Parameter {
+    name: SATURATES,
+    kind: Kind::Flag,
+    default: Some("false"),
+    help: "whether it is meant to exceed what its destinations can take, as a hot spot is: then it is not reported as \
+           saturated, and ends no curve of a sweep",
+};
+
+pub(super) const SATURATES: &str = "saturates";
 
 /// What a flow has besides its parameters.
 pub(crate) const TRAFFIC_KEYS: &[Key] = &[

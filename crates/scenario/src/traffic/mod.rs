@@ -1,8 +1,8 @@
 //! Who sends what to whom.
 
 mod declarations;
+mod finite;
 
-use tailback_parameters::Values;
 use tailback_workload::{ARRIVALS, Arrival, MessageSize, NodeSet, PATTERNS, Pattern, Phase, SIZES, Setting, Traffic};
 
 use crate::choice::{MIX, read_choice};
@@ -12,8 +12,10 @@ use crate::parameters::{Context, read_parameters};
 use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
 use crate::tree::{Entry, Item, Node, Table};
-use declarations::{LOAD, PHASE, SATURATES};
+use declarations::{FROM, LOAD, PHASE, SATURATES, SATURATING};
 pub(crate) use declarations::{PHASE_FROM, PHASE_KEYS, SHARE, TRAFFIC, TRAFFIC_KEYS};
+use finite::Amount;
+pub(crate) use finite::check_end;
 
 /// The set of nodes that is called so inside of a flow: its sources.
 const SOURCES: &str = "from";
@@ -116,18 +118,22 @@ struct TrafficReader<'a> {
 
 impl TrafficReader<'_> {
     fn read(mut self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Traffic> {
-        let values = read_parameters(table, TRAFFIC, &self.context(), reading);
-        if values.as_ref().is_some_and(|values| !values.flag(SATURATES)) {
+        let values = read_parameters(table, &[FROM], &self.context(), reading);
+        let amount = self.amount(table, reading);
+        let saturates = read_parameters(table, &[SATURATING], &self.context(), reading)?.flag(SATURATES);
+        if !saturates {
             // Said only where it is true, so that scenarios have the digests, and find the results, that they had before.
             table.resolved.remove(SATURATES);
         }
-        let everybody = || NodeSet::all(self.book.count);
-        let sources = values.as_ref().map_or_else(everybody, |values| values.nodes("from").clone());
-        let outside = self.book.named.insert(SOURCES.to_owned(), sources);
-        let traffic = self.read_further(values, table, reading);
+        let sources = values.map(|values| values.nodes("from").clone());
+        let known = sources.clone().unwrap_or_else(|| NodeSet::all(self.book.count));
+        let outside = self.book.named.insert(SOURCES.to_owned(), known);
+        let traffic = self.read_further(sources, amount, table, reading);
         self.book.named.remove(SOURCES);
         self.book.named.extend(outside.map(|set| (SOURCES.to_owned(), set)));
-        traffic
+        let mut traffic = traffic?;
+        traffic.saturates = saturates;
+        Some(traffic)
     }
 
     fn context(&self) -> Context<'_> {
@@ -137,27 +143,31 @@ impl TrafficReader<'_> {
     /// Reads what may depend on who sends.
     fn read_further(
         &mut self,
-        values: Option<Values>,
+        sources: Option<NodeSet>,
+        amount: Option<Amount>,
         table: &mut TableReader<'_>,
         reading: &mut Reading,
     ) -> Option<Traffic> {
         let pattern = self.pattern(table, None, reading);
         let size = self.size(table, reading);
-        let arrival = self.arrival(table, reading);
-        let first = match (&values, &pattern) {
-            (Some(values), Some(pattern)) => Some(Phase {
-                from_cycle: self.cycle(values.ticks("start")),
-                pattern: pattern.clone(),
-                load: values.number("load"),
-            }),
-            _ => None,
+        let (load, start, count) = match amount {
+            Some(Amount::At(cycles)) => {
+                let (sources, size, pattern) = (sources?, size?, pattern?);
+                let traffic = Traffic::at(self.name.clone(), sources, size, pattern, &cycles);
+                self.check_sources(table, &traffic.sources, traffic.phases(), reading)?;
+                return Some(traffic);
+            }
+            Some(Amount::Rate { load, start, count }) => (Some(load), start, count),
+            None => (None, 0, None),
         };
+        let arrival = self.arrival(table, reading);
+        let first = load.zip(pattern).map(|(load, pattern)| Phase { from_cycle: start, pattern, load });
         let phases = self.phases(table, first, reading);
-        let (values, size, arrival, phases) = (values?, size?, arrival?, phases?);
-        let sources = values.nodes("from").clone();
+        let (sources, size, arrival, phases) = (sources?, size?, arrival?, phases?);
         self.check_sources(table, &sources, &phases, reading)?;
+        self.check_count(table, count, &phases, reading)?;
         let mut traffic = Traffic::new(self.name.clone(), sources, size, arrival, phases);
-        traffic.saturates = values.flag(SATURATES);
+        traffic.count = count;
         Some(traffic)
     }
 

@@ -55,7 +55,7 @@ test.toml:18:8: `traffic.1.load` is a number, not the text "high"
 test.toml:21:10: nothing is measured in 0 cycles
   help: measure at least one cycle
 test.toml:22:1: unknown key `treshold` in [measure]
-  help: the keys are warmup, cycles, series, series_by, by_source"#;
+  help: the keys are warmup, cycles, until, series, series_by, by_source"#;
     assert_eq!(mistakes(text, &[]), expected);
 }
 
@@ -290,4 +290,33 @@ fn any_text_is_either_read_or_refused() {
         // Neither is wrong; a panic is.
         let _ = Document::read("test.toml", &text).resolve();
     });
+}
+
+/// A flow says how much it sends, or when, and what ends with flows needs some that end.
+#[test]
+fn flows_that_end_do_so_in_one_way() {
+    let flow = |lines: &str| format!("{}\n[measure]\nuntil = \"drained\"\n", SMALL.replace("load = 0.3", lines));
+    let said = |lines: &str| mistakes(&flow(lines), &[]);
+    let cases = [
+        ("load = 0.3", "no flow ever ends, so the network is never drained"),
+        ("load = 0.3\ncount = 0", "`traffic.count` = 0 is outside 1 to"),
+        ("load = 0.3\ncount = \"many\"", "`traffic.count` is a whole number or \"endless\""),
+        ("load = 0.3\ncount = 5\nphases = [{ from = 50, load = 0 }]", "flow \"traffic\" ends in silence"),
+        ("at = 5", "`traffic.at` is a list of times, not the number 5"),
+        ("at = [\"soon\"]", "`soon` is no time"),
+        ("at = []", "this flow never sends"),
+        ("at = [5, 5]", "these times do not ascend"),
+        ("at = [7, 5]", "these times do not ascend"),
+        ("at = [0.5]", "messages are created in whole link cycles"),
+        ("at = [0]\nload = 0.1", "`traffic.load` says nothing of a flow that says when it sends"),
+        (
+            "at = [0]\narrival = \"bernoulli\"\ncount = 3",
+            "`traffic.arrival` says nothing of a flow that says when it sends",
+        ),
+        ("count = 3", "`traffic.load` is missing"),
+    ];
+    for (lines, expected) in cases {
+        let said = said(lines);
+        assert!(said.contains(expected), "{lines}: {said}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use tailback_scenario::Scenario;
-use tailback_sim::{Ending, Progress, Run};
+use tailback_sim::{Ending, Findings, Progress, Run};
 
 use crate::scenarios::resolve;
 
@@ -23,8 +23,8 @@ const PARTITIONS: &[&[&str]] = &[
 /// The one digest that a scenario gives in all ways.
 pub fn one_digest(name: &str) -> String {
     let scenario = resolve(name, &[]);
-    let expected = digest(&scenario, 0);
-    let mut cycles = Cycles::new(name, &scenario);
+    let found = findings(&scenario, 0);
+    let (expected, mut cycles) = (found.digest(), Cycles::new(name, found.reached));
     for (index, overrides) in PARTITIONS.iter().enumerate() {
         let other = resolve(name, overrides);
         assert_eq!(other.digest, scenario.digest, "{name}: {overrides:?} changes the scenario");
@@ -48,8 +48,11 @@ pub fn one_digest(name: &str) -> String {
 
 /// The digest of a run from start to end.
 pub fn digest(scenario: &Scenario, threads: usize) -> String {
-    let mut run = Run::new(scenario, threads).expect("threads start");
-    finish(&mut run)
+    findings(scenario, threads).digest()
+}
+
+fn findings(scenario: &Scenario, threads: usize) -> Findings {
+    finish(&mut Run::new(scenario, threads).expect("threads start"))
 }
 
 /// The digest of a run that is written down in `cycle` and taken up by another.
@@ -62,13 +65,13 @@ fn restored_digest(scenario: &Scenario, cycle: u64, threads_before: usize, threa
     second.load(&bytes).expect("and read");
     assert_eq!(second.progress(), first.progress());
     assert!(second.save().expect("it can be written again") == bytes, "what is read back is what was written");
-    finish(&mut second)
+    finish(&mut second).digest()
 }
 
-fn finish(run: &mut Run<'_>) -> String {
+fn finish(run: &mut Run<'_>) -> Findings {
     let ending = run.finish(go_on).unwrap_or_else(|failure| panic!("{failure}: {failure:?}"));
     assert_eq!(ending, Ending::Reached);
-    run.findings().unwrap_or_else(|failure| panic!("{failure}")).digest()
+    run.findings().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 fn go_on(_: &Progress) -> ControlFlow<()> {
@@ -82,9 +85,9 @@ struct Cycles {
 }
 
 impl Cycles {
-    fn new(name: &str, scenario: &Scenario) -> Self {
+    fn new(name: &str, end: u64) -> Self {
         let state = name.bytes().fold(7, |state: u64, byte| state.wrapping_mul(31).wrapping_add(byte.into()));
-        Self { state, end: scenario.measure.warmup + scenario.measure.cycles }
+        Self { state, end }
     }
 
     /// A cycle inside the run.

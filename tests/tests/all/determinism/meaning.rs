@@ -44,6 +44,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         | "dragonfly-statistical" => adapts,
         "dragonfly-absolute-valiant" => detours_to_groups,
         "dragonfly-acknowledged" => acknowledged,
+        "dragonfly-incast" => incasts,
         "dragonfly-interrupted" => interrupted,
         "dragonfly-like-destination" => detours_like_destinations,
         "dragonfly-long-links" => long_links,
@@ -69,6 +70,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "protocol-lhrp-fabric" => protocols::lhrp_fabric,
         "protocol-lhrp-inputs" => protocols::lhrp_inputs,
         "protocol-smsrp" => protocols::smsrp,
+        "protocol-smsrp-counted" => protocols::smsrp_until_all_is_done,
         "protocol-srp" => protocols::srp,
         "protocol-srp-limited" => protocols::srp_with_a_limit,
         "switch-bursts" => bursts,
@@ -282,6 +284,19 @@ fn tailback(seen: &Seen) {
     assert!(calm.count("/messages/lost") < seen.count("/messages/lost") / 10);
     // One node takes at most one flit per cycle, from six sources.
     assert!(seen.number("/flows/storm/accepted_load") < 1.0 / 6.0);
+}
+
+fn incasts(seen: &Seen) {
+    let reached = seen.findings.reached;
+    let done_in = seen.number("/flows/incast/completion_cycles");
+    assert!(
+        (150.0 + done_in..=250.0 + done_in).contains(&(reached as f64)),
+        "{reached} is the end of what took {done_in}"
+    );
+    assert_eq!((seen.count("/flows/incast/count"), seen.count("/flows/incast/unfinished")), (140, 0));
+    assert!(seen.number("/flows/incast/slowdown/max") > 10.0 && seen.number("/flows/incast/slowdown/min") >= 1.0);
+    assert!((0.1..0.9).contains(&seen.number("/flows/incast/jain")));
+    assert_eq!(seen.report.pointer("/flows/around/count"), None, "it never ends");
 }
 
 fn chooses_by_queues(seen: &Seen) {

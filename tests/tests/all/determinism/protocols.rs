@@ -74,6 +74,13 @@ pub fn crp_at_nodes(seen: &Seen) {
     assert!(seen.busiest("ejection") > 0.99, "{}", seen.busiest("ejection"));
 }
 
+pub fn smsrp_until_all_is_done(seen: &Seen) {
+    assert_eq!((seen.count("/count"), seen.count("/unfinished")), (12 * 25 + 16 * 30, 0));
+    assert!(seen.count("/counters/dropped_packets") > 20, "packets are dropped, and sent again");
+    assert!(seen.number("/flows/hot/slowdown/p99") > 5.0);
+    assert!(seen.number("/flows/around/completion/max") < 100_000.0);
+}
+
 /// One reservation per dropped packet, and none for others.
 pub fn smsrp(seen: &Seen) {
     drops(seen);

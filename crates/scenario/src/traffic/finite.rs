@@ -1,0 +1,95 @@
+//! How much a flow sends: at a rate, for ever or until each source has sent so many messages, or at times that are named.
+
+use tailback_workload::{Phase, Traffic};
+
+use super::TrafficReader;
+use super::declarations::{AT, COUNT, RATE, TIMES};
+use crate::diagnostic::Diagnostic;
+use crate::network::place_of;
+use crate::parameters::read_parameters;
+use crate::reader::{Reading, TableReader};
+use crate::scenario::Measure;
+use crate::tree::Table;
+
+/// How much a flow sends.
+pub(super) enum Amount {
+    /// So much per source and cycle from some cycle on, and so many messages of each source if that is ever over.
+    Rate { load: f64, start: u64, count: Option<u64> },
+    /// A message of each source in each of these cycles, which ascend.
+    At(Vec<u64>),
+}
+
+/// What a flow cannot say that says when it sends.
+const NOT_BESIDE_AT: [&str; 5] = ["load", "start", COUNT, "arrival", "phases"];
+
+impl TrafficReader<'_> {
+    /// How much the flow of a table sends.
+    pub(super) fn amount(&self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Amount> {
+        let is_timed = table.table.get(AT).is_some();
+        let times = read_parameters(table, &[TIMES], &self.context(), reading)?;
+        if is_timed {
+            return self.times(table, times.times(AT), reading).map(Amount::At);
+        }
+        table.resolved.remove(AT);
+        let values = read_parameters(table, RATE, &self.context(), reading)?;
+        let count = values.integer_or(COUNT);
+        if count.is_none() {
+            table.resolved.remove(COUNT);
+        }
+        Some(Amount::Rate { load: values.number("load"), start: self.cycle(values.ticks("start")), count })
+    }
+
+    /// The cycles in which a flow sends that names them.
+    fn times(&self, table: &mut TableReader<'_>, ticks: &[u64], reading: &mut Reading) -> Option<Vec<u64>> {
+        let mut is_alone = true;
+        for key in NOT_BESIDE_AT {
+            if let Some(entry) = table.take(key) {
+                let message = format!("`{}` says nothing of a flow that says when it sends", table.path_of(key));
+                reading.blame(Diagnostic::at(entry.key_span, message).help("leave out this or `at`"));
+                is_alone = false;
+            }
+        }
+        let span = table.table.get(AT).map_or(table.span, |entry| entry.node.span);
+        let ticks_per_cycle = u64::from(self.scale.ticks_per_cycle);
+        let problem = if ticks.is_empty() {
+            Some(("this flow never sends", "name a cycle, as in `at = [0]`"))
+        } else if ticks.iter().any(|ticks| !ticks.is_multiple_of(ticks_per_cycle)) {
+            Some(("messages are created in whole link cycles", "round the times"))
+        } else if !ticks.is_sorted_by(|a, b| a < b) {
+            Some(("these times do not ascend", "name each once, in order; two messages at once are two flows"))
+        } else {
+            None
+        };
+        if let Some((message, help)) = problem {
+            reading.blame(Diagnostic::at(span, message).help(help));
+        }
+        (is_alone && problem.is_none()).then(|| ticks.iter().map(|ticks| ticks / ticks_per_cycle).collect())
+    }
+
+    /// Sources that have messages to send may not be silent for ever.
+    pub(super) fn check_count(
+        &self,
+        table: &TableReader<'_>,
+        count: Option<u64>,
+        phases: &[Phase],
+        reading: &mut Reading,
+    ) -> Option<()> {
+        let silent = phases.last().is_some_and(|phase| phase.load == 0.0);
+        let Some(count) = count.filter(|_| silent) else { return Some(()) };
+        let span = table.table.get(COUNT).map_or(table.span, |entry| entry.node.span);
+        let message =
+            format!("flow \"{}\" ends in silence, perhaps before its sources have sent {count} messages", self.name);
+        reading.blame(Diagnostic::at(span, message).help("let its last phase have a load: it ends by itself"));
+        None
+    }
+}
+
+/// What ends when flows have ended needs flows that end.
+pub(crate) fn check_end(root: &Table, measure: &Measure, flows: &[Traffic], reading: &mut Reading) {
+    if measure.until_drained && flows.iter().all(|flow| flow.count.is_none()) {
+        let message = "no flow ever ends, so the network is never drained".to_owned();
+        let help = "say how much a flow sends, as in `count = 10` or `at = [0]`";
+        let span = place_of(root, "measure", "until");
+        reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(help) });
+    }
+}

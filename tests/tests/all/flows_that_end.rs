@@ -1,0 +1,116 @@
+//! Flows that end: when they are done, how that compares with an empty network, and that a run ends with them.
+
+use std::ops::ControlFlow;
+
+use tailback_report::{Completions, Report};
+use tailback_scenario::{Document, Scenario};
+use tailback_sim::{Run, Timing};
+
+fn resolve(text: &str) -> Scenario {
+    Document::read("test.toml", text).resolve().unwrap_or_else(|said| panic!("{said}"))
+}
+
+fn report(text: &str) -> Report {
+    let scenario = resolve(text);
+    let mut run = Run::new(&scenario, 1).expect("it can be started");
+    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+    run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default())
+}
+
+fn completions<'r>(report: &'r Report, flow: &str) -> &'r Completions {
+    report.flow(flow).and_then(|figures| figures.completions.as_ref()).expect("the flow ends")
+}
+
+/// One message in an otherwise empty network, to node 0 from another, of so many flits.
+fn alone(network: &str, from: u32, flits: u32) -> Report {
+    report(&format!(
+        "{network}\n[[traffic]]\nfrom = [{from}]\nat = [37]\nsize = {flits}\npattern.hot-spot.to = [0]\n\
+         [measure]\nwarmup = 0\ncycles = 100000\nuntil = \"drained\"\n"
+    ))
+}
+
+const SWITCH: &str = "routing = \"direct\"\n[topology.single-switch]\nnodes = 17";
+const DRAGONFLY: &str = "routing = \"minimal\"\n[topology.dragonfly]\np = 2\na = 4\nh = 2\ng = 9\n\
+                         [links.global]\nlatency = 30\nbuffer = 200";
+const TREE: &str = "routing = \"nearest-common-ancestor\"\n[topology.k-ary-n-tree]\nk = 4\nn = 3";
+/// On a minimal path it takes what the formula says: the slowdown is exactly 1.
+#[test]
+fn a_message_alone_is_as_fast_as_in_an_empty_network() {
+    for network in [SWITCH, DRAGONFLY, TREE] {
+        for (from, flits) in [(1, 1), (2, 8), (9, 20), (16, 1000)] {
+            let report = alone(network, from, flits);
+            let found = completions(&report, "traffic");
+            assert_eq!((found.count, found.unfinished), (1, 0));
+            assert_eq!(found.slowdown.max, Some(1.0), "{flits} flits from node {from}:\n{network}");
+            assert_eq!(found.completion_cycles, found.completion.max);
+        }
+    }
+}
+
+/// `n` sources send at once what the link to one node can only take one after the other: the last flit arrives as many cycles after the
+/// first as there are flits before it.
+#[test]
+fn the_last_byte_of_an_incast_arrives_when_the_link_to_its_node_has_carried_all() {
+    for sources in [1, 2, 7, 16] {
+        for flits in [8, 24, 800] {
+            let first = completions(&alone(SWITCH, 1, 1), "traffic").completion.max.expect("it arrives");
+            let text = format!(
+                "{SWITCH}\n[[traffic]]\nname = \"incast\"\nfrom = \"1..{}\"\nat = [0]\nsize = {flits}\n\
+                 pattern.hot-spot.to = [0]\n[measure]\nwarmup = 0\ncycles = 1000000\nuntil = \"drained\"\n",
+                sources + 1
+            );
+            let report = report(&text);
+            let done_in = completions(&report, "incast").completion_cycles.expect("all have arrived");
+            assert_eq!(done_in, first + f64::from(sources * flits - 1), "{sources} sources of {flits} flits");
+        }
+    }
+}
+
+/// All that a flow says it sends is sent, and the run is over soon after the last of it has arrived, whatever else goes on.
+#[test]
+fn a_run_ends_when_the_flows_have_ended_that_do() {
+    let report = report(&format!(
+        "{DRAGONFLY}\n[[traffic]]\nname = \"around\"\nload = 0.3\n\
+         [[traffic]]\nname = \"counted\"\nload = 0.2\ncount = 12\nstart = 500\nsize = 16\n\
+         [measure]\nwarmup = 100\ncycles = 1000000\nuntil = \"drained\"\n"
+    ));
+    let found = completions(&report, "counted");
+    assert_eq!((found.count, found.unfinished), (72 * 12, 0));
+    let end = (report.cycles.warmup + report.cycles.measured) as f64;
+    let done_in = found.completion_cycles.expect("all have arrived");
+    assert!((500.0 + done_in..800.0 + done_in).contains(&end), "done in {done_in}, and over in cycle {end}");
+    assert_eq!(report.interrupted, None);
+    assert!(!report.result_digest.is_empty());
+    assert!(report.flow("around").is_some_and(|around| around.completions.is_none()));
+    // Together they have what the one has that ends.
+    assert_eq!(report.total.completions.as_ref(), Some(found));
+}
+
+#[test]
+fn what_has_not_arrived_in_the_cycles_that_there_are_is_told() {
+    let report = report(&format!(
+        "{SWITCH}\n[[traffic]]\nname = \"incast\"\nfrom = \"1..17\"\nat = [0]\nsize = 100\npattern.hot-spot.to = [0]\n\
+         [measure]\nwarmup = 0\ncycles = 1595\nuntil = \"drained\"\n"
+    ));
+    let found = completions(&report, "incast");
+    assert!(
+        (1..16).contains(&found.unfinished) && found.completion_cycles.is_none(),
+        "1600 flits do not arrive in 1595 cycles"
+    );
+    let note = format!("flow `incast`: {} of 16 messages have not arrived before cycle 1595", found.unfinished);
+    assert_eq!(report.notes, [note]);
+}
+
+/// Messages that are lost at their sources are not waited for.
+#[test]
+fn lost_messages_end_nothing_and_hold_nothing_up() {
+    let report = report(&format!(
+        "{SWITCH}\n[nic]\nqueue_limit = 3\n[[traffic]]\nname = \"incast\"\nfrom = \"1..17\"\nload = 0.9\ncount = 50\n\
+         pattern.hot-spot.to = [0]\n[measure]\nwarmup = 0\ncycles = 100000\nuntil = \"drained\"\n"
+    ));
+    let found = completions(&report, "incast");
+    let lost = report.total.messages.lost;
+    assert!(lost > 100, "{lost}");
+    assert_eq!((found.count, found.unfinished), (16 * 50 - lost, 0));
+    assert!(report.cycles.measured < 10_000);
+}
