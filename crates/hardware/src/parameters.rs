@@ -28,6 +28,10 @@ const fn count(name: &'static str, max: u64, default: &'static str, help: &'stat
     Parameter { name, kind: Kind::Integer { min: 1, max }, default: Some(default), help }
 }
 
+const fn flits(name: &'static str, max: u64, default: &'static str, help: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Flits { min: 1, max }, default: Some(default), help }
+}
+
 const fn word(word: &'static str, help: &'static str) -> Choice {
     Choice { word, help }
 }
@@ -109,7 +113,7 @@ pub const ROUTER: &[Parameter] = &[
     flag("virtual_output_queues", "false", "whether input buffers are split into a queue per output"),
     Parameter {
         name: "output_queue",
-        kind: Kind::IntegerOr { min: 1, max: 1 << 20, word: "unlimited" },
+        kind: Kind::FlitsOr { min: 1, max: 1 << 20, word: "unlimited" },
         default: Some("32"),
         help: "flits of an output queue",
     },
@@ -140,7 +144,7 @@ pub const ROUTER: &[Parameter] = &[
     ),
     Parameter {
         name: "control_limit",
-        kind: Kind::IntegerOr { min: 1, max: 1 << 20, word: "unlimited" },
+        kind: Kind::FlitsOr { min: 1, max: 1 << 20, word: "unlimited" },
         default: Some("\"unlimited\""),
         help: "flits of control packets that a link sends while data packets could leave, before one of these goes first",
     },
@@ -221,7 +225,7 @@ pub fn router(values: &Values) -> RouterSpec {
 
 /// The parameters of network interfaces.
 pub const NIC: &[Parameter] = &[
-    count("packet_flits", 1 << 14, "8", "flits of the largest packet; larger messages are cut into several"),
+    flits("packet_flits", 1 << 14, "8", "flits of the largest packet; larger messages are cut into several"),
     choice(
         "queues",
         &[
@@ -268,7 +272,7 @@ pub fn nic(values: &Values) -> NicSpec {
 }
 
 const fn buffer(default: &'static str) -> Parameter {
-    count("buffer", u16::MAX as u64, default, "flits of the input buffer of a virtual channel at its end")
+    flits("buffer", u16::MAX as u64, default, "flits of the input buffer of a virtual channel at its end")
 }
 
 const fn latency(default: &'static str) -> Parameter {

@@ -78,6 +78,22 @@ pub enum Kind {
         /// The word.
         word: &'static str,
     },
+    /// An amount of data in flits, or in bytes with a unit.
+    Flits {
+        /// The fewest flits allowed.
+        min: u64,
+        /// The most flits allowed.
+        max: u64,
+    },
+    /// The same, or a word that stands for none.
+    FlitsOr {
+        /// The fewest flits allowed.
+        min: u64,
+        /// The most flits allowed.
+        max: u64,
+        /// The word.
+        word: &'static str,
+    },
     /// A set of nodes.
     Nodes,
 }
@@ -94,7 +110,7 @@ pub struct Choice {
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Of [`Kind::Integer`].
+    /// Of [`Kind::Integer`] or [`Kind::Flits`].
     Integer(u64),
     /// Of [`Kind::Number`].
     Number(f64),
@@ -110,7 +126,7 @@ pub enum Value {
     Integers(Vec<u64>),
     /// Of [`Kind::Numbers`].
     Numbers(Vec<f64>),
-    /// Of [`Kind::IntegerOr`]; `None` for the word.
+    /// Of [`Kind::IntegerOr`] or [`Kind::FlitsOr`]; `None` for the word.
     IntegerOr(Option<u64>),
     /// Of [`Kind::Nodes`].
     Nodes(NodeSet),

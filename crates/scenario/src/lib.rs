@@ -12,6 +12,7 @@
 
 mod bounds;
 mod choice;
+mod clock;
 mod decimal;
 mod diagnostic;
 mod digest;

@@ -4,7 +4,7 @@ use tailback_parameters::{Kind, Parameter, Value, Values};
 
 use crate::diagnostic::Diagnostic;
 use crate::nodes::{NodeBook, compact, read_nodes};
-use crate::quantity::{TimeScale, parse_ticks};
+use crate::quantity::{TimeScale, parse_flits, parse_ticks};
 use crate::reader::{Reading, TableReader};
 use crate::renamed::take_parameter;
 use crate::tree::{Item, Node};
@@ -114,6 +114,11 @@ impl<'a> Unread<'a> {
                 Item::Text(_) => self.mismatch(&format!("a whole number or \"{word}\""), reading),
                 _ => self.integer(self.node, min, max, reading).map(|number| Value::IntegerOr(Some(number))),
             },
+            Kind::Flits { min, max } => self.flits(min, max, reading).map(Value::Integer),
+            Kind::FlitsOr { min, max, word } => match &self.node.item {
+                Item::Text(text) if text == word => Some(Value::IntegerOr(None)),
+                _ => self.flits(min, max, reading).map(|flits| Value::IntegerOr(Some(flits))),
+            },
             Kind::Nodes => {
                 let nodes = self.context.nodes?;
                 read_nodes(self.node, self.path, nodes, reading).map(Value::Nodes)
@@ -171,6 +176,18 @@ impl<'a> Unread<'a> {
         fits
     }
 
+    /// Flits, or as many as bytes take.
+    fn flits(&self, min: u64, max: u64, reading: &mut Reading) -> Option<u64> {
+        let Item::Text(text) = &self.node.item else { return self.integer(self.node, min, max, reading) };
+        match parse_flits(text, self.context.scale.flit_bytes) {
+            Ok(flits) => self.fits(self.node, flits, (min, max), reading).then_some(flits),
+            Err((message, help)) => {
+                reading.blame(Diagnostic::at(self.node.span, message).help(help));
+                None
+            }
+        }
+    }
+
     fn ticks(&self, reading: &mut Reading) -> Option<u64> {
         let scale = &self.context.scale;
         let steps = f64::from(scale.ticks_per_cycle);
@@ -201,7 +218,7 @@ fn item(value: &Value, kind: Kind, context: &Context<'_>) -> Item {
         Value::Numbers(numbers) => list(numbers.iter().map(|&number| Item::Number(number)).collect()),
         Value::IntegerOr(Some(number)) => Item::Integer((*number).into()),
         Value::IntegerOr(None) => match kind {
-            Kind::IntegerOr { word, .. } => Item::Text(word.to_owned()),
+            Kind::IntegerOr { word, .. } | Kind::FlitsOr { word, .. } => Item::Text(word.to_owned()),
             _ => unreachable!("a value is of its kind"),
         },
         Value::Nodes(nodes) => compact(nodes, context.nodes.map_or(0, |book| book.count)),

@@ -11,7 +11,8 @@ use tailback_topology::{AnyTopology, TOPOLOGIES};
 use tailback_workload::{Groups, Workload};
 
 use crate::bounds::{Bounded, Bounds};
-use crate::choice::{Choice, Model, PROTOCOLS, peek_speedup, read_choice};
+use crate::choice::{Choice, Model, PROTOCOLS, read_choice};
+use crate::clock::read_clock;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::digest::digest;
 use crate::document::Document;
@@ -20,7 +21,7 @@ use crate::nodes::{NodeBook, compact, read_nodes};
 use crate::parameters::Context;
 use crate::print::print;
 use crate::protocol::{check_paths, check_protocol};
-use crate::quantity::{TimeScale, parse_cycle};
+use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
 use crate::scenario::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 use crate::sections::{EXECUTION, MEASURE};
@@ -55,8 +56,9 @@ impl Resolver<'_> {
     fn resolve(&mut self, root: &mut TableReader<'_>) -> Option<Scenario> {
         let title = self.title(root);
         let seed = self.seed(root);
-        let clock = self.clock(root);
-        let scale = TimeScale { cycle_fs: clock.cycle_fs, ticks_per_cycle: clock.ticks_per_cycle };
+        let scale = read_clock(root, self.reading);
+        let TimeScale { cycle_fs, ticks_per_cycle, flit_bytes, .. } = scale;
+        let clock = Clock { cycle_fs, ticks_per_cycle, flit_bytes };
         let plain = Context { scale, nodes: None };
         let topology = self.topology(root, &plain);
         let link_classes = self.link_classes(root, topology.as_ref());
@@ -122,23 +124,6 @@ impl Resolver<'_> {
         };
         root.resolved.put("seed", Item::Integer(seed.unwrap_or(1).into()));
         seed
-    }
-
-    fn clock(&mut self, root: &mut TableReader<'_>) -> Clock {
-        let mut section = root.section("clock", self.reading);
-        let mut cycle_fs = None;
-        if let Some((text, span)) = section.text("cycle", self.reading) {
-            match parse_cycle(text) {
-                Ok(fs) => cycle_fs = Some(fs),
-                Err((message, help)) => self.reading.blame(Diagnostic::at(span, message).help(help)),
-            }
-            section.resolved.put("cycle", Item::Text(text.to_owned()));
-        }
-        let resolved = section.finish(self.reading);
-        if !resolved.0.is_empty() {
-            root.resolved.put("clock", Item::Table(resolved));
-        }
-        Clock { cycle_fs, ticks_per_cycle: peek_speedup(root.table) }
     }
 
     /// The node of a section that must be there.

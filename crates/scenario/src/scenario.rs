@@ -72,6 +72,8 @@ pub struct Clock {
     pub cycle_fs: Option<u64>,
     /// Steps of the crossbar in one.
     pub ticks_per_cycle: u32,
+    /// Bytes of a flit, if they are known.
+    pub flit_bytes: Option<u64>,
 }
 
 /// When to measure, in link cycles.

@@ -2,6 +2,7 @@
 
 use tailback_parameters::{Choice, Kind, Parameter};
 
+use crate::clock::CLOCK_KEYS;
 use crate::models::Key;
 use crate::traffic;
 
@@ -111,6 +112,13 @@ pub(crate) const EXECUTION: &[Parameter] = &[
 
 /// The sections whose keys are plain parameters, in the order of the resolved text.
 pub const SECTIONS: &[SectionModel] = &[
+    SectionModel {
+        name: "clock",
+        summary: "how long a link cycle is, and how large a flit",
+        keys: CLOCK_KEYS,
+        example: Some("[clock]\nflit = \"64 B\"\nlink = \"400 Gb/s\""),
+        ..PLAIN
+    },
     SectionModel {
         name: "links.injection",
         summary: "links from nodes to their routers",

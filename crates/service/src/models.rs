@@ -47,6 +47,10 @@ pub(crate) fn values(kind: Kind) -> String {
         Kind::Integers { min, max } => format!("list of whole numbers, {min} to {max}"),
         Kind::Numbers { min, max } => format!("list of numbers, {min} to {max}"),
         Kind::IntegerOr { min, max, word } => format!("whole number, {min} to {max}, or \"{word}\""),
+        Kind::Flits { min, max } => format!("flits, {min} to {max}, or bytes as a text with a unit"),
+        Kind::FlitsOr { min, max, word } => {
+            format!("flits, {min} to {max}, or bytes as a text with a unit, or \"{word}\"")
+        }
         Kind::Nodes => "set of nodes, such as \"all\", \"0..64\" or [1, 5]".to_owned(),
     }
 }
@@ -136,7 +140,7 @@ fn tables(model: &ModelSummary) -> Vec<String> {
 /// Small values of a kind.
 fn candidates(kind: Kind) -> Vec<String> {
     match kind {
-        Kind::Integer { min, max } => vec![2.clamp(min, max).to_string()],
+        Kind::Integer { min, max } | Kind::Flits { min, max } => vec![2.clamp(min, max).to_string()],
         Kind::Number { min, max } => vec![format!("{:?}", 0.1f64.clamp(min, max))],
         Kind::Flag => vec!["false".to_owned()],
         Kind::Choice(choices) => choices.iter().map(|choice| format!("\"{}\"", choice.word)).collect(),
@@ -145,7 +149,7 @@ fn candidates(kind: Kind) -> Vec<String> {
         Kind::Times => vec!["[10, 20]".to_owned()],
         Kind::Integers { .. } => ["[2, 2]", "[2]", "[2, 2, 2]"].map(str::to_owned).to_vec(),
         Kind::Numbers { .. } => ["[1.0, 1.0]", "[1.0]"].map(str::to_owned).to_vec(),
-        Kind::IntegerOr { word, .. } => vec![format!("\"{word}\"")],
+        Kind::IntegerOr { word, .. } | Kind::FlitsOr { word, .. } => vec![format!("\"{word}\"")],
         Kind::Nodes => vec!["[0, 1]".to_owned()],
     }
 }

@@ -3,7 +3,7 @@
 //! reading the scenario.
 
 use serde_json::{Map, Value, json};
-use tailback_scenario::{Kind, ModelSummary, Parameter, models};
+use tailback_scenario::{Key, Kind, ModelSummary, Parameter, models};
 
 /// The pattern that is a list of others.
 const MIX: &str = "mix";
@@ -18,7 +18,7 @@ pub fn scenario_schema() -> String {
     let mut put = |name: &str, schema: Value| drop(properties.insert(name.to_owned(), schema));
     put("title", json!({ "type": "string", "description": "what reports are headed by" }));
     put("seed", json!({ "type": "integer", "minimum": 0, "default": 1, "description": "of all random streams" }));
-    put("clock", closed(&json!({ "cycle": { "type": "string", "description": "a link cycle, as in \"1 ns\"" } })));
+    put("clock", clock());
     for kind in ["topology", "routing", "protocol"] {
         put(kind, choice(kind, Map::new()));
     }
@@ -128,6 +128,13 @@ fn links() -> Value {
     schema
 }
 
+fn clock() -> Value {
+    let found = models().find(|model| model.kind == "section" && model.name == "clock");
+    let keys = found.expect("there is such a section").keys;
+    let property = |key: &Key| (key.name.to_owned(), json!({ "type": "string", "description": key.help }));
+    closed(&Value::Object(keys.iter().map(property).collect()))
+}
+
 fn traffic() -> Value {
     let mut schema = section("[traffic]");
     let mut phase = section("[traffic.phases]");
@@ -194,8 +201,19 @@ fn kind_schema(kind: Kind) -> Value {
         Kind::IntegerOr { min, max, word } => {
             json!({ "anyOf": [{ "type": "integer", "minimum": min, "maximum": max }, { "const": word }] })
         }
+        Kind::Flits { min, max } => {
+            json!({ "anyOf": [{ "type": "integer", "minimum": min, "maximum": max }, bytes()] })
+        }
+        Kind::FlitsOr { min, max, word } => {
+            json!({ "anyOf": [{ "type": "integer", "minimum": min, "maximum": max }, bytes(), { "const": word }] })
+        }
         Kind::Nodes => json!({ "type": ["string", "array", "object"] }),
     }
+}
+
+/// An amount of data with a unit.
+fn bytes() -> Value {
+    json!({ "type": "string", "pattern": "^[0-9.]+ *[kKMG]?i?B$" })
 }
 
 /// A default as it stands in a document: numbers, texts and lists are written alike in JSON.

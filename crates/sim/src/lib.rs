@@ -9,6 +9,7 @@
 //! **The invariant it keeps:** a run ends with findings only if all flits and credits add up and no packets wait for each
 //! other in a circle. Anything else is an error with a diagnosis, never a wrong number.
 
+mod cautions;
 mod curves;
 mod endpoints;
 mod explain;
@@ -22,6 +23,7 @@ mod sweep;
 mod trace;
 mod unloaded;
 
+pub use cautions::cautions;
 pub use curves::Curves;
 pub use explain::{Channels, Explanation, Links, PathLatency, RouterTimes, Wire, explain};
 pub use findings::{Findings, Timing, sending_nodes};

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use tailback_engine::Stream;
 use tailback_network::{NetworkSpec, ZeroLoad};
-use tailback_protocol::ClassRouting;
-use tailback_routing::{Board, Routing};
+use tailback_routing::{Board, Routing, minimal};
 use tailback_scenario::Scenario;
 use tailback_topology::{NodeId, Topology};
 
@@ -24,7 +23,8 @@ impl Unloaded {
     /// The network of a scenario.
     pub fn new(scenario: &Scenario) -> Self {
         let graph = scenario.topology.built.graph();
-        let routing = Arc::clone(scenario.routings.of(ClassRouting::Minimal));
+        // Where there is no routing of that name, all paths are minimal.
+        let routing = minimal(&scenario.topology.built).unwrap_or_else(|| Arc::clone(&scenario.routing.built));
         Self { board: empty_board(graph.as_ref()), graph, routing, spec: scenario.network.clone() }
     }
 

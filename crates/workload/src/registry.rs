@@ -74,7 +74,7 @@ const fn nodes(name: &'static str, default: Option<&'static str>, help: &'static
 const AMONG_SOURCES: Parameter = nodes("among", Some("\"from\""), "the set; the sources of the flow by default");
 
 const fn flits(name: &'static str, help: &'static str) -> Parameter {
-    Parameter { name, kind: Kind::Integer { min: 1, max: MESSAGE_FLITS_MAX }, default: None, help }
+    Parameter { name, kind: Kind::Flits { min: 1, max: MESSAGE_FLITS_MAX }, default: None, help }
 }
 
 /// The purpose of the random streams that draw permutations.

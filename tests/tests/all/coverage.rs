@@ -59,12 +59,15 @@ fn each_model_is_in_a_scenario() {
 #[test]
 fn each_word_of_each_choice_is_in_a_scenario() {
     let parameters = models().filter(|model| model.name != "execution").flat_map(|model| model.parameters);
-    let words = parameters.flat_map(|parameter| match parameter.kind {
-        Kind::Choice(choices) => choices.iter().map(|c| (parameter.name.to_owned(), c.word.to_owned())).collect(),
-        Kind::Flag => vec![(parameter.name.to_owned(), "true".to_owned())],
-        Kind::IntegerOr { word, .. } if parameter.default == Some(format!("\"{word}\"").as_str()) => Vec::new(),
-        Kind::IntegerOr { word, .. } => vec![(parameter.name.to_owned(), word.to_owned())],
-        _ => Vec::new(),
+    let words = parameters.flat_map(|parameter| {
+        let words: Vec<&str> = match parameter.kind {
+            Kind::Choice(choices) => choices.iter().map(|choice| choice.word).collect(),
+            Kind::Flag => vec!["true"],
+            Kind::IntegerOr { word, .. } | Kind::FlitsOr { word, .. } => vec![word],
+            _ => Vec::new(),
+        };
+        let is_default = |word: &&str| parameter.default == Some(format!("\"{word}\"").as_str());
+        words.into_iter().filter(move |word| !is_default(word)).map(|word| (parameter.name.to_owned(), word.to_owned()))
     });
     assert_said(words);
 }

@@ -47,6 +47,13 @@ fn a_message_alone_is_as_fast_as_in_an_empty_network() {
     }
 }
 
+/// A detour is a slowdown: it is minimal paths that messages are compared with, whatever routing takes.
+#[test]
+fn a_detour_slows_a_message_down() {
+    let report = alone(&DRAGONFLY.replace("minimal", "valiant"), 30, 8);
+    assert!(completions(&report, "traffic").slowdown.max > Some(1.1));
+}
+
 /// `n` sources send at once what the link to one node can only take one after the other: the last flit arrives as many cycles after the
 /// first as there are flits before it.
 #[test]

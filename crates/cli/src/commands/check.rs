@@ -1,6 +1,7 @@
 //! `tailback check`: the resolved scenario, its digest, and what it would take.
 
 use serde::Serialize;
+use tailback_scenario::Clock;
 
 use crate::arguments::{CheckArguments, Format};
 use crate::complaint::Complaint;
@@ -22,7 +23,11 @@ struct Checked<'a> {
     backlog_bytes_max: u64,
     backlog_limited: bool,
     sweep_points: usize,
+    /// How long a link cycle is and what a link carries, as far as that is known.
+    clock: Option<String>,
     deadlock_freedom: String,
+    /// What its author may not have meant.
+    cautions: Vec<String>,
     resolved: &'a str,
 }
 
@@ -46,7 +51,9 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
         backlog_bytes_max: plan.backlog.bytes_max,
         backlog_limited: plan.backlog.is_limited,
         sweep_points: sweep.run_count().unwrap_or(usize::MAX),
+        clock: clock(scenario.clock),
         deadlock_freedom: scenario.proof.describe(graph.as_ref()),
+        cautions: tailback_sim::cautions(&scenario),
         resolved: &scenario.text,
     };
     match arguments.format {
@@ -56,9 +63,26 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
     Ok(())
 }
 
+/// What a link cycle and a flit are in seconds and bytes.
+fn clock(clock: Clock) -> Option<String> {
+    let ns = |fs: u64| fs as f64 / 1e6;
+    match (clock.cycle_fs, clock.flit_bytes) {
+        (Some(fs), Some(bytes)) => {
+            let rate = ((bytes * 8) as f64 / ns(fs) * 1e3).round() / 1e3;
+            Some(format!("a cycle is {} ns, a flit {bytes} bytes: links carry {rate} Gb/s", ns(fs)))
+        }
+        (Some(fs), None) => Some(format!("a cycle is {} ns", ns(fs))),
+        (None, Some(bytes)) => Some(format!("a flit is {bytes} bytes")),
+        (None, None) => None,
+    }
+}
+
 fn print_text(checked: &Checked<'_>) {
     say_line!("{}", checked.resolved);
     say_line!("# digest      {}", checked.scenario_digest);
+    if let Some(clock) = &checked.clock {
+        say_line!("# clock       {clock}");
+    }
     let (nodes, routers) = (count(checked.nodes, "node"), count(checked.routers, "router"));
     say_line!("# network     {nodes}, {routers}, {} links", checked.links);
     match checked.lookahead_cycles {
@@ -74,6 +98,7 @@ fn print_text(checked: &Checked<'_>) {
         say_line!("# backlog     no bound but the run's length: {backlog} MiB more if the network took no message");
     }
     say_line!("# deadlock    free: {}", checked.deadlock_freedom);
+    checked.cautions.iter().for_each(|caution| say_line!("# caution     {caution}"));
     if checked.sweep_points > 1 {
         say_line!("# sweep       {} runs", checked.sweep_points);
     }

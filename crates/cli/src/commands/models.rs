@@ -101,6 +101,8 @@ fn values(kind: Kind) -> String {
         Kind::Integers { min, max } => format!("list of whole numbers, {min} to {max}"),
         Kind::Numbers { min, max } => format!("list of numbers, {min} to {max}"),
         Kind::IntegerOr { min, max, word } => format!("whole number, {min} to {max}, or \"{word}\""),
+        Kind::Flits { min, max } => format!("flits, {min} to {max}, or bytes with a unit"),
+        Kind::FlitsOr { min, max, word } => format!("flits, {min} to {max}, or bytes with a unit, or \"{word}\""),
         Kind::Nodes => "set of nodes".to_owned(),
     }
 }

@@ -69,7 +69,7 @@ pub(crate) const TRAFFIC_KEYS: &[Key] = &[
     },
     Key {
         name: "size",
-        values: "flits, or a distribution, see `tailback models size`",
+        values: "flits, or bytes with a unit, or a distribution, see `tailback models size`",
         default: Some("nic.packet_flits"),
         help: "how large messages are",
     },

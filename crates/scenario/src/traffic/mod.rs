@@ -322,14 +322,18 @@ impl TrafficReader<'_> {
         Some((Pattern::mix(patterns, &shares), Item::Table(table)))
     }
 
-    /// A size; a plain number is a fixed one, and without any it is that of a packet.
+    /// A size; a plain number, or an amount of bytes, is a fixed one, and without any it is that of a packet.
     fn size(&self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<MessageSize> {
         let path = table.path_of("size");
         let node = match table.take("size") {
             Some(entry) => entry.node.clone(),
             None => Node { item: Item::Integer(self.packet_flits.into()), span: table.span },
         };
-        let node = if matches!(node.item, Item::Integer(_) | Item::Number(_)) { fixed(node) } else { node };
+        let is_amount = match &node.item {
+            Item::Text(text) => text.starts_with(|c: char| c.is_ascii_digit()),
+            item => matches!(item, Item::Integer(_) | Item::Number(_)),
+        };
+        let node = if is_amount { fixed(node) } else { node };
         let (choice, resolved) = read_choice(&node, &path, "size", SIZES, &self.context(), reading)?;
         table.resolved.put("size", resolved);
         (choice.model.build)(&choice.values).map_err(|error| choice.blame(error, &path, reading)).ok()

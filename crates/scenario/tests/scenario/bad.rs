@@ -320,3 +320,27 @@ fn flows_that_end_do_so_in_one_way() {
         assert!(said.contains(expected), "{lines}: {said}");
     }
 }
+
+/// Bytes and rates need to know what a flit is, and a cycle is said once.
+#[test]
+fn bytes_and_rates_say_what_they_need() {
+    let with = |clock: &str, flow: &str| {
+        format!("[clock]\n{clock}\n{}", SMALL.replace("load = 0.3", flow).replace("routing", "#"))
+            + "[routing.minimal]\n"
+    };
+    let said = |clock: &str, flow: &str| mistakes(&with(clock, flow), &[]);
+    let cases = [
+        ("", "load = 0.3\nsize = \"1 MiB\"", "1 MiB cannot be counted in flits of unknown size"),
+        ("flit = \"64 B\"", "load = 0.3\nsize = \"1 Mb\"", "`1 Mb` is no amount of data"),
+        ("flit = \"64 B\"", "load = 0.3\nsize = \"1 GiB\"", "= 16777216 is outside 1 to 1048576"),
+        ("flit = 64", "load = 0.3", "`clock.flit` is a text, not the number 64"),
+        ("flit = \"0 B\"", "load = 0.3", "`0 B` is no amount of data"),
+        ("link = \"400 Gb/s\"", "load = 0.3", "a cycle is what a link takes for a flit of unknown size"),
+        ("flit = \"64 B\"\nlink = \"fast\"", "load = 0.3", "`fast` is no rate"),
+        ("flit = \"64 B\"\nlink = \"400 Gb/s\"\ncycle = \"1 ns\"", "load = 0.3", "a link is as fast as its cycle"),
+    ];
+    for (clock, flow, expected) in cases {
+        let said = said(clock, flow);
+        assert!(said.contains(expected), "{clock}, {flow}: {said}");
+    }
+}

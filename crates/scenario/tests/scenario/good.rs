@@ -208,3 +208,26 @@ fn sets_of_nodes_are_resolved_to_ranges_where_they_are_some() {
         assert!(text.contains(&format!("\nfrom = {resolved}\n")), "{given}: {text}");
     }
 }
+
+#[test]
+fn bytes_and_rates_become_flits_and_cycles() {
+    let text = format!(
+        "[clock]\nflit = \"64 B\"\nlink = \"400 Gb/s\"\n[links.global]\nlatency = \"200 ns\"\nbuffer = \"32 KiB\"\n\
+         [router]\noutput_queue = \"4 KiB\"\n[nic]\npacket_flits = \"2 KiB\"\n[routing.minimal]\n{}size = \"1 MiB\"\n",
+        SMALL.replace("routing = \"minimal\"\n", "")
+    );
+    let scenario = resolve(&text, &[]);
+    assert_eq!((scenario.clock.cycle_fs, scenario.clock.flit_bytes), (Some(1_280_000), Some(64)));
+    let said = [
+        "cycle = \"1.28 ns\"",
+        "flit = \"64 B\"",
+        "latency = 156",
+        "buffer = 512",
+        "output_queue = 64",
+        "packet_flits = 32",
+    ];
+    for line in said.into_iter().chain(["flits = 16384"]) {
+        assert!(scenario.text.contains(line), "{line} is not in\n{}", scenario.text);
+    }
+    assert_eq!(resolve(&scenario.text, &[]).text, scenario.text);
+}
