@@ -1,5 +1,7 @@
 //! `tailback plot`: figures from the results of runs and sweeps.
 
+mod completions;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +19,8 @@ struct Found {
     title: Option<String>,
     swept: Vec<(Panel, Vec<Curve>)>,
     series: Vec<(String, Vec<Curve>)>,
+    /// Of sweeps in which flows end.
+    completions: Vec<(String, Figure)>,
 }
 
 /// What is drawn of sweeps, of the whole network or, if there are several flows, of each of them: the metric, and the name
@@ -113,6 +117,19 @@ fn read_sweep(directory: &Path, prefix: Option<&str>, found: &mut Found) -> Resu
     let (Some(manifest), Some(table)) = (read_manifest(directory)?, read_table(&directory.join("sweep.csv"))?) else {
         return Ok(false);
     };
+    let damaged = |error| Complaint::bad_input(format!("{}: {error}", directory.join("sweep.csv").display()));
+    let completions = completions::figures(&table, &manifest).map_err(damaged)?;
+    if !completions.is_empty() {
+        for (name, figure) in completions {
+            let curves = named(figure.curves, &manifest.title, prefix);
+            match found.completions.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => known.curves.extend(curves),
+                None => found.completions.push((name, Figure { curves, ..figure })),
+            }
+        }
+        found.title.get_or_insert(manifest.title);
+        return Ok(true);
+    }
     let mut by: Vec<&str> =
         table.columns.iter().map(|column| column.name.as_str()).filter(|&n| n == "variant").collect();
     let others = manifest.axes.iter().filter(|axis| Some(*axis) != manifest.load_axis.as_ref());
@@ -123,7 +140,6 @@ fn read_sweep(directory: &Path, prefix: Option<&str>, found: &mut Found) -> Resu
             None => metric.to_owned(),
         };
         let (x, y) = (column(&panel.varied, "offered_load"), column(&panel.flow, panel.metric));
-        let damaged = |error| Complaint::bad_input(format!("{}: {error}", directory.join("sweep.csv").display()));
         let curves = named(Curve::from_table(&table, &x, &y, &by).map_err(damaged)?, &manifest.title, prefix);
         match found.swept.iter_mut().find(|(known, _)| *known == panel) {
             Some((_, known)) => known.extend(curves),
@@ -181,7 +197,7 @@ fn read_series(directory: &Path, prefix: Option<&str>, found: &mut Found) -> Res
 
 fn figures(found: Found, arguments: &PlotArguments) -> Vec<(String, Figure)> {
     let title = found.title.unwrap_or_default();
-    let mut figures = Vec::new();
+    let mut figures = found.completions;
     for (panel, curves) in found.swept {
         let figure = panel.figure(&title, curves, arguments.latency_max);
         figures.push((panel.name, figure));

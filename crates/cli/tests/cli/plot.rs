@@ -69,3 +69,16 @@ fn several_flows_have_figures_of_their_own_over_the_load_that_is_varied() {
         assert!(drawn.contains(text), "{text} is missing");
     }
 }
+
+/// Flows that end have no load to be drawn over: what is varied runs to the right.
+#[test]
+fn completion_times_are_drawn_over_what_is_varied() {
+    let program = Program::new();
+    let ending = crate::program::SMALL.replace("load = 0.3\n", "at = [0]\nsize = 8\n");
+    program.write("ending.toml", ending.replace("[measure]\n", "[measure]\nuntil = \"drained\"\n"));
+    program.good(&["sweep", "ending.toml", "--quiet", "--over", "traffic.size=8,80", "--out", "swept"]);
+    let files = drawn(&program, &["plot", "swept"], b"<");
+    assert_eq!(files, ["swept/completion.svg", "swept/slowdown.svg"]);
+    let drawing = program.read("swept/slowdown.svg");
+    assert!(drawing.contains("traffic.size") && drawing.contains("99th percentile of slowdowns"));
+}
