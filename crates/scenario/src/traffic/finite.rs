@@ -26,9 +26,10 @@ impl TrafficReader<'_> {
     /// How much the flow of a table sends.
     pub(super) fn amount(&self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Amount> {
         let is_timed = table.table.get(AT).is_some();
-        let times = read_parameters(table, &[TIMES], &self.context(), reading)?;
+        let times = read_parameters(table, &[TIMES], &self.context(), reading);
         if is_timed {
-            return self.times(table, times.times(AT), reading).map(Amount::At);
+            let is_alone = self.check_alone(table, reading);
+            return self.cycles(table, times?.times(AT), reading).filter(|_| is_alone).map(Amount::At);
         }
         table.resolved.remove(AT);
         let values = read_parameters(table, RATE, &self.context(), reading)?;
@@ -39,8 +40,8 @@ impl TrafficReader<'_> {
         Some(Amount::Rate { load: values.number("load"), start: self.cycle(values.ticks("start")), count })
     }
 
-    /// The cycles in which a flow sends that names them.
-    fn times(&self, table: &mut TableReader<'_>, ticks: &[u64], reading: &mut Reading) -> Option<Vec<u64>> {
+    /// Whether a flow that says when it sends says nothing else about that.
+    fn check_alone(&self, table: &mut TableReader<'_>, reading: &mut Reading) -> bool {
         let mut is_alone = true;
         for key in NOT_BESIDE_AT {
             if let Some(entry) = table.take(key) {
@@ -49,6 +50,11 @@ impl TrafficReader<'_> {
                 is_alone = false;
             }
         }
+        is_alone
+    }
+
+    /// The cycles in which a flow sends that names them.
+    fn cycles(&self, table: &TableReader<'_>, ticks: &[u64], reading: &mut Reading) -> Option<Vec<u64>> {
         let span = table.table.get(AT).map_or(table.span, |entry| entry.node.span);
         let ticks_per_cycle = u64::from(self.scale.ticks_per_cycle);
         let problem = if ticks.is_empty() {
@@ -63,7 +69,7 @@ impl TrafficReader<'_> {
         if let Some((message, help)) = problem {
             reading.blame(Diagnostic::at(span, message).help(help));
         }
-        (is_alone && problem.is_none()).then(|| ticks.iter().map(|ticks| ticks / ticks_per_cycle).collect())
+        problem.is_none().then(|| ticks.iter().map(|ticks| ticks / ticks_per_cycle).collect())
     }
 
     /// Sources that have messages to send may not be silent for ever.

@@ -120,8 +120,8 @@ impl TrafficReader<'_> {
     fn read(mut self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Traffic> {
         let values = read_parameters(table, &[FROM], &self.context(), reading);
         let amount = self.amount(table, reading);
-        let saturates = read_parameters(table, &[SATURATING], &self.context(), reading)?.flag(SATURATES);
-        if !saturates {
+        let saturates = read_parameters(table, &[SATURATING], &self.context(), reading).map(|v| v.flag(SATURATES));
+        if saturates == Some(false) {
             // Said only where it is true, so that scenarios have the digests, and find the results, that they had before.
             table.resolved.remove(SATURATES);
         }
@@ -132,7 +132,7 @@ impl TrafficReader<'_> {
         self.book.named.remove(SOURCES);
         self.book.named.extend(outside.map(|set| (SOURCES.to_owned(), set)));
         let mut traffic = traffic?;
-        traffic.saturates = saturates;
+        traffic.saturates = saturates?;
         Some(traffic)
     }
 

@@ -314,10 +314,12 @@ fn flows_that_end_do_so_in_one_way() {
             "`traffic.arrival` says nothing of a flow that says when it sends",
         ),
         ("count = 3", "`traffic.load` is missing"),
+        ("at = 5\nload = 0.1", "`traffic.load` says nothing of a flow that says when it sends"),
+        ("load = 0.3\ncount = 3\nsaturates = 1", "`traffic.saturates` is true or false, not the number 1"),
     ];
     for (lines, expected) in cases {
         let said = said(lines);
-        assert!(said.contains(expected), "{lines}: {said}");
+        assert!(said.contains(expected) && !said.contains("unknown key"), "{lines}: {said}");
     }
 }
 
