@@ -2,6 +2,8 @@
 //!
 //! Unlike all else these count the whole run, warm-up included: a flow that ends is looked at from its first message to its last.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::figures::Clock;
@@ -23,12 +25,33 @@ pub struct CompletionRecord {
     pub first: Option<u64>,
     /// The last tick in which a message became complete.
     pub last: Option<u64>,
+    /// How long all messages took.
+    pub all: Durations,
+    /// How long those of a size took, by the power of four that it reaches.
+    pub by_size: BTreeMap<u8, Durations>,
+    /// The sum of the rates at which messages were carried, in 2^-20 flits per tick, and of their squares.
+    pub rates: (u128, u128),
+}
+
+/// How long messages took.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Durations {
     /// Ticks from creation to the arrival of the last flit.
     pub latency: Histogram,
     /// The same in thousandths of what it takes in an empty network.
     pub slowdown: Histogram,
-    /// The sum of the rates at which messages were carried, in 2^-20 flits per tick, and of their squares.
-    pub rates: (u128, u128),
+}
+
+impl Durations {
+    fn record(&mut self, latency: u64, slowdown: u64) {
+        self.latency.record(latency);
+        self.slowdown.record(slowdown);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.latency.merge(&other.latency);
+        self.slowdown.merge(&other.slowdown);
+    }
 }
 
 /// A message of a flow that ends has arrived.
@@ -60,8 +83,9 @@ impl CompletionRecord {
     pub(crate) fn completed(&mut self, message: CompletedMessage) {
         let CompletedMessage { tick, latency, unloaded, flits } = message;
         self.last = self.last.max(Some(tick));
-        self.latency.record(latency);
-        self.slowdown.record(latency.saturating_mul(SLOWDOWN_ONE) / unloaded.max(1));
+        let slowdown = latency.saturating_mul(SLOWDOWN_ONE) / unloaded.max(1);
+        self.all.record(latency, slowdown);
+        self.by_size.entry((flits.max(1).ilog2() / 2) as u8).or_default().record(latency, slowdown);
         let rate = u128::from(u64::from(flits) * RATE_ONE / latency.max(1));
         self.rates.0 += rate;
         self.rates.1 += rate * rate;
@@ -70,7 +94,7 @@ impl CompletionRecord {
     /// Messages that are lost or complete.
     #[must_use]
     pub fn ended(&self) -> u64 {
-        self.lost + self.latency.count()
+        self.lost + self.all.latency.count()
     }
 
     /// Those that are neither.
@@ -84,8 +108,10 @@ impl CompletionRecord {
         self.lost += other.lost;
         self.first = self.first.into_iter().chain(other.first).min();
         self.last = self.last.max(other.last);
-        self.latency.merge(&other.latency);
-        self.slowdown.merge(&other.slowdown);
+        self.all.merge(&other.all);
+        for (&size, durations) in &other.by_size {
+            self.by_size.entry(size).or_default().merge(durations);
+        }
         self.rates = (self.rates.0 + other.rates.0, self.rates.1 + other.rates.1);
     }
 }
@@ -109,6 +135,20 @@ pub struct Completions {
     pub goodput: Option<f64>,
     /// Jain's index of these rates: 1 if all messages are carried at the same, 1/n if one has it all.
     pub jain: Option<f64>,
+    /// The same by size, if sizes differ by much.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<OfSize>,
+}
+
+/// How long messages took of some sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OfSize {
+    /// Flits of the smallest that belong to these, and of the largest.
+    pub flits: (u64, u64),
+    /// Cycles from the creation of a message to the arrival of its last flit.
+    pub completion: Distribution,
+    /// How many times as long as in an empty network that is.
+    pub slowdown: Distribution,
 }
 
 impl Completions {
@@ -118,18 +158,28 @@ impl Completions {
         let unfinished = record.unfinished();
         let took = record.last.zip(record.first).map(|(last, first)| (last - first) as f64 / cycle);
         let (sum, squares) = (record.rates.0 as f64, record.rates.1 as f64);
-        let messages = record.latency.count() as f64;
+        let messages = record.all.latency.count() as f64;
+        let cycles = |latency: &Histogram| Distribution::new(latency, None, |ticks| ticks / cycle);
+        let factors =
+            |slowdown: &Histogram| Distribution::new(slowdown, None, |slowdown| slowdown / SLOWDOWN_ONE as f64);
+        let of_size = |(&size, durations): (&u8, &Durations)| OfSize {
+            flits: (1 << (2 * size), (1 << (2 * size + 2)) - 1),
+            completion: cycles(&durations.latency),
+            slowdown: factors(&durations.slowdown),
+        };
+        let sizes = record.by_size.iter().map(of_size);
         Self {
             count: record.count - record.lost,
             unfinished,
             completion_cycles: took.filter(|_| unfinished == 0),
-            completion: Distribution::new(&record.latency, None, |ticks| ticks / cycle),
+            completion: cycles(&record.all.latency),
             completion_ns: clock
                 .cycle_ns
-                .map(|ns| Distribution::new(&record.latency, None, |ticks| ticks / cycle * ns)),
-            slowdown: Distribution::new(&record.slowdown, None, |slowdown| slowdown / SLOWDOWN_ONE as f64),
+                .map(|ns| Distribution::new(&record.all.latency, None, |ticks| ticks / cycle * ns)),
+            slowdown: factors(&record.all.slowdown),
             goodput: (messages > 0.0).then(|| sum / messages / RATE_ONE as f64 * cycle),
             jain: (squares > 0.0).then(|| sum * sum / (messages * squares)),
+            sizes: if record.by_size.len() > 1 { sizes.collect() } else { Vec::new() },
         }
     }
 }
@@ -170,6 +220,18 @@ mod tests {
         assert_eq!((figures.count, figures.unfinished, figures.completion_cycles), (10, 9, None));
         let nothing = Completions::new(&completed(&[]), Clock { ticks_per_cycle: 1, cycle_ns: None });
         assert_eq!((nothing.goodput, nothing.jain, nothing.completion.mean), (None, None, None));
+    }
+
+    #[test]
+    fn sizes_that_differ_by_much_are_told_apart() {
+        let mut record = CompletionRecord::new(4);
+        for (flits, latency) in [(1, 10), (3, 30), (4, 40), (255, 500)] {
+            record.completed(CompletedMessage { tick: latency, latency, unloaded: 10, flits });
+        }
+        let sizes = Completions::new(&record, Clock { ticks_per_cycle: 1, cycle_ns: None }).sizes;
+        let found: Vec<_> = sizes.iter().map(|of| (of.flits, of.completion.samples, of.slowdown.max)).collect();
+        assert_eq!(found, [((1, 3), 2, Some(3.0)), ((4, 15), 1, Some(4.0)), ((64, 255), 1, Some(50.0))]);
+        assert_eq!(Completions::new(&completed(&[1, 2]), Clock { ticks_per_cycle: 1, cycle_ns: None }).sizes, []);
     }
 
     #[test]

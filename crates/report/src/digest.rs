@@ -90,10 +90,13 @@ impl Digest {
     }
 
     fn put_completions(&mut self, completions: &CompletionRecord) {
-        let CompletionRecord { count, lost, first, last, latency, slowdown, rates } = completions;
+        let CompletionRecord { count, lost, first, last, all, by_size, rates } = completions;
         self.put_all(&[*count, *lost, first.map_or(0, |first| first + 1), last.map_or(0, |last| last + 1)]);
-        self.put_histogram(latency);
-        self.put_histogram(slowdown);
+        for (size, durations) in std::iter::once((u8::MAX, all)).chain(by_size.iter().map(|(&size, of)| (size, of))) {
+            self.put(size.into());
+            self.put_histogram(&durations.latency);
+            self.put_histogram(&durations.slowdown);
+        }
         [rates.0, rates.1].iter().for_each(|sum| self.0.update(sum.to_le_bytes()));
     }
 

@@ -27,7 +27,7 @@ mod sweep;
 mod table;
 mod timeline;
 
-pub use completion::{CompletedMessage, CompletionRecord, Completions};
+pub use completion::{CompletedMessage, CompletionRecord, Completions, Durations, OfSize};
 pub use digest::Digest;
 pub use figures::{Amounts, Distribution, Figures, Hops, Latencies, SATURATION_THRESHOLD};
 pub use histogram::{Bucket, Histogram};

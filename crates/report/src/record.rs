@@ -87,8 +87,8 @@ impl RecordPlan {
         let histograms = 2 * Histogram::bytes_up_to(ticks) + Histogram::bytes_up_to(u64::from(u8::MAX));
         let by_source = u64::from(self.nodes.unwrap_or(0)) * size_of::<u64>() as u64;
         let ending = self.ending.iter().flatten().count() as u64;
-        // Slowdowns are counted in thousandths.
-        let completions = Histogram::bytes_up_to(ticks) + Histogram::bytes_up_to(ticks.saturating_mul(1000));
+        // Slowdowns are counted in thousandths, and sizes are rarely of more than some classes.
+        let completions = 8 * (Histogram::bytes_up_to(ticks) + Histogram::bytes_up_to(ticks.saturating_mul(1000)));
         let every_flow = (self.flows as u64).saturating_mul(histograms + timelines + by_source);
         every_flow.saturating_add(ending.saturating_mul(completions))
     }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use crate::table::significant;
 use crate::table::{Cell, Column, Kind, Table};
-use crate::{Amounts, Completions, Distribution, Figures, Interruption, Report};
+use crate::{Amounts, Completions, Distribution, Figures, Interruption, OfSize, Report};
 
 impl Report {
     /// A summary in about twenty aligned lines, without colours.
@@ -118,12 +118,14 @@ impl Report {
         let mut table = Table::new(columns);
         for (name, flow) in self.flows.iter() {
             let Some(completions) = &flow.figures.completions else { continue };
-            let Completions { count, unfinished, completion, slowdown, jain, completion_cycles, .. } = completions;
+            let Completions { count, unfinished, completion, slowdown, jain, completion_cycles, sizes, .. } =
+                completions;
             let mut row = vec![name.into(), (*count).into(), (*unfinished).into()];
             let times = [completion.mean, completion.p50, completion.p99, completion.max];
             let factors = [slowdown.mean, slowdown.p99, slowdown.max, *jain, *completion_cycles];
             row.extend(times.into_iter().chain(factors).map(Cell::from));
             table.push(row);
+            sizes.iter().for_each(|of| table.push(row_of_size(of)));
         }
         table
     }
@@ -164,6 +166,17 @@ impl Report {
         // What was interrupted is no result, and has no digest that one could be compared with.
         if self.result_digest.is_empty() { writeln!(text) } else { writeln!(text, "\n  result {}", self.result_digest) }
     }
+}
+
+/// The row of the messages of some sizes, of which it is known only what has arrived.
+fn row_of_size(of: &OfSize) -> Vec<Cell> {
+    let OfSize { flits: (least, most), completion, slowdown } = of;
+    let mut row =
+        vec![format!("  {least} to {most} flits").as_str().into(), completion.samples.into(), None::<f64>.into()];
+    let times = [completion.mean, completion.p50, completion.p99, completion.max];
+    let factors = [slowdown.mean, slowdown.p99, slowdown.max, None, None];
+    row.extend(times.into_iter().chain(factors).map(Cell::from));
+    row
 }
 
 /// Appends a blank line and an indented table.

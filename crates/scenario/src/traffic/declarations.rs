@@ -41,7 +41,7 @@ const MESSAGES: Parameter = Parameter {
 pub(super) const COUNT: &str = "count";
 
 /// The most messages of a source that falls silent.
-const COUNT_MAX: u64 = 1 << 40;
+const COUNT_MAX: u64 = 1 << 32;
 
 pub(super) const SATURATING: Parameter = Parameter {
     name: SATURATES,
