@@ -10,7 +10,7 @@ use crate::figures::Clock;
 use crate::{Distribution, Histogram};
 
 /// Units of a slowdown of 1.
-const SLOWDOWN_ONE: u64 = 1000;
+pub(crate) const SLOWDOWN_ONE: u64 = 1000;
 /// Units of a rate of one flit per tick.
 const RATE_ONE: u64 = 1 << 20;
 

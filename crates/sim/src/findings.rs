@@ -2,7 +2,7 @@
 
 use tailback_report::{
     Cycles, Digest, FlowInput, Interruption, LinkUtilisation, LoadCourse, Measured, Named, Performance, Record, Report,
-    Table, series_table,
+    Table, histogram_table, series_table,
 };
 use tailback_scenario::Scenario;
 use tailback_workload::Traffic;
@@ -111,6 +111,12 @@ impl Findings {
     pub fn series(&self, scenario: &Scenario) -> Option<Table> {
         let ticks_per_cycle = u64::from(scenario.clock.ticks_per_cycle);
         series_table(&self.record, &flows(scenario, self.reached), ticks_per_cycle, self.reached * ticks_per_cycle)
+    }
+
+    /// The histograms of all flows.
+    #[must_use]
+    pub fn histograms(&self, scenario: &Scenario) -> Table {
+        histogram_table(&self.record, &flows(scenario, self.reached), scenario.clock.ticks_per_cycle.into())
     }
 
     /// Link cycles that were measured.

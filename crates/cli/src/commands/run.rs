@@ -80,6 +80,9 @@ fn write(directory: &Directory, scenario: &Scenario, findings: &Findings, report
     directory.write(name, report.to_json().as_bytes())?;
     directory.write("scenario.toml", scenario.text.as_bytes())?;
     findings.series(scenario).map_or(Ok(()), |table| directory.write_table(series, &table))?;
+    if !interrupted {
+        directory.write_table("histograms", &findings.histograms(scenario))?;
+    }
     let outdated = [INTERRUPTED, "interrupted-series.csv", "interrupted-series.parquet"];
     if interrupted { Ok(()) } else { outdated.into_iter().try_for_each(|name| directory.remove(name)) }
 }

@@ -156,10 +156,18 @@ fn results_are_written_and_can_be_made_again() {
     assert_eq!(digests(&report(&printed)), digests(&report(&again)));
     // The same scenario may write there again.
     program.good(&["run", "small.toml", "--quiet", "--threads", "1", "--out", "some/where"]);
-    let names = ["report.json", "scenario.toml"].map(|name| program.path("some/where").join(name));
+    let names = ["histograms.csv", "histograms.parquet", "report.json", "scenario.toml"];
+    let names = names.map(|name| program.path("some/where").join(name));
     let files = program.files();
     let written: Vec<_> = files.keys().filter(|path| path.starts_with(program.path("some/where/"))).collect();
-    assert_eq!(written, [&program.path("some/where"), &names[0], &names[1]], "nothing unfinished is left");
+    let folder = [program.path("some/where")];
+    assert_eq!(written, folder.iter().chain(&names).collect::<Vec<_>>(), "nothing unfinished is left");
+    // All delivered messages are in the histogram of their latencies.
+    let csv = program.read("some/where/histograms.csv");
+    let buckets = csv.lines().filter(|line| line.starts_with("traffic,message_latency,"));
+    let counts = buckets.filter_map(|line| line.rsplit(',').next()?.parse::<u64>().ok());
+    let report: serde_json::Value = serde_json::from_str(&printed).expect("it is JSON");
+    assert_eq!(Some(counts.sum()), report["messages"]["delivered"].as_u64());
 }
 
 #[test]
