@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 
-use crate::{ControlNetwork, Controller, KindDeclaration, Sink, Source, Switch, SwitchNeeds, Watch};
+use crate::{Clock, Control, ControlNetwork, Controller, KindDeclaration, Sink, Source, Switch, SwitchNeeds, Watch};
 
 /// A class of traffic: packets that share virtual channels and a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +157,15 @@ pub trait Protocol: Send + Sync + Debug {
 
     /// One line with its parameters, for people.
     fn describe(&self) -> String;
+
+    /// What a control packet says, beside its kind, whom it is for and the packet that it is about: for people who trace a message.
+    /// Nothing if there is nothing more.
+    fn describe_control(&self, control: &Control, _station: &Station, clock: Clock) -> String {
+        let about = (control.flits > 0).then(|| format!("about {} flits", control.flits));
+        let names = control.time.map(|tick| format!("names cycle {}", clock.cycles(tick)));
+        let marks = (control.marks != 0).then(|| format!("marks {:#x}", control.marks));
+        [about, names, marks].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
 
     /// What it keeps and sends in a network, with numbers: a line each, for people.
     fn explain(&self, _station: &Station) -> Vec<String> {

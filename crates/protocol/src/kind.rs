@@ -77,6 +77,17 @@ pub struct KindDeclaration {
 }
 
 impl KindDeclaration {
+    /// The name of one packet of it, for people.
+    #[must_use]
+    pub fn singular(&self) -> String {
+        let words = self.name.replace('_', " ");
+        match (words.strip_suffix("ies"), words.strip_suffix('s')) {
+            (Some(stem), _) => format!("{stem}y"),
+            (None, Some(stem)) => stem.to_owned(),
+            (None, None) => words,
+        }
+    }
+
     /// Lossless data of the first traffic class.
     pub const DATA: Self =
         Self { name: "data", direction: Direction::Data, class: 0, flits: 0, payload_words: 0, path: PathUse::None };
@@ -115,5 +126,16 @@ impl KindDeclaration {
     #[must_use]
     pub const fn of_flits(self, flits: u16) -> Self {
         Self { flits, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_packet_is_named_after_several() {
+        let name = |name| KindDeclaration::control(name, Direction::Feedback, 1).singular();
+        assert_eq!(["grants", "retries", "speculative_data"].map(name), ["grant", "retry", "speculative data"]);
     }
 }

@@ -26,6 +26,7 @@
 //! declarations once, when it is built. What any protocol must keep is tested by [`conformance`].
 
 mod baseline;
+mod clock;
 pub mod conformance;
 mod control;
 mod controller;
@@ -38,6 +39,7 @@ mod source;
 mod switch;
 
 pub use baseline::{BASELINE, Baseline};
+pub use clock::Clock;
 pub use control::{Control, PacketRef};
 pub use controller::{ControlNetwork, Controller, ControllerAction, Party};
 pub use declaration::{

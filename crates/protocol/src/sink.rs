@@ -1,6 +1,6 @@
 //! The receiving side of a node.
 
-use crate::{Control, PacketKind, PacketRef, Party};
+use crate::{Clock, Control, PacketKind, PacketRef, Party};
 
 /// A data packet that has arrived, all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +67,12 @@ pub trait Sink: Send {
 
     /// A request has arrived, or what is left of a packet that was trimmed.
     fn on_request(&mut self, _request: &Control, _now: u64, _actions: &mut Vec<SinkAction>) {}
+
+    /// What it will answer to a request, and why: for people who trace a message. Asked just before [`Sink::on_request`], and only
+    /// where somebody traces the message.
+    fn foretell(&self, _request: &Control, _now: u64, _clock: Clock) -> Option<String> {
+        None
+    }
 
     /// A timer is due.
     fn on_timer(&mut self, _token: u32, _now: u64, _actions: &mut Vec<SinkAction>) {}

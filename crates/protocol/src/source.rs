@@ -1,6 +1,6 @@
 //! The sending side of a node.
 
-use crate::{Control, PacketKind, PacketRef, Party};
+use crate::{Clock, Control, PacketKind, PacketRef, Party};
 
 /// A packet that could be sent for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +111,12 @@ pub trait Source: Send {
 
     /// A control packet for this source has arrived, `latency` ticks after it left.
     fn on_control(&mut self, control: &Control, latency: u64, now: u64, actions: &mut Vec<SourceAction>);
+
+    /// What it will do about a control packet, beyond what its actions and verdicts show: for people who trace a message. Asked just
+    /// before [`Source::on_control`], and only where somebody traces the message.
+    fn foretell(&self, _control: &Control, _now: u64, _clock: Clock) -> Option<String> {
+        None
+    }
 
     /// A timer is due.
     fn on_timer(&mut self, _token: u32, _now: u64, _actions: &mut Vec<SourceAction>) {}

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tailback_random::Stream;
 
-use crate::{Control, PacketKind, PacketRef};
+use crate::{Clock, Control, PacketKind, PacketRef};
 
 /// When a switch is asked about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -262,6 +262,12 @@ pub trait Switch: Send {
     /// The head of a queue has waited for longer than its class may.
     fn expires(&mut self, _packet: &mut Passing<'_>, _here: &mut Here<'_>) -> Fate {
         Fate::Forward
+    }
+
+    /// What it will decide about a packet, and why: for people who trace a message. Asked just before [`Switch::ask`], and only where
+    /// somebody traces the packet's message. Of a request for the crossbar it is told only if the packet ends there.
+    fn foretell(&self, _moment: Moment, _packet: &Passing<'_>, _here: &Here<'_>, _clock: Clock) -> Option<String> {
+        None
     }
 
     /// A timer is due.
