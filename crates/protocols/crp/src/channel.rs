@@ -24,6 +24,12 @@ impl Channel {
         Self { table: Table::new(grid), eager: BTreeMap::new() }
     }
 
+    /// What is reserved eagerly for a segment.
+    #[must_use]
+    pub fn eager(&self, tag: Tag) -> &[Taken] {
+        self.eager.get(&tag).map_or(&[], Vec::as_slice)
+    }
+
     /// The table.
     #[must_use]
     pub fn table(&self) -> &Table {
@@ -53,16 +59,16 @@ impl Channel {
         slots
     }
 
-    /// A grant for so many flits from a tick on passes on its way back. Returns whether there is still room for it: if not, it
-    /// becomes a retry.
+    /// A grant for so many flits from a tick on passes on its way back. Returns what it takes, or has taken eagerly; nothing if there
+    /// is no room for it any more: it becomes a retry.
     #[must_use]
-    pub fn grant(&mut self, grid: Grid, tag: Tag, flits: u32, tick: u64, now: u64) -> bool {
+    pub fn grant(&mut self, grid: Grid, tag: Tag, flits: u32, tick: u64, now: u64) -> Option<Taken> {
         self.table.advance(grid, now);
         let slot = grid.slot_at(tick);
         let mut taken = self.eager.remove(&tag).unwrap_or_default();
         let confirmed = taken.iter().position(|taken| taken.slot == slot).map(|place| taken.remove(place));
         taken.into_iter().for_each(|taken| self.table.give_back(taken));
-        confirmed.is_some() || self.table.take(slot, flits).is_some()
+        confirmed.or_else(|| self.table.take(slot, flits))
     }
 
     /// A retry passes on its way back: what was reserved for the request is free again.
@@ -100,9 +106,9 @@ mod tests {
         // The next request sees what is left, and takes a slot of its own.
         let slots = channel.request(GRID, OTHER, 80, 1, Slots::all(GRID, 0), 0);
         assert_eq!((slots.free, slots.eager, free(&channel)), (0b1111, 1, vec![0, 40, 100, 100]));
-        assert!(channel.grant(GRID, ONE, 80, 20, 10));
+        assert!(channel.grant(GRID, ONE, 80, 20, 10).is_some());
         assert_eq!(free(&channel), [0, 40, 100, 100]);
-        assert!(channel.grant(GRID, OTHER, 80, 250, 10));
+        assert!(channel.grant(GRID, OTHER, 80, 250, 10).is_some());
         assert_eq!(free(&channel), [20, 100, 20, 100]);
     }
 
@@ -122,8 +128,8 @@ mod tests {
         let mut channel = Channel::new(GRID);
         let none = channel.request(GRID, ONE, 150, 0, Slots::all(GRID, 0), 0);
         assert_eq!(none.eager, 0);
-        assert!(channel.grant(GRID, OTHER, 150, 100, 5));
-        assert!(!channel.grant(GRID, ONE, 150, 100, 6));
+        assert!(channel.grant(GRID, OTHER, 150, 100, 5).is_some());
+        assert_eq!(channel.grant(GRID, ONE, 150, 100, 6), None);
         assert_eq!(free(&channel), [100, 0, 50, 100]);
     }
 }

@@ -1,12 +1,12 @@
 //! The receiving side: chooses slots, grants them, and acknowledges what was sent speculatively.
 
 use serde::{Deserialize, Serialize};
-use tailback_protocol::{Arrival, Control, Sink, SinkAction, remember, write_down};
+use tailback_protocol::{Arrival, Clock, Control, Sink, SinkAction, remember, write_down};
 use tailback_random::scramble;
 use tailback_reservation::charged;
 
-use crate::table::{Grid, Slots, Table};
-use crate::{SMALL, kind};
+use crate::table::{Grid, Slots, Table, Taken};
+use crate::{SMALL, kind, words};
 
 /// Which of the slots that suit everybody a node grants, unless one of them was reserved eagerly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,14 @@ impl Destination {
         debug_assert!(taken.is_some(), "a slot that is available has room");
         Answer::Grant(start)
     }
+
+    /// The flits that a request charges, and its answer.
+    fn answer_to(&mut self, request: &Control, now: u64) -> (u32, Answer) {
+        let &Control { from, about, flits, .. } = request;
+        let charged = charged(flits, self.overhead) as u32;
+        let draw = scramble(scramble(u64::from(from) << 32 | u64::from(about.message)) ^ now);
+        (charged, self.answer(charged, Slots::from_words(&request.payload), draw, now))
+    }
 }
 
 /// The place of the bit that has `below` others below it.
@@ -81,15 +89,31 @@ impl Sink for Destination {
 
     fn on_request(&mut self, request: &Control, now: u64, actions: &mut Vec<SinkAction>) {
         let &Control { from, to, about, flits, .. } = request;
-        let charged = charged(flits, self.overhead) as u32;
-        let draw = scramble(scramble(u64::from(from) << 32 | u64::from(about.message)) ^ now);
         let control = |kind| Control::new(kind, to, from, about).flits(flits).along(request);
-        let answer = match self.answer(charged, Slots::from_words(&request.payload), draw, now) {
+        let answer = match self.answer_to(request, now).1 {
             Answer::Grant(tick) => control(kind::GRANT).time(tick),
             Answer::Retry => control(kind::RETRY),
             Answer::Full(tick) => control(kind::RETRY).time(tick),
         };
         actions.push(SinkAction::Control(answer));
+    }
+
+    fn foretell(&self, request: &Control, now: u64, clock: Clock) -> Option<String> {
+        let mut after = self.clone();
+        let (charged, answer) = after.answer_to(request, now);
+        let mut before = self.table.clone();
+        before.advance(self.grid, now);
+        let decision = match answer {
+            Answer::Grant(tick) => {
+                let slot = self.grid.slot_at(tick);
+                let here = charged.min(before.free()[(slot - before.first()) as usize]);
+                let taken = words::taken(Taken { slot, here, after: charged - here });
+                format!("grants {taken}, from cycle {} on", clock.cycles(tick))
+            }
+            Answer::Retry => "none of these is one that the request has kept: it is to come again".to_owned(),
+            Answer::Full(_) => "the request is to come again when all of them are over".to_owned(),
+        };
+        Some(format!("table of the node: {}; {decision}", words::room(&before, charged)))
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {

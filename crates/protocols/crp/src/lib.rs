@@ -25,6 +25,7 @@ mod protocol;
 mod source;
 mod switch;
 pub mod table;
+mod words;
 
 pub use destination::SlotChoice;
 pub use model::CRP;

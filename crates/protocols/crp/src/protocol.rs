@@ -2,8 +2,8 @@
 
 use tailback_parameters::BuildError;
 use tailback_protocol::{
-    ClassRouting, Direction, Hooks, KindDeclaration, Moment, PacketKind, Ports, Protocol, Sink, Source, Station,
-    Switch, SwitchNeeds, TrafficClass, Watch,
+    ClassRouting, Clock, Control, Direction, Hooks, KindDeclaration, Moment, PacketKind, Ports, Protocol, Sink, Source,
+    Station, Switch, SwitchNeeds, TrafficClass, Watch,
 };
 use tailback_reservation::charged;
 
@@ -11,7 +11,7 @@ use crate::destination::{Destination, SlotChoice};
 use crate::source::{Asking, Sender};
 use crate::switch::Router;
 use crate::table::{Grid, Slots, Table};
-use crate::{class, kind};
+use crate::{class, kind, words};
 
 /// The Channel Reservation Protocol.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,6 +140,10 @@ impl Protocol for Crp {
     fn describe(&self) -> String {
         let links = self.links.map_or_else(String::new, |links| format!(" and of {links} links"));
         format!("CRP: one request reserves time of nodes{links}, speculative packets meanwhile")
+    }
+
+    fn describe_control(&self, control: &Control, station: &Station, clock: Clock) -> String {
+        words::describe(control, self.grid(station), clock)
     }
 
     fn explain(&self, station: &Station) -> Vec<String> {

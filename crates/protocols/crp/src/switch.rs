@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use tailback_protocol::{Control, Fate, Here, Passing, Switch, remember, write_down};
+use tailback_protocol::{Clock, Control, Fate, Here, Moment, Passing, Switch, remember, write_down};
 use tailback_reservation::charged;
 
 use crate::channel::{Channel, Tag};
 use crate::table::{Grid, Slots};
-use crate::{SMALL, kind};
+use crate::{SMALL, kind, words};
 
 /// A router of CRP.
 #[derive(Clone, Debug)]
@@ -30,6 +30,54 @@ impl Router {
     fn charged(&self, flits: u32) -> u32 {
         charged(flits, self.overhead) as u32
     }
+
+    /// The channel of a port, or what it begins as.
+    fn copy_of_channel(&self, port: u8) -> Channel {
+        self.channels.get(&port).cloned().unwrap_or_else(|| Channel::new(self.grid))
+    }
+
+    /// What the table of a port does as a request passes.
+    fn foretell_request(&self, request: &Control, eager: u8, port: u8, now: u64) -> String {
+        let (mut channel, flits, tag) =
+            (self.copy_of_channel(port), self.charged(request.flits), tag_of_request(request));
+        let before = channel.clone();
+        let slots = channel.request(self.grid, tag, flits, eager, Slots::from_words(&request.payload), now);
+        let mut shifted = before.table().clone();
+        shifted.advance(self.grid, now);
+        let (room, left) = (words::room(&shifted, flits), words::list(slots.first, slots.free));
+        let reserves = match channel.eager(tag) {
+            [] => String::new(),
+            taken => format!("; reserves {} eagerly", words::all_taken(taken)),
+        };
+        format!("table of port {port}: {room}; the request keeps {left}{reserves}")
+    }
+
+    /// What the table of a port does as an answer passes.
+    fn foretell_answer(&self, answer: &Control, port: u8, now: u64) -> String {
+        let (mut channel, flits, tag) = (self.copy_of_channel(port), self.charged(answer.flits), tag_of_answer(answer));
+        let eager = channel.eager(tag).to_vec();
+        let granted = answer.time.and_then(|tick| channel.grant(self.grid, tag, flits, tick, now));
+        let confirmed = |taken| granted == Some(taken);
+        let decision = match granted {
+            Some(taken) if eager.contains(&taken) => format!("confirms {}, reserved eagerly", words::taken(taken)),
+            Some(taken) => format!("takes {}", words::taken(taken)),
+            None if answer.kind == kind::GRANT => {
+                "has no room for the grant any more, which becomes a retry".to_owned()
+            }
+            None => "the retry passes".to_owned(),
+        };
+        let released: Vec<_> = eager.into_iter().filter(|&taken| !confirmed(taken)).collect();
+        let releases = match released.as_slice() {
+            [] => String::new(),
+            released => format!("; releases {}", words::all_taken(released)),
+        };
+        format!("table of port {port}: {decision}{releases}")
+    }
+}
+
+/// The segment that a request is about.
+fn tag_of_request(request: &Control) -> Tag {
+    (request.from, request.about.message, request.about.index)
 }
 
 /// The segment that an answer is about.
@@ -48,7 +96,7 @@ impl Switch for Router {
             return Fate::Forward;
         }
         let tick = answer.time.expect("a grant names a time");
-        if channel.grant(grid, tag, flits, tick, here.now) {
+        if channel.grant(grid, tag, flits, tick, here.now).is_some() {
             return Fate::Forward;
         }
         let &Control { from, to, about, flits, .. } = &answer;
@@ -60,7 +108,7 @@ impl Switch for Router {
         let port = here.output.expect("a packet that crosses leaves by a port").port;
         if let Some(request) = &packet.control {
             let flits = self.charged(request.flits);
-            let tag = (request.from, request.about.message, request.about.index);
+            let tag = tag_of_request(request);
             let slots = Slots::from_words(packet.payload);
             let slots = self.channel(port).request(grid, tag, flits, *packet.marks, slots, now);
             packet.payload.copy_from_slice(&slots.words());
@@ -71,6 +119,22 @@ impl Switch for Router {
 
     fn expires(&mut self, packet: &mut Passing<'_>, _here: &mut Here<'_>) -> Fate {
         Fate::Drop(packet.nack(kind::NACK))
+    }
+
+    fn foretell(&self, moment: Moment, packet: &Passing<'_>, here: &Here<'_>, _clock: Clock) -> Option<String> {
+        match (moment, &packet.control) {
+            (Moment::Arrives, Some(answer)) => Some(self.foretell_answer(answer, here.input.port, here.now)),
+            (Moment::Crosses, control) => {
+                let port = here.output?.port;
+                let small =
+                    || format!("table of port {port}: {} flits without a reservation are deducted", packet.flits);
+                match control {
+                    Some(request) => Some(self.foretell_request(request, *packet.marks, port, here.now)),
+                    None => (*packet.marks & SMALL != 0).then(small),
+                }
+            }
+            _ => None,
+        }
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {

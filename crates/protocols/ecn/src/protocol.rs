@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tailback_protocol::{
-    Arrival, ClassRouting, Control, Direction, Fill, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind,
+    Arrival, ClassRouting, Clock, Control, Direction, Fill, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind,
     Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchNeeds, TrafficClass,
     Verdict, Watch, remember, write_down,
 };
@@ -126,6 +126,16 @@ impl Source for Pacer {
         }
     }
 
+    fn foretell(&self, control: &Control, now: u64, clock: Clock) -> Option<String> {
+        let mut pause = self.pauses.get(&control.from).copied().unwrap_or_default();
+        let before = pause.at(now, &self.pacing);
+        pause.lengthen(now, &self.pacing);
+        let [before, after] = [before, pause.at(now, &self.pacing)].map(|ticks| clock.cycles(ticks));
+        let node = control.from;
+        (control.marks & CONGESTED != 0)
+            .then(|| format!("the pause between packets for node {node} grows from {before} to {after} cycles"))
+    }
+
     fn is_idle(&self) -> bool {
         true // a pause holds up only what there is to send
     }
@@ -176,6 +186,13 @@ impl Switch for Marker {
         if self.marks(here.view.input(here.input), here.view.downstream(output)) {
             *packet.marks |= CONGESTED;
         }
+    }
+
+    fn foretell(&self, _: Moment, _: &Passing<'_>, here: &Here<'_>, _: Clock) -> Option<String> {
+        let (from, to) = (here.view.input(here.input), here.view.downstream(here.output?));
+        let full = |fill: Fill| format!("{} of {} flits", fill.flits, fill.capacity);
+        let (here, next) = (full(from), full(to));
+        self.marks(from, to).then(|| format!("the buffer holds {here}, the next one {next}: the packet is marked"))
     }
 }
 

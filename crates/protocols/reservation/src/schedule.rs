@@ -1,6 +1,7 @@
 //! Giving out the time of a destination.
 
 use serde::{Deserialize, Serialize};
+use tailback_protocol::Clock;
 
 /// Which flits come when: one after the other, in the order in which they were asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +35,13 @@ impl Charge {
     /// The time that `flits` flits get from a schedule.
     pub fn reserve(self, flits: u32, schedule: &mut Schedule, now: u64) -> u64 {
         schedule.reserve(self.ticks(flits), now + self.minimum_grant_delay)
+    }
+
+    /// The time that `flits` flits are about to get from a schedule, for people.
+    pub fn foretell(self, flits: u32, mut schedule: Schedule, now: u64, clock: Clock) -> String {
+        let from = self.reserve(flits, &mut schedule, now);
+        let (from, to) = (clock.cycles(from), clock.cycles(schedule.next_free));
+        format!("the schedule of the node gives {flits} flits cycles {from} to {to}")
     }
 
     /// What a reservation of `flits` flits is charged.

@@ -1,6 +1,6 @@
 //! The receiving side: everything is acknowledged, and reservations are granted where the schedule is here.
 
-use tailback_protocol::{Arrival, Control, Sink, SinkAction, remember, write_down};
+use tailback_protocol::{Arrival, Clock, Control, Sink, SinkAction, remember, write_down};
 
 use crate::kind;
 use crate::schedule::{Charge, Schedule};
@@ -19,6 +19,10 @@ impl Sink for Destination {
 
     fn on_request(&mut self, request: &Control, now: u64, actions: &mut Vec<SinkAction>) {
         actions.push(SinkAction::Control(grant(request, &mut self.schedule, self.charge, now)));
+    }
+
+    fn foretell(&self, request: &Control, now: u64, clock: Clock) -> Option<String> {
+        Some(self.charge.foretell(request.flits, self.schedule, now, clock))
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {

@@ -1,6 +1,6 @@
 //! Routers: dropping, and the schedules of the nodes that hang on them.
 
-use tailback_protocol::{Fate, Here, Passing, Switch, remember, write_down};
+use tailback_protocol::{Clock, Fate, Here, Moment, Passing, Switch, remember, write_down};
 
 use crate::schedule::{Charge, Schedule};
 use crate::sink::grant;
@@ -61,6 +61,26 @@ impl Switch for LastHop {
 
     fn expires(&mut self, packet: &mut Passing<'_>, _here: &mut Here<'_>) -> Fate {
         Fate::Drop(packet.nack(kind::NACK))
+    }
+
+    fn foretell(&self, moment: Moment, packet: &Passing<'_>, here: &Here<'_>, clock: Clock) -> Option<String> {
+        if moment == Moment::Expires {
+            return None;
+        }
+        let port = here.node_port();
+        let time = |flits| self.charge.foretell(flits, self.schedules[usize::from(port)], here.now, clock);
+        if let Some(reservation) = &packet.control {
+            return Some(time(reservation.flits));
+        }
+        let (waiting, threshold) = (here.view.waiting_for_node(port), self.threshold);
+        let judged = format!("{waiting} flits wait for the node at port {port}");
+        Some(if waiting < threshold {
+            format!("{judged}, fewer than the threshold of {threshold}")
+        } else if *packet.marks & RESERVED != 0 {
+            format!("{judged}, the threshold is {threshold}; the message has a reservation of its own")
+        } else {
+            format!("{judged}, the threshold is {threshold}; {}", time(packet.flits.into()))
+        })
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
