@@ -15,12 +15,13 @@ use crate::declarations::Declarations;
 use crate::event::TARGETS_MAX;
 use crate::fabric::{Fabric, Shape};
 use crate::link::{FarEnd, FarKind, InputLink, OutputLink, PortLinks};
+use crate::message_trace::{MessageTrace, TracedMessage};
 use crate::nic::NodeState;
 use crate::packet::Pool;
 use crate::partition::Partition;
 use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
-use crate::router::{Microarchitecture, Routers};
+use crate::router::{Microarchitecture, Routers, Traced};
 use crate::rules::Rules;
 use crate::state_broadcast::{Domains, StateBroadcast};
 use crate::{NetworkRegion, Observer};
@@ -65,6 +66,26 @@ impl NetworkPlan {
     /// When the plan contradicts itself: scenarios are checked before they get here.
     pub fn build<O: Observer, M: Microarchitecture>(
         self,
+        observer: impl FnMut(u32) -> O,
+    ) -> Simulation<NetworkRegion<O, M>> {
+        self.build_with(&MessageTrace::default(), observer)
+    }
+
+    /// The same, and what happens to a message is noted: [`NetworkRegion::trace`]. It changes no result.
+    ///
+    /// # Panics
+    /// When the plan contradicts itself: scenarios are checked before they get here.
+    pub fn build_traced<O: Observer>(
+        self,
+        message: TracedMessage,
+        observer: impl FnMut(u32) -> O,
+    ) -> Simulation<NetworkRegion<O, Traced>> {
+        self.build_with(&MessageTrace::of(message), observer)
+    }
+
+    fn build_with<O: Observer, M: Microarchitecture>(
+        self,
+        trace: &MessageTrace,
         mut observer: impl FnMut(u32) -> O,
     ) -> Simulation<NetworkRegion<O, M>> {
         let Self { topology, routings, spec, workload, seed, protocol, partition, measured } = self;
@@ -75,7 +96,7 @@ impl NetworkPlan {
         let channels = channels(&fabric, &partition, &assignment);
         let regions = (0..partition.regions()).map(|index| {
             let receiver = |to| channels.position(index, to).unwrap_or(FarEnd::INSIDE);
-            build_region(&fabric, &assignment, index, &receiver, observer(index))
+            build_region(&fabric, &assignment, index, &receiver, trace.clone(), observer(index))
         });
         let regions = regions.collect();
         Simulation::new(regions, channels)
@@ -155,6 +176,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
     assignment: &Assignment,
     index: u32,
     receiver: &dyn Fn(u32) -> u32,
+    trace: MessageTrace,
     observer: O,
 ) -> NetworkRegion<O, M> {
     let router_ids = assignment.members[index as usize].clone();
@@ -191,6 +213,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         agents: agents.collect(),
         protocol: ProtocolState::new(fabric, node_ids.len(), &router_ids),
         streams: router_ids.iter().map(stream).collect(),
+        trace,
         observer,
         present: 0,
         in_order: Vec::new(),

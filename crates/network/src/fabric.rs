@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_protocol::{
-    Direction, Hooks, KindDeclaration, Moment, PacketKind, PathUse, Protocol, RecordedPath, Station,
+    Clock, Control, Direction, Hooks, KindDeclaration, Moment, PacketKind, PathUse, Protocol, RecordedPath, Station,
 };
 use tailback_routing::reverse::ReverseChannels;
 use tailback_routing::{ChannelKind, Interests, PortVc, Routing, Step};
@@ -217,6 +217,16 @@ impl Fabric {
     #[inline]
     pub(crate) fn watched(&self, moment: Moment, kind: PacketKind) -> Watched {
         self.watches[moment as usize * self.kinds.len() + kind.index()]
+    }
+
+    /// How ticks are told to people.
+    pub(crate) fn clock(&self) -> Clock {
+        Clock { ticks_per_cycle: self.spec.ticks_per_cycle }
+    }
+
+    /// What a control packet says, for people.
+    pub(crate) fn describe(&self, control: &Control) -> String {
+        self.protocol.describe_control(control, &self.station(), self.clock())
     }
 
     /// What the parts of a protocol are told about where they are.

@@ -22,6 +22,7 @@ mod declarations;
 mod event;
 mod fabric;
 mod link;
+mod message_trace;
 mod nic;
 mod observer;
 mod packet;
@@ -37,9 +38,12 @@ mod time;
 pub use audit::{Discrepancy, Holdings, audit, last_hop};
 pub use build::NetworkPlan;
 pub use deadlock::{Deadlock, find_deadlock};
+pub use message_trace::{
+    Blocked, Crossing, Hop, Occurrence, Place, Subject, TRACE_EVENTS_MAX, TraceEvent, TracedMessage, Waits,
+};
 pub use observer::{MessageDelivery, Observer, Offer, Unobserved};
 pub use packet::Packet;
 pub use partition::Partition;
 pub use region::{Contender, NetworkMail, NetworkRegion};
-pub use router::{General, Microarchitecture, Plain, Sorting};
+pub use router::{General, Microarchitecture, Plain, Sorting, Traced};
 pub use tailback_hardware::*;

@@ -28,7 +28,7 @@ pub struct Packet {
     pub destination: u32,
     /// The serial number of its message at its source.
     pub message: u32,
-    /// Its index in its message, and two flags above that: see [`LAST`] and [`AT_LAST_HOP`].
+    /// Its index in its message, and flags above that: see [`LAST`], [`AT_LAST_HOP`] and [`TRACED`].
     pub(crate) index_and_flags: u32,
     /// What routing knows of it.
     pub header: Header,
@@ -63,9 +63,12 @@ pub(crate) const UNNAMED: u32 = u32::MAX;
 const LAST: u32 = 1 << 31;
 /// The bit that says that it has arrived in its last router, where somebody asks for that.
 const AT_LAST_HOP: u32 = 1 << 30;
+/// The bit that says that it is of a message that is traced, or a control packet about one: it travels with the packet, so regions need
+/// not tell each other.
+const TRACED: u32 = 1 << 29;
 
 /// More packets than a message can have.
-const MESSAGE_PACKETS_MAX: u32 = AT_LAST_HOP;
+const MESSAGE_PACKETS_MAX: u32 = TRACED;
 
 /// A packet's index in its message, and whether it is the last, in one word.
 #[inline]
@@ -117,6 +120,17 @@ impl Packet {
     /// It has arrived in its last router.
     pub(crate) fn set_at_last_hop(&mut self) {
         self.index_and_flags |= AT_LAST_HOP;
+    }
+
+    /// Whether it is traced.
+    #[inline]
+    pub(crate) fn is_traced(&self) -> bool {
+        self.index_and_flags & TRACED != 0
+    }
+
+    /// It is traced from now on, or not.
+    pub(crate) fn set_traced(&mut self, traced: bool) {
+        self.index_and_flags = self.index_and_flags & !TRACED | if traced { TRACED } else { 0 };
     }
 
     /// When its last flit arrives, or arrived, where the packet is.

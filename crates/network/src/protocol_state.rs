@@ -112,8 +112,10 @@ impl Packet {
         let header = Header::new(self.header.destination()).with_entropy(self.header.entropy);
         let index_and_flags = index_and_flags(self.index(), self.is_last());
         let (word, vc) = (self.flits.into(), fabric.spec.classes[usize::from(class)].first_vc[0]);
+        let traced = self.is_traced();
         *self =
             Self { kind, class, flits, header, index_and_flags, word, vc, head_at: now, tail_lag: 0, ..self.clone() };
+        self.set_traced(traced);
     }
 
     /// A control packet that begins its way now.

@@ -15,6 +15,7 @@ use crate::Observer;
 use crate::control_network::{ControlMessage, ControlNetwork};
 use crate::event::{BROADCAST, EARLY, Event, EventKind, OF_NODES, RARE, credited, has};
 use crate::fabric::Fabric;
+use crate::message_trace::{MessageTrace, TraceEvent};
 use crate::nic::NodeState;
 use crate::packet::{Packet, Pool};
 use crate::payload::Payloads;
@@ -85,6 +86,8 @@ pub struct NetworkRegion<O, M> {
     pub(crate) streams: Vec<Stream>,
     /// The protocol's part of the region.
     pub(crate) protocol: ProtocolState,
+    /// What has happened to the message that is traced, if one is. No part of snapshots.
+    pub(crate) trace: MessageTrace,
     pub(crate) observer: O,
     /// The first tick that has not been simulated.
     pub(crate) present: Time,
@@ -104,6 +107,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Who takes notes here.
     pub fn observer_mut(&mut self) -> &mut O {
         &mut self.observer
+    }
+
+    /// What has happened here to the message that is traced, if one is, in no particular order inside a tick.
+    #[must_use]
+    pub fn trace(&self) -> &[TraceEvent] {
+        self.trace.events()
     }
 
     /// Packets that have crossed a router, each counted once per router.
@@ -174,6 +183,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             agents: &mut self.agents,
             streams: &mut self.streams,
             protocol: &mut self.protocol,
+            trace: &mut self.trace,
             in_order: &mut self.in_order,
             outbox,
         };

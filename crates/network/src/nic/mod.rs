@@ -13,6 +13,7 @@ mod send;
 mod source;
 mod source_queues;
 mod state;
+mod trace;
 
 pub(crate) use retransmit::RetransmitBuffer;
 pub(crate) use state::NodeState;

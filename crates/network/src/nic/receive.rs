@@ -72,6 +72,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let slot = packet;
         let packet = self.pool.remove(slot);
         assert_eq!(packet.destination, self.node_ids[node as usize], "a packet arrived at the wrong node");
+        self.trace_delivery(node, slot, &packet, now);
         self.observer.packet_delivered(&packet, now.into());
         let direction = self.fabric.direction(packet.kind);
         if !direction.carries_data() {
@@ -102,6 +103,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if let Some(flits) = self.nodes.reassembly.add(packet) {
             let &Packet { source, destination, traffic, .. } = packet;
             let (tick, created) = (now.into(), packet.created());
+            self.trace_complete(node, packet, now);
             self.observer.message_delivered(&MessageDelivery { tick, created, source, destination, traffic, flits });
         }
         self.tell_sink(node, packet, payload, now, |sink, arrival, now, actions| sink.on_data(arrival, now, actions));

@@ -42,14 +42,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn offer_message(&mut self, node: u32, traffic: u16, destination: u32, flits: u32, now: Time) {
         let record = &mut self.nodes.nodes[node as usize];
         let lost = self.fabric.spec.nic.queue_limit.is_some_and(|limit| record.waiting >= limit);
-        self.observer.message_offered(&Offer {
-            tick: now.into(),
-            node: self.node_ids[node as usize],
-            traffic,
-            flits,
-            lost,
-        });
+        let offer = Offer { tick: now.into(), node: self.node_ids[node as usize], traffic, flits, lost };
+        self.observer.message_offered(&offer);
         if lost {
+            self.trace_offer(node, destination, &offer, NONE, now);
             return;
         }
         record.waiting += 1;
@@ -60,6 +56,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         // Where copies are kept a message gets its name when it has its turn.
         let serial = if self.fabric.hooks.copies { NONE } else { record.next_message };
         record.next_message = record.next_message.wrapping_add(1);
+        self.trace_offer(node, destination, &offer, serial, now);
         let injection_queue =
             injection_queue_of(&self.fabric, self.nodes.sources.injection_queues_per_node(), destination);
         self.nodes.sources.push(node, injection_queue, Waiting::new(now, destination, flits, serial, traffic));
@@ -338,6 +335,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] -= flits;
         let port = self.injections[node as usize];
         self.wheel.schedule(arrival.into(), Event::at(EventKind::Arrival, port, packet));
+        self.trace_launch(node, packet, now);
     }
 }
 

@@ -37,6 +37,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let packet = self.outgoing(node, injection_queue, flits);
         let mut actions = std::mem::take(&mut self.protocol.actions);
         let verdict = self.protocol.sources[node as usize].may_send(&packet, now.into(), &mut actions);
+        self.trace_verdict(node, &packet, verdict, &actions, now);
         self.act(node, &mut actions, now);
         self.protocol.actions = actions;
         match verdict {
@@ -72,6 +73,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let copies = &mut self.nodes.copies[node as usize];
             if message.serial == NONE {
                 message.serial = copies.keep(message, self.fabric.spec.packet_flits_max);
+                Self::trace_name(&mut self.trace, source, message);
                 if self.fabric.hooks.resequencing.is_some() {
                     let packets = message.flits_left.div_ceil(self.fabric.spec.packet_flits_max.into());
                     let first = self.nodes.numbering.take(node, message.destination, packets);
@@ -149,6 +151,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let outgoing = self.departing(node, packet);
         let mut actions = std::mem::take(&mut self.protocol.actions);
         self.protocol.sources[node as usize].gone(&outgoing, now.into(), &mut actions);
+        self.trace_actions(node, false, &actions, now);
         actions.push(SourceAction::Forget(outgoing.packet));
         self.act(node, &mut actions, now);
         self.protocol.actions = actions;
@@ -163,6 +166,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let mut actions = std::mem::take(&mut self.protocol.actions);
         let latency = u64::from(now - packet.injected);
         self.protocol.sources[node as usize].on_control(&control, latency, now.into(), &mut actions);
+        self.trace_actions(node, packet.is_traced(), &actions, now);
         self.act(node, &mut actions, now);
         self.protocol.actions = actions;
     }
@@ -174,6 +178,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 SourceAction::Control(control) => self.send_control(node, &control, now),
                 SourceAction::Forget(packet) => {
                     if self.nodes.copies[node as usize].forget(packet.message) {
+                        self.trace_forgotten(node, packet.message, now);
                         self.protocol.sources[node as usize].done(packet.message);
                     }
                 }
@@ -223,7 +228,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Puts a control packet among those of its class.
     pub(super) fn send_control(&mut self, node: u32, control: &Control, now: Time) {
-        let slot = self.pool.insert(Packet::of_control(control, &self.fabric, now));
+        let mut packet = Packet::of_control(control, &self.fabric, now);
+        self.trace_control(control, &mut packet);
+        let slot = self.pool.insert(packet);
         self.payloads.set_control(slot, control, &self.fabric.kinds[control.kind.index()]);
         self.nodes.nodes[node as usize].control_waiting += 1;
         let class = self.pool[slot].class;
@@ -298,6 +305,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn on_timer(&mut self, node: u32, token: u32, now: Time) {
         let mut actions = std::mem::take(&mut self.protocol.actions);
         self.protocol.sources[node as usize].on_timer(token, now.into(), &mut actions);
+        self.trace_actions(node, false, &actions, now);
         self.act(node, &mut actions, now);
         self.protocol.actions = actions;
     }

@@ -11,6 +11,7 @@ use super::request::{Request, SETTLED, no_requests};
 use super::state::{OutputPort, Queue, QueueId};
 use super::{Microarchitecture, Routers, Surroundings, members};
 use crate::fabric::Fabric;
+use crate::message_trace::Blocked;
 use crate::packet::NONE;
 use crate::time::Time;
 
@@ -159,10 +160,12 @@ impl<M: Microarchitecture> Routers<M> {
         if !queue.routed {
             (queue, revised) = self.route_head(id, number, queue, now, around);
             if queue.vcs == 0 {
+                Self::trace_wait(queue.head, Blocked::Routing, now, around);
                 return Examined::Waits;
             }
         }
         if self.might(self.rules.vc_allocation) && !queue.owns_vc {
+            Self::trace_wait(queue.head, Blocked::VirtualChannel, now, around);
             return Examined::NeedsChannel;
         }
         let output = self.inputs[id.index as usize].first_port + u32::from(queue.port);
@@ -171,6 +174,7 @@ impl<M: Microarchitecture> Routers<M> {
             let (queue, packet, port) = (number as u32, queue.head, queue.port);
             return Examined::Ready(Request { id, queue, packet, output, port, vc, header });
         }
+        self.trace_no_channel(output, &queue, now, around);
         // A decision that is made anew at each attempt may be another one next time.
         if queue.routed || revised.is_some_and(|revised| revised.stays) {
             self.sleep(id, queue.port, now, around);
@@ -337,6 +341,7 @@ impl<M: Microarchitecture> Routers<M> {
 
     fn put_losers_to_sleep(&mut self, now: Time, around: &mut Surroundings<'_>) {
         while let Some(request) = self.scratch.losers.pop() {
+            Self::trace_wait(request.packet, Blocked::Allocation, now, around);
             let taken = self.output(request.output, request.vc).busy_until > now;
             let lost = self.input(request.id).busy_until <= now;
             if taken && lost && self.queues[request.queue as usize].routed && !self.ejects_when_idle(request.output) {

@@ -6,6 +6,7 @@ use super::state::{InputPort, QueueId};
 use super::{Microarchitecture, Routers, Surroundings};
 use crate::event::{Event, EventKind};
 use crate::fabric::Fabric;
+use crate::message_trace::Blocked;
 use crate::packet::NONE;
 use crate::time::Time;
 
@@ -18,6 +19,7 @@ impl<M: Microarchitecture> Routers<M> {
         record.next = NONE;
         let (vc, flits) = (record.vc, record.flits);
         let mut id = self.queue_id(port, 0, vc);
+        self.trace_arrival(id, packet, now, around);
         if self.may(self.rules.counts_inputs) {
             let channel = self.channel(port, vc);
             self.extras.occupied[channel] += flits;
@@ -142,10 +144,12 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     pub(super) fn begin_asking(&mut self, id: QueueId, from: Time, now: Time, around: &mut Surroundings<'_>) {
         if self.might(self.rules.head_delay > 0) {
+            self.trace_head(id, Blocked::Pipeline, from, around);
             self.clear_awake(id);
             let payload = u32::from(id.voq) << 8 | u32::from(id.vc);
             around.schedule(from + self.rules.head_delay, Event::at(EventKind::HeadReady, id.index, payload));
         } else {
+            self.trace_head(id, Blocked::Input, from, around);
             self.set_awake(id);
             self.rouse(id, now, around);
         }
@@ -154,6 +158,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// The head of a queue of a port may ask for the crossbar.
     pub fn head_ready(&mut self, port: u32, voq: u8, vc: u8, now: Time, around: &mut Surroundings<'_>) {
         let id = self.queue_id(port, voq, vc);
+        self.trace_head(id, Blocked::Input, now, around);
         self.set_awake(id);
         self.rouse(id, now, around);
     }

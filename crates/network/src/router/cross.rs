@@ -6,6 +6,7 @@ use tailback_protocol::WaitsUntil;
 use super::request::Request;
 use super::state::OutputPort;
 use super::{Microarchitecture, Routers, Surroundings};
+use crate::message_trace::Blocked;
 use crate::packet::{NONE, Packet};
 use crate::time::Time;
 
@@ -32,6 +33,7 @@ impl<M: Microarchitecture> Routers<M> {
         if let Some(header) = self.scratch.headers.get(usize::from(request.header)) {
             record.header = *header;
         }
+        Self::trace_crossing(packet, request.port, vc, now, around);
         let number = self.input_number(id);
         let held_until = if self.might(self.rules.frees_outputs_early) { now + Time::from(flits) } else { end };
         let output = self.output_mut(index, vc);
@@ -88,6 +90,7 @@ impl<M: Microarchitecture> Routers<M> {
         if behind == NONE {
             self.clear_awake(id);
         } else {
+            Self::trace_wait(behind, Blocked::Input, now, around);
             let flits = around.pool[behind].flits;
             self.set_head(id, queue as usize, behind, flits, around);
             if !self.inputs_share() || self.might(self.rules.head_delay > 0) {

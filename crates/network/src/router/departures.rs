@@ -116,6 +116,7 @@ impl<M: Microarchitecture> Routers<M> {
         port.link_free_at = rules.link_time(last_sent + flit_ticks);
         port.flits_sent += u32::from(rules.measured_flits(flits, start, last_sent));
         let arrival = record.leave(start, last_sent, port);
+        Self::trace_start(packet, start, around);
         around.send_packet(port, packet, arrival);
         let time = if rules.releases_late { port.link_free_at } else { start };
         Departure { time, flits }

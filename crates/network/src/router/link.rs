@@ -250,6 +250,7 @@ impl<M: Microarchitecture> Routers<M> {
         if self.rules.counts_for_nodes == Some(WaitsUntil::Departure) {
             self.waits_no_more(index, &around.pool[packet], around.fabric);
         }
+        Self::trace_start(packet, now, around);
         around.send_packet(&self.outputs[index as usize], packet, arrival);
     }
 

@@ -6,17 +6,28 @@ use tailback_routing::PortSet;
 use super::state::QueueId;
 use super::{Microarchitecture, Routers, Surroundings};
 use crate::packet::NONE;
+use crate::time::Time;
 
 impl<M: Microarchitecture> Routers<M> {
     /// Marks the data packets that wait in the input buffers of a router for one of the outputs that those in buffer `like` wait for.
-    pub(super) fn mark_queued(&mut self, first_port: u32, like: PortVc, marks: u8, around: &mut Surroundings<'_>) {
+    pub(super) fn mark_queued(
+        &mut self,
+        first_port: u32,
+        like: PortVc,
+        marks: u8,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) {
         let mut outputs = PortSet::default();
         self.visit_queued(first_port + u32::from(like.port), like.vc, around, |_, _, output| outputs.insert(output));
+        let router = self.queue_id(first_port, 0, 0);
         for index in first_port..first_port + self.shape.ports as u32 {
             for vc in 0..self.shape.vcs as u8 {
                 self.visit_queued(index, vc, around, |around, packet, output| {
                     if outputs.contains(output) {
+                        let before = around.pool[packet].marks;
                         around.pool[packet].marks |= marks;
+                        self.trace_marks(router, packet, before, now, around);
                     }
                 });
             }

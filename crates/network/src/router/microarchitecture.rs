@@ -25,13 +25,18 @@ pub struct Plain;
 #[derive(Clone, Copy, Debug)]
 pub struct Sorting;
 
+/// The same, and what happens to the packets of a message is noted.
+#[derive(Clone, Copy, Debug)]
+pub struct Traced;
+
 impl Microarchitecture for General {}
 impl Microarchitecture for Plain {}
 impl Microarchitecture for Sorting {}
+impl Microarchitecture for Traced {}
 
 pub(crate) mod sealed {
     use super::super::state::{is_basic, is_plain};
-    use super::{General, Plain, Rules, Shape, Sorting};
+    use super::{General, Plain, Rules, Shape, Sorting, Traced};
 
     /// Only this crate can add one.
     pub trait Sealed {
@@ -42,12 +47,22 @@ pub(crate) mod sealed {
         const BASIC: bool = false;
         /// Whether inputs have VOQs, if that is known.
         const VOQS: Option<bool> = None;
+        /// Whether it is noted what happens to the packets of a message: where not, the code for that is not there.
+        const TRACES: bool = false;
 
         /// Whether it can do what the description says.
         fn suits(shape: &Shape, rules: &Rules) -> bool;
     }
 
     impl Sealed for General {
+        fn suits(_: &Shape, _: &Rules) -> bool {
+            true
+        }
+    }
+
+    impl Sealed for Traced {
+        const TRACES: bool = true;
+
         fn suits(_: &Shape, _: &Rules) -> bool {
             true
         }

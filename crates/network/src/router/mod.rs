@@ -1,9 +1,9 @@
 //! Routers: what happens at their inputs, in their crossbars and at their outputs.
 //!
 //! There is one description of a router, [`crate::RouterSpec`], and one implementation of it, [`Routers`]: the state of
-//! all routers of a region. It is compiled three times. As [`General`] it does everything the description can say. As
+//! all routers of a region. It is compiled four times. As [`General`] it does everything the description can say. As
 //! [`Plain`] and [`Sorting`] it does what most networks ask for; all else is known to be absent when it is compiled, so it
-//! costs nothing.
+//! costs nothing. As [`Traced`] it also tells what happens to the packets of a message.
 //!
 //! For packets that come in, a port has virtual channels. Each is one queue, or one per output (a VOQ). For packets that
 //! go out it has the crossbar's output connections, one or more output queues, and the link. Heads that cannot leave
@@ -29,6 +29,7 @@ mod sleep;
 mod state;
 mod surroundings;
 mod switch;
+mod trace;
 mod turns;
 mod vc_allocation;
 mod view;
@@ -39,7 +40,7 @@ use serde::{Deserialize, Serialize};
 
 use self::departures::Departures;
 pub(crate) use self::inspect::Held;
-pub use self::microarchitecture::{General, Microarchitecture, Plain, Sorting};
+pub use self::microarchitecture::{General, Microarchitecture, Plain, Sorting, Traced};
 use self::request::Scratch;
 use self::state::{
     Extras, Heads, InputConnection, InputPort, OutputConnection, OutputPort, PLAIN_VCS, Queue, QueueId, members,

@@ -10,6 +10,7 @@ use super::{Microarchitecture, Routers};
 use crate::event::{BROADCAST, Event, EventKind, credit, sort};
 use crate::fabric::Fabric;
 use crate::link::{FarEnd, FarKind};
+use crate::message_trace::MessageTrace;
 use crate::packet::{Packet, Pool};
 use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
@@ -34,6 +35,7 @@ pub(crate) struct Surroundings<'a> {
     pub streams: &'a mut [Stream],
     /// The protocol's part of the region.
     pub protocol: &'a mut ProtocolState,
+    pub trace: &'a mut MessageTrace,
     /// The events of a kind that are handled in order of target.
     pub in_order: &'a mut Vec<Event>,
     pub outbox: &'a mut Outbox<NetworkMail>,

@@ -37,6 +37,7 @@ impl<M: Microarchitecture> Routers<M> {
                 self.begins_to_wait(id, packet, port, around);
             }
         } else {
+            self.trace_end(id, packet, Moment::Arrives, &fate, now, around);
             self.free_buffer(id, around.pool[packet].flits, now, around);
             self.end(packet, fate, id, now, around);
         }
@@ -84,8 +85,10 @@ impl<M: Microarchitecture> Routers<M> {
         now: Time,
         around: &mut Surroundings<'_>,
     ) -> Fate {
-        let (router, fabric) = (self.router_of(id), around.fabric);
+        let (router, fabric, slot) = (self.router_of(id), around.fabric, packet);
+        let traced = Self::is_traced(packet, around);
         let record = &mut around.pool[packet];
+        let marks_before = record.marks;
         let waits = moment != Moment::Arrives && record.is_at_last_hop();
         let own = if waits { record.flits.into() } else { 0 };
         let first_port = self.inputs[id.index as usize].first_port;
@@ -103,7 +106,14 @@ impl<M: Microarchitecture> Routers<M> {
         let stream = streams.get_mut(router as usize);
         let mut here = Here { now: now.into(), input, output, view: &view, actions, stream };
         let switch = &mut switches[router as usize];
-        switch.ask(moment, &mut packet, &mut here)
+        let foretold = if traced { switch.foretell(moment, &packet, &here, fabric.clock()) } else { None };
+        let fate = switch.ask(moment, &mut packet, &mut here);
+        if traced {
+            // Heads that request are asked about again and again: what counts is the last time.
+            let foretold = foretold.filter(|_| moment != Moment::Requests || fate != Fate::Forward);
+            self.trace_decision(id, slot, foretold, marks_before, now, around);
+        }
+        fate
     }
 
     /// A packet that has left its buffer ends here, or at least its data does.
@@ -144,7 +154,7 @@ impl<M: Microarchitecture> Routers<M> {
         for action in actions.drain(..) {
             match action {
                 SwitchAction::Send(control) => self.inject_control(router, &control, now, around),
-                SwitchAction::MarkQueued { like, marks } => self.mark_queued(first_port, like, marks, around),
+                SwitchAction::MarkQueued { like, marks } => self.mark_queued(first_port, like, marks, now, around),
                 SwitchAction::Timer { at, token } => {
                     let event = Event::at(EventKind::SwitchTimer, first_port, token);
                     around.wheel.schedule(at.max(u64::from(now) + 1), event);
@@ -202,6 +212,7 @@ impl<M: Microarchitecture> Routers<M> {
         let fate = self.ask(moment, id, queue.head, port.map(|port| PortVc { port, vc: 0 }), now, around);
         let ends = fate != Fate::Forward;
         if ends {
+            self.trace_end(id, queue.head, moment, &fate, now, around);
             let packet = self.take_head(id, now, around);
             if let Some(port) = port.filter(|_| self.rules.counts_for_nodes.is_some()) {
                 self.waits_no_more(self.output_of(id, port) as u32, &around.pool[packet], around.fabric);
@@ -269,6 +280,7 @@ impl<M: Microarchitecture> Routers<M> {
     fn inject_control(&mut self, router: u32, control: &Control, now: Time, around: &mut Surroundings<'_>) {
         let mut packet = Packet::of_control(control, around.fabric, now);
         packet.vc = around.fabric.spec.classes[usize::from(packet.class)].first_vc[0];
+        Self::trace_injection(router, control, &mut packet, now, around);
         let packet = around.pool.insert(packet);
         around.payloads.set_control(packet, control, &around.fabric.kinds[control.kind.index()]);
         self.come_in_internally(router, packet, now, around);
