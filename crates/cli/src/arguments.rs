@@ -5,6 +5,7 @@ mod service;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tailback_sim::MessageChoice;
 
 pub use service::{
     BackupArguments, CancelArguments, FetchArguments, FsckArguments, ListArguments, RestoreArguments, RetryArguments,
@@ -95,12 +96,30 @@ pub struct RunArguments {
     /// run while it measures
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Print before the report what happens to one message, in 10,000 lines at most: the N-th, counted from 0, that node SRC
+    /// offers for node DST. With `--format json` each line is an object; with `--out` it is in trace.txt, or trace.jsonl. It
+    /// changes no result
+    #[arg(long, value_name = "SRC,DST,N", value_parser = message_choice)]
+    pub trace_message: Option<MessageChoice>,
     /// How to print the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Say nothing on the way
     #[arg(long)]
     pub quiet: bool,
+}
+
+/// The message that three numbers name.
+fn message_choice(text: &str) -> Result<MessageChoice, String> {
+    let usage = || "three numbers are needed: the source, the destination and which message, as in `3,17,0`".to_owned();
+    let [source, destination, number] =
+        text.split(',').map(str::trim).collect::<Vec<_>>().try_into().map_err(|_| usage())?;
+    let node = |text: &str| text.parse().map_err(|_| usage());
+    Ok(MessageChoice {
+        source: node(source)?,
+        destination: node(destination)?,
+        number: number.parse().map_err(|_| usage())?,
+    })
 }
 
 #[derive(Args, Debug)]

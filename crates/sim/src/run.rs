@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tailback_engine::{Executor as _, Outcome, Rayon, Sequential, SnapshotError};
-use tailback_network::Discrepancy;
+use tailback_network::{Discrepancy, TracedMessage};
 use tailback_report::Record;
 use tailback_scenario::{Measure, PartitionChoice, Scenario};
 
 use crate::findings::Findings;
+use crate::message_trace::MessageTrace;
 use crate::plan::{Regions, network_plan};
 use crate::recorder::record_plan;
 use crate::running_network::{AnyExecutor, RunningNetwork, build};
@@ -20,6 +21,8 @@ pub struct Run<'s> {
     scenario: &'s Scenario,
     network: Box<dyn RunningNetwork>,
     regions: Regions,
+    /// The message whose trace is kept, if one's is.
+    traced: Option<TracedMessage>,
     executor: AnyExecutor,
     /// The tick from which on a standstill is looked into again.
     suspicious_from: u64,
@@ -85,6 +88,18 @@ impl<'s> Run<'s> {
     /// # Errors
     /// When the threads cannot be started.
     pub fn new(scenario: &'s Scenario, threads: usize) -> Result<Self, Failure> {
+        Self::build(scenario, threads, None)
+    }
+
+    /// The same, and what happens to a message is noted: [`Run::trace`]. It changes no result, and takes more time.
+    ///
+    /// # Errors
+    /// When the threads cannot be started.
+    pub fn tracing(scenario: &'s Scenario, threads: usize, message: TracedMessage) -> Result<Self, Failure> {
+        Self::build(scenario, threads, Some(message))
+    }
+
+    fn build(scenario: &'s Scenario, threads: usize, traced: Option<TracedMessage>) -> Result<Self, Failure> {
         let executor = match threads {
             0 | 1 => AnyExecutor::Sequential(Sequential),
             _ => AnyExecutor::Rayon(
@@ -92,9 +107,9 @@ impl<'s> Run<'s> {
             ),
         };
         let regions = Regions::of(scenario, threads);
-        let network = build_network(scenario, regions);
+        let network = build_network(scenario, regions, traced);
         let suspicious_from = scenario.execution.deadlock_after;
-        Ok(Self { scenario, network, regions, executor, suspicious_from })
+        Ok(Self { scenario, network, regions, traced, executor, suspicious_from })
     }
 
     /// How many threads simulate.
@@ -201,6 +216,13 @@ impl<'s> Run<'s> {
         self.network.record()
     }
 
+    /// What has happened to the message that is traced, if one is, since the run was built: a trace is no part of its state.
+    #[must_use]
+    pub fn trace(&self) -> Option<MessageTrace> {
+        let message = self.traced?;
+        Some(MessageTrace::new(self.scenario, &message, self.network.trace().into_iter()))
+    }
+
     /// What was found, once the run is finished; when it was stopped, what was found until then.
     ///
     /// # Errors
@@ -240,7 +262,7 @@ impl<'s> Run<'s> {
         state_format::check(&mut bytes)?;
         let regions = tailback_engine::read_value(&mut bytes)?;
         if regions != self.regions && self.scenario.execution.partition == PartitionChoice::Auto {
-            (self.regions, self.network) = (regions, build_network(self.scenario, regions));
+            (self.regions, self.network) = (regions, build_network(self.scenario, regions, self.traced));
         }
         self.network.load(&mut bytes)?;
         self.suspicious_from = tailback_engine::read_value(&mut bytes)?;
@@ -255,11 +277,11 @@ const WATCHED_EVERY_CYCLES: u64 = 100;
 /// windows are.
 const DRAINED_EVERY_CYCLES: u64 = 100;
 
-fn build_network(scenario: &Scenario, regions: Regions) -> Box<dyn RunningNetwork> {
+fn build_network(scenario: &Scenario, regions: Regions, traced: Option<TracedMessage>) -> Box<dyn RunningNetwork> {
     let watched_every = WATCHED_EVERY_CYCLES * u64::from(scenario.clock.ticks_per_cycle);
     let some_end = scenario.workload.flows.iter().any(|flow| flow.count.is_some());
     let unloaded = some_end.then(|| Arc::new(Unloaded::new(scenario)));
-    build(network_plan(scenario, regions), &record_plan(scenario), unloaded.as_ref(), watched_every)
+    build(network_plan(scenario, regions), &record_plan(scenario), unloaded.as_ref(), traced, watched_every)
 }
 
 fn progress(scenario: &Scenario, network: &dyn RunningNetwork) -> Progress {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tailback_engine::{Crew, Executor, NEVER, Outcome, Rayon, Sequential, Simulation, Snapshot, SnapshotError, Tick};
 use tailback_network::{
-    Deadlock, Discrepancy, General, Holdings, Microarchitecture, NetworkPlan, NetworkRegion, Plain, Sorting, audit,
-    find_deadlock, last_hop,
+    Deadlock, Discrepancy, General, Holdings, Microarchitecture, NetworkPlan, NetworkRegion, Plain, Sorting,
+    TraceEvent, TracedMessage, audit, find_deadlock, last_hop,
 };
 use tailback_report::{CompletionRecord, Record, RecordPlan};
 use tailback_topology::{Peer, Topology};
@@ -76,6 +76,9 @@ pub(crate) trait RunningNetwork: Send {
     /// What all regions have written down.
     fn record(&self) -> Record;
 
+    /// What each region has noted of the message that is traced, if one is.
+    fn trace(&self) -> Vec<&[TraceEvent]>;
+
     /// Flits that each link has sent while it was measured.
     fn link_flits(&self, topology: &dyn Topology) -> Vec<LinkFlits>;
 
@@ -85,16 +88,19 @@ pub(crate) trait RunningNetwork: Send {
 }
 
 /// Builds the network of `plan` with the fastest routers that can do what it asks for, to be watched at most every
-/// `watched_every` ticks.
+/// `watched_every` ticks; with routers that note what happens to a message, if one is traced.
 pub(crate) fn build(
     plan: NetworkPlan,
     record: &RecordPlan,
     unloaded: Option<&Arc<Unloaded>>,
+    traced: Option<TracedMessage>,
     watched_every: Tick,
 ) -> Box<dyn RunningNetwork> {
     let protocol = Arc::clone(&plan.protocol);
     let recorder = |_| Recorder::new(record, protocol.as_ref(), unloaded.cloned());
-    if plan.suits::<Plain>() {
+    if let Some(message) = traced {
+        Box::new(plan.build_traced(message, recorder).with_observation_every(watched_every))
+    } else if plan.suits::<Plain>() {
         Box::new(plan.build::<_, Plain>(recorder).with_observation_every(watched_every))
     } else if plan.suits::<Sorting>() {
         Box::new(plan.build::<_, Sorting>(recorder).with_observation_every(watched_every))
@@ -156,6 +162,10 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
         let mut merged = regions.next().expect("a network has a region").clone();
         regions.for_each(|record| merged.merge(record));
         merged
+    }
+
+    fn trace(&self) -> Vec<&[TraceEvent]> {
+        self.regions().map(NetworkRegion::trace).collect()
     }
 
     fn link_flits(&self, topology: &dyn Topology) -> Vec<LinkFlits> {

@@ -27,6 +27,8 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
     }
     let scenario = input::resolve(&document)?;
     let plan = input::plan(&scenario)?;
+    let traced = arguments.trace_message.map(|choice| choice.find(&scenario)).transpose();
+    let traced = traced.map_err(|error| Complaint::bad_input(error.to_string()))?;
     let directory = arguments.out.as_deref().map(Directory::at).transpose()?;
     if let Some(directory) = &directory {
         directory.refuse_others(&scenario.digest)?;
@@ -40,17 +42,28 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
     }
     let threads = input::threads(&scenario);
     let mut bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet);
-    let outcome = simulate(&scenario, threads, Stopwatch::of_process, |progress, wall| {
+    let mut run = match traced {
+        Some(message) => Run::tracing(&scenario, threads, message)?,
+        None => Run::new(&scenario, threads)?,
+    };
+    let outcome = finish(&mut run, Stopwatch::of_process, |progress, wall| {
         bar.show(progress.cycle, || speed(progress, wall.elapsed().as_secs_f64()));
     });
     bar.clear();
+    let trace = trace(&run, arguments);
+    if let Some(Trace { text, .. }) = &trace {
+        say!("{text}"); // of a run that fails, too: it may tell why
+    }
     let Simulated { ending, findings, timing } = outcome?;
     let report = findings.report(&scenario, VERSION, &timing);
     if ending == Ending::Stopped && report.cycles.measured == 0 {
         return Err(interrupted(&report, "before anything was measured; nothing was written"));
     }
     // What cannot be written is printed all the same: it may have taken long.
-    let written = directory.as_ref().map_or(Ok(()), |directory| write(directory, &scenario, &findings, &report));
+    let written = directory.as_ref().map_or(Ok(()), |directory| {
+        write(directory, &scenario, &findings, &report)?;
+        trace.as_ref().map_or(Ok(()), |trace| write_trace(directory, trace, &report))
+    });
     match arguments.format {
         Format::Json => say!("{}", report.to_json()),
         Format::Text => say!("{}", report.summary_text()),
@@ -83,8 +96,42 @@ fn write(directory: &Directory, scenario: &Scenario, findings: &Findings, report
     if !interrupted {
         directory.write_table("histograms", &findings.histograms(scenario))?;
     }
-    let outdated = [INTERRUPTED, "interrupted-series.csv", "interrupted-series.parquet"];
+    let outdated = [
+        INTERRUPTED,
+        INTERRUPTED_TRACES[0],
+        INTERRUPTED_TRACES[1],
+        "interrupted-series.csv",
+        "interrupted-series.parquet",
+    ];
     if interrupted { Ok(()) } else { outdated.into_iter().try_for_each(|name| directory.remove(name)) }
+}
+
+/// The trace of a message as it is printed and kept.
+struct Trace {
+    format: Format,
+    text: String,
+}
+
+/// The names of traces in a directory, as text and as JSON, of runs that came to their end and of others.
+const TRACES: [&str; 2] = ["trace.txt", "trace.jsonl"];
+const INTERRUPTED_TRACES: [&str; 2] = ["interrupted-trace.txt", "interrupted-trace.jsonl"];
+
+/// What has happened to the message that is traced, if one is.
+fn trace(run: &Run<'_>, arguments: &RunArguments) -> Option<Trace> {
+    let (choice, trace) = (arguments.trace_message?, run.trace()?);
+    let text = match arguments.format {
+        Format::Text => format!("{choice}\n\n{trace}\n"),
+        Format::Json => {
+            let line = |line| serde_json::to_string(line).expect("plain data can be written") + "\n";
+            trace.lines.iter().map(line).collect()
+        }
+    };
+    Some(Trace { format: arguments.format, text })
+}
+
+fn write_trace(directory: &Directory, trace: &Trace, report: &Report) -> Result<(), Complaint> {
+    let names = if report.interrupted.is_some() { INTERRUPTED_TRACES } else { TRACES };
+    directory.write(names[usize::from(trace.format == Format::Json)], trace.text.as_bytes())
 }
 
 /// What a simulation has come to.
@@ -101,9 +148,17 @@ pub fn simulate(
     scenario: &Scenario,
     threads: usize,
     start: fn() -> Stopwatch,
+    show: impl FnMut(&Progress, &Instant) + Send,
+) -> Result<Simulated, Complaint> {
+    finish(&mut Run::new(scenario, threads)?, start, show)
+}
+
+/// The same for a run that is built.
+fn finish(
+    run: &mut Run<'_>,
+    start: fn() -> Stopwatch,
     mut show: impl FnMut(&Progress, &Instant) + Send,
 ) -> Result<Simulated, Complaint> {
-    let mut run = Run::new(scenario, threads)?;
     let (stopwatch, began) = (start(), Instant::now());
     let ending = run.finish(|progress| {
         show(progress, &began);

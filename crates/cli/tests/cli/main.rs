@@ -22,4 +22,5 @@ mod service;
 mod show;
 mod sweep;
 mod terminal;
+mod trace;
 mod workers;

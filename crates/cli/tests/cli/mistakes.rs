@@ -84,6 +84,20 @@ fn overrides() {
 }
 
 #[test]
+fn messages_that_there_are_not() {
+    let program = Program::new();
+    let trace = |name: &str, message: &str| {
+        let arguments = ["run", "small.toml", "--trace-message", message, "--out", "results"];
+        refuses(&program, &format!("trace-{name}"), &arguments);
+    };
+    trace("not-three", "3,17");
+    trace("no-number", "3,17,first");
+    trace("same-node", "3,3,0");
+    trace("no-node", "3,72,0");
+    trace("too-few", "3,17,1000");
+}
+
+#[test]
 fn sweeps() {
     let program = Program::new();
     refuses(&program, "sweep-of-nothing", &["sweep", "small.toml"]);
