@@ -19,6 +19,7 @@ mod papers;
 mod peers;
 mod scenarios;
 mod sources;
+mod trace;
 mod unsafe_code;
 mod windows;
 mod wire_types;

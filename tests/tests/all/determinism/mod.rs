@@ -3,7 +3,7 @@
 //! Each file of `scenarios/` is a test here. It is run in all ways of [`matrix`], which must give one digest, and it
 //! must show what it is there for, as [`meaning`] says. The digests themselves are in `golden/digests.txt`.
 
-mod matrix;
+pub mod matrix;
 mod meaning;
 mod protocols;
 
