@@ -373,3 +373,28 @@ impl TraceEvent {
         (events, cut)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noted(ticks: impl Iterator<Item = Time>, node: NodeId) -> MessageTrace {
+        let mut trace = MessageTrace::default();
+        ticks.for_each(|tick| trace.note(tick, Place::Node(node), Subject::Message, Occurrence::Withheld));
+        trace
+    }
+
+    /// The last tick that a region keeps is kept as a whole, so two regions together keep the first events of all, and which
+    /// these are does not depend on which of them keeps an event.
+    #[test]
+    fn a_trace_that_is_cut_off_has_the_first_events() {
+        let most = TRACE_EVENTS_MAX as Time;
+        let full = noted((0..most - 1).chain([most, most, most, most + 1]), 1);
+        assert_eq!(full.events().len(), TRACE_EVENTS_MAX + 2);
+        let other = noted([5, most + 2].into_iter(), 0);
+        let (events, cut) = TraceEvent::in_order([full.events(), other.events()].into_iter());
+        assert!(cut && events.len() == TRACE_EVENTS_MAX);
+        assert_eq!([events[5].place, events[6].place], [Place::Node(0), Place::Node(1)]);
+        assert_eq!(events.last().map(|event| event.tick), Some(u64::from(most) - 2));
+    }
+}

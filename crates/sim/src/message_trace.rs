@@ -18,6 +18,8 @@ pub struct MessageTrace {
     pub lines: Vec<TraceLine>,
     /// Whether more happened than a trace has lines.
     pub is_cut: bool,
+    /// Whether the message has neither arrived nor been lost, as far as the lines tell.
+    pub is_under_way: bool,
 }
 
 /// Something that happened.
@@ -45,7 +47,10 @@ impl MessageTrace {
     ) -> Self {
         let (events, is_cut) = TraceEvent::in_order(regions);
         let mut teller = Teller::new(scenario, message);
-        Self { lines: events.iter().map(|event| teller.line(event)).collect(), is_cut }
+        let is_over =
+            |event: &TraceEvent| matches!(event.what, Occurrence::Complete | Occurrence::Offered { lost: true, .. });
+        let is_under_way = !events.iter().any(is_over);
+        Self { lines: events.iter().map(|event| teller.line(event)).collect(), is_cut, is_under_way }
     }
 }
 
@@ -73,6 +78,8 @@ impl fmt::Display for MessageTrace {
         }
         if self.is_cut {
             writeln!(f, "The trace goes on: it is cut off after {TRACE_EVENTS_MAX} lines.")?;
+        } else if self.is_under_way {
+            writeln!(f, "The simulation ends before the message is complete.")?;
         }
         Ok(())
     }
@@ -216,6 +223,7 @@ impl<'s> Teller<'s> {
                     let since = self.clock.cycles(since);
                     format!("{input}: still there; waits{waits}, since cycle {since} for {}", name(blocked))
                 }
+                None if waits.is_empty() => format!("{input}: ends here at once"),
                 None => format!("{input}: waits{waits} and ends here"),
             };
         };
