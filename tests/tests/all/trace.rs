@@ -93,6 +93,148 @@ fn the_hops_of_a_lone_packet_add_up_to_zero_load_latency() {
     }
 }
 
+/// The trace has these lines, among others, in this order.
+fn tells(trace: &MessageTrace, expected: &[(f64, &str, &str, &str)]) {
+    let mut lines = trace.lines.iter();
+    for expected in expected {
+        let is_it = |line: &TraceLine| {
+            (line.cycle, line.place.as_str(), line.packet.as_str(), line.event.as_str()) == *expected
+        };
+        assert!(lines.any(is_it), "{expected:?} is not there, or not in its place\n{trace}");
+    }
+}
+
+/// Three nodes of a cluster send to one of the other, over one channel. A packet of one flit takes 38 cycles between node 0 or 1 and node 7: 1 to
+/// the first router, 4 in each of four, 20 on the links between them, 1 to the node. Messages of 160 flits are charged 5 % more, 168.
+const CRP: &str = r#"
+seed = 3
+topology.multi-cluster = { clusters = 2, nodes_per_leaf = 2, leaves = 2, spines = 1, channels = 1 }
+links.level1 = { latency = 5, buffer = 64 }
+links.inter-cluster = { latency = 10, buffer = 64 }
+router = { crossbar_delay = "4 cycles", output_queue = 64, output_queue_per = "channel" }
+routing.cluster-ring = {}
+protocol.crp = { cells = 4, cell = 300, smallest = 16, largest = 160, timeout = 30 }
+measure = { warmup = 0, cycles = 2000 }
+
+[[traffic]]
+from = [0, 1, 2]
+load = 0.5
+size = 160
+pattern.hot-spot.to = [7]
+"#;
+
+/// Figures 3 to 5 of the paper. Node 0 has taken the first 168 flits of slot 0 when node 2 asks: 132 are left, at the end of the slot, from cycle 168
+/// on, and 36 come from slot 1. Of that 264 are left when node 1 asks, from cycle 336 on; slot 0 has nothing, so the channel clears it.
+#[test]
+fn crp_tells_what_each_table_answers_and_when_data_leaves_for_its_time() {
+    let scenario = scenario(CRP);
+    let trace = |source| traced(&scenario, 0, MessageChoice { source, destination: 7, number: 0 }).1;
+    tells(
+        &trace(0),
+        &[
+            (94.0, "node 0", "message", "offered: 160 flits of flow `traffic`; nothing else waits at its node"),
+            (94.0, "node 0", "request 0", "sent on VC 3: for 160 flits in one of slots 0–3"),
+            (
+                95.0,
+                "router 0",
+                "request 0",
+                "table of port 3: of slots 0–3 there is room for 168 flits in 0–3; the request keeps 0–3; reserves 168 flits of slot 0 eagerly",
+            ),
+            (
+                132.0,
+                "node 7",
+                "request 0",
+                "received after 38 cycles: for 160 flits in one of slots 0–3; reserved eagerly: 0",
+            ),
+            (
+                132.0,
+                "node 7",
+                "request 0",
+                "table of the node: of slots 0–3 there is room for 168 flits in 0–3; grants 168 flits of slot 0, from cycle 0 on",
+            ),
+            (132.0, "node 7", "grant 0", "sent on VC 2: 160 flits from cycle 0 on, which is in slot 0"),
+            (165.0, "router 0", "grant 0", "table of port 3: confirms 168 flits of slot 0, reserved eagerly"),
+            (170.0, "node 0", "grant 0", "received after 38 cycles: 160 flits from cycle 0 on, which is in slot 0"),
+        ],
+    );
+    tells(
+        &trace(2),
+        &[(
+            173.0,
+            "node 7",
+            "request 0",
+            "table of the node: of slots 0–3 there is room for 168 flits in 0–3; grants 132 flits of slot 0 and 36 of slot 1, from cycle 168 on",
+        )],
+    );
+    // Granted for 336: what leaves 38 cycles before comes in time, be it dropped before or left.
+    tells(
+        &trace(1),
+        &[
+            (
+                155.5,
+                "router 0",
+                "request 0",
+                "table of port 3: of slots 0–3 there is room for 168 flits in 1–3; the request keeps 1–3; reserves 168 flits of slot 1 eagerly",
+            ),
+            (
+                198.0,
+                "node 7",
+                "request 0",
+                "table of the node: of slots 0–3 there is room for 168 flits in 1–3; grants 168 flits of slot 1, from cycle 336 on",
+            ),
+            (231.5, "router 0", "speculative data 6", "dropped after more than 30 cycles in input buffers"),
+            (236.0, "node 1", "grant 0", "received after 38 cycles: 160 flits from cycle 336 on, which is in slot 1"),
+            (237.0, "node 1", "message", "packet 6 is to leave again as data, from cycle 298 on"),
+            (240.0, "node 1", "message", "packet 11 has its turn: not before cycle 298"),
+            (298.0, "node 1", "data 6", "sent again on VC 0: 8 flits, 147 cycles after the message was offered"),
+        ],
+    );
+}
+
+/// Three nodes send packets of 4 flits to the fourth. The schedule is charged 5 for each, 5 % more in whole flits. A NACK needs 5 cycles in the switch and 1 to the
+/// node, so what is granted for cycle 37 may leave at 31, when the NACK comes; the link is busy until 32.
+#[test]
+fn lhrp_tells_why_a_packet_is_dropped_and_when_it_leaves_again() {
+    let scenario = scenario(
+        r#"
+        seed = 1
+        routing = "direct"
+        topology.single-switch = { nodes = 4 }
+        router = { virtual_output_queues = true, output_queue = 32, output_queue_per = "channel" }
+        protocol.lhrp = { threshold = 12 }
+        measure = { warmup = 0, cycles = 300 }
+
+        [[traffic]]
+        from = [0, 1, 2]
+        load = 0.9
+        size = 4
+        pattern.hot-spot.to = [3]
+        "#,
+    );
+    let (_, trace) = traced(&scenario, 0, MessageChoice { source: 0, destination: 3, number: 3 });
+    tells(
+        &trace,
+        &[
+            (20.0, "node 0", "message", "offered: 4 flits of flow `traffic`; nothing else waits at its node"),
+            (24.0, "node 0", "speculative data 0", "sent on VC 1: 4 flits, 4 cycles after the message was offered"),
+            (25.0, "router 0", "speculative data 0", "port 0 VC 1: ends here at once"),
+            (
+                25.0,
+                "router 0",
+                "speculative data 0",
+                "12 flits wait for the node at port 3, the threshold is 12; the schedule of the node gives 4 flits cycles 37 to 42",
+            ),
+            (25.0, "router 0", "speculative data 0", "dropped on arrival"),
+            (25.0, "router 0", "nack 0", "sent by the router: about 4 flits, names cycle 37"),
+            (31.0, "node 0", "nack 0", "received after 6 cycles: about 4 flits, names cycle 37"),
+            (31.0, "node 0", "message", "packet 0 is to leave again as data, from cycle 31 on"),
+            (32.0, "node 0", "data 0", "sent again on VC 0: 4 flits, 12 cycles after the message was offered"),
+            (50.0, "node 3", "message", "complete 30 cycles after the message was offered"),
+            (57.0, "node 0", "acknowledgement 0", "received after 7 cycles"),
+        ],
+    );
+}
+
 #[test]
 fn messages_that_there_are_not_are_refused_with_numbers() {
     let scenario = resolve("protocol-srp", &[]);
