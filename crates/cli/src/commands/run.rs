@@ -1,12 +1,15 @@
 //! `tailback run`: one scenario, one report.
 
+mod trace;
+
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use tailback_report::{Interruption, Report};
 use tailback_scenario::Scenario;
-use tailback_sim::{Ending, Findings, Progress, Run, Timing};
+use tailback_sim::{Ending, Findings, Progress, Run, Timing, TracedMessage};
 
+use self::trace::Trace;
 use crate::arguments::{Format, RunArguments};
 use crate::complaint::Complaint;
 use crate::host::Stopwatch;
@@ -18,17 +21,9 @@ use crate::{input, interrupt};
 
 /// Runs the command.
 pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
-    let mut document = input::document(&arguments.scenario)?;
-    if let Some(seed) = arguments.seed {
-        document = document.with_from("--seed", &format!("seed={seed}"));
-    }
-    if let Some(threads) = arguments.threads {
-        document = document.with_from("--threads", &format!("execution.threads={threads}"));
-    }
-    let scenario = input::resolve(&document)?;
+    let scenario = scenario(arguments)?;
     let plan = input::plan(&scenario)?;
-    let traced = arguments.trace_message.map(|choice| choice.find(&scenario)).transpose();
-    let traced = traced.map_err(|error| Complaint::bad_input(error.to_string()))?;
+    let traced = traced(&scenario, arguments)?;
     let directory = arguments.out.as_deref().map(Directory::at).transpose()?;
     if let Some(directory) = &directory {
         directory.refuse_others(&scenario.digest)?;
@@ -50,10 +45,8 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
         bar.show(progress.cycle, || speed(progress, wall.elapsed().as_secs_f64()));
     });
     bar.clear();
-    let trace = trace(&run, arguments);
-    if let Some(Trace { text, .. }) = &trace {
-        say!("{text}"); // of a run that fails, too: it may tell why
-    }
+    let trace = Trace::of(&run, arguments);
+    trace.iter().for_each(Trace::show); // of a run that fails, too: it may tell why
     let Simulated { ending, findings, timing } = outcome?;
     let report = findings.report(&scenario, VERSION, &timing);
     if ending == Ending::Stopped && report.cycles.measured == 0 {
@@ -62,7 +55,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
     // What cannot be written is printed all the same: it may have taken long.
     let written = directory.as_ref().map_or(Ok(()), |directory| {
         write(directory, &scenario, &findings, &report)?;
-        trace.as_ref().map_or(Ok(()), |trace| write_trace(directory, trace, &report))
+        trace.as_ref().map_or(Ok(()), |trace| trace.write(directory, report.interrupted.is_some()))
     });
     match arguments.format {
         Format::Json => say!("{}", report.to_json()),
@@ -78,6 +71,24 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
         suggest(arguments, &scenario);
     }
     written
+}
+
+/// The scenario with what was said beside it.
+fn scenario(arguments: &RunArguments) -> Result<Scenario, Complaint> {
+    let mut document = input::document(&arguments.scenario)?;
+    if let Some(seed) = arguments.seed {
+        document = document.with_from("--seed", &format!("seed={seed}"));
+    }
+    if let Some(threads) = arguments.threads {
+        document = document.with_from("--threads", &format!("execution.threads={threads}"));
+    }
+    input::resolve(&document)
+}
+
+/// The message that is to be traced, if one is.
+fn traced(scenario: &Scenario, arguments: &RunArguments) -> Result<Option<TracedMessage>, Complaint> {
+    let message = arguments.trace_message.map(|choice| choice.find(scenario)).transpose();
+    message.map_err(|error| Complaint::bad_input(error.to_string()))
 }
 
 /// What is said of a run that somebody has stopped.
@@ -96,42 +107,9 @@ fn write(directory: &Directory, scenario: &Scenario, findings: &Findings, report
     if !interrupted {
         directory.write_table("histograms", &findings.histograms(scenario))?;
     }
-    let outdated = [
-        INTERRUPTED,
-        INTERRUPTED_TRACES[0],
-        INTERRUPTED_TRACES[1],
-        "interrupted-series.csv",
-        "interrupted-series.parquet",
-    ];
-    if interrupted { Ok(()) } else { outdated.into_iter().try_for_each(|name| directory.remove(name)) }
-}
-
-/// The trace of a message as it is printed and kept.
-struct Trace {
-    format: Format,
-    text: String,
-}
-
-/// The names of traces in a directory, as text and as JSON, of runs that came to their end and of others.
-const TRACES: [&str; 2] = ["trace.txt", "trace.jsonl"];
-const INTERRUPTED_TRACES: [&str; 2] = ["interrupted-trace.txt", "interrupted-trace.jsonl"];
-
-/// What has happened to the message that is traced, if one is.
-fn trace(run: &Run<'_>, arguments: &RunArguments) -> Option<Trace> {
-    let (choice, trace) = (arguments.trace_message?, run.trace()?);
-    let text = match arguments.format {
-        Format::Text => format!("{choice}\n\n{trace}\n"),
-        Format::Json => {
-            let line = |line| serde_json::to_string(line).expect("plain data can be written") + "\n";
-            trace.lines.iter().map(line).collect()
-        }
-    };
-    Some(Trace { format: arguments.format, text })
-}
-
-fn write_trace(directory: &Directory, trace: &Trace, report: &Report) -> Result<(), Complaint> {
-    let names = if report.interrupted.is_some() { INTERRUPTED_TRACES } else { TRACES };
-    directory.write(names[usize::from(trace.format == Format::Json)], trace.text.as_bytes())
+    let mut outdated =
+        [INTERRUPTED, "interrupted-series.csv", "interrupted-series.parquet"].into_iter().chain(trace::INTERRUPTED);
+    if interrupted { Ok(()) } else { outdated.try_for_each(|name| directory.remove(name)) }
 }
 
 /// What a simulation has come to.
