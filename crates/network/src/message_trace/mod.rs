@@ -44,7 +44,7 @@ impl TracedMessage {
     }
 }
 
-/// The most events that are kept: a message may be sent again and again.
+/// The most events that are told: a message may be sent again and again.
 pub const TRACE_EVENTS_MAX: usize = 10_000;
 
 /// What has happened to a message in a region.
@@ -100,10 +100,11 @@ impl MessageTrace {
             && self.message.is_some_and(|message| message.is_between(control.from, control.to))
     }
 
-    /// Something happens. Events of a tick are kept all or none, so that what all regions keep is the same however many there are.
+    /// Something happens. Events of a tick are kept all or none, so that the first of all regions are the same however many regions there
+    /// are; one more than is told shows that something is left out.
     pub fn note(&mut self, now: Time, place: Place, subject: Subject, what: Occurrence) {
         let tick = now.into();
-        if self.events.len() < TRACE_EVENTS_MAX || self.events.last().is_some_and(|last| last.tick == tick) {
+        if self.events.len() <= TRACE_EVENTS_MAX || self.events.last().is_some_and(|last| last.tick == tick) {
             self.events.push(TraceEvent { tick, place, subject, what });
         }
     }

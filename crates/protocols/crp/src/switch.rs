@@ -146,3 +146,43 @@ impl Switch for Router {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tailback_protocol::PacketRef;
+
+    use super::*;
+
+    const GRID: Grid = Grid { cells: 4, cell_flits: 100, flit_ticks: 1 };
+    const ABOUT: PacketRef = PacketRef { message: 7, index: 0 };
+
+    /// What is foretold changes nothing, and is what happens to the packets of a segment of 150 flits.
+    #[test]
+    fn tables_foretell_what_they_reserve_confirm_take_and_release() {
+        let mut router = Router::new(GRID, 0.0);
+        let request = Control::new(kind::REQUEST, 1, 2, ABOUT).flits(150).payload(&Slots::all(GRID, 0).words());
+        let answer = |kind| Control::new(kind, 2, 1, ABOUT).flits(150);
+        let reserve = |router: &mut Router, tag| {
+            let _ = router.channel(3).request(GRID, tag, 150, 1, Slots::all(GRID, 0), 0);
+        };
+        assert_eq!(
+            router.foretell_request(&request, 1, 3, 0),
+            "table of port 3: of slots 0–3 there is room for 150 flits in 0–2; the request keeps 0–2; reserves 100 flits of slot 0 \
+             and 50 of slot 1 eagerly"
+        );
+        reserve(&mut router, tag_of_request(&request));
+        let foretold = |router: &Router, kind, tick: Option<u64>| {
+            router.foretell_answer(&Control { time: tick, ..answer(kind) }, 3, 10)
+        };
+        let confirmed = "table of port 3: confirms 100 flits of slot 0 and 50 of slot 1, reserved eagerly";
+        assert_eq!(foretold(&router, kind::GRANT, Some(40)), confirmed);
+        let taken = "table of port 3: takes 100 flits of slot 2 and 50 of slot 3; releases 100 flits of slot 0 and 50 of slot 1";
+        assert_eq!(foretold(&router, kind::GRANT, Some(240)), taken);
+        let released = "table of port 3: the retry passes; releases 100 flits of slot 0 and 50 of slot 1";
+        assert_eq!(foretold(&router, kind::RETRY, None), released);
+        // Others take what is left of slots 1 and 2.
+        reserve(&mut router, (5, 0, 0));
+        let full = "table of port 3: has no room for the grant any more, which becomes a retry; releases 100 flits of slot 0 and 50 of slot 1";
+        assert_eq!(foretold(&router, kind::GRANT, Some(340)), full);
+    }
+}
