@@ -18,7 +18,7 @@ pub struct MessageChoice {
 }
 
 /// Why there is no such message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchMessage {
     /// A node does not exist.
     #[error("there is no node {node}: the network has {nodes} nodes, from 0 on")]
@@ -44,7 +44,26 @@ pub enum NoSuchMessage {
         offered: u64,
         /// In how many cycles.
         cycles: u64,
+        /// The nodes that its source offers messages for, the first few.
+        destinations: Vec<NodeId>,
     },
+}
+
+/// How many nodes are named that a source offers messages for.
+const DESTINATIONS_NAMED: usize = 5;
+
+impl NoSuchMessage {
+    /// What could be asked for instead.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        let Self::TooFew { choice: MessageChoice { source, .. }, destinations, .. } = self else { return None };
+        let named: Vec<String> = destinations.iter().map(NodeId::to_string).collect();
+        Some(match named.as_slice() {
+            [] => format!("node {source} offers no messages at all"),
+            [one] => format!("node {source} offers messages for node {one}"),
+            several => format!("the first messages of node {source} are for nodes {}", several.join(", ")),
+        })
+    }
 }
 
 impl fmt::Display for MessageChoice {
@@ -70,16 +89,19 @@ impl MessageChoice {
         }
         let cycles = scenario.measure.warmup + scenario.measure.cycles;
         let mut processes = scenario.workload.processes(source, scenario.seed);
-        let mut offered = 0;
+        let (mut offered, mut destinations) = (0, Vec::new());
         loop {
             // Of equal cycles the first process acts first, as in the node.
             let due = processes.iter_mut().filter_map(|process| Some((process.next_cycle()?, process)));
             let Some((cycle, process)) = due.min_by_key(|&(cycle, _)| cycle).filter(|&(cycle, _)| cycle < cycles)
             else {
-                return Err(NoSuchMessage::TooFew { choice: self, offered, cycles });
+                return Err(NoSuchMessage::TooFew { choice: self, offered, cycles, destinations });
             };
             let traffic = process.traffic;
             let request = process.fire(&scenario.workload.flows[usize::from(traffic)], source);
+            if destinations.len() < DESTINATIONS_NAMED && !destinations.contains(&request.destination) {
+                destinations.push(request.destination);
+            }
             if request.destination == destination {
                 if offered == number {
                     let created = cycle * u64::from(scenario.clock.ticks_per_cycle);

@@ -88,7 +88,7 @@ fn scenario(arguments: &RunArguments) -> Result<Scenario, Complaint> {
 /// The message that is to be traced, if one is.
 fn traced(scenario: &Scenario, arguments: &RunArguments) -> Result<Option<TracedMessage>, Complaint> {
     let message = arguments.trace_message.map(|choice| choice.find(scenario)).transpose();
-    message.map_err(|error| Complaint::bad_input(error.to_string()))
+    message.map_err(|error| Complaint::BadInput(error.to_string(), error.help()))
 }
 
 /// What is said of a run that somebody has stopped.
