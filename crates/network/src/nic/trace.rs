@@ -1,4 +1,4 @@
-//! What interfaces note of a message that is traced. Without [`Microarchitecture::TRACES`] nothing of it is there.
+//! What interfaces note of a message that is traced. Without `TRACES` of its microarchitecture nothing of it is there.
 
 use tailback_protocol::{Control, Outgoing, SourceAction, Verdict};
 

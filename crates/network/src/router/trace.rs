@@ -1,4 +1,4 @@
-//! What routers note of the packets of a message that is traced. Without [`Microarchitecture::TRACES`](super::Microarchitecture) nothing of it is
+//! What routers note of the packets of a message that is traced. Without `TRACES` of their microarchitecture nothing of it is
 //! there.
 
 use tailback_protocol::{Control, Fate, Moment, PortVc};
