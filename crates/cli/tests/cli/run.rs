@@ -166,7 +166,7 @@ fn results_are_written_and_can_be_made_again() {
     let csv = program.read("some/where/histograms.csv");
     let buckets = csv.lines().filter(|line| line.starts_with("traffic,message_latency,"));
     let counts = buckets.filter_map(|line| line.rsplit(',').next()?.parse::<u64>().ok());
-    let report: serde_json::Value = serde_json::from_str(&printed).expect("it is JSON");
+    let report: Value = serde_json::from_str(&printed).expect("it is JSON");
     assert_eq!(Some(counts.sum()), report["messages"]["delivered"].as_u64());
 }
 
