@@ -157,16 +157,11 @@ fn suggest(arguments: &RunArguments, scenario: &Scenario) {
     let file = arguments.scenario.file.display();
     let name = input::stem(&arguments.scenario.file);
     tell_line!("\ntry next:");
-    let timed = scenario.workload.flows.iter().find(|flow| flow.is_timed());
-    match timed {
-        Some(flow) => {
-            let path = format!("traffic.{}.size", flow.name);
-            tell_line!("  tailback sweep {file} --over {path}=8,64,512   completion times over the size of messages");
-        }
-        None => {
-            tell_line!("  tailback sweep {file} --over traffic.load=0.1..0.9/0.1   latency and throughput over load")
-        }
-    }
+    let (varied, what) = match scenario.workload.flows.iter().find(|flow| flow.is_timed()) {
+        Some(flow) => (format!("traffic.{}.size=8,64,512", flow.name), "completion times over the size of messages"),
+        None => ("traffic.load=0.1..0.9/0.1".to_owned(), "latency and throughput over load"),
+    };
+    tell_line!("  tailback sweep {file} --over {varied}   {what}");
     tell_line!("  tailback plot results/{name}   the curves as pictures");
     tell_line!("  tailback explain {file}   where each cycle of latency comes from");
 }
