@@ -19,8 +19,8 @@ pub enum PathUse {
 pub struct RecordedPath([u64; RecordedPath::WORDS]);
 
 impl RecordedPath {
-    /// The words that it takes.
-    pub const WORDS: usize = 2;
+    /// The words that it takes: with these it has room for 18 clusters in a ring, three routers in each of ten.
+    pub const WORDS: usize = 4;
     /// The most routers on it: their number takes a byte, and so does each port.
     pub const ROUTERS_MAX: usize = 8 * Self::WORDS - 1;
 

@@ -198,6 +198,12 @@ pub trait Routing: Send + Sync + Debug {
         Vec::new()
     }
 
+    /// The most routers on a path, if they are fewer than a packet could meet that went through all kinds of channels in the
+    /// order that [`Routing::moves`] allows.
+    fn path_routers_max(&self) -> Option<usize> {
+        None
+    }
+
     /// All steps that an agent of `router` could choose for a packet with `header` that came in by `entry`.
     ///
     /// A packet that starts has the header [`ANYWHERE`]: then these are the steps towards all destinations.

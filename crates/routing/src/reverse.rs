@@ -62,12 +62,7 @@ impl ReverseChannels {
         let mut edges = forth.moves();
         edges.extend(forth.opportunities());
         let order = order(&edges).map_err(Irreversible::Cycle)?;
-        let mut links: BTreeMap<ChannelKind, usize> = BTreeMap::new();
-        for to in &order {
-            let before = edges.iter().filter(|edge| edge.1 == *to).map(|edge| links[&edge.0]).max();
-            links.insert(*to, before.unwrap_or(0) + 1);
-        }
-        let longest = links.values().max().unwrap_or(&1) + 1;
+        let longest = forth.path_routers_max().unwrap_or_else(|| routers_in_order(&edges, &order));
         if longest > routers_max {
             return Err(Irreversible::TooLong(longest));
         }
@@ -125,6 +120,16 @@ impl ReverseChannels {
     }
 }
 
+/// The most routers that a packet meets if it goes through kinds of channels in their order.
+fn routers_in_order(edges: &[(ChannelKind, ChannelKind)], order: &[ChannelKind]) -> usize {
+    let mut links: BTreeMap<ChannelKind, usize> = BTreeMap::new();
+    for to in order {
+        let before = edges.iter().filter(|edge| edge.1 == *to).map(|edge| links[&edge.0]).max();
+        links.insert(*to, before.unwrap_or(0) + 1);
+    }
+    links.values().max().unwrap_or(&1) + 1
+}
+
 /// By class of channels between routers, the classes of those that lead the other way.
 fn reversed_classes(topology: &dyn Topology) -> Result<BTreeMap<u8, BTreeSet<u8>>, Irreversible> {
     let mut reversed: BTreeMap<u8, BTreeSet<u8>> = BTreeMap::new();
@@ -148,10 +153,10 @@ fn reversed_classes(topology: &dyn Topology) -> Result<BTreeMap<u8, BTreeSet<u8>
 mod tests {
     use std::sync::Arc;
 
-    use tailback_topology::{Arrangement, Butterfly, Dragonfly, FatTree};
+    use tailback_topology::{Arrangement, Butterfly, ClusterSize, Dragonfly, FatTree, MultiCluster};
 
     use super::*;
-    use crate::{DestinationTag, Minimal, NearestCommonAncestor, UpChoice, VcSequence};
+    use crate::{ChannelChoice, ClusterRing, DestinationTag, Minimal, NearestCommonAncestor, UpChoice, VcSequence};
 
     fn minimal(vcs: &str) -> Minimal {
         let topology = Arc::new(Dragonfly::new(1, 3, 1, 4, Arrangement::Palmtree).unwrap());
@@ -170,6 +175,15 @@ mod tests {
         assert_eq!(channels.next(held(global, 0), local), Some(1));
         assert_eq!(channels.next(held(local, 1), global), None);
         assert_eq!(ReverseChannels::new(&routing, &routing, 3), Err(Irreversible::TooLong(4)));
+    }
+
+    #[test]
+    fn paths_round_a_ring_of_sixteen_clusters_go_through_nine() {
+        let size = ClusterSize { nodes_per_leaf: 2, leaves: 2, spines: 2 };
+        let topology = Arc::new(MultiCluster::equal(16, size, 1, 1).unwrap());
+        let routing = ClusterRing::new(topology, ChannelChoice::Spread);
+        assert!(ReverseChannels::new(&routing, &routing, 27).is_ok());
+        assert_eq!(ReverseChannels::new(&routing, &routing, 26), Err(Irreversible::TooLong(27)));
     }
 
     #[test]

@@ -126,6 +126,12 @@ impl Routing for ClusterRing {
         moves
     }
 
+    /// The moves of a ring with a dateline follow each other all the way round, and packets go half of it.
+    fn path_routers_max(&self) -> Option<usize> {
+        let clusters = self.topology.crossings_max() as usize + 1;
+        Some(3 * clusters) // leaf, spine, leaf
+    }
+
     fn possible(&self, router: RouterId, _entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         let agent = self.make_agent(router);
         if !header.is_anywhere() {

@@ -55,6 +55,7 @@ scenarios![
     protocol_comprehensive_inputs,
     protocol_crp,
     protocol_crp_global,
+    protocol_crp_long_ring,
     protocol_crp_ring,
     protocol_crp_tree,
     protocol_ecn,
