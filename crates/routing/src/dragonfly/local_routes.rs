@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tailback_random::Stream;
+use tailback_random::{Stream, scramble};
 use tailback_topology::{Dragonfly, GlobalLink, Locator, Peer, Port, RouterId, Topology};
 
 use crate::{Header, Hop, PortSet, PortVc, Step, VcSequence};
@@ -207,6 +207,14 @@ impl LocalRoutes {
     #[inline]
     pub(super) fn draws_towards(&self, group: u32) -> bool {
         group != self.group && self.kind(self.towards[group as usize]).is_none()
+    }
+
+    /// The next hop of a minimal path to a group, by the link that an entropy value names among equally good ones.
+    pub(super) fn named_towards_group(&self, group: u32, entropy: u16) -> (Hop, Port) {
+        let count = self.exits(self.in_group, group).count() as u64;
+        let label = u64::from(self.group) << 32 | u64::from(group) << 16 | u64::from(entropy);
+        let index = ((scramble(label) >> 32) * count) >> 32;
+        self.by(self.exits(self.in_group, group).nth(index as usize).expect("the index is below the count"))
     }
 
     fn draw_towards_group(&self, group: u32, random: &mut Stream) -> (Hop, Port) {

@@ -103,6 +103,7 @@ impl Agent for MinimalAgent {
         let (group, in_group, port) = Dragonfly::locate(header.destination());
         match self.routes.all_towards(group, in_group)[..] {
             [] => Some(port),
+            [_, _, ..] if header.entropy != 0 => Some(self.routes.named_towards_group(group, header.entropy).1),
             [(_, port)] => Some(port),
             _ => None,
         }
@@ -110,10 +111,15 @@ impl Agent for MinimalAgent {
 }
 
 impl LocalRoutes {
-    /// The next step of a minimal path to the destination.
+    /// The next step of a minimal path to the destination. Of several links to its group the packet takes the one that its entropy
+    /// value names, if its protocol gives it one: what has been reserved there is for packets of that value.
     #[inline]
     pub(super) fn minimal_step(&self, entry: PortVc, header: Header, random: &mut Stream) -> Step {
         let (group, in_group, port) = Dragonfly::locate(header.destination());
+        if header.entropy != 0 && self.draws_towards(group) {
+            let (hop, port) = self.named_towards_group(group, header.entropy);
+            return self.step(entry, hop, port, header);
+        }
         match self.towards(group, in_group, random) {
             Some((hop, port)) => self.step(entry, hop, port, header),
             None => self.eject(port, header),
@@ -128,5 +134,37 @@ impl LocalRoutes {
         }
         let hops = self.all_towards(group, in_group);
         steps.extend(hops.into_iter().map(|(hop, port)| self.step(entry, hop, port, header)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use tailback_topology::Arrangement;
+
+    use super::*;
+
+    #[test]
+    fn entropy_values_name_one_of_several_links_between_groups() {
+        // Four links between any two of three groups, on routers of their own.
+        let topology = Arc::new(Dragonfly::new(1, 8, 1, 3, Arrangement::Absolute).unwrap());
+        let tables = Minimal::with_default_channels(Arc::clone(&topology)).tables;
+        let far = Header::new(topology.locator(8)); // the first node of the next group
+        let entry = PortVc { port: 0, vc: 0 };
+        let has_none = |&router: &RouterId| tables.routes(router).all_towards(1, 0).len() > 1;
+        let without = (0..8).find(has_none).expect("half of them have no link there");
+        let agent = MinimalAgent { routes: tables.routes(without) };
+        let mut taken = BTreeMap::<Port, u32>::new();
+        for value in 1..2001 {
+            let header = far.with_entropy(value);
+            let mut steps = (0..2).map(|seed| agent.routes.minimal_step(entry, header, &mut Stream::new(seed, 0, 0)));
+            let port = steps.next().unwrap().port;
+            assert_eq!(steps.next().unwrap().port, port, "it is not drawn");
+            assert_eq!(agent.only_port(entry, &header), Some(port));
+            *taken.entry(port).or_default() += 1;
+        }
+        assert!(taken.len() == 4 && taken.values().all(|count| (400..600).contains(count)), "{taken:?}");
+        assert_eq!(agent.only_port(entry, &far), None);
     }
 }

@@ -62,7 +62,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "protocol-comprehensive-inputs" => protocols::comprehensive_inputs,
         "protocol-crp" => protocols::crp_by_source,
         "protocol-crp-ring" | "protocol-crp-long-ring" => protocols::crp_between_clusters,
-        "protocol-crp-global" => protocols::crp_at_global_links,
+        "protocol-crp-global" | "protocol-crp-parallel" => protocols::crp_at_global_links,
         "protocol-crp-tree" => protocols::crp_at_nodes,
         "protocol-ecn" => protocols::ecn,
         "protocol-ecn-notified" => protocols::ecn_notified,

@@ -56,6 +56,7 @@ scenarios![
     protocol_crp,
     protocol_crp_global,
     protocol_crp_long_ring,
+    protocol_crp_parallel,
     protocol_crp_ring,
     protocol_crp_tree,
     protocol_ecn,
