@@ -100,12 +100,15 @@ fn links_between_routers(topology: &dyn Topology) -> u64 {
 
 fn memory(scenario: &Scenario, topology: &dyn Topology, regions: u32, plain: bool) -> u64 {
     let spec = &scenario.network;
-    let ports = u64::from(topology.routers()) * u64::from(topology.radix());
-    let queues = if spec.router.virtual_output_queues { u64::from(topology.radix()) } else { 1 };
-    let channels = spec.vcs() as u64 * queues;
-    let per_port = PLAIN_PORT_BYTES + if plain { 0 } else { GENERAL_CHANNEL_BYTES * channels };
+    // Storage is for the largest router, but what is for ports that others lack is never touched.
+    let of_router = |router| {
+        let ports = u64::from(topology.ports(router));
+        let queues = if spec.router.virtual_output_queues { ports } else { 1 };
+        let channels = if plain { 0 } else { spec.vcs() as u64 * queues };
+        ports * (PLAIN_PORT_BYTES + GENERAL_CHANNEL_BYTES * channels)
+    };
     let (packets, messages) = population(scenario, topology);
-    let network = ports * per_port
+    let network = (0..topology.routers()).map(of_router).sum::<u64>()
         + u64::from(topology.nodes()) * NODE_BYTES
         + packets * PACKET_BYTES
         + messages * message_bytes(scenario);
