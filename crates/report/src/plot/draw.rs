@@ -7,6 +7,7 @@ use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 use kuva::render::theme::Theme;
 
+use super::legend::{Axes, Corner};
 use super::{Curve, Figure, Style, round_up, tick_step};
 use crate::Digest;
 
@@ -124,8 +125,7 @@ impl Figure {
         let entries: Vec<_> = self.curves.iter().enumerate().map(|(index, curve)| self.entry(curve, index)).collect();
         if entries.iter().any(|entry| !entry.label.is_empty()) {
             let inside = self.style != Style::Line && entries.len() <= INSIDE_LEGEND_MAX;
-            // Curves of load and latency leave the upper left corner free.
-            let position = if inside { LegendPosition::InsideTopLeft } else { LegendPosition::OutsideRightTop };
+            let position = if inside { position(self.freest_corner(axes)) } else { LegendPosition::OutsideRightTop };
             layout = layout.with_legend_entries(entries).with_legend_position(position);
         }
         layout
@@ -140,10 +140,13 @@ impl Figure {
     }
 }
 
-/// From where to where the axes go.
-struct Axes {
-    x: (f64, f64),
-    y: (f64, f64),
+fn position(corner: Corner) -> LegendPosition {
+    match corner {
+        Corner::TopLeft => LegendPosition::InsideTopLeft,
+        Corner::TopRight => LegendPosition::InsideTopRight,
+        Corner::BottomRight => LegendPosition::InsideBottomRight,
+        Corner::BottomLeft => LegendPosition::InsideBottomLeft,
+    }
 }
 
 /// Renames the clipping area after the content of the image.

@@ -4,6 +4,7 @@
 
 mod curves;
 mod draw;
+mod legend;
 
 /// What a figure shows.
 #[derive(Clone, Debug, Default, PartialEq)]
