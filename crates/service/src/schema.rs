@@ -129,10 +129,12 @@ fn links() -> Value {
 }
 
 fn clock() -> Value {
-    let found = models().find(|model| model.kind == "section" && model.name == "clock");
-    let keys = found.expect("there is such a section").keys;
-    let property = |key: &Key| (key.name.to_owned(), json!({ "type": "string", "description": key.help }));
-    closed(&Value::Object(keys.iter().map(property).collect()))
+    let mut schema = section("clock");
+    let keys = models().find(|model| model.name == "clock").map(|model| model.keys).unwrap_or_default();
+    for Key { name, help, .. } in keys {
+        schema["properties"][name] = json!({ "type": "string", "description": help });
+    }
+    schema
 }
 
 fn traffic() -> Value {
