@@ -148,7 +148,7 @@ fn traffic() -> Value {
     schema["anyOf"] = json!([{ "required": ["load"] }, { "required": ["at"] }]);
     schema["properties"]["name"] = json!({ "type": "string", "description": "tells results apart" });
     schema["properties"]["pattern"] = reference("pattern");
-    schema["properties"]["size"] = json!({ "anyOf": [choice("size", Map::new()), flits] });
+    schema["properties"]["size"] = json!({ "anyOf": [choice("size", Map::new()), flits, bytes()] });
     schema["properties"]["arrival"] = choice("arrival", Map::new());
     schema["properties"]["phases"] = json!({ "type": "array", "items": phase });
     schema
