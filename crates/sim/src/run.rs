@@ -176,7 +176,8 @@ impl<'s> Run<'s> {
         } else if cycle < warmup {
             // Whoever watches is told when measuring begins.
             Some(end.min(warmup))
-        } else if until_drained && !self.network.is_idle() {
+        } else if until_drained && (self.network.unfinished() == 0 || !self.network.is_idle()) {
+            // Where nothing goes on although something is unfinished, nothing ever will.
             Some(end.min((cycle + 1).next_multiple_of(DRAINED_EVERY_CYCLES)))
         } else {
             Some(end)

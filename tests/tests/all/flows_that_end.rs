@@ -121,3 +121,25 @@ fn lost_messages_end_nothing_and_hold_nothing_up() {
     assert_eq!((found.count, found.unfinished), (16 * 50 - lost, 0));
     assert!(report.cycles.measured < 10_000);
 }
+
+/// When the network has fallen silent is nobody's business: a run that is taken up then, or whose warm-up is only over then, ends in the
+/// next cycle that is a multiple of 100, as any other.
+#[test]
+fn a_run_that_is_taken_up_in_silence_ends_where_it_would_have_ended() {
+    let text = |warmup: u64| {
+        format!(
+            "{SWITCH}\n[[traffic]]\nname = \"incast\"\nfrom = \"1..17\"\nat = [0]\nsize = 8\npattern.hot-spot.to = [0]\n\
+             [measure]\nwarmup = {warmup}\ncycles = 100000\nuntil = \"drained\"\n"
+        )
+    };
+    assert_eq!(report(&text(0)).cycles.measured, 200);
+    assert_eq!(report(&text(450)).cycles.measured, 50);
+    let scenario = resolve(&text(0));
+    let go_on = |_: &_| ControlFlow::Continue(());
+    let mut first = Run::new(&scenario, 1).expect("it can be started");
+    first.advance(150, go_on).expect("nothing goes wrong");
+    let mut second = Run::new(&scenario, 1).expect("it can be started");
+    second.load(&first.save().expect("it can be written")).expect("and read");
+    second.finish(go_on).expect("nothing goes wrong");
+    assert_eq!(second.findings().expect("everything adds up").reached, 200);
+}
