@@ -24,7 +24,7 @@ fn short_buffer(scenario: &Scenario, class: usize) -> Option<String> {
     let share = 100.0 * f64::from(vcs * buffer) / f64::from(under_way);
     Some(format!(
         "links.{name} can carry {share:.0} % of their rate at most: {under_way} flits are sent before credits for the first come \
-         back, and the buffers of {vcs} virtual channels hold {}; `buffer = {}` would do",
+         back, and the buffers at an end hold {}; `buffer = {}` would do",
         vcs * buffer,
         under_way.div_ceil(vcs)
     ))
@@ -48,7 +48,7 @@ mod tests {
     fn buffers_shorter_than_the_round_trip_of_their_links_are_told_with_what_would_do() {
         assert_eq!(cautions_with(200), [""; 0]);
         let expected = "links.global can carry 75 % of their rate at most: 200 flits are sent before credits for the first come back, and the \
-                        buffers of 1 virtual channels hold 150; `buffer = 200` would do";
+                        buffers at an end hold 150; `buffer = 200` would do";
         assert_eq!(cautions_with(150), [expected]);
     }
 }
