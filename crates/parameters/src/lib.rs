@@ -159,6 +159,15 @@ impl Values {
         }
     }
 
+    /// The value of a whole-number parameter or of an amount of data that may take 64 bits.
+    #[must_use]
+    pub fn amount(&self, name: &str) -> u64 {
+        match self.get(name) {
+            Value::Integer(value) => *value,
+            other => panic!("parameter {name} is {other:?}, not an integer"),
+        }
+    }
+
     /// The value of a number parameter.
     #[must_use]
     pub fn number(&self, name: &str) -> f64 {

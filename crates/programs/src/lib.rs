@@ -1,0 +1,21 @@
+//! Programs that endpoints run: who computes, sends and waits in which step.
+//!
+//! [`Steps`] is a program of some ranks, each of which goes through steps of its own: it computes, sends, and waits
+//! for what it is sent. [`COLLECTIVES`] lists the programs that scenario files can name: collective operations in
+//! their usual algorithms, halo exchanges and a training step. [`Repeated`] runs one of them several times.
+//!
+//! **What this crate must never know:** networks, nodes and how time passes; it counts ranks, flits and link cycles.
+//!
+//! **The invariant it keeps:** what a rank does in a step is a pure function of the rank and the step; each message
+//! that a rank sends is received by exactly one step of another rank, under a tag that no other message of that pair
+//! has, and no order of delivery makes a rank wait for ever.
+
+mod collectives;
+#[cfg(test)]
+mod interpreter;
+mod repeated;
+mod steps;
+
+pub use collectives::{COLLECTIVES, CollectiveModel, MESSAGE_FLITS_MAX, Setting};
+pub use repeated::Repeated;
+pub use steps::{Receive, Send, Step, Steps};
