@@ -16,6 +16,6 @@ mod interpreter;
 mod repeated;
 mod steps;
 
-pub use collectives::{COLLECTIVES, CollectiveModel, MESSAGE_FLITS_MAX, Setting};
+pub use collectives::{Built, COLLECTIVES, CollectiveModel, MESSAGE_FLITS_MAX, Setting};
 pub use repeated::Repeated;
 pub use steps::{Receive, Send, Step, Steps};

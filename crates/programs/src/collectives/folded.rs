@@ -101,7 +101,7 @@ impl Folded {
 
     /// Whether a rank hands over to the next, which acts for it.
     fn is_folded(self, rank: u32) -> bool {
-        rank < 2 * self.surplus && rank % 2 == 0
+        rank < 2 * self.surplus && rank.is_multiple_of(2)
     }
 
     /// Whether a rank acts for the one before.

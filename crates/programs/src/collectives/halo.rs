@@ -3,7 +3,7 @@
 use tailback_parameters::{BuildError, Kind, Parameter, Values};
 
 use super::rounds::{fits, message_flits};
-use super::{CollectiveModel, NODES, Setting, cycles, vector};
+use super::{Built, CollectiveModel, NODES, Setting, cycles, vector};
 use crate::{Receive, Send, Step, Steps};
 
 pub(super) const HALO_2D: CollectiveModel = CollectiveModel {
@@ -69,7 +69,7 @@ pub(crate) struct Direction {
     up: bool,
 }
 
-fn build(dimensions: usize, values: &Values, setting: &Setting) -> Result<Box<dyn Steps>, BuildError> {
+fn build(dimensions: usize, values: &Values, setting: &Setting) -> Built {
     let face = values.amount("bytes");
     fits(face, "bytes")?;
     Ok(Box::new(Halo {
@@ -99,7 +99,7 @@ fn grid(dimensions: usize, given: &[u32], ranks: u32) -> Result<Vec<u32>, BuildE
 }
 
 fn near_square(ranks: u32) -> [u32; 2] {
-    let side = (1..=ranks.isqrt()).rev().find(|side| ranks % side == 0).expect("1 divides all");
+    let side = (1..=ranks.isqrt()).rev().find(|&side| ranks.is_multiple_of(side)).expect("1 divides all");
     [ranks / side, side]
 }
 
@@ -109,7 +109,7 @@ fn near_cube(ranks: u32) -> [u32; 3] {
         let [long, middle] = near_square(ranks / side);
         [long, middle, side]
     };
-    let grids = sides.filter(|side| ranks % side == 0).map(with_side);
+    let grids = sides.filter(|&side| ranks.is_multiple_of(side)).map(with_side);
     grids.min_by_key(|grid| grid.iter().map(|&side| u64::from(side)).sum::<u64>()).expect("1 divides all")
 }
 

@@ -20,7 +20,7 @@ use crate::Steps;
 /// What a collective is built into.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
-    /// How many ranks take part, at least 1.
+    /// How many ranks take part, from 1 to 2^31.
     pub ranks: u32,
     /// The bytes of a flit, if they are known.
     pub flit_bytes: Option<f64>,
@@ -40,8 +40,11 @@ pub struct CollectiveModel {
     /// How a program in a scenario file says it.
     pub example: &'static str,
     /// Builds it.
-    pub build: fn(&Values, &Setting) -> Result<Box<dyn Steps>, BuildError>,
+    pub build: fn(&Values, &Setting) -> Built,
 }
+
+/// A program, or why there is none.
+pub type Built = Result<Box<dyn Steps>, BuildError>;
 
 /// All collectives.
 pub const COLLECTIVES: &[CollectiveModel] = &[

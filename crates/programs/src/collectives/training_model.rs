@@ -45,10 +45,10 @@ const fn time(name: &'static str, help: &'static str) -> Parameter {
 }
 
 /// A training step as its parameters want it.
-pub(crate) fn build(values: &Values, setting: &Setting) -> Result<impl Steps + use<>, BuildError> {
+fn build(values: &Values, setting: &Setting) -> Result<impl Steps + use<>, BuildError> {
     let split = split(values, setting.ranks)?;
     let layers = values.integer("layers");
-    if layers % split.pipeline != 0 {
+    if !layers.is_multiple_of(split.pipeline) {
         let message = format!("{layers} layers are no multiple of {} stages", split.pipeline);
         return Err(BuildError::at("layers", message).help("take a multiple, so that all stages have as many layers"));
     }

@@ -4,8 +4,7 @@ use tailback_parameters::{BuildError, Values};
 
 use super::layout::Carried;
 use super::rounds::{InRounds, Rounds, Then, ahead, behind, doublings};
-use super::{CollectiveModel, NODES, REDUCE, ROOT, Setting, bytes, combining, vector};
-use crate::Steps;
+use super::{Built, CollectiveModel, NODES, REDUCE, ROOT, Setting, bytes, combining, vector};
 
 pub(super) const BARRIER: CollectiveModel = CollectiveModel {
     name: "barrier",
@@ -73,7 +72,7 @@ pub(crate) struct Broadcast(pub Tree);
 pub(crate) struct Reduction(pub Tree);
 
 /// A reducing algorithm as its parameters want it.
-pub(super) fn reducing<A: Rounds + 'static>(algorithm: A, values: &Values) -> Result<Box<dyn Steps>, BuildError> {
+pub(super) fn reducing<A: Rounds + 'static>(algorithm: A, values: &Values) -> Built {
     let steps = InRounds::new(algorithm, values.amount("bytes"), "bytes")?;
     Ok(Box::new(steps.combining(combining(values))))
 }

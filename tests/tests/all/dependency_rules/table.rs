@@ -26,6 +26,7 @@ pub const CRATES: &[Row] = &[
     row("hardware", 1, &["parameters", "topology"]),
     row("routing", 1, &["parameters", "random", "topology"]),
     row("workload", 1, &["parameters", "random"]),
+    row("programs", 1, &["parameters", "random"]),
     row("network", 1, &["engine", "hardware", "protocol", "random", "routing", "topology", "workload"]),
     row("report", 1, &[]),
     // Families of protocols: those that others name, or that use more than the row below says, are here.
@@ -87,6 +88,7 @@ pub const NEVER: &[(&str, &[&str])] = &[
     ("hardware", &["engine", "network", "protocol", "routing", "workload"]),
     ("routing", &["engine", "hardware", "network", "protocol", "workload"]),
     ("workload", &["engine", "network", "routing", "topology"]),
+    ("programs", &["engine", "network", "routing", "topology"]),
     ("network", &["report", "scenario", "sim"]),
     ("report", &["engine", "network", "scenario", "sim"]),
     ("scenario", &["engine", "network", "report", "sim"]),

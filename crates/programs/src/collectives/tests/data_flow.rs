@@ -8,7 +8,7 @@ use crate::collectives::layout::Carried;
 use crate::collectives::ring::{self, AllGather, ReduceScatter};
 use crate::collectives::rounds::{InRounds, Rounds, Then};
 use crate::collectives::tree::{Broadcast, Dissemination, Reduction, Tree};
-use crate::interpreter::{Flow, Order, Totals, run};
+use crate::interpreter::{Empty, Flow, Order, Totals, run};
 use crate::{Receive, Send};
 
 /// How often each rank has contributed to a block.
@@ -215,6 +215,27 @@ proptest! {
         run(&steps, &mut rumours, order);
         prop_assert!(rumours.0.iter().flatten().all(|&known| known));
     }
+}
+
+#[test]
+fn algorithms_differ_in_rounds_and_flits() {
+    let shape = |algorithm: Folded| {
+        let rounds = algorithm.rounds();
+        (rounds, run(&InRounds::new(algorithm, 1600, "bytes").unwrap(), &mut Empty, Order::Eager).flits)
+    };
+    let all = [Exchange::Whole, Exchange::HalvesAndBack, Exchange::Halves, Exchange::Gathered];
+    let of = |ranks| all.map(|exchange| shape(Folded::new(ranks, exchange)));
+    // A rank sends the vector 4 times; 15/16 of it twice; once.
+    assert_eq!(of(16), [(4, 16 * 4 * 1600), (8, 16 * 2 * 1500), (4, 16 * 1500), (4, 16 * 1500)]);
+    // 4 surplus ranks send a vector, or a block of 80 flits, and get one.
+    let folds = [4 * 2 * 1600, 4 * 2 * 1600, 4 * (1600 + 80), 4 * (80 + 1600)];
+    let [(rounds, whole), (rounds_there_and_back, halves_and_back), (rounds_there, _), (rounds_back, _)] = of(20);
+    assert_eq!([rounds, rounds_there_and_back, rounds_there, rounds_back], [6, 10, 6, 6]);
+    assert_eq!(whole, 16 * 4 * 1600 + folds[0]);
+    assert_eq!(halves_and_back, 16 * 2 * 1500 + folds[1]);
+    // What is sent for a place with two ranks is twice as large, but each block makes the same way.
+    assert_eq!(of(20)[2].1, 15 * 1600 + folds[2]);
+    assert_eq!(of(20)[3].1, 15 * 1600 + folds[3]);
 }
 
 #[test]

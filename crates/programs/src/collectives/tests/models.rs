@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use tailback_parameters::{BuildError, Kind, NodeSet, Parameter, Value, Values};
+use tailback_parameters::{Kind, NodeSet, Parameter, Value, Values};
 
-use crate::collectives::{COLLECTIVES, CollectiveModel, Setting};
-use crate::interpreter::{Empty, Order, Totals, run};
-use crate::{Repeated, Step, Steps};
+use crate::collectives::{Built, COLLECTIVES, CollectiveModel, Setting};
+use crate::interpreter::{Empty, Flow, Order, Totals, run};
+use crate::{Receive, Repeated, Send, Step, Steps};
 
 fn model(name: &str) -> &'static CollectiveModel {
     COLLECTIVES.iter().find(|model| model.name == name).unwrap()
@@ -32,7 +32,7 @@ fn default_value(parameter: &Parameter, ranks: u32) -> Value {
     }
 }
 
-fn build(name: &str, setting: &Setting, given: &[(&'static str, Value)]) -> Result<Box<dyn Steps>, BuildError> {
+fn build(name: &str, setting: &Setting, given: &[(&'static str, Value)]) -> Built {
     let model = model(name);
     let mut values = Values::default();
     for parameter in model.parameters {
@@ -192,6 +192,51 @@ fn a_training_step_sends_what_its_model_needs() {
     assert!(totals.compute_cycles.iter().all(|&cycles| cycles == 5 * 2 * 9), "9 cycles a layer and microbatch");
     assert_eq!(program.phases(), ["forward", "backward", "gradients"]);
     assert_eq!(program.phase(0, program.steps(0) - 1), 2);
+}
+
+/// The stages and passes that each rank has taken part in or heard of, in the order of hearing.
+struct Passes {
+    program: Box<dyn Steps>,
+    pass_steps: u32,
+    heard: Vec<BTreeSet<(u32, u32)>>,
+}
+
+impl Flow for Passes {
+    type Payload = BTreeSet<(u32, u32)>;
+
+    fn leave(&mut self, rank: u32, step: u32, send: &Send) -> Self::Payload {
+        let (stage, pass) = (rank / 8, step / self.pass_steps);
+        let to = send.to / 8;
+        if to != stage {
+            // Whatever comes before a stage in a pass has sent it on before: forward up from 0, backward down from 2.
+            let before: Vec<u32> = if to > stage { (0..stage).collect() } else { (stage + 1..3).collect() };
+            assert!(before.iter().all(|&stage| self.heard[rank as usize].contains(&(stage, pass))), "{rank} in {step}");
+            assert_eq!(to > stage, self.program.phase(rank, step) == 0);
+        }
+        self.heard[rank as usize].insert((stage, pass));
+        self.heard[rank as usize].clone()
+    }
+
+    fn arrive(&mut self, rank: u32, _step: u32, _receive: &Receive, payload: Self::Payload) {
+        self.heard[rank as usize].extend(payload);
+    }
+}
+
+#[test]
+fn microbatches_go_through_all_stages_and_back() {
+    let build = || build("training-step", &setting(24), &TRAINING).unwrap();
+    // A layer of 2 halves of rings of 6 rounds; 2 layers a stage; 2 steps for the neighbours.
+    let pass_steps = 2 * 2 * 6 + 2;
+    let program = build();
+    assert_eq!(program.steps(0), 10 * pass_steps + 2);
+    let mut passes = Passes { program: build(), pass_steps, heard: vec![BTreeSet::new(); 24] };
+    run(&*program, &mut passes, Order::InTurn);
+    for (heard, rank) in passes.heard.iter().zip(0_u32..) {
+        for pass in 0..10 {
+            let stages = if pass < 5 { 0..=rank / 8 } else { rank / 8..=2 };
+            assert!(stages.clone().all(|stage| heard.contains(&(stage, pass))), "{rank} of {pass}");
+        }
+    }
 }
 
 #[test]
