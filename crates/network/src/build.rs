@@ -16,7 +16,7 @@ use crate::event::TARGETS_MAX;
 use crate::fabric::{Fabric, Shape};
 use crate::link::{FarEnd, FarKind, InputLink, OutputLink, PortLinks};
 use crate::message_trace::{MessageTrace, TracedMessage};
-use crate::nic::NodeState;
+use crate::nic::{NodeState, Seats};
 use crate::packet::Pool;
 use crate::partition::Partition;
 use crate::payload::Payloads;
@@ -199,7 +199,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         fabric: Arc::clone(fabric),
         wheel: Wheel::new(horizon(fabric)),
         pool: Pool::default(),
-        payloads: Payloads::new(fabric.payload_words()),
+        payloads: Payloads::new(fabric.payload_words(), fabric.added_payload()),
         routers: Routers::new(fabric, &links),
         broadcasts: StateBroadcast::new(
             assignment.domains.as_ref(),
@@ -210,6 +210,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         ),
         control_network: ControlNetwork::new(fabric, assignment.parties.as_ref(), index, receiver),
         nodes: NodeState::new(fabric, &node_ids),
+        seats: Seats::new(fabric, &node_ids),
         agents: agents.collect(),
         protocol: ProtocolState::new(fabric, node_ids.len(), &router_ids),
         streams: router_ids.iter().map(stream).collect(),
@@ -223,6 +224,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
     };
     for node in 0..region.node_ids.len() as u32 {
         region.schedule_first_message(node);
+        region.schedule_starts(node);
     }
     region.schedule_broadcast();
     region

@@ -15,6 +15,7 @@ use tailback_topology::{Peer, RouterId, Topology};
 use tailback_workload::Workload;
 
 use crate::declarations::{Declarations, Watched};
+use crate::payload::Added;
 use crate::rules::Rules;
 use crate::time::Time;
 use tailback_hardware::{ClassSpec, CrossbarPorts, NetworkSpec, QueuePer};
@@ -30,8 +31,10 @@ pub struct Fabric {
     pub(crate) seed: u64,
     pub(crate) protocol: Arc<dyn Protocol>,
     pub(crate) hooks: Hooks,
-    /// Whether the protocol adds anything to data packets that leave: payload, entropy values, or numbers of their order.
+    /// Whether anything is added to data packets that leave: payload, entropy values, numbers of their order, or words of programs.
     pub(crate) completes_packets: bool,
+    /// Whether some messages are of programs.
+    pub(crate) has_programs: bool,
     /// By kind of packet: what the protocol declares of it.
     pub(crate) kinds: Vec<KindDeclaration>,
     /// By moment, then by kind: where switches are asked about packets.
@@ -104,7 +107,8 @@ impl Fabric {
         let watches = declarations.table(topology.link_classes());
         let Declarations { hooks, kinds, queueing_timeouts, .. } = declarations;
         let numbers = hooks.resequencing.is_some();
-        let completes_packets = hooks.entropy || numbers || payload_words(&kinds) > 0;
+        let has_programs = workload.jobs().next().is_some();
+        let completes_packets = hooks.entropy || numbers || has_programs || payload_words(&kinds) > 0;
         let reverse_channels = reverse_channels(&kinds, &routings);
         let named = |routing: &Arc<dyn Routing>| routing.moves().into_iter().chain(routing.opportunities()).collect();
         let named_moves = if cfg!(debug_assertions) { routings.iter().map(named).collect() } else { Vec::new() };
@@ -117,6 +121,7 @@ impl Fabric {
             protocol,
             hooks,
             completes_packets,
+            has_programs,
             kinds,
             watches,
             by_priority,
@@ -203,7 +208,12 @@ impl Fabric {
 
     /// The words of payload of the kind that has most.
     pub(crate) fn payload_words(&self) -> usize {
-        payload_words(&self.kinds) + usize::from(self.hooks.resequencing.is_some())
+        payload_words(&self.kinds)
+    }
+
+    /// What travels with data beside that.
+    pub(crate) fn added_payload(&self) -> Added {
+        Added { number: self.hooks.resequencing.is_some(), message_word: self.has_programs }
     }
 
     /// The virtual channel that a packet on a recorded path takes next: of a class of channels, where it holds another one or has

@@ -41,7 +41,7 @@ pub use deadlock::{Deadlock, find_deadlock};
 pub use message_trace::{
     Blocked, Crossing, Hop, Occurrence, Place, Subject, TRACE_EVENTS_MAX, TraceEvent, TracedMessage, Waits,
 };
-pub use observer::{MessageDelivery, Observer, Offer, Unobserved};
+pub use observer::{MessageDelivery, Observer, Offer, PhaseReached, Unobserved};
 pub use packet::Packet;
 pub use partition::Partition;
 pub use region::{Contender, NetworkMail, NetworkRegion};

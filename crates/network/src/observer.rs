@@ -24,6 +24,9 @@ pub trait Observer: Send {
 
     /// All packets of a data message have arrived.
     fn message_delivered(&mut self, _delivery: &MessageDelivery) {}
+
+    /// A rank of a program has come to the end of a phase.
+    fn phase_reached(&mut self, _reached: &PhaseReached) {}
 }
 
 /// A message that a source had to send.
@@ -56,6 +59,19 @@ pub struct MessageDelivery {
     pub traffic: u16,
     /// Its size.
     pub flits: u32,
+}
+
+/// A rank of a program has come to the end of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhaseReached {
+    /// When.
+    pub tick: Tick,
+    /// The place of the program's messages among the flows.
+    pub traffic: u16,
+    /// The place of the phase among those of the program.
+    pub phase: u16,
+    /// Ticks since the program started.
+    pub after: u64,
 }
 
 /// Takes no notes.

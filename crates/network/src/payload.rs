@@ -6,14 +6,31 @@ use tailback_protocol::{Control, KindDeclaration, PathUse, RecordedPath};
 /// The payload of all packets of a region, by their slot in the pool. Without payload it holds nothing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Payloads {
-    /// Words of the kind that has most, and one more where data has numbers of its order.
+    /// Words of the kind that has most, and what is added.
     stride: usize,
+    /// Which of the last words are the number of a packet in its flow and what a program tells with a message, if they are there.
+    added: Added,
     words: Vec<u64>,
 }
 
+/// What travels behind the words that the protocol declares, in this order from the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Added {
+    /// The number of a packet in its flow.
+    pub number: bool,
+    /// The word that a program tells with a message.
+    pub message_word: bool,
+}
+
+impl Added {
+    fn words(self) -> usize {
+        usize::from(self.number) + usize::from(self.message_word)
+    }
+}
+
 impl Payloads {
-    pub fn new(stride: usize) -> Self {
-        Self { stride, words: Vec::new() }
+    pub fn new(declared: usize, added: Added) -> Self {
+        Self { stride: declared + added.words(), added, words: Vec::new() }
     }
 
     /// Whether any packet has payload.
@@ -66,13 +83,25 @@ impl Payloads {
         if words == 0 { &mut [] } else { &mut self.words[slot as usize * self.stride..][..words.into()] }
     }
 
-    /// The last word of all, behind those that the protocol declares.
-    pub fn last_of(&self, slot: u32) -> u64 {
-        self.words[(slot as usize + 1) * self.stride - 1]
+    /// The number of a packet in its flow. Only where packets have numbers.
+    pub fn number(&self, slot: u32) -> u32 {
+        self.words[(slot as usize + 1) * self.stride - 1] as u32
     }
 
-    pub fn set_last_of(&mut self, slot: u32, word: u64) {
-        self.words[(slot as usize + 1) * self.stride - 1] = word;
+    pub fn set_number(&mut self, slot: u32, number: u32) {
+        self.words[(slot as usize + 1) * self.stride - 1] = number.into();
+    }
+
+    /// What a program tells with the message of a packet; 0 where there are no programs.
+    #[inline]
+    pub fn message_word(&self, slot: u32) -> u64 {
+        if self.added.message_word { self.words[(slot as usize + 1) * self.stride - self.added.words()] } else { 0 }
+    }
+
+    pub fn set_message_word(&mut self, slot: u32, word: u64) {
+        if self.added.message_word {
+            self.words[(slot as usize + 1) * self.stride - self.added.words()] = word;
+        }
     }
 
     /// Appends the payload of a packet that leaves the region.

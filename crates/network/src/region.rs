@@ -16,7 +16,7 @@ use crate::control_network::{ControlMessage, ControlNetwork};
 use crate::event::{BROADCAST, EARLY, Event, EventKind, OF_NODES, RARE, credited, has};
 use crate::fabric::Fabric;
 use crate::message_trace::{MessageTrace, TraceEvent};
-use crate::nic::NodeState;
+use crate::nic::{NodeState, Seats};
 use crate::packet::{Packet, Pool};
 use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
@@ -78,6 +78,7 @@ pub struct NetworkRegion<O, M> {
     pub(crate) payloads: Payloads,
     pub(crate) routers: Routers<M>,
     pub(crate) nodes: NodeState,
+    pub(crate) seats: Seats,
     pub(crate) broadcasts: StateBroadcast,
     pub(crate) control_network: ControlNetwork,
     /// By traffic class, then by router.
@@ -406,6 +407,7 @@ impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot 
         self.agents.iter().for_each(|agent| agent.save(bytes));
         self.protocol.save(bytes);
         self.control_network.save(bytes);
+        self.seats.save(bytes);
         Ok(())
     }
 
@@ -424,6 +426,8 @@ impl<O: Observer + Serialize + DeserializeOwned, M: Microarchitecture> Snapshot 
         }
         let missing = || SnapshotError::Damaged("the protocol's memory is not there".to_owned());
         self.protocol.load(bytes).ok_or_else(missing)?;
-        self.control_network.load(bytes).ok_or_else(missing)
+        self.control_network.load(bytes).ok_or_else(missing)?;
+        let missing = || SnapshotError::Damaged("the memory of a program's rank is not there".to_owned());
+        self.seats.load(bytes).ok_or_else(missing)
     }
 }

@@ -1,8 +1,10 @@
-//! Programs that endpoints run: who computes, sends and waits in which step.
+//! Programs that nodes run: who computes, sends and waits for whom.
 //!
 //! [`Steps`] is a program of some ranks, each of which goes through steps of its own: it computes, sends, and waits
 //! for what it is sent. [`COLLECTIVES`] lists the programs that scenario files can name: collective operations in
 //! their usual algorithms, halo exchanges and a training step. [`Repeated`] runs one of them several times.
+//! [`SteppingProgram`] makes of such steps a [`Program`](tailback_workload::Program) that a network drives. Its ranks send and
+//! receive by an [`Endpoint`], which matches messages as MPI does it.
 //!
 //! **What this crate must never know:** networks, nodes and how time passes; it counts ranks, flits and link cycles.
 //!
@@ -11,11 +13,20 @@
 //! has, and no order of delivery makes a rank wait for ever.
 
 mod collectives;
+mod endpoint;
+#[cfg(test)]
+mod endpoint_tests;
 #[cfg(test)]
 mod interpreter;
+mod matching;
 mod repeated;
+mod snapshot;
+mod stepping;
 mod steps;
 
 pub use collectives::{Built, COLLECTIVES, CollectiveModel, MESSAGE_FLITS_MAX, Setting};
+pub use endpoint::{Done, Endpoint, Message, Transport};
+pub use matching::{Arrived, Matching, Source};
 pub use repeated::Repeated;
+pub use stepping::SteppingProgram;
 pub use steps::{Receive, Send, Step, Steps};

@@ -87,6 +87,10 @@ impl Digest {
         if let Some(completions) = &flow.completions {
             self.put_completions(completions);
         }
+        if let Some(program) = &flow.program {
+            self.put(program.ranks.into());
+            program.phases.iter().for_each(|reached| self.put_histogram(reached));
+        }
     }
 
     fn put_completions(&mut self, completions: &CompletionRecord) {

@@ -49,6 +49,10 @@ pub struct Figures {
     /// How flows have ended that end; of all flows together, of those that do.
     #[serde(flatten)]
     pub completions: Option<Completions>,
+    /// Cycles from the start of the program whose messages these are until its last rank was done, once all are; of all flows
+    /// together, of the program for which that took longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_cycles: Option<f64>,
 }
 
 /// Latencies by what is timed.
@@ -130,6 +134,7 @@ impl Figures {
             packets_delivered: delivered.packets,
             nonminimal_share: (delivered.packets > 0).then(|| delivered.nonminimal as f64 / delivered.packets as f64),
             completions: record.completions.as_ref().map(|completions| Completions::new(completions, clock)),
+            program_cycles: None,
         }
     }
 

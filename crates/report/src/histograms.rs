@@ -60,7 +60,8 @@ mod tests {
             record.completed(0, CompletedMessage { tick: latency, latency, unloaded: 50, flits: 4 });
         }
         let (source_nodes, offered_load_nominal, course) = (Vec::new(), None, LoadCourse::Changes);
-        let input = FlowInput { name: "x".to_owned(), sources: 1, source_nodes, offered_load_nominal, course };
+        let (name, phases) = ("x".to_owned(), Vec::new());
+        let input = FlowInput { name, sources: 1, source_nodes, offered_load_nominal, course, phases };
         let mut csv = Vec::new();
         histogram_table(&record, &[input], 2).write_csv(&mut csv).expect("a list of bytes takes everything");
         let expected = "flow,figure,from,to,count\n\

@@ -19,6 +19,7 @@ mod histograms;
 mod metric;
 mod named;
 mod plot;
+mod program;
 mod record;
 mod report;
 mod series;
@@ -37,6 +38,7 @@ pub use histograms::histogram_table;
 pub use metric::{METRICS, Metric};
 pub use named::Named;
 pub use plot::{Curve, Figure, Style};
+pub use program::{PhaseFigures, ProgramFigures, ProgramPlan, ProgramRecord};
 pub use record::{ArrivedPacket, Delivered, FlowRecord, Offered, Record, RecordPlan, Window};
 pub use report::{
     Cycles, FlowFigures, FlowInput, Interruption, LinkUtilisation, LoadCourse, Measured, Performance, Report,

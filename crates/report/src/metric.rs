@@ -13,6 +13,8 @@ pub struct Metric {
     pub ci95: fn(&Figures) -> Option<f64>,
     /// Whether only flows that end have it.
     pub of_flows_that_end: bool,
+    /// Whether only programs have it.
+    pub of_programs: bool,
 }
 
 /// All of them, in the order of tables.
@@ -40,13 +42,14 @@ pub const METRICS: &[Metric] = &[
     Metric::new("slowdown_p99", |f| f.completions.as_ref()?.slowdown.p99).of_flows_that_end(),
     Metric::new("jain", |f| f.completions.as_ref()?.jain).of_flows_that_end(),
     Metric::new("unfinished", |f| Some(f.completions.as_ref()?.unfinished as f64)).of_flows_that_end(),
+    Metric::new("program_cycles", |f| f.program_cycles).of_programs(),
     Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
     Metric::new("saturated", |f| Some(f64::from(u8::from(f.saturated)))),
 ];
 
 impl Metric {
     const fn new(name: &'static str, value: fn(&Figures) -> Option<f64>) -> Self {
-        Self { name, value, ci95: |_| None, of_flows_that_end: false }
+        Self { name, value, ci95: |_| None, of_flows_that_end: false, of_programs: false }
     }
 
     const fn with_ci95(self, ci95: fn(&Figures) -> Option<f64>) -> Self {
@@ -55,6 +58,15 @@ impl Metric {
 
     const fn of_flows_that_end(self) -> Self {
         Self { of_flows_that_end: true, ..self }
+    }
+
+    const fn of_programs(self) -> Self {
+        Self { of_programs: true, ..self }
+    }
+
+    /// Whether reports of which some have flows that end, and some programs, have it.
+    pub(crate) fn applies(&self, some_end: bool, some_are_programs: bool) -> bool {
+        (some_end || !self.of_flows_that_end) && (some_are_programs || !self.of_programs)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CompletedMessage, CompletionRecord, Histogram, Intervals, Point, Timeline};
+use crate::{CompletedMessage, CompletionRecord, Histogram, Intervals, Point, ProgramPlan, ProgramRecord, Timeline};
 
 /// The ticks that are measured: from one to before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,8 @@ pub struct RecordPlan {
     pub counters: Vec<String>,
     /// By flow: how many messages all its sources send, if it ends.
     pub ending: Vec<Option<u64>>,
+    /// By flow: the program that its messages are of, if they are of one.
+    pub programs: Vec<Option<ProgramPlan>>,
 }
 
 impl RecordPlan {
@@ -73,6 +75,7 @@ impl RecordPlan {
             series_by_creation: false,
             counters: Vec::new(),
             ending: vec![None; flows],
+            programs: vec![None; flows],
         }
     }
 }
@@ -170,6 +173,8 @@ pub struct FlowRecord {
     pub series: Option<Timeline>,
     /// How its messages were completed, if it ends.
     pub completions: Option<CompletionRecord>,
+    /// How its ranks were done, if it is the messages of a program.
+    pub program: Option<ProgramRecord>,
 }
 
 impl FlowRecord {
@@ -184,6 +189,7 @@ impl FlowRecord {
             batches: Timeline::new(plan.batches),
             series: plan.series.map(Timeline::new),
             completions: messages.map(CompletionRecord::new),
+            program: None,
         }
     }
 
@@ -222,6 +228,9 @@ impl FlowRecord {
         if let (Some(mine), Some(theirs)) = (&mut self.completions, &other.completions) {
             mine.merge(theirs);
         }
+        if let (Some(mine), Some(theirs)) = (&mut self.program, &other.program) {
+            mine.merge(theirs);
+        }
     }
 
     /// Notes the same on all timelines, perhaps at another tick on that of the user.
@@ -249,7 +258,11 @@ impl Record {
     /// An empty record.
     #[must_use]
     pub fn new(plan: RecordPlan) -> Self {
-        let flows = plan.ending.iter().map(|&messages| FlowRecord::new(&plan, messages)).collect();
+        let flow = |(&messages, program): (&Option<u64>, &Option<ProgramPlan>)| FlowRecord {
+            program: program.as_ref().map(ProgramRecord::new),
+            ..FlowRecord::new(&plan, messages)
+        };
+        let flows = plan.ending.iter().zip(&plan.programs).map(flow).collect();
         Self { flows, counters: vec![0; plan.counters.len()], plan }
     }
 
@@ -283,6 +296,14 @@ impl Record {
     /// When the plan does not say that it ends.
     pub fn completed(&mut self, flow: usize, message: CompletedMessage) {
         self.flows[flow].completions.as_mut().expect("it ends").completed(message);
+    }
+
+    /// A rank of the program whose messages are `flow` has come to the end of a phase, so many ticks after the start.
+    ///
+    /// # Panics
+    /// When the plan does not say that it is a program.
+    pub fn phase_reached(&mut self, flow: usize, phase: u16, ticks: u64) {
+        self.flows[flow].program.as_mut().expect("it is a program").reached(phase, ticks);
     }
 
     /// The last flit of a packet of `flow` arrived at `tick`.

@@ -5,7 +5,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use crate::figures::Clock;
-use crate::{Completions, Figures, FlowRecord, Named, Record, Window, warm_up_hint};
+use crate::{Completions, Figures, FlowRecord, Named, ProgramFigures, Record, Window, warm_up_hint};
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct Report {
     /// The figures of each flow; loads are per source of that flow.
     #[serde(alias = "traffics")]
     pub flows: Named<FlowFigures>,
+    /// The programs; their messages are flows of the same names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramFigures>,
     /// How long the simulated time was.
     pub cycles: Cycles,
     /// How busy the links were.
@@ -181,6 +184,8 @@ pub struct FlowInput {
     pub offered_load_nominal: Option<f64>,
     /// What its load does in the measured cycles.
     pub course: LoadCourse,
+    /// The names of the phases, if it is the messages of a program.
+    pub phases: Vec<String>,
 }
 
 /// What the load of a flow does in the measured cycles. Only of a steady flow can be told whether it is saturated, and
@@ -218,10 +223,17 @@ impl Report {
         let mut all_nodes: Vec<u32> = measured.flows.iter().flat_map(|flow| flow.source_nodes.clone()).collect();
         all_nodes.sort_unstable();
         all_nodes.dedup();
+        let program = |(input, record): (&FlowInput, &FlowRecord)| {
+            let program = record.program.as_ref()?;
+            Some(ProgramFigures::new(&input.name, &input.phases, program, clock))
+        };
+        let programs: Vec<ProgramFigures> = measured.flows.iter().zip(record.flows()).filter_map(program).collect();
+        let took = |name: &str| programs.iter().find(|program| program.name == name)?.completion_cycles;
         let flow = |(input, record): (FlowInput, _)| {
-            let FlowInput { name, sources, source_nodes, offered_load_nominal, course } = input;
+            let FlowInput { name, sources, source_nodes, offered_load_nominal, course, .. } = input;
             let (judged, mut figures) = (course == LoadCourse::Steady, figures(record, sources, &source_nodes));
             figures.saturated = judged && figures.falls_short();
+            figures.program_cycles = took(&name);
             (name, FlowFigures { sources, offered_load_nominal, judged, figures })
         };
         let mut report = Self {
@@ -236,6 +248,7 @@ impl Report {
             interrupted,
             total: figures(&record.total(), sources, &all_nodes),
             flows: measured.flows.into_iter().zip(record.flows()).map(flow).collect(),
+            programs,
             cycles,
             links,
             ejection,
@@ -243,6 +256,8 @@ impl Report {
             notes,
             performance,
         };
+        report.total.program_cycles =
+            report.programs.iter().map(|program| program.completion_cycles).reduce(longer).flatten();
         report.total.saturated = report.flows.iter().any(|(_, flow)| flow.figures.saturated);
         report.note_saturation();
         report.note_unfinished();
@@ -274,6 +289,10 @@ impl Report {
             };
             let note = format!("flow `{name}`: {unfinished} of {count} messages have not arrived before cycle {end}");
             self.notes.push(note);
+        }
+        for program in self.programs.iter().filter(|program| !program.completed) {
+            let ProgramFigures { name, ranks, unfinished, .. } = program;
+            self.notes.push(format!("program `{name}`: {unfinished} of {ranks} ranks are not done before cycle {end}"));
         }
     }
 
@@ -315,6 +334,11 @@ impl Report {
         self.write_json(&mut bytes).expect("a list of bytes takes everything, and a report has only keys of text");
         String::from_utf8(bytes).expect("JSON is text")
     }
+}
+
+/// The longer of two times, if both are known.
+fn longer(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.zip(other).map(|(one, other)| one.max(other))
 }
 
 /// Why figures count as saturated.

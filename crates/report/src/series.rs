@@ -97,6 +97,7 @@ mod tests {
             source_nodes: Vec::new(),
             offered_load_nominal: None,
             course: LoadCourse::Steady,
+            phases: Vec::new(),
         };
         let table = series_table(&record, &[flow], 2, 50).unwrap();
         let mut csv = Vec::new();
@@ -129,6 +130,7 @@ cycle,flow,offered_load,accepted_load,latency_message_mean,latency_network_mean,
             source_nodes: Vec::new(),
             offered_load_nominal: None,
             course: LoadCourse::Steady,
+            phases: Vec::new(),
         };
         let table = series_table(&record, &[flow], 1, 60).unwrap();
         let complete = table.column("complete").unwrap();

@@ -50,6 +50,9 @@ impl Report {
         if self.total.completions.is_some() {
             indent(text, &self.completion_table().to_text())?;
         }
+        if !self.programs.is_empty() {
+            indent(text, &self.program_table().to_text())?;
+        }
         if !self.links.is_empty() {
             indent(text, &self.link_table().to_text())?;
         }
@@ -126,6 +129,28 @@ impl Report {
             row.extend(times.into_iter().chain(factors).map(Cell::from));
             table.push(row);
             sizes.iter().for_each(|of| table.push(row_of_size(of)));
+        }
+        table
+    }
+
+    /// The programs and their phases: how many ranks are done, and when they were, in cycles from the start.
+    fn program_table(&self) -> Table {
+        let counts = ["ranks", "unfinished"].map(|name| Column::new(name, Kind::Integer));
+        let figures = ["first rank done in", "p50", "p99", "all done in"];
+        let mut columns = vec![Column::text("program")];
+        columns.extend(counts);
+        columns.extend(figures.map(|name| Column::new(name, Kind::Number)));
+        let mut table = Table::new(columns);
+        for program in &self.programs {
+            let mut row = |name: String, of: &Distribution, all: Option<f64>| {
+                let counts = [program.ranks, program.ranks - of.samples].map(Cell::from);
+                let times = [of.min, of.p50, of.p99, all].map(Cell::from);
+                table.push([Cell::from(name.as_str())].into_iter().chain(counts).chain(times).collect());
+            };
+            row(program.name.clone(), &program.rank_cycles, program.completion_cycles);
+            for phase in &program.phases {
+                row(format!("  {}", phase.name), &phase.rank_cycles, phase.completion_cycles);
+            }
         }
         table
     }

@@ -33,7 +33,8 @@ pub fn sweep_table(points: &[SweepPoint]) -> Table {
         flows.clear();
     }
     let some_end = reports().any(|report| report.total.completions.is_some());
-    let metrics: Vec<&Metric> = METRICS.iter().filter(|metric| some_end || !metric.of_flows_that_end).collect();
+    let programs = reports().any(|report| !report.programs.is_empty());
+    let metrics: Vec<&Metric> = METRICS.iter().filter(|metric| metric.applies(some_end, programs)).collect();
     let mut table = Table::new(columns(&settings, &flows, &metrics));
     for point in points {
         table.push(row(point, &settings, &flows, &metrics));

@@ -101,7 +101,8 @@ fn report_of(record: &Record, seed: u64, courses: [LoadCourse; 2], interrupted: 
 }
 
 fn flow(name: &str, sources: u64, course: LoadCourse) -> FlowInput {
-    FlowInput { name: name.to_owned(), sources, source_nodes: Vec::new(), offered_load_nominal: None, course }
+    let (name, source_nodes, phases) = (name.to_owned(), Vec::new(), Vec::new());
+    FlowInput { name, sources, source_nodes, offered_load_nominal: None, course, phases }
 }
 
 fn measured(flows: Vec<FlowInput>, record: &Record, seed: u64, interrupted: Option<Interruption>) -> Measured<'_> {

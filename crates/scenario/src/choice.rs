@@ -6,6 +6,7 @@ use tailback_crp::CRP;
 use tailback_ecn::ECN;
 use tailback_hardware::parameters as hardware;
 use tailback_parameters::{BuildError, Parameter, Values};
+use tailback_programs::{COLLECTIVES, CollectiveModel};
 use tailback_protocol::{BASELINE, ProtocolModel};
 use tailback_reservation::{COMPREHENSIVE, LHRP, SMSRP, SRP};
 use tailback_routing::{ROUTINGS, RoutingModel};
@@ -38,6 +39,7 @@ pub(crate) fn tags_of(key: &str) -> Option<Vec<&'static str>> {
         "pattern" => Some(names(PATTERNS).into_iter().chain([MIX]).collect()),
         "size" => Some(names(SIZES)),
         "arrival" => Some(names(ARRIVALS)),
+        "collective" => Some(names(COLLECTIVES)),
         _ => None,
     }
 }
@@ -65,7 +67,7 @@ macro_rules! models {
     };
 }
 
-models!(TopologyModel, RoutingModel, ProtocolModel, PatternModel, SizeModel, ArrivalModel);
+models!(TopologyModel, RoutingModel, ProtocolModel, PatternModel, SizeModel, ArrivalModel, CollectiveModel);
 
 /// A model that was chosen, with its values.
 pub(crate) struct Choice<M: 'static> {

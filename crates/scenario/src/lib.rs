@@ -24,6 +24,7 @@ mod nodes;
 mod overrides;
 mod parameters;
 mod print;
+mod program;
 mod protocol;
 mod quantity;
 mod reader;

@@ -1,6 +1,7 @@
 //! Everything that a scenario file can name, as data.
 
 use tailback_parameters::Parameter;
+use tailback_programs::COLLECTIVES;
 use tailback_routing::ROUTINGS;
 use tailback_topology::TOPOLOGIES;
 use tailback_workload::{ARRIVALS, PATTERNS, SIZES};
@@ -85,5 +86,6 @@ pub fn models() -> impl Iterator<Item = ModelSummary> {
         .chain([MIXTURE])
         .chain(all!("size", SIZES, with_example))
         .chain(all!("arrival", ARRIVALS, with_example))
+        .chain(all!("collective", COLLECTIVES, with_example))
         .chain(sections)
 }

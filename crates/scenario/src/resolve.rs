@@ -20,6 +20,7 @@ use crate::network::{Hardware, Routings, check_spec, leave_out, place_of, read_h
 use crate::nodes::{NodeBook, compact, read_nodes};
 use crate::parameters::Context;
 use crate::print::print;
+use crate::program::read_programs;
 use crate::protocol::{check_paths, check_protocol};
 use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
@@ -67,9 +68,12 @@ impl Resolver<'_> {
         let routing = self.routing(root, topology.as_ref(), &plain);
         let measure = self.measure(root, &plain);
         let execution = self.execution(root, &plain);
-        let book = self.nodes(root, topology.as_ref(), seed.unwrap_or(1));
+        let mut book = self.nodes(root, topology.as_ref(), seed.unwrap_or(1));
         let packet_flits = hardware.as_ref().map_or(8, |hardware| hardware.packet_flits);
-        let flows = read_flows(root, packet_flits, scale, book, self.reading);
+        let mut names = Vec::new();
+        let flows = read_flows(root, packet_flits, scale, &mut book, &mut names, self.reading);
+        let programs = read_programs(root, scale, &book, &mut names, self.reading);
+        let flows = flows.zip(programs).map(|(flows, programs)| [flows, programs].concat());
         if let (Some(measure), Some(flows)) = (&measure, &flows) {
             check_end(root.table, measure, flows, self.reading);
         }
@@ -356,7 +360,7 @@ impl Resolver<'_> {
 }
 
 /// The order of sections in the resolved text.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "title",
     "seed",
     "clock",
@@ -368,6 +372,7 @@ const ORDER: [&str; 13] = [
     "protocol",
     "nodes",
     "traffic",
+    "program",
     "measure",
     "execution",
 ];

@@ -4,7 +4,7 @@ use tailback_parameters::{Choice, Kind, Parameter};
 
 use crate::clock::CLOCK_KEYS;
 use crate::models::Key;
-use crate::traffic;
+use crate::{program, traffic};
 
 /// A section of a scenario file, for people.
 #[derive(Clone, Copy, Debug)]
@@ -189,6 +189,16 @@ pub const SECTIONS: &[SectionModel] = &[
         parameters: traffic::PHASE_FROM,
         keys: traffic::PHASE_KEYS,
         example: Some("phases = [{ from = 5000, load = 0.5 }, { from = 8000, load = 0 }]"),
+    },
+    SectionModel {
+        name: "[program]",
+        summary: "a program: nodes whose messages wait for each other's",
+        parameters: program::PROGRAM,
+        keys: program::PROGRAM_KEYS,
+        example: Some(
+            "[[program]]\nname = \"training\"\ncollective.allreduce-ring = { nodes = \"0..16\", bytes = 4096 }\n\
+             map = \"random\"\nrepeat = 2",
+        ),
     },
     SectionModel { name: "measure", summary: "when to measure", parameters: MEASURE, ..PLAIN },
     SectionModel {

@@ -100,6 +100,12 @@ fn scenario(
         }
         _ => {}
     }
+    if let ("collective", name) = (model.kind, model.name) {
+        return text + &format!("[[program]]\n[program.collective.{name}]\n{own}");
+    }
+    if let ("section", "[program]") = (model.kind, model.name) {
+        return text + &format!("[[program]]\ncollective.barrier = {{}}\n{own}");
+    }
     text += "[[traffic]]\n";
     match (model.kind, model.name) {
         ("section", "[traffic]") => text += own,

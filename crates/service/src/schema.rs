@@ -31,15 +31,20 @@ pub fn scenario_schema() -> String {
         "traffic",
         json!({ "anyOf": [reference("traffic"), { "type": "array", "items": reference("traffic"), "minItems": 1 }] }),
     );
+    put(
+        "program",
+        json!({ "anyOf": [reference("program"), { "type": "array", "items": reference("program"), "minItems": 1 }] }),
+    );
     put("sweep", sweep());
     let schema = json!({
         "$schema": DIALECT,
         "title": "A scenario of tailback",
         "type": "object",
         "properties": properties,
-        "required": ["topology", "traffic"],
+        "required": ["topology"],
+        "anyOf": [{ "required": ["traffic"] }, { "required": ["program"] }],
         "additionalProperties": false,
-        "$defs": { "traffic": traffic(), "pattern": pattern() },
+        "$defs": { "traffic": traffic(), "pattern": pattern(), "program": program() },
     });
     serde_json::to_string_pretty(&schema).expect("plain data")
 }
@@ -106,7 +111,7 @@ fn with_examples(mut schema: Value, examples: impl IntoIterator<Item = Value>) -
 fn example(model: &ModelSummary) -> Option<Value> {
     let table: Map<String, Value> = toml::from_str(model.example?).expect("examples are read by a test");
     let (key, value) = table.into_iter().next()?;
-    Some(if ["traffic", "phases"].contains(&key.as_str()) { value[0].clone() } else { value })
+    Some(if ["traffic", "phases", "program"].contains(&key.as_str()) { value[0].clone() } else { value })
 }
 
 fn section(name: &str) -> Value {
@@ -151,6 +156,17 @@ fn traffic() -> Value {
     schema["properties"]["size"] = json!({ "anyOf": [choice("size", Map::new()), flits, bytes()] });
     schema["properties"]["arrival"] = choice("arrival", Map::new());
     schema["properties"]["phases"] = json!({ "type": "array", "items": phase });
+    schema
+}
+
+fn program() -> Value {
+    let mut schema = section("[program]");
+    schema["required"] = json!(["collective"]);
+    schema["properties"]["name"] = json!({ "type": "string", "description": "tells results apart" });
+    schema["properties"]["collective"] = choice("collective", Map::new());
+    let map = &mut schema["properties"]["map"];
+    let listed = json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } });
+    *map = json!({ "anyOf": [map, listed] });
     schema
 }
 

@@ -24,6 +24,8 @@ pub struct Findings {
     pub reached: u64,
     /// Whether that was the end of the run.
     pub is_whole: bool,
+    /// For each program whose ranks wait, what for, in a sentence.
+    pub(crate) waiting: Vec<String>,
 }
 
 /// What a link sent while it was measured.
@@ -101,7 +103,7 @@ impl Findings {
             record: &self.record,
             links: self.link_utilisation(scenario),
             ejection: self.ejection(scenario),
-            notes: endpoint_notes(self, scenario),
+            notes: endpoint_notes(self, scenario).into_iter().chain(self.waiting.clone()).collect(),
             performance: Performance::new(wall_s, cpu_s, self.packet_hops, peak_rss_bytes, self.threads),
         })
     }
@@ -167,14 +169,15 @@ fn flows(scenario: &Scenario, until: u64) -> Vec<FlowInput> {
         name: flow.name.clone(),
         sources: flow.sources.len().into(),
         source_nodes: if scenario.measure.by_source { flow.sources.iter().collect() } else { Vec::new() },
-        offered_load_nominal: flow.count.is_none().then(|| flow.mean_load(from, until)),
+        offered_load_nominal: flow.messages().is_none().then(|| flow.mean_load(from, until)),
         course: course(flow, from, until),
+        phases: flow.job.as_ref().map_or_else(Vec::new, |job| job.program.phases()),
     };
     scenario.workload.flows.iter().map(input).collect()
 }
 
 fn course(flow: &Traffic, from: u64, until: u64) -> LoadCourse {
-    if flow.count.is_some() || flow.changes_between(from, until) {
+    if flow.messages().is_some() || flow.changes_between(from, until) {
         LoadCourse::Changes
     } else if flow.mean_load(from, until) == 0.0 {
         LoadCourse::Silent

@@ -24,6 +24,7 @@ mod state_format;
 mod sweep;
 mod trace;
 mod unloaded;
+mod waiting;
 
 pub use cautions::cautions;
 pub use curves::Curves;

@@ -161,7 +161,7 @@ fn population(scenario: &Scenario, topology: &dyn Topology) -> (u64, u64) {
     for traffic in &scenario.workload.flows {
         let offered = messages_offered(traffic, cycles as f64);
         flits += offered * traffic.size.mean();
-        *if traffic.count.is_some() { &mut ending } else { &mut messages } += offered;
+        *if traffic.messages().is_some() { &mut ending } else { &mut messages } += offered;
     }
     // Packets are in the network for a few times the zero-load latency at most, or for the whole run.
     let latency: u64 = spec.links.iter().map(|link| u64::from(link.latency)).sum();

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
-use tailback_network::{MessageDelivery, Observer, Offer, Packet};
+use tailback_network::{MessageDelivery, Observer, Offer, Packet, PhaseReached};
 use tailback_protocol::{Direction, PacketKind, Protocol};
-use tailback_report::{ArrivedPacket, CompletedMessage, Intervals, Record, RecordPlan, Window};
+use tailback_report::{ArrivedPacket, CompletedMessage, Intervals, ProgramPlan, Record, RecordPlan, Window};
 use tailback_scenario::Scenario;
-use tailback_workload::Traffic;
+use tailback_workload::{Job, Traffic};
 
 use crate::unloaded::Unloaded;
 
@@ -60,6 +60,7 @@ pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
     plan.nodes = scenario.measure.by_source.then(|| scenario.topology.built.graph().nodes());
     plan.series_by_creation = scenario.measure.series_by_creation;
     plan.ending = scenario.workload.flows.iter().map(Traffic::messages).collect();
+    plan.programs = scenario.workload.flows.iter().map(|flow| flow.job.as_ref().map(program_plan)).collect();
     let protocol = &scenario.protocol.built;
     let kinds = protocol.kinds();
     plan.counters.extend(kinds[1..].iter().map(|kind| kind.name.to_owned()));
@@ -67,6 +68,11 @@ pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
         plan.counters.extend(LOSSES.map(str::to_owned));
     }
     plan
+}
+
+/// What is written down about a program.
+fn program_plan(job: &Job) -> ProgramPlan {
+    ProgramPlan { ranks: job.program.ranks(), phases: job.program.phases().len() as u16 }
 }
 
 impl Observer for Recorder {
@@ -105,6 +111,10 @@ impl Observer for Recorder {
 
     fn packet_sent_again(&mut self, _packet: &Packet, tick: Tick) {
         self.count_loss(2, tick, 1);
+    }
+
+    fn phase_reached(&mut self, reached: &PhaseReached) {
+        self.record.phase_reached(reached.traffic.into(), reached.phase, reached.after);
     }
 
     #[inline]

@@ -15,6 +15,7 @@ use crate::recorder::record_plan;
 use crate::running_network::{AnyExecutor, RunningNetwork, build};
 use crate::state_format;
 use crate::unloaded::Unloaded;
+use crate::waiting::describe;
 
 /// A scenario that is being simulated.
 pub struct Run<'s> {
@@ -238,6 +239,7 @@ impl<'s> Run<'s> {
             threads: self.threads() as u32,
             reached: cycle,
             is_whole: self.is_over(),
+            waiting: describe(&self.network.wants(), &self.scenario.workload, self.network.is_idle()),
         })
     }
 
@@ -280,7 +282,7 @@ const DRAINED_EVERY_CYCLES: u64 = 100;
 
 fn build_network(scenario: &Scenario, regions: Regions, traced: Option<TracedMessage>) -> Box<dyn RunningNetwork> {
     let watched_every = WATCHED_EVERY_CYCLES * u64::from(scenario.clock.ticks_per_cycle);
-    let some_end = scenario.workload.flows.iter().any(|flow| flow.count.is_some());
+    let some_end = scenario.workload.flows.iter().any(|flow| flow.messages().is_some());
     let unloaded = some_end.then(|| Arc::new(Unloaded::new(scenario)));
     build(network_plan(scenario, regions), &record_plan(scenario), unloaded.as_ref(), traced, watched_every)
 }

@@ -14,6 +14,7 @@ use tailback_topology::{Peer, Topology};
 use crate::findings::LinkFlits;
 use crate::recorder::Recorder;
 use crate::unloaded::Unloaded;
+use crate::waiting::Waiting;
 
 /// Whoever advances the regions.
 #[derive(Debug)]
@@ -70,8 +71,11 @@ pub(crate) trait RunningNetwork: Send {
 
     fn audit(&self) -> Result<Holdings, Discrepancy>;
 
-    /// Messages of flows that end which have neither arrived nor been lost.
+    /// Messages of flows that end which have neither arrived nor been lost, and ranks of programs that are not done.
     fn unfinished(&self) -> u64;
+
+    /// What the ranks of programs wait for that are not done, in order.
+    fn wants(&self) -> Vec<Waiting>;
 
     /// What all regions have written down.
     fn record(&self) -> Record;
@@ -154,7 +158,27 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
             let completions = record.flows().iter().filter_map(|flow| flow.completions.as_ref());
             completions.map(CompletionRecord::ended).sum::<u64>()
         };
-        expected - records().map(ended).sum::<u64>()
+        let ranks: u64 = records()
+            .next()
+            .map_or(0, |record| record.plan().programs.iter().flatten().map(|program| u64::from(program.ranks)).sum());
+        let done = |record: &Record| {
+            let programs = record.flows().iter().filter_map(|flow| flow.program.as_ref());
+            programs.map(|program| u64::from(program.ranks) - program.unfinished()).sum::<u64>()
+        };
+        expected + ranks - records().map(|record| ended(record) + done(record)).sum::<u64>()
+    }
+
+    fn wants(&self) -> Vec<Waiting> {
+        let mut wants = Vec::new();
+        for region in self.regions() {
+            region.visit_wants(|program, rank, what| {
+                if !what.is_empty() {
+                    wants.push(Waiting { program, rank, wants: what });
+                }
+            });
+        }
+        wants.sort_by_key(|waiting| (waiting.program, waiting.rank));
+        wants
     }
 
     fn record(&self) -> Record {

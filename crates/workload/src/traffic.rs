@@ -2,7 +2,7 @@
 
 use tailback_random::{Geometric, Stream};
 
-use crate::{Arrival, MessageSize, NodeSet, Pattern, Process};
+use crate::{Arrival, Job, MessageSize, NodeSet, Pattern, Process};
 
 /// What a traffic does from some time on.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub struct Traffic {
     pub count: Option<u64>,
     /// Whether it is declared to exceed what its destinations can take. It changes nothing but how results are judged.
     pub saturates: bool,
+    /// The program that its messages are of, if they are of one: then nothing else here says who sends what.
+    pub job: Option<Job>,
     /// What happens over time, by ascending start; before the first phase there is silence.
     phases: Vec<Phase>,
     /// For each phase the gaps between messages, or those between bursts plus 1; none in silence.
@@ -53,7 +55,7 @@ impl Traffic {
             (load > 0.0).then(|| Geometric::new(probability))
         };
         let gaps = phases.iter().map(gap).collect();
-        Self { name, sources, size, arrival, count: None, saturates: false, phases, gaps }
+        Self { name, sources, size, arrival, count: None, saturates: false, job: None, phases, gaps }
     }
 
     /// A traffic of which each source sends a message in each of `cycles`, which ascend.
@@ -68,6 +70,16 @@ impl Traffic {
         Self { count: Some(cycles.len() as u64), ..Self::new(name, sources, size, Arrival::At(cycles.into()), phases) }
     }
 
+    /// The messages of a program.
+    #[must_use]
+    pub fn of_job(name: String, job: Job) -> Self {
+        let nodes: Vec<u64> = job.nodes().iter().copied().map(u64::from).collect();
+        let count = nodes.iter().max().map_or(0, |&last| last as u32 + 1);
+        let sources = NodeSet::of(&nodes, count).expect("all nodes are below their number");
+        let traffic = Self::new(name, sources, MessageSize::Fixed(1), Arrival::Bernoulli, Vec::new());
+        Self { job: Some(job), ..traffic }
+    }
+
     /// Whether the cycles are named in which it sends, so that it has no load.
     #[must_use]
     pub fn is_timed(&self) -> bool {
@@ -77,6 +89,9 @@ impl Traffic {
     /// How many messages all sources send together, if that is ever over.
     #[must_use]
     pub fn messages(&self) -> Option<u64> {
+        if let Some(job) = &self.job {
+            return Some(job.program.messages());
+        }
         self.count.map(|count| count.saturating_mul(self.sources.len().into()))
     }
 
@@ -110,6 +125,9 @@ impl Traffic {
     /// The nodes that it may send to, in ascending order, if all its patterns name them.
     #[must_use]
     pub fn destinations(&self) -> Option<NodeSet> {
+        if self.job.is_some() {
+            return None; // which of its ranks get anything, only the program knows
+        }
         let sending = self.phases.iter().filter(|phase| phase.load > 0.0);
         let named: Vec<NodeSet> = sending.map(|phase| phase.pattern.destinations()).collect::<Option<_>>()?;
         Some(NodeSet::union(&named))
@@ -141,12 +159,17 @@ impl Workload {
     /// The processes of `node`: one for each traffic that it is a source of.
     #[must_use]
     pub fn processes(&self, node: u32, seed: u64) -> Vec<Process> {
-        let sends = |(_, traffic): &(usize, &Traffic)| traffic.sources.contains(node);
+        let sends = |(_, traffic): &(usize, &Traffic)| traffic.job.is_none() && traffic.sources.contains(node);
         let start = |(index, traffic): (usize, &Traffic)| {
             // The first of a node's purposes are its flows.
             Process::start(traffic, index as u16, Stream::new(seed, node.into(), index as u64))
         };
         self.flows.iter().enumerate().filter(sends).map(start).collect()
+    }
+
+    /// The programs, with the places of their messages among the flows.
+    pub fn jobs(&self) -> impl Iterator<Item = (u16, &Job)> {
+        (0..).zip(&self.flows).filter_map(|(place, flow)| Some((place, flow.job.as_ref()?)))
     }
 }
 

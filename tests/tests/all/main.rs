@@ -17,6 +17,7 @@ mod flows_that_end;
 mod long_messages;
 mod papers;
 mod peers;
+mod programs;
 mod scenarios;
 mod sources;
 mod trace;

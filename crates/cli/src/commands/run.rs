@@ -157,9 +157,15 @@ fn suggest(arguments: &RunArguments, scenario: &Scenario) {
     let file = arguments.scenario.file.display();
     let name = input::stem(&arguments.scenario.file);
     tell_line!("\ntry next:");
-    let (varied, what) = match scenario.workload.flows.iter().find(|flow| flow.is_timed()) {
-        Some(flow) => (format!("traffic.{}.size=8,64,512", flow.name), "completion times over the size of messages"),
-        None => ("traffic.load=0.1..0.9/0.1".to_owned(), "latency and throughput over load"),
+    let flows = &scenario.workload.flows;
+    let timed = flows.iter().find(|flow| flow.is_timed());
+    let program = flows.iter().find(|flow| flow.job.is_some());
+    let (varied, what) = match (timed, program) {
+        (Some(flow), _) => {
+            (format!("traffic.{}.size=8,64,512", flow.name), "completion times over the size of messages")
+        }
+        (None, Some(flow)) => (format!("program.{}.map=linear,random", flow.name), "where the ranks are best placed"),
+        (None, None) => ("traffic.load=0.1..0.9/0.1".to_owned(), "latency and throughput over load"),
     };
     tell_line!("  tailback sweep {file} --over {varied}   {what}");
     tell_line!("  tailback plot results/{name}   the curves as pictures");

@@ -150,8 +150,8 @@ pub fn main_columns_of<'n>(table: &Table, varied: impl Iterator<Item = &'n str>)
         "latency_message_p99",
         "hops_mean",
     ];
-    const OF_FLOWS_THAT_END: [&str; 5] =
-        ["completion_mean", "completion_p99", "slowdown_p99", "completion_cycles", "unfinished"];
+    const OF_FLOWS_THAT_END: [&str; 6] =
+        ["program_cycles", "completion_mean", "completion_p99", "slowdown_p99", "completion_cycles", "unfinished"];
     let flows = table.columns.iter().filter_map(|column| column.name.strip_suffix(".offered_load"));
     let of_flow = |flow: &str| {
         let metrics = ["accepted_load", "latency_network_mean"].into_iter().chain(OF_FLOWS_THAT_END);

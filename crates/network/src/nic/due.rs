@@ -28,6 +28,10 @@ pub(crate) enum What {
     Timer { token: u32 },
     /// A timer of the sink.
     SinkTimer { token: u32 },
+    /// The rank of a program that sits here starts.
+    Start { seat: u32 },
+    /// What it waits for is over.
+    Elapsed { seat: u32, token: u32 },
 }
 
 /// From when on; of equal times, what was said first is first.

@@ -2,10 +2,11 @@
 //!
 //! What a node sends, it takes from the first of these that has something for which there is room: control packets, by
 //! class; lossless packets whose time has come; lossy packets that were dropped; and new messages, from a queue for
-//! each destination. Whether a packet of a new message may leave, and what has to come again when, the protocol's
+//! each destination, where processes and the ranks of programs put them. Whether a packet of a new message may leave, and what has to come again when, the protocol's
 //! source says.
 
 mod due;
+mod programs;
 mod receive;
 mod resequence;
 mod retransmit;
@@ -15,5 +16,6 @@ mod source_queues;
 mod state;
 mod trace;
 
+pub(crate) use programs::Seats;
 pub(crate) use retransmit::RetransmitBuffer;
 pub(crate) use state::NodeState;

@@ -80,7 +80,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         self.nodes.flits_received += u64::from(packet.flits);
         match self.fabric.hooks.resequencing {
-            None => self.take_data(node, &packet, Payload::Of(slot), now),
+            None => {
+                let word = self.payloads.message_word(slot);
+                self.take_data(node, &packet, Payload::Of(slot), word, now);
+            }
             Some(most) => self.take_in_order(node, slot, packet, most, now),
         }
     }
@@ -89,24 +92,30 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn take_in_order(&mut self, node: u32, slot: u32, packet: Packet, most: u32, now: Time) {
         // Both now: what the sink sends may take the slot that the packet had in the pool.
         let payload = Payload::Of(slot).words(&packet, &self.payloads, &self.fabric).to_vec();
-        let number = self.payloads.last_of(slot) as u32;
+        let (number, word) = (self.payloads.number(slot), self.payloads.message_word(slot));
         self.tell_sink(node, &packet, Payload::Words(&payload), now, |sink, arrival, now, actions| {
             sink.on_arrival(arrival, now, actions);
         });
-        for Held { packet, payload } in self.nodes.resequencing.add(node, number, Held { packet, payload }, most) {
-            self.take_data(node, &packet, Payload::Words(&payload), now);
+        let held = Held { packet, payload, word };
+        for Held { packet, payload, word } in self.nodes.resequencing.add(node, number, held, most) {
+            self.take_data(node, &packet, Payload::Words(&payload), word, now);
         }
     }
 
     /// A node takes a data packet.
-    fn take_data(&mut self, node: u32, packet: &Packet, payload: Payload<'_>, now: Time) {
-        if let Some(flits) = self.nodes.reassembly.add(packet) {
+    fn take_data(&mut self, node: u32, packet: &Packet, payload: Payload<'_>, word: u64, now: Time) {
+        let whole = self.nodes.reassembly.add(packet);
+        if let Some(flits) = whole {
             let &Packet { source, destination, traffic, .. } = packet;
             let (tick, created) = (now.into(), packet.created());
             self.trace_complete(node, packet, now);
             self.observer.message_delivered(&MessageDelivery { tick, created, source, destination, traffic, flits });
         }
         self.tell_sink(node, packet, payload, now, |sink, arrival, now, actions| sink.on_data(arrival, now, actions));
+        // Last: what the rank sends may take the slot that the packet had in the pool.
+        if whole.is_some() && self.fabric.has_programs {
+            self.tell_arrival(node, packet, word, now);
+        }
     }
 
     /// Tells the sink of a node, if there is one, something about a data packet.

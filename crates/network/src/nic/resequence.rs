@@ -28,6 +28,8 @@ impl Numbering {
 pub(crate) struct Held {
     pub packet: Packet,
     pub payload: Vec<u64>,
+    /// What a program tells with its message.
+    pub word: u64,
 }
 
 /// What has arrived of a flow out of order.

@@ -22,6 +22,8 @@ pub(crate) struct KeptMessage {
     pub rest_flits: u32,
     /// The number of its first packet in its flow, where flows are numbered.
     pub first_number: u32,
+    /// What a program tells with it.
+    pub word: u64,
 }
 
 /// The messages of a node, by name.
@@ -52,7 +54,7 @@ impl RetransmitBuffer {
 
     /// Keeps a message that is cut into packets of at most `packet_flits_max` flits; returns its name.
     pub fn keep(&mut self, message: &Waiting, packet_flits_max: u16) -> u32 {
-        let &Waiting { created, destination, flits_left: flits, traffic, .. } = message;
+        let &Waiting { created, destination, flits_left: flits, traffic, word, .. } = message;
         let packets_left = flits.div_ceil(packet_flits_max.into());
         let copy = KeptMessage {
             created,
@@ -63,6 +65,7 @@ impl RetransmitBuffer {
             rest_index: 0,
             rest_flits: 0,
             first_number: 0,
+            word,
         };
         let place = match self.free.pop() {
             Some(place) => {

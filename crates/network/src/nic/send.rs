@@ -30,7 +30,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 let plan = &self.fabric.workload.flows[usize::from(traffic)];
                 let request = process.fire(plan, self.node_ids[node as usize]);
                 next = earlier(next, process.next_cycle());
-                self.offer_message(node, traffic, request.destination, request.flits, now);
+                self.offer_message(node, traffic, request.destination, request.flits, 0, now);
             } else {
                 next = earlier(next, process.next_cycle());
             }
@@ -39,9 +39,20 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.make_ready(node, now);
     }
 
-    fn offer_message(&mut self, node: u32, traffic: u16, destination: u32, flits: u32, now: Time) {
+    /// A message waits at its node from now on; a program tells `word` with it.
+    pub(super) fn offer_message(
+        &mut self,
+        node: u32,
+        traffic: u16,
+        destination: u32,
+        flits: u32,
+        word: u64,
+        now: Time,
+    ) {
         let record = &mut self.nodes.nodes[node as usize];
-        let lost = self.fabric.spec.nic.queue_limit.is_some_and(|limit| record.waiting >= limit);
+        let is_full = self.fabric.spec.nic.queue_limit.is_some_and(|limit| record.waiting >= limit);
+        // A program would wait for ever for what is lost.
+        let lost = is_full && self.fabric.workload.flows[usize::from(traffic)].job.is_none();
         let offer = Offer { tick: now.into(), node: self.node_ids[node as usize], traffic, flits, lost };
         self.observer.message_offered(&offer);
         if lost {
@@ -59,7 +70,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.trace_offer(node, destination, &offer, serial, now);
         let injection_queue =
             injection_queue_of(&self.fabric, self.nodes.sources.injection_queues_per_node(), destination);
-        self.nodes.sources.push(node, injection_queue, Waiting::new(now, destination, flits, serial, traffic));
+        self.nodes.sources.push(node, injection_queue, Waiting::new(now, destination, flits, serial, traffic, word));
     }
 
     /// Schedules the first message of a node.
@@ -184,10 +195,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         };
         let most = u32::from(self.fabric.spec.packet_flits_max);
         let copy = self.nodes.copies[node as usize].get(message);
-        let &KeptMessage { created, destination, traffic, .. } = copy;
+        let &KeptMessage { created, destination, traffic, word, .. } = copy;
         let flits = (copy.flits - index * most).min(most) as u16;
         let last = index * most + u32::from(flits) == copy.flits;
-        let part = Part { created, destination, message, traffic, index, last };
+        let part = Part { created, destination, message, traffic, index, last, word };
         let Some(vc) = self.next_channel_with_room(node, send_as.class, flits) else { return false };
         let due = &mut self.nodes.due[node as usize];
         let line = if lossy { &mut due.lossy } else { &mut due.lossless };
@@ -202,7 +213,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         let packet = self.pool.insert(part.packet(self.node_ids[node as usize], flits, send_as, &self.fabric, now));
         if self.fabric.completes_packets {
-            self.complete_packet(node, packet, now);
+            self.complete_packet(node, packet, word, now);
         }
         self.launch(node, packet, vc, now);
         if let Again::Packet { .. } = again {
@@ -210,6 +221,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             self.observer.packet_sent_again(&self.pool[packet], now.into());
         }
         self.forget_if_gone(node, packet, now);
+        if last && self.fabric.has_programs && matches!(again, Again::Rest { .. }) {
+            self.tell_sent(node, traffic, destination, word, now);
+        }
         true
     }
 
@@ -227,15 +241,18 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
             let Some(vc) = self.channel_for(node, injection_queue, send_as.class, flits) else { continue };
             self.nodes.nodes[node as usize].last_injection_queue = injection_queue as u8;
-            let packet = self.cut_packet(node, injection_queue, flits, send_as, now);
+            let (packet, part) = self.cut_packet(node, injection_queue, flits, send_as, now);
             if self.fabric.completes_packets {
-                self.complete_packet(node, packet, now);
+                self.complete_packet(node, packet, part.word, now);
             }
             self.launch(node, packet, vc, now);
             if self.fabric.hooks.departures {
                 self.tell_departure(node, packet, now);
             }
             self.forget_if_gone(node, packet, now);
+            if part.last && self.fabric.has_programs {
+                self.tell_sent(node, part.traffic, part.destination, part.word, now);
+            }
             return true;
         }
         // A source that sends none of its packets may have come to send control packets.
@@ -303,7 +320,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Makes the next packet of an injection queue.
     #[inline]
-    fn cut_packet(&mut self, node: u32, injection_queue: usize, flits: u16, send_as: SendAs, now: Time) -> u32 {
+    fn cut_packet(&mut self, node: u32, injection_queue: usize, flits: u16, send_as: SendAs, now: Time) -> (u32, Part) {
         let message = self.nodes.sources.advance(node, injection_queue, flits);
         let part = Part {
             created: message.created,
@@ -312,12 +329,13 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             traffic: message.traffic,
             index: message.index,
             last: message.flits_left == u32::from(flits),
+            word: message.word,
         };
         let packet = part.packet(self.node_ids[node as usize], flits, send_as, &self.fabric, now);
         if packet.is_last() {
             self.nodes.nodes[node as usize].waiting -= 1;
         }
-        self.pool.insert(packet)
+        (self.pool.insert(packet), part)
     }
 
     /// Puts a packet on the link to the router.
@@ -353,13 +371,15 @@ struct Part {
     traffic: u16,
     index: u32,
     last: bool,
+    /// What a program tells with it.
+    word: u64,
 }
 
 impl Part {
     /// The packet, as it leaves `source`.
     #[inline]
     fn packet(&self, source: u32, flits: u16, send_as: SendAs, fabric: &Fabric, now: Time) -> Packet {
-        let &Self { created, destination, message, traffic, index, last } = self;
+        let &Self { created, destination, message, traffic, index, last, .. } = self;
         Packet {
             created,
             injected: now,

@@ -86,9 +86,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         Outgoing { packet, source, destination: message.destination, flits, message_flits }
     }
 
-    /// A data packet gets its entropy value and its payload before it leaves.
+    /// A data packet gets its entropy value and its payload before it leaves, and the word that a program tells with its message.
     #[cold]
-    pub(super) fn complete_packet(&mut self, node: u32, packet: u32, now: Time) {
+    pub(super) fn complete_packet(&mut self, node: u32, packet: u32, word: u64, now: Time) {
         if self.fabric.hooks.entropy {
             let outgoing = self.departing(node, packet);
             let entropy = self.protocol.sources[node as usize].entropy(&outgoing, now.into());
@@ -96,6 +96,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         if self.payloads.exist() {
             self.write_payload(node, packet, now);
+            self.payloads.set_message_word(packet, word);
         }
     }
 
@@ -109,7 +110,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         if self.fabric.hooks.resequencing.is_some() {
             let number = self.number(node, packet);
-            self.payloads.set_last_of(packet, number.into());
+            self.payloads.set_number(packet, number);
         }
     }
 
@@ -294,6 +295,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 }
                 What::Timer { token } => self.on_timer(node, token, now),
                 What::SinkTimer { token } => self.on_sink_timer(node, token, now),
+                What::Start { seat } => self.tell_rank(node, seat, None, now),
+                What::Elapsed { seat, token } => self.tell_rank(node, seat, Some(token), now),
             }
         }
         if let Some((at, number)) = self.nodes.due[node as usize].next_announcement() {

@@ -27,12 +27,14 @@ pub(crate) struct Waiting {
     pub index: u32,
     /// The virtual channel that was drawn for its next packet.
     pub drawn_vc: Option<u8>,
+    /// What a program tells with it.
+    pub word: u64,
     next: u32,
 }
 
 impl Waiting {
-    pub fn new(created: Time, destination: u32, flits: u32, serial: u32, traffic: u16) -> Self {
-        Self { created, destination, flits_left: flits, serial, traffic, index: 0, drawn_vc: None, next: NONE }
+    pub fn new(created: Time, destination: u32, flits: u32, serial: u32, traffic: u16, word: u64) -> Self {
+        Self { created, destination, flits_left: flits, serial, traffic, index: 0, drawn_vc: None, word, next: NONE }
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct NodeState {
     controls: Vec<List>,
     /// By node, where the protocol wants copies: the messages that are not done.
     pub copies: Vec<RetransmitBuffer>,
-    /// By node, where the protocol has sources or sinks: what is to be done from some time on.
+    /// By node, where the protocol has sources or sinks, or there are programs: what is to be done from some time on.
     pub due: Vec<DueQueue>,
     pub reassembly: Reassembly,
     /// Where data reaches sinks in order: the numbers of packets, and those that wait for others before them.
@@ -128,7 +128,7 @@ impl NodeState {
                 RetransmitBuffer::new(fabric.hooks.names_are_unique());
                 if fabric.hooks.copies { node_ids.len() } else { 0 }
             ],
-            due: vec![DueQueue::default(); if has_timers { node_ids.len() } else { 0 }],
+            due: vec![DueQueue::default(); if has_timers || fabric.has_programs { node_ids.len() } else { 0 }],
             reassembly: Reassembly::default(),
             numbering: Numbering::default(),
             resequencing: Resequencing::default(),

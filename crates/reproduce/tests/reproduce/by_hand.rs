@@ -62,6 +62,7 @@ pub fn report(offered: f64, accepted: f64, latency: f64) -> Report {
             source_nodes: Vec::new(),
             offered_load_nominal: None,
             course: LoadCourse::Steady,
+            phases: Vec::new(),
         }],
         record: &record,
         links: Vec::new(),

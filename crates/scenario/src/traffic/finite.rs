@@ -92,9 +92,9 @@ impl TrafficReader<'_> {
 
 /// What ends when flows have ended needs flows that end.
 pub(crate) fn check_end(root: &Table, measure: &Measure, flows: &[Traffic], reading: &mut Reading) {
-    if measure.until_drained && flows.iter().all(|flow| flow.count.is_none()) {
+    if measure.until_drained && flows.iter().all(|flow| flow.messages().is_none()) {
         let message = "no flow ever ends, so the network is never drained".to_owned();
-        let help = "say how much a flow sends, as in `count = 10` or `at = [0]`";
+        let help = "say how much a flow sends, as in `count = 10` or `at = [0]`, or add a `[[program]]`";
         let span = place_of(root, "measure", "until");
         reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(help) });
     }

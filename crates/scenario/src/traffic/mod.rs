@@ -34,13 +34,17 @@ pub(crate) fn read_flows(
     root: &mut TableReader<'_>,
     packet_flits: u16,
     scale: TimeScale,
-    mut book: NodeBook,
+    book: &mut NodeBook,
+    names: &mut Vec<String>,
     reading: &mut Reading,
 ) -> Option<Vec<Traffic>> {
     let span = root.span;
     let Some(entry) = root.take("traffic") else {
+        if root.table.get("program").is_some() {
+            return Some(Vec::new());
+        }
         reading.blame(
-            Diagnostic::at(span, "nobody sends anything: `[[traffic]]` is missing")
+            Diagnostic::at(span, "nobody sends anything: there is neither `[[traffic]]` nor `[[program]]`")
                 .help("add a section such as `[[traffic]]` with `load = 0.3`"),
         );
         return None;
@@ -61,36 +65,47 @@ pub(crate) fn read_flows(
     }
     let mut flows: Vec<Option<Traffic>> = Vec::new();
     let mut resolved = Vec::new();
-    let mut names: Vec<String> = Vec::new();
     for (index, node) in list.iter().enumerate() {
         let mut table = TableReader::of(node, "traffic".to_owned(), reading);
-        let name = read_name(&mut table, index, list.len(), &mut names, reading);
-        table.path = path_of(node, index, list.len());
-        flows.push(TrafficReader { scale, book: &mut book, packet_flits, name }.read(&mut table, reading));
+        let called = Called { otherwise: "traffic", index, count: list.len() };
+        let name = read_name(&mut table, &called, names, reading);
+        table.path = path_of(node, &called);
+        flows.push(TrafficReader { scale, book: &mut *book, packet_flits, name }.read(&mut table, reading));
         resolved.push(Node::free(Item::Table(table.finish(reading))));
     }
     root.resolved.put("traffic", Item::List(resolved));
     flows.into_iter().collect()
 }
 
+/// What a flow, or a program, is called that has no name.
+pub(crate) struct Called {
+    /// The name of its section.
+    pub otherwise: &'static str,
+    /// Its place among those.
+    pub index: usize,
+    pub count: usize,
+}
+
 /// How a person, or an override, would name a flow.
-fn path_of(node: &Node, index: usize, count: usize) -> String {
-    let Item::Table(table) = &node.item else { return "traffic".to_owned() };
+pub(crate) fn path_of(node: &Node, called: &Called) -> String {
+    let &Called { otherwise, index, count } = called;
+    let Item::Table(table) = &node.item else { return otherwise.to_owned() };
     match table.get("name").map(|entry| &entry.node.item) {
-        Some(Item::Text(name)) => format!("traffic.{name}"),
-        _ if count == 1 => "traffic".to_owned(),
-        _ => format!("traffic.{index}"),
+        Some(Item::Text(name)) => format!("{otherwise}.{name}"),
+        _ if count == 1 => otherwise.to_owned(),
+        _ => format!("{otherwise}.{index}"),
     }
 }
 
-fn read_name(
+/// The name of a flow, which none of those in `names` may have: it is put there.
+pub(crate) fn read_name(
     table: &mut TableReader<'_>,
-    index: usize,
-    count: usize,
+    called: &Called,
     names: &mut Vec<String>,
     reading: &mut Reading,
 ) -> String {
-    let otherwise = if count == 1 { "traffic".to_owned() } else { format!("traffic{index}") };
+    let &Called { otherwise, index, count } = called;
+    let otherwise = if count == 1 { otherwise.to_owned() } else { format!("{otherwise}{index}") };
     let given = table.text("name", reading);
     let name = given.map_or(otherwise, |(name, _)| name.to_owned());
     let span = given.map_or(table.span, |(_, span)| span);

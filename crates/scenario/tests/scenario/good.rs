@@ -143,7 +143,11 @@ fn examples_of_models_are_read() {
     let mut count = 0;
     for model in models() {
         let Some(example) = model.example else { continue };
-        let flow = if example.starts_with("[[traffic]]") { "" } else { "[[traffic]]\nload = 0.1\n" };
+        let flow = match model.kind {
+            _ if example.starts_with("[[") => "",
+            "collective" => "[clock]\nflit = \"64 B\"\n[[program]]\n",
+            _ => "[[traffic]]\nload = 0.1\n",
+        };
         let read =
             |network: &&str| Document::read("example", &format!("topology.{network}\n{flow}{example}\n")).resolve();
         let scenario = networks.iter().find_map(|network| read(network).ok());

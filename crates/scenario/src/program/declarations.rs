@@ -1,0 +1,61 @@
+//! What a program says, as data: files are read by it, and listings and schemas printed.
+
+use tailback_parameters::{Choice, Kind, Parameter};
+
+use crate::models::Key;
+
+/// The parameters of a program, with that of where its ranks are.
+pub(crate) const PROGRAM: &[Parameter] = &[START, EAGER, REPEAT, MAP];
+
+/// Those that are read together.
+pub(super) const PROGRAM_PARAMETERS: &[Parameter] = &[START, EAGER, REPEAT];
+
+pub(super) const START: Parameter =
+    Parameter { name: "start", kind: Kind::Time, default: Some("0"), help: "when it begins" };
+
+pub(super) const EAGER: Parameter = Parameter {
+    name: "eager",
+    kind: Kind::FlitsOr { min: 0, max: 1 << 40, word: "all" },
+    default: Some("\"all\""),
+    help: "the largest message that is sent at once; a larger one is announced by a message of a flit, and sent when another has said \
+           that it is wanted",
+};
+
+pub(super) const REPEAT: Parameter = Parameter {
+    name: "repeat",
+    kind: Kind::Integer { min: 1, max: 1 << 20 },
+    default: Some("1"),
+    help: "how many times the ranks do it, each at its own pace",
+};
+
+pub(super) const MAP: Parameter = Parameter {
+    name: "map",
+    kind: Kind::Choice(&[
+        Choice { word: "linear", help: "rank by rank on the nodes in ascending order" },
+        Choice { word: "random", help: "in an order that is drawn with the seed of the scenario" },
+    ]),
+    default: Some("\"linear\""),
+    help: "on which of its nodes each rank runs; or a list of nodes, one for each rank",
+};
+
+/// The same, where the node of each rank is given.
+pub(super) const MAP_LIST: Parameter =
+    Parameter { kind: Kind::Integers { min: 0, max: u32::MAX as u64 }, default: None, ..MAP };
+
+pub(super) const COLLECTIVE: &str = "collective";
+
+/// What a program has besides its parameters.
+pub(crate) const PROGRAM_KEYS: &[Key] = &[
+    Key {
+        name: "name",
+        values: "text",
+        default: Some("\"program\", with a number if there are several"),
+        help: "what tells its results from those of others",
+    },
+    Key {
+        name: COLLECTIVE,
+        values: "a collective, see `tailback models collective`",
+        default: None,
+        help: "what its ranks do, and the nodes that they run on",
+    },
+];

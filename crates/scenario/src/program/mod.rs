@@ -1,0 +1,128 @@
+//! Programs: which nodes run what.
+
+mod declarations;
+mod place;
+
+use std::sync::Arc;
+
+use tailback_programs::{COLLECTIVES, Repeated, Setting, SteppingProgram, Steps, Transport};
+use tailback_workload::{Job, NodeSet, Program, Traffic};
+
+use crate::choice::read_choice;
+use crate::diagnostic::Diagnostic;
+use crate::nodes::NodeBook;
+use crate::parameters::{Context, read_parameters};
+use crate::quantity::TimeScale;
+use crate::reader::{Reading, TableReader};
+use crate::traffic::{Called, path_of, read_name};
+use crate::tree::{Item, Node};
+use declarations::{COLLECTIVE, EAGER, PROGRAM_PARAMETERS, REPEAT, START};
+pub(crate) use declarations::{PROGRAM, PROGRAM_KEYS};
+
+/// The most programs of a scenario.
+const PROGRAMS_MAX: usize = 1024;
+
+/// Reads all programs: each is a flow of its messages. `names` are those of the flows before.
+pub(crate) fn read_programs(
+    root: &mut TableReader<'_>,
+    scale: TimeScale,
+    book: &NodeBook,
+    names: &mut Vec<String>,
+    reading: &mut Reading,
+) -> Option<Vec<Traffic>> {
+    let Some(entry) = root.take("program") else { return Some(Vec::new()) };
+    let single = std::slice::from_ref(&entry.node);
+    let list = match &entry.node.item {
+        Item::List(list) => list.as_slice(),
+        Item::Table(_) => single,
+        _ => {
+            reading.mismatch(&entry.node, "program", "a list of tables, `[[program]]`");
+            return None;
+        }
+    };
+    if list.len() > PROGRAMS_MAX || list.is_empty() {
+        let message = format!("there are {} programs, the limits are 1 and {PROGRAMS_MAX}", list.len());
+        reading.blame(Diagnostic::at(entry.node.span, message));
+        return None;
+    }
+    let mut programs: Vec<Option<Traffic>> = Vec::new();
+    let mut resolved = Vec::new();
+    for (index, node) in list.iter().enumerate() {
+        let mut table = TableReader::of(node, "program".to_owned(), reading);
+        let called = Called { otherwise: "program", index, count: list.len() };
+        let name = read_name(&mut table, &called, names, reading);
+        table.path = path_of(node, &called);
+        let context = Context { scale, nodes: Some(book) };
+        let place = index as u64;
+        programs.push(ProgramReader { context, book, place }.read(name, &mut table, reading));
+        resolved.push(Node::free(Item::Table(table.finish(reading))));
+    }
+    root.resolved.put("program", Item::List(resolved));
+    programs.into_iter().collect()
+}
+
+/// Reads one program.
+struct ProgramReader<'a> {
+    context: Context<'a>,
+    book: &'a NodeBook,
+    /// Its place among the programs.
+    place: u64,
+}
+
+impl ProgramReader<'_> {
+    fn read(&self, name: String, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Traffic> {
+        let values = read_parameters(table, PROGRAM_PARAMETERS, &self.context, reading);
+        let steps = self.steps(table, reading);
+        let (values, (nodes, steps)) = (values?, steps?);
+        let repeat = values.integer(REPEAT.name);
+        let steps: Arc<dyn Steps> = match repeat {
+            1 => steps.into(),
+            _ => Arc::new(self.repeated(steps, repeat, table, reading)?),
+        };
+        let eager_flits = values.integer_or(EAGER.name).unwrap_or(u64::MAX);
+        let transport = Transport { eager_flits, ..Transport::EAGER };
+        let ticks_per_cycle = self.context.scale.ticks_per_cycle;
+        let program: Arc<dyn Program> = Arc::new(SteppingProgram::new(steps, transport, ticks_per_cycle));
+        let nodes = self.map(&nodes, table, reading)?;
+        let start_cycle = values.ticks(START.name) / u64::from(ticks_per_cycle);
+        Some(Traffic::of_job(name, Job::new(program, nodes, start_cycle)))
+    }
+
+    fn repeated(
+        &self,
+        steps: Box<dyn Steps>,
+        times: u32,
+        table: &TableReader<'_>,
+        reading: &mut Reading,
+    ) -> Option<Repeated> {
+        let repeated = Repeated::new(steps, times);
+        let span = table.table.get(REPEAT.name).map_or(table.span, |entry| entry.node.span);
+        repeated.map_err(|error| reading.blame(Diagnostic::at(span, error.message).maybe_help(error.help))).ok()
+    }
+
+    /// What the ranks do, and the nodes that they run on.
+    fn steps(&self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<(NodeSet, Box<dyn Steps>)> {
+        let path = table.path_of(COLLECTIVE);
+        let Some(entry) = table.take(COLLECTIVE) else {
+            let message = "this program does nothing: it has no `collective`";
+            let help = "say what its ranks do, as in `collective.allreduce-ring.bytes = 4096`";
+            reading.blame(Diagnostic::at(table.span, message).help(help));
+            return None;
+        };
+        let (choice, resolved) = read_choice(&entry.node, &path, "collective", COLLECTIVES, &self.context, reading)?;
+        table.resolved.put(COLLECTIVE, resolved);
+        if self.book.count == 0 {
+            return None;
+        }
+        let nodes = choice.values.nodes("nodes").clone();
+        let TimeScale { ticks_per_cycle, flit_bytes, .. } = self.context.scale;
+        let setting = Setting { ranks: nodes.len(), flit_bytes: flit_bytes.map(|bytes| bytes as f64), ticks_per_cycle };
+        match (choice.model.build)(&choice.values, &setting) {
+            Ok(steps) => Some((nodes, steps)),
+            Err(error) => {
+                choice.blame(error, &path, reading);
+                None
+            }
+        }
+    }
+}

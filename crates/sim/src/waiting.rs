@@ -1,0 +1,75 @@
+//! Who waits for whom in programs that are not done.
+
+use tailback_workload::{Want, Workload};
+
+/// A rank that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// The place of its program's messages among the flows.
+    pub program: u16,
+    pub rank: u32,
+    /// What it waits for: at least one thing.
+    pub wants: Vec<Want>,
+}
+
+/// The most ranks that a sentence names.
+const NAMED_MAX: usize = 4;
+
+/// A sentence for each program of which some rank waits, `for_ever` if nothing goes on any more. The ranks are in order.
+pub(crate) fn describe(waiting: &[Waiting], workload: &Workload, for_ever: bool) -> Vec<String> {
+    let of_one_program = waiting.chunk_by(|one, other| one.program == other.program);
+    let sentence = |ranks: &[Waiting]| {
+        let name = &workload.flows[usize::from(ranks[0].program)].name;
+        format!("program `{name}`{}: {}", if for_ever { " never ends" } else { "" }, chain(ranks))
+    };
+    of_one_program.map(sentence).collect()
+}
+
+/// From the first rank that waits to the one that it waits for, and so on.
+fn chain(ranks: &[Waiting]) -> String {
+    let mut sentence = String::new();
+    let mut seen: Vec<u32> = Vec::new();
+    let mut next = Some(ranks[0].rank);
+    while let Some(rank) = next {
+        let link = if seen.is_empty() { format!("rank {rank}") } else { format!(", rank {rank}") };
+        if seen.contains(&rank) {
+            sentence += &format!("{link} waits already: they wait in a circle");
+            return sentence;
+        }
+        let Ok(place) = ranks.binary_search_by_key(&rank, |waiting| waiting.rank) else {
+            return sentence + &link + " is done";
+        };
+        if seen.len() == NAMED_MAX {
+            return sentence + ", and so on";
+        }
+        seen.push(rank);
+        let wants = &ranks[place].wants;
+        let want = wants.iter().find(|want| want.of.is_some()).unwrap_or(&wants[0]);
+        sentence += &format!("{link} waits for {}", want.what);
+        next = want.of;
+    }
+    sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(rank: u32, of: Option<u32>) -> Waiting {
+        let what = of.map_or("its own computing".to_owned(), |of| format!("a message with tag 7 from rank {of}"));
+        Waiting { program: 0, rank, wants: vec![Want { of, what }] }
+    }
+
+    #[test]
+    fn circles_and_ends_are_named() {
+        let circle = [waits(0, Some(2)), waits(2, Some(0))];
+        let expected = "rank 0 waits for a message with tag 7 from rank 2, rank 2 waits for a message with tag 7 from rank 0, \
+                        rank 0 waits already: they wait in a circle";
+        assert_eq!(chain(&circle), expected);
+        let done = "rank 0 waits for a message with tag 7 from rank 1, rank 1 is done";
+        assert_eq!(chain(&[waits(0, Some(1))]), done);
+        assert_eq!(chain(&[waits(3, None)]), "rank 3 waits for its own computing");
+        let long: Vec<Waiting> = (0..9).map(|rank| waits(rank, Some(rank + 1))).collect();
+        assert!(chain(&long).ends_with("rank 3 waits for a message with tag 7 from rank 4, and so on"));
+    }
+}

@@ -1,0 +1,197 @@
+//! Programs: how long they take by formulas, that they end, and what is said of those that do not.
+
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+use tailback_report::{ProgramFigures, Report};
+use tailback_scenario::{Document, Scenario};
+use tailback_sim::{Run, Timing};
+
+fn resolve(text: &str) -> Scenario {
+    Document::read("test.toml", text).resolve().unwrap_or_else(|said| panic!("{said}"))
+}
+
+fn report_on(text: &str, threads: usize) -> Report {
+    let scenario = resolve(text);
+    let mut run = Run::new(&scenario, threads).expect("it can be started");
+    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+    run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default())
+}
+
+fn program<'r>(report: &'r Report, name: &str) -> &'r ProgramFigures {
+    report.programs.iter().find(|program| program.name == name).expect("there is such a program")
+}
+
+const SWITCH: &str = "routing = \"direct\"\n[topology.single-switch]\nnodes = 16\n";
+const DRAGONFLY: &str = "routing = \"minimal\"\n[topology.dragonfly]\np = 2\na = 4\nh = 2\ng = 9\n\
+                         [links.global]\nlatency = 30\nbuffer = 200\n";
+const TREE: &str = "routing = \"nearest-common-ancestor\"\n[topology.k-ary-n-tree]\nk = 4\nn = 3\n";
+const DRAINED: &str = "[measure]\nwarmup = 0\ncycles = 1000000\nuntil = \"drained\"\n";
+
+/// What a message of so many flits takes from a node to another in an empty network.
+fn alone(network: &str, from: u32, to: u32, flits: u32) -> f64 {
+    let report = report_on(
+        &format!(
+            "{network}[[traffic]]\nfrom = [{from}]\nat = [0]\nsize = {flits}\npattern.hot-spot.to = [{to}]\n{DRAINED}"
+        ),
+        1,
+    );
+    report.total.completions.and_then(|completions| completions.completion.max).expect("it arrives")
+}
+
+fn run_program(network: &str, what: &str) -> Report {
+    report_on(&format!("{network}[[program]]\nname = \"it\"\n{what}\n{DRAINED}"), 1)
+}
+
+/// On a switch all ranks of a ring are in step: 2 (n - 1) times what a message with a share takes.
+#[test]
+fn a_ring_on_a_switch_takes_its_steps_one_after_the_other() {
+    for (ranks, flits) in [(2, 8), (3, 30), (8, 1024), (16, 4096)] {
+        let share = alone(SWITCH, 0, 1, flits / ranks);
+        let what = format!("collective.allreduce-ring = {{ nodes = \"0..{ranks}\", bytes = {flits} }}");
+        let report = run_program(SWITCH, &what);
+        let it = program(&report, "it");
+        let steps = f64::from(2 * (ranks - 1));
+        assert_eq!((it.completed, it.completion_cycles), (true, Some(steps * share)), "{ranks} ranks, {flits} flits");
+        assert_eq!(it.rank_cycles.min, it.rank_cycles.max, "all are in step");
+        assert_eq!(it.phases[0].completion_cycles, Some(steps / 2.0 * share), "half of it scatters");
+        assert_eq!(report.flow("it").and_then(|flow| flow.program_cycles), it.completion_cycles);
+    }
+}
+
+/// In a dragonfly what a rank sends in a step it has received in the one before: so a rank is done after the latencies of the links of the
+/// ring that lead to it, from 2 (n - 1) ranks back. The longest of these sums is what the program takes.
+#[test]
+fn a_ring_in_a_dragonfly_takes_the_slowest_way_around() {
+    let flits = 4;
+    let nodes = [0u32, 1, 5, 40, 17, 71];
+    let ranks = nodes.len();
+    let share = |rank: usize| alone(DRAGONFLY, nodes[rank], nodes[(rank + 1) % ranks], flits);
+    let latencies: Vec<f64> = (0..ranks).map(share).collect();
+    // A rank sends step k when it has received step k - 1 and has begun step k - 1 itself.
+    let mut begun = vec![0.0; ranks];
+    for _ in 0..2 * (ranks - 1) {
+        begun = (0..ranks)
+            .map(|rank| {
+                let before = (rank + ranks - 1) % ranks;
+                f64::max(begun[rank], begun[before] + latencies[before])
+            })
+            .collect();
+    }
+    let expected = begun.into_iter().reduce(f64::max);
+    let mut sorted = nodes;
+    sorted.sort_unstable();
+    let report = run_program(
+        DRAGONFLY,
+        &format!(
+            "collective.allreduce-ring = {{ nodes = {sorted:?}, bytes = {} }}\nmap = {nodes:?}",
+            flits as usize * ranks
+        ),
+    );
+    assert_eq!(program(&report, "it").completion_cycles, expected);
+    assert_eq!(report.flow("it").and_then(|flow| flow.completions.as_ref()?.slowdown.max), Some(1.0));
+}
+
+/// A barrier of n ranks is ⌈log₂ n⌉ rounds, a broadcast as many messages one after the other.
+#[test]
+fn barriers_and_broadcasts_take_their_rounds() {
+    let flit = alone(SWITCH, 0, 1, 1);
+    for (ranks, rounds) in [(2, 1.0), (3, 2.0), (8, 3.0), (16, 4.0)] {
+        let barrier = run_program(SWITCH, &format!("collective.barrier.nodes = \"0..{ranks}\""));
+        assert_eq!(program(&barrier, "it").completion_cycles, Some(rounds * flit), "{ranks} ranks");
+    }
+    let two = run_program(SWITCH, "collective.broadcast = { nodes = \"0..2\", bytes = 100 }");
+    assert_eq!(program(&two, "it").completion_cycles, Some(alone(SWITCH, 0, 1, 100)));
+}
+
+/// What a rank has announced it sends when it has been answered: two messages of a flit and the message, one after the other.
+#[test]
+fn a_large_message_takes_two_small_ones_before_it() {
+    let what = "collective.broadcast = { nodes = \"0..2\", bytes = 100 }\neager = ";
+    let (flit, data) = (alone(SWITCH, 0, 1, 1), alone(SWITCH, 0, 1, 100));
+    let eager = run_program(SWITCH, &format!("{what}100"));
+    assert_eq!(program(&eager, "it").completion_cycles, Some(data));
+    let announced = run_program(SWITCH, &format!("{what}99"));
+    assert_eq!(program(&announced, "it").completion_cycles, Some(2.0 * flit + data));
+    assert_eq!(announced.total.messages.delivered, 3);
+}
+
+/// A program begins when it says so, and is timed from there.
+#[test]
+fn a_program_starts_when_it_says() {
+    let what = "collective.barrier.nodes = \"0..8\"";
+    let at_once = run_program(SWITCH, what);
+    let later = run_program(SWITCH, &format!("{what}\nstart = 700"));
+    assert_eq!(program(&later, "it").completion_cycles, program(&at_once, "it").completion_cycles);
+    assert_eq!((at_once.cycles.measured, later.cycles.measured), (100, 800));
+}
+
+/// Ranks that combine what they get take the time for it.
+#[test]
+fn ranks_that_compute_are_done_later() {
+    let ring = "collective.allreduce-ring = { nodes = \"0..4\", bytes = 400";
+    let cycles = |more: &str| program(&run_program(SWITCH, &format!("{ring}{more} }}")), "it").completion_cycles;
+    // Three shares of 100 flits are combined with 10 flits per cycle.
+    assert_eq!(cycles(", reduce = 10.0"), cycles("").map(|cycles| cycles + 30.0));
+}
+
+/// A program whose cycles are over is not complete, and it is said what its ranks wait for.
+#[test]
+fn what_is_not_done_is_told() {
+    let text = format!(
+        "{SWITCH}[[program]]\nname = \"it\"\ncollective.allreduce-ring.bytes = 1600\n[measure]\nwarmup = 0\ncycles = 500\n"
+    );
+    let report = report_on(&text, 1);
+    let it = program(&report, "it");
+    assert_eq!((it.completed, it.completion_cycles, it.unfinished), (false, None, 16));
+    let notes = report.notes.join("\n");
+    assert!(notes.contains("program `it`: 16 of 16 ranks are not done before cycle 500"), "{notes}");
+    assert!(notes.contains("program `it`: rank 0 waits for a message with tag"), "{notes}");
+}
+
+/// All protocols and routings that a program may run on, and the collectives.
+fn drawn() -> impl Strategy<Value = String> {
+    let networks = [
+        SWITCH.to_owned(),
+        DRAGONFLY.to_owned(),
+        DRAGONFLY.replace("minimal", "olm"),
+        DRAGONFLY.replace("minimal", "piggyback"),
+        TREE.to_owned(),
+    ];
+    let names: Vec<&str> = tailback_programs::COLLECTIVES
+        .iter()
+        .filter(|model| model.parameters.iter().any(|parameter| parameter.name == "bytes"))
+        .map(|model| model.name)
+        .collect();
+    let protocols = ["baseline", "srp", "smsrp", "lhrp", "ecn"];
+    (
+        prop::sample::select(networks.to_vec()),
+        prop::sample::select(names),
+        prop::sample::select(protocols.to_vec()),
+        2u32..=16,
+        1u32..200,
+        prop::sample::select(vec!["\"all\"", "0", "20"]),
+        prop::sample::select(vec!["linear", "random"]),
+    )
+        .prop_map(|(network, name, protocol, ranks, flits, eager, map)| {
+            format!(
+                "protocol = \"{protocol}\"\n{network}[[program]]\nname = \"it\"\ncollective.{name} = {{ nodes = \"0..{ranks}\", \
+                 bytes = {flits} }}\neager = {eager}\nmap = \"{map}\"\n[[traffic]]\nload = 0.1\n{DRAINED}"
+            )
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Every program ends, on any network and under any protocol, and its result is the same on any number of threads and regions.
+    #[test]
+    fn every_program_ends(text in drawn()) {
+        let report = report_on(&text, 1);
+        prop_assert!(program(&report, "it").completed, "{:?}", report.notes);
+        let flow = report.flow("it").and_then(|flow| flow.completions.as_ref()).expect("it ends");
+        prop_assert_eq!(flow.unfinished, 0);
+        let apart = report_on(&format!("{text}[execution]\npartition = \"router\"\n"), 2);
+        prop_assert_eq!(report.result_digest, apart.result_digest);
+    }
+}
