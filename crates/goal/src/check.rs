@@ -211,7 +211,7 @@ impl<'a> Checker<'a> {
 /// How many edges an operation has, which must follow the `used` ones of those before it. Where a span without edges begins
 /// does not count: other programs leave anything there.
 fn edges_of(node: &Node, used: u32, edges: u32) -> Result<u32, OperationFault> {
-    let mut next = used.into();
+    let mut next = u64::from(used);
     for span in [node.requires, node.irequires] {
         let Span { count, first } = span;
         if count > 0 && (u64::from(first) != next || span.end() > u64::from(edges)) {

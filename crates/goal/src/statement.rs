@@ -68,10 +68,11 @@ impl Body {
     }
 
     fn calculate(&mut self, line: &mut Line<'_>, label: Option<&[u8]>) -> Result<(), TextReason> {
-        let mut node = Node { kind: CALC, size: line.number("number of nanoseconds", u64::MAX)?, ..Node::default() };
+        let mut node =
+            Node { kind: CALC, size: line.number("the number of nanoseconds", u64::MAX)?, ..Node::default() };
         line.skip_blanks();
         if line.word(b"cpu") {
-            node.cpu = byte(line, "number of the cpu")?;
+            node.cpu = byte(line, "the number of the cpu")?;
             line.end("the end of the line")?;
         } else {
             line.end("`cpu` or the end of the line")?;
@@ -93,7 +94,7 @@ impl Body {
     }
 
     fn peer(&self, line: &mut Line<'_>) -> Result<u32, TextReason> {
-        let peer = word(line, "number of the other rank")?;
+        let peer = word(line, "the number of the other rank")?;
         if peer >= self.ranks {
             return Err(TextReason::NoSuchPeer { peer, last: self.ranks - 1 });
         }
@@ -106,17 +107,17 @@ impl Body {
         line.skip_blanks();
         if line.word(b"tag") {
             line.skip_blanks();
-            node.tag = if line.word(b"-1") { ANY } else { word(line, "tag")? };
+            node.tag = if line.word(b"-1") { ANY } else { word(line, "the tag")? };
             next = "`cpu`, `nic` or the end of the line";
             line.skip_blanks();
         }
         if line.word(b"cpu") {
-            node.cpu = byte(line, "number of the cpu")?;
+            node.cpu = byte(line, "the number of the cpu")?;
             next = "`nic` or the end of the line";
             line.skip_blanks();
         }
         if line.word(b"nic") {
-            node.nic = byte(line, "number of the nic")?;
+            node.nic = byte(line, "the number of the nic")?;
             next = "the end of the line";
         }
         line.end(next)?;
@@ -142,7 +143,7 @@ impl Body {
 
 /// Takes `8b to`.
 fn bytes_of(line: &mut Line<'_>, way: &[u8], expected: &'static str) -> Result<u64, TextReason> {
-    let size = line.number("number of bytes", u64::MAX)?;
+    let size = line.number("the number of bytes", u64::MAX)?;
     line.skip_blanks();
     if !line.word(b"b") {
         return Err(line.expected("`b` behind the number of bytes"));

@@ -155,7 +155,7 @@ impl<'a, W: Write + Seek> Reader<'a, W> {
         match rest.identifier() {
             Some(b"num_ranks") => {
                 *line = rest;
-                self.declare(line.number("number of ranks", u64::MAX)?)
+                self.declare(line.number("the number of ranks", u64::MAX)?)
             }
             Some(b"rank") => {
                 *line = rest;
@@ -176,7 +176,7 @@ impl<'a, W: Write + Seek> Reader<'a, W> {
     }
 
     fn open(&mut self, line: &mut Line<'_>) -> Result<(), TextReason> {
-        let found = line.number("number of the rank", u64::MAX)?;
+        let found = line.number("the number of the rank", u64::MAX)?;
         if self.body.ranks == 0 {
             return Err(TextReason::NoRanks);
         }

@@ -44,7 +44,7 @@ pub enum TextReason {
     #[error("a comment stands behind a statement: give it a line of its own")]
     CommentBehindStatement,
     /// A number does not fit.
-    #[error("the {field} does not fit: the largest is {largest}")]
+    #[error("{field} does not fit: the largest is {largest}")]
     TooLarge {
         /// What the number is.
         field: &'static str,
