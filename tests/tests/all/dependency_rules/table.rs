@@ -23,6 +23,7 @@ pub const CRATES: &[Row] = &[
     row("protocol", 0, &["parameters", "random"]),
     // Models, what feeds them and what they leave behind.
     row("phold", 1, &["engine"]),
+    row("goal", 1, &[]),
     row("hardware", 1, &["parameters", "topology"]),
     row("routing", 1, &["parameters", "random", "topology"]),
     row("workload", 1, &["parameters", "random"]),
