@@ -11,8 +11,10 @@ use crate::{BinaryError, Cache, Operation, Schedule};
 /// How far a rank is. It decides which operations may start and knows nothing of when they do or end.
 ///
 /// Whoever walks a rank calls [`Self::begin`] once, then for each operation that was ready once [`Self::started`] and later
-/// once [`Self::finished`]. What that releases is added to `ready`, in the order of the file. In memory are only operations for which a part
-/// of what they wait for has come about.
+/// once [`Self::finished`]. What that releases is added to `ready`, in the order of the file. In memory are only operations
+/// for which a part of what they wait for has come about.
+///
+/// After an error part of what was to be released may have been: the front must not go on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Front {
     rank: u32,

@@ -1,7 +1,11 @@
 //! What a front releases, when, and what it keeps.
 
-use super::{schedule, walk};
-use crate::{Front, Kind, Operation, Schedule};
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{binary, schedule, walk};
+use crate::{BinaryError, Front, Kind, Operation, ReadAt, Schedule};
 
 /// The numbers of what became ready, which is forgotten.
 fn take(ready: &mut Vec<(u32, Operation)>) -> Vec<u32> {
@@ -77,6 +81,39 @@ fn another_schedule_is_an_error_and_no_panic() {
     let (mut front, mut ready) = (Front::new(&large, 0), Vec::new());
     let error = front.finished(1, &small, &mut ready).expect_err("not there");
     assert_eq!(error.to_string(), "rank 0 has no operation 1");
+}
+
+/// Can be read while the switch is off.
+#[derive(Debug)]
+struct Switched(Vec<u8>, AtomicBool);
+
+impl ReadAt for Switched {
+    fn len(&self) -> u64 {
+        ReadAt::len(&self.0)
+    }
+
+    fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        if self.1.load(Ordering::Relaxed) {
+            bytes.fill(0xff);
+            return Err(ErrorKind::TimedOut.into());
+        }
+        self.0.read_exact_at(bytes, offset)
+    }
+}
+
+#[test]
+fn what_could_not_be_read_is_an_error_and_not_kept() {
+    let file = Arc::new(Switched(binary("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 2\nb requires a\n}"), false.into()));
+    let schedule = Schedule::open(Arc::clone(&file) as Arc<dyn ReadAt>).expect("a good file");
+    let (mut front, mut ready) = (Front::new(&schedule, 0), Vec::new());
+    file.1.store(true, Ordering::Relaxed);
+    assert!(matches!(front.begin(&schedule, &mut ready), Err(BinaryError::Read(_))));
+    assert!(matches!(front.finished(0, &schedule, &mut ready), Err(BinaryError::Read(_))));
+    assert_eq!((ready.len(), front.finished_count()), (0, 0));
+    file.1.store(false, Ordering::Relaxed);
+    front.begin(&schedule, &mut ready).expect("readable");
+    front.finished(0, &schedule, &mut ready).expect("readable");
+    assert_eq!(take(&mut ready), [0, 1]);
 }
 
 /// A long chain beside operations that wait for its ends: blocks of the cache come and go, the front stays small.

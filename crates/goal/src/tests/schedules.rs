@@ -4,6 +4,39 @@ use proptest::prelude::*;
 
 use super::generated::texts;
 use super::{binary, open, operations, text, walk};
+use crate::{Cache, Kind};
+
+/// More ranks than the writer keeps entries of the table for.
+#[test]
+fn tables_of_many_ranks_are_whole() {
+    const RANKS: u32 = 10_000;
+    let mut original = format!("num_ranks {RANKS}\n");
+    for rank in 0..RANKS {
+        original.push_str(&format!("rank {rank} {{\nl0: send {rank}b to {}\n}}\n", RANKS - 1 - rank));
+    }
+    let bytes = binary(&original);
+    let schedule = open(&bytes).expect("a good file");
+    assert_eq!((schedule.ranks(), schedule.operations(), schedule.bytes_max()), (RANKS, 10_000, 9999));
+    for rank in 0..RANKS {
+        let kind = schedule.operation(rank, 0, &mut Cache::default()).expect("it is there").kind;
+        assert_eq!(kind, Kind::Send { to: RANKS - 1 - rank, size: rank.into(), tag: Some(0) });
+    }
+    assert_eq!(binary(&text(&schedule)), bytes);
+}
+
+/// More operations than blocks of the cache hold, read from the end to the beginning and in jumps.
+#[test]
+fn operations_are_read_in_any_order() {
+    const OPERATIONS: u32 = 2000;
+    let body: String = (0..OPERATIONS).map(|operation| format!("calc {operation}\n")).collect();
+    let schedule = open(&binary(&format!("num_ranks 2\nrank 0 {{}}\nrank 1 {{\n{body}}}"))).expect("a good file");
+    let mut cache = Cache::default();
+    let jumps = (0..OPERATIONS).map(|step| step * 701 % OPERATIONS);
+    for operation in (0..OPERATIONS).rev().chain(jumps) {
+        let kind = schedule.operation(1, operation, &mut cache).expect("it is there").kind;
+        assert_eq!(kind, Kind::Calc { nanoseconds: operation.into() });
+    }
+}
 
 proptest! {
     /// What `text_to_binary` wrote comes back byte by byte.
