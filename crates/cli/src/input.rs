@@ -1,12 +1,14 @@
 //! From the command line to a scenario that can be run.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use tailback_scenario::{Document, Scenario};
 use tailback_sim::Plan;
 
 use crate::arguments::ScenarioArguments;
 use crate::complaint::Complaint;
+use crate::files::Beside;
 use crate::host;
 use crate::rendering::Notes;
 
@@ -14,7 +16,8 @@ use crate::rendering::Notes;
 pub fn document(arguments: &ScenarioArguments) -> Result<Document, Complaint> {
     let name = arguments.file.display().to_string();
     let text = read(&arguments.file)?;
-    Ok(arguments.set.iter().fold(Document::read(&name, &text), |document, set| document.with(set)))
+    let document = Document::read(&name, &text).with_files(Arc::new(Beside::of(&arguments.file)));
+    Ok(arguments.set.iter().fold(document, |document, set| document.with(set)))
 }
 
 /// The scenario of a document that is resolved once; its notes are told.

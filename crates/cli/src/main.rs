@@ -10,6 +10,7 @@
 mod arguments;
 mod commands;
 mod complaint;
+mod files;
 mod host;
 mod input;
 mod interrupt;

@@ -175,6 +175,12 @@ impl Endpoint {
         }
     }
 
+    /// Whether what is told with a message says that it carries data, and is no announcement or answer.
+    #[must_use]
+    pub fn is_data(word: u64) -> bool {
+        matches!(Word::unpack(word).kind, Kind::Eager | Kind::Data)
+    }
+
     /// What is waited for.
     #[must_use]
     pub fn wants(&self) -> Vec<Want> {

@@ -4,7 +4,7 @@
 //! for what it is sent. [`COLLECTIVES`] lists the programs that scenario files can name: collective operations in
 //! their usual algorithms, halo exchanges and a training step. [`Repeated`] runs one of them several times.
 //! [`SteppingProgram`] makes of such steps a [`Program`](tailback_workload::Program) that a network drives. Its ranks send and
-//! receive by an [`Endpoint`], which matches messages as MPI does it.
+//! receive by an [`Endpoint`], which matches messages as MPI does it. A [`GoalProgram`] is one of a trace or schedule in the format GOAL.
 //!
 //! **What this crate must never know:** networks, nodes and how time passes; it counts ranks, flits and link cycles.
 //!
@@ -16,6 +16,8 @@ mod collectives;
 mod endpoint;
 #[cfg(test)]
 mod endpoint_tests;
+mod goal_program;
+mod goal_rank;
 #[cfg(test)]
 mod interpreter;
 mod matching;
@@ -26,6 +28,7 @@ mod steps;
 
 pub use collectives::{Built, COLLECTIVES, CollectiveModel, MESSAGE_FLITS_MAX, Setting};
 pub use endpoint::{Done, Endpoint, Message, Transport};
+pub use goal_program::{GoalError, GoalProgram, Scale};
 pub use matching::{Arrived, Matching, Source};
 pub use repeated::Repeated;
 pub use stepping::SteppingProgram;

@@ -1,7 +1,10 @@
 //! A scenario file with overrides laid over it.
 
+use std::sync::Arc;
+
 use crate::bounds::{Bounds, Excess};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::files::{Files, Library};
 use crate::overrides::{self, Extent, NotSet};
 use crate::reader::{MISTAKES_MAX, Reading, TableReader};
 use crate::resolve::resolve;
@@ -24,6 +27,8 @@ pub struct Document {
     excess: Option<Excess>,
     /// How much overrides have set.
     set_values: u64,
+    /// The files that it may name.
+    pub(crate) library: Library,
 }
 
 impl Document {
@@ -33,13 +38,20 @@ impl Document {
         let (root, mistakes, untold) = Table::parse(text, 0);
         let sources = vec![Source { name: name.to_owned(), text: text.into() }];
         let (malformed, bounds) = (!mistakes.is_empty(), Bounds::default());
-        Self { sources, root, malformed, mistakes, untold, bounds, excess: None, set_values: 0 }
+        let library = Library::default();
+        Self { sources, root, malformed, mistakes, untold, bounds, excess: None, set_values: 0, library }
     }
 
     /// Of one that may ask for no more than that, from now on.
     #[must_use]
     pub fn within(self, bounds: Bounds) -> Self {
         Self { bounds, ..self }
+    }
+
+    /// Of one whose files are there, from now on. Without it no file is read.
+    #[must_use]
+    pub fn with_files(self, files: Arc<dyn Files>) -> Self {
+        Self { library: Library::new(files), ..self }
     }
 
     /// Lays an override such as `measure.cycles=4000` over it that was given with `--set`.

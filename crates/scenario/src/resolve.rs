@@ -16,11 +16,12 @@ use crate::clock::read_clock;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::digest::digest;
 use crate::document::Document;
+use crate::files::Library;
 use crate::network::{Hardware, Routings, check_spec, leave_out, place_of, read_hardware, read_section};
 use crate::nodes::{NodeBook, compact, read_nodes};
 use crate::parameters::Context;
 use crate::print::print;
-use crate::program::read_programs;
+use crate::program::{FILE, read_programs};
 use crate::protocol::{check_paths, check_protocol};
 use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
@@ -34,7 +35,7 @@ use crate::tree::{Item, Node, Table};
 pub(crate) fn resolve(document: &Document, bounds: Bounds) -> (Option<Scenario>, Reading) {
     let mut reading = Reading::within(bounds);
     let mut root = document.reader();
-    let mut scenario = Resolver { reading: &mut reading }.resolve(&mut root);
+    let mut scenario = Resolver { reading: &mut reading, library: &document.library }.resolve(&mut root);
     let _ = root.take("sweep");
     root.finish(&mut reading);
     read_sweep(document, &mut reading);
@@ -51,6 +52,7 @@ const NODE_SETS_MAX: usize = 1024;
 
 struct Resolver<'r> {
     reading: &'r mut Reading,
+    library: &'r Library,
 }
 
 impl Resolver<'_> {
@@ -72,7 +74,7 @@ impl Resolver<'_> {
         let packet_flits = hardware.as_ref().map_or(8, |hardware| hardware.packet_flits);
         let mut names = Vec::new();
         let flows = read_flows(root, packet_flits, scale, &mut book, &mut names, self.reading);
-        let programs = read_programs(root, scale, &book, &mut names, self.reading);
+        let programs = read_programs(root, (scale, self.library), &book, &mut names, self.reading);
         let flows = flows.zip(programs).map(|(flows, programs)| [flows, programs].concat());
         if let (Some(measure), Some(flows)) = (&measure, &flows) {
             check_end(root.table, measure, flows, self.reading);
@@ -392,6 +394,19 @@ fn texts(resolved: &Table) -> (String, String) {
         table
     };
     let whole = part(&mut ORDER.into_iter());
-    let model = part(&mut ORDER.into_iter().filter(|key| !WITHOUT_EFFECT.contains(key)));
+    let mut model = part(&mut ORDER.into_iter().filter(|key| !WITHOUT_EFFECT.contains(key)));
+    forget_files(&mut model);
     (print(&whole), digest(&model))
+}
+
+/// Takes out what the files of programs are called: what is in them counts.
+fn forget_files(model: &mut Table) {
+    let Some(Item::List(programs)) = model.get_mut("program").map(|entry| &mut entry.node.item) else { return };
+    for program in programs {
+        if let Item::Table(program) = &mut program.item
+            && let Some(Item::Table(goal)) = program.get_mut("goal").map(|entry| &mut entry.node.item)
+        {
+            goal.remove(FILE);
+        }
+    }
 }

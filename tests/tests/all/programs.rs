@@ -149,6 +149,76 @@ fn what_is_not_done_is_told() {
     assert!(notes.contains("program `it`: rank 0 waits for a message with tag"), "{notes}");
 }
 
+/// A clock in which a flit of 64 bytes takes a cycle of 2 ns.
+const CLOCK: &str = "[clock]\nflit = \"64 B\"\ncycle = \"2 ns\"\n";
+
+/// A schedule on a switch, with what else its program says.
+fn run_schedule(schedule: &str, more: &str) -> Report {
+    let text = format!("{SWITCH}{CLOCK}[[program]]\nname = \"it\"\n{more}\ngoal.text = \"\"\"\n{schedule}\"\"\"\n{DRAINED}");
+    report_on(&text, 1)
+}
+
+/// The schedule of the format's description: rank 0 computes and sends 8 bytes, which rank 1 waits for.
+const TWO_RANKS: &str = "num_ranks 2\nrank 0 {\na: calc 100\nb: send 8b to 1 tag 5\nb requires a\n}\n\
+                         rank 1 {\nc: recv 8b from 0 tag 5\n}\n";
+
+#[test]
+fn a_schedule_takes_what_one_adds_up_by_hand() {
+    let flit = alone(SWITCH, 0, 1, 1);
+    let computed = 100.0 / 2.0;
+    let without = run_schedule(TWO_RANKS, "");
+    let it = program(&without, "it");
+    assert_eq!((it.completion_cycles, it.rank_cycles.min), (Some(computed + flit), Some(computed)));
+    assert_eq!(it.completion_ns, it.completion_cycles.map(|cycles| 2.0 * cycles));
+    // 30 cycles to hand the message over, and 30 to take it in.
+    let with = run_schedule(TWO_RANKS, "overhead = \"60 ns\"");
+    let it = program(&with, "it");
+    assert_eq!((it.completion_cycles, it.rank_cycles.min), (Some(computed + 60.0 + flit), Some(computed + 30.0)));
+}
+
+/// Operations of one processor exclude each other, those of two do not; what waits for a start does not wait for an end.
+#[test]
+fn processors_do_one_thing_at_a_time() {
+    let cycles = |operations: &str| {
+        let report = run_schedule(&format!("num_ranks 2\nrank 0 {{\n{operations}}}\nrank 1 {{\n}}\n"), "");
+        program(&report, "it").completion_cycles
+    };
+    assert_eq!(cycles("a: calc 200\nb: calc 100\n"), Some(150.0));
+    assert_eq!(cycles("a: calc 200\nb: calc 100 cpu 1\n"), Some(100.0));
+    assert_eq!(cycles("a: calc 200\nb: calc 100 cpu 1\nb requires a\n"), Some(150.0));
+    assert_eq!(cycles("a: calc 200\nb: calc 100 cpu 1\nb irequires a\n"), Some(100.0));
+    assert_eq!(cycles("a: send 64b to 0 tag 1\nb: recv 64b from 0 tag 1\nc: calc 20\nc requires b\n"), Some(10.0));
+}
+
+/// A receive of anything takes what comes first, and ranks that send each other something they first want to receive never end.
+#[test]
+fn a_schedule_that_never_ends_is_named() {
+    let wild = "num_ranks 3\nrank 0 {\na: recv 8b from -1 tag -1\nb: recv 8b from -1 tag -1\n}\n\
+                rank 1 {\nc: send 8b to 0 tag 1\n}\nrank 2 {\nd: send 8b to 0 tag 2\n}\n";
+    assert!(program(&run_schedule(wild, ""), "it").completed);
+    let circle = "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 0\nb: send 8b to 1 tag 0\nb requires a\n}\n\
+                  rank 1 {\na: recv 8b from 0 tag 0\nb: send 8b to 0 tag 0\nb requires a\n}\n";
+    let report = run_schedule(circle, "");
+    let it = program(&report, "it");
+    assert_eq!((it.completed, it.unfinished), (false, 2));
+    let expected = "program `it` never ends: rank 0 waits for a message with tag 0 from rank 1, rank 1 waits for a message \
+                    with tag 0 from rank 0, rank 0 waits already: they wait in a circle";
+    assert!(report.notes.iter().any(|note| note == expected), "{:?}", report.notes);
+}
+
+/// Two ranks that both send first end if messages are small, and wait for each other's receives if they are announced.
+#[test]
+fn large_messages_wait_for_their_receivers() {
+    let blocking = |rank: u32, other: u32| {
+        format!("rank {rank} {{\na: send 6400b to {other} tag 0\nb: recv 6400b from {other} tag 0\nb requires a\n}}\n")
+    };
+    let schedule = format!("num_ranks 2\n{}{}", blocking(0, 1), blocking(1, 0));
+    assert!(program(&run_schedule(&schedule, "eager = 100"), "it").completed);
+    let report = run_schedule(&schedule, "eager = 99");
+    assert!(!program(&report, "it").completed);
+    assert!(report.notes.iter().any(|note| note.contains("waits for rank 1 to receive a message with tag 0")));
+}
+
 /// All protocols and routings that a program may run on, and the collectives.
 fn drawn() -> impl Strategy<Value = String> {
     let networks = [

@@ -5,10 +5,10 @@ use tailback_parameters::{Choice, Kind, Parameter};
 use crate::models::Key;
 
 /// The parameters of a program, with that of where its ranks are.
-pub(crate) const PROGRAM: &[Parameter] = &[START, EAGER, REPEAT, MAP];
+pub(crate) const PROGRAM: &[Parameter] = &[START, EAGER, REPEAT, NODES, OVERHEAD, MAP];
 
 /// Those that are read together.
-pub(super) const PROGRAM_PARAMETERS: &[Parameter] = &[START, EAGER, REPEAT];
+pub(super) const PROGRAM_PARAMETERS: &[Parameter] = &[START, EAGER];
 
 pub(super) const START: Parameter =
     Parameter { name: "start", kind: Kind::Time, default: Some("0"), help: "when it begins" };
@@ -25,7 +25,21 @@ pub(super) const REPEAT: Parameter = Parameter {
     name: "repeat",
     kind: Kind::Integer { min: 1, max: 1 << 20 },
     default: Some("1"),
-    help: "how many times the ranks do it, each at its own pace",
+    help: "of a collective: how many times the ranks do it, each at its own pace",
+};
+
+pub(super) const NODES: Parameter = Parameter {
+    name: "nodes",
+    kind: Kind::Nodes,
+    default: Some("\"all\""),
+    help: "of a schedule: the nodes that its ranks run on; a collective names its own",
+};
+
+pub(super) const OVERHEAD: Parameter = Parameter {
+    name: "overhead",
+    kind: Kind::Time,
+    default: Some("0"),
+    help: "of a schedule: how long a processor is busy with each message, at its sender and at its receiver",
 };
 
 pub(super) const MAP: Parameter = Parameter {
@@ -35,7 +49,7 @@ pub(super) const MAP: Parameter = Parameter {
         Choice { word: "random", help: "in an order that is drawn with the seed of the scenario" },
     ]),
     default: Some("\"linear\""),
-    help: "on which of its nodes each rank runs; or a list of nodes, one for each rank",
+    help: "on which of its nodes each rank runs, the first ones if there are more; or a list of nodes, one for each rank",
 };
 
 /// The same, where the node of each rank is given.
@@ -43,6 +57,7 @@ pub(super) const MAP_LIST: Parameter =
     Parameter { kind: Kind::Integers { min: 0, max: u32::MAX as u64 }, default: None, ..MAP };
 
 pub(super) const COLLECTIVE: &str = "collective";
+pub(super) const GOAL: &str = "goal";
 
 /// What a program has besides its parameters.
 pub(crate) const PROGRAM_KEYS: &[Key] = &[
@@ -55,7 +70,13 @@ pub(crate) const PROGRAM_KEYS: &[Key] = &[
     Key {
         name: COLLECTIVE,
         values: "a collective, see `tailback models collective`",
-        default: None,
+        default: Some("none"),
         help: "what its ranks do, and the nodes that they run on",
+    },
+    Key {
+        name: GOAL,
+        values: "the name of a file, or a table with `file` or `text`",
+        default: Some("none"),
+        help: "in place of `collective`: a schedule in the format GOAL, as text or in binary form",
     },
 ];

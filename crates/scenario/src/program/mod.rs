@@ -1,6 +1,7 @@
 //! Programs: which nodes run what.
 
 mod declarations;
+mod goal;
 mod place;
 
 use std::sync::Arc;
@@ -10,14 +11,16 @@ use tailback_workload::{Job, NodeSet, Program, Traffic};
 
 use crate::choice::read_choice;
 use crate::diagnostic::Diagnostic;
+use crate::files::Library;
 use crate::nodes::NodeBook;
 use crate::parameters::{Context, read_parameters};
 use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
 use crate::traffic::{Called, path_of, read_name};
-use crate::tree::{Item, Node};
-use declarations::{COLLECTIVE, EAGER, PROGRAM_PARAMETERS, REPEAT, START};
+use crate::tree::{Entry, Item, Node};
+use declarations::{COLLECTIVE, EAGER, GOAL, PROGRAM_PARAMETERS, REPEAT, START};
 pub(crate) use declarations::{PROGRAM, PROGRAM_KEYS};
+pub(crate) use goal::FILE;
 
 /// The most programs of a scenario.
 const PROGRAMS_MAX: usize = 1024;
@@ -25,7 +28,7 @@ const PROGRAMS_MAX: usize = 1024;
 /// Reads all programs: each is a flow of its messages. `names` are those of the flows before.
 pub(crate) fn read_programs(
     root: &mut TableReader<'_>,
-    scale: TimeScale,
+    (scale, library): (TimeScale, &Library),
     book: &NodeBook,
     names: &mut Vec<String>,
     reading: &mut Reading,
@@ -54,7 +57,7 @@ pub(crate) fn read_programs(
         table.path = path_of(node, &called);
         let context = Context { scale, nodes: Some(book) };
         let place = index as u64;
-        programs.push(ProgramReader { context, book, place }.read(name, &mut table, reading));
+        programs.push(ProgramReader { context, book, library, place }.read(name, &mut table, reading));
         resolved.push(Node::free(Item::Table(table.finish(reading))));
     }
     root.resolved.put("program", Item::List(resolved));
@@ -65,6 +68,7 @@ pub(crate) fn read_programs(
 struct ProgramReader<'a> {
     context: Context<'a>,
     book: &'a NodeBook,
+    library: &'a Library,
     /// Its place among the programs.
     place: u64,
 }
@@ -72,20 +76,47 @@ struct ProgramReader<'a> {
 impl ProgramReader<'_> {
     fn read(&self, name: String, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Traffic> {
         let values = read_parameters(table, PROGRAM_PARAMETERS, &self.context, reading);
-        let steps = self.steps(table, reading);
-        let (values, (nodes, steps)) = (values?, steps?);
-        let repeat = values.integer(REPEAT.name);
-        let steps: Arc<dyn Steps> = match repeat {
-            1 => steps.into(),
-            _ => Arc::new(self.repeated(steps, repeat, table, reading)?),
-        };
-        let eager_flits = values.integer_or(EAGER.name).unwrap_or(u64::MAX);
+        let eager_flits = values.as_ref().and_then(|values| values.integer_or(EAGER.name)).unwrap_or(u64::MAX);
         let transport = Transport { eager_flits, ..Transport::EAGER };
-        let ticks_per_cycle = self.context.scale.ticks_per_cycle;
-        let program: Arc<dyn Program> = Arc::new(SteppingProgram::new(steps, transport, ticks_per_cycle));
-        let nodes = self.map(&nodes, table, reading)?;
-        let start_cycle = values.ticks(START.name) / u64::from(ticks_per_cycle);
+        let program: Option<(NodeSet, Arc<dyn Program>)> = match (table.take(COLLECTIVE), table.take(GOAL)) {
+            (Some(entry), None) => self.collective(entry, transport, table, reading),
+            (None, Some(entry)) => {
+                self.goal(entry, transport, table, reading).map(|(nodes, program)| (nodes, Arc::new(program) as _))
+            }
+            (None, None) => {
+                let message = "this program does nothing: it has neither `collective` nor `goal`";
+                let help = "say what its ranks do, as in `collective.allreduce-ring.bytes = 4096`";
+                reading.blame(Diagnostic::at(table.span, message).help(help));
+                None
+            }
+            (Some(_), Some(entry)) => {
+                let message = "this program is both a collective and a schedule";
+                reading.blame(Diagnostic::at(entry.key_span, message).help("leave out `collective` or `goal`"));
+                None
+            }
+        };
+        let (values, (nodes, program)) = (values?, program?);
+        let nodes = self.map(&nodes, program.ranks(), table, reading)?;
+        let start_cycle = values.ticks(START.name) / u64::from(self.context.scale.ticks_per_cycle);
         Some(Traffic::of_job(name, Job::new(program, nodes, start_cycle)))
+    }
+
+    /// A collective, and the nodes that its ranks run on.
+    fn collective(
+        &self,
+        entry: &Entry,
+        transport: Transport,
+        table: &mut TableReader<'_>,
+        reading: &mut Reading,
+    ) -> Option<(NodeSet, Arc<dyn Program>)> {
+        let repeat = read_parameters(table, &[REPEAT], &self.context, reading);
+        let (nodes, steps) = self.steps(entry, table, reading)?;
+        let steps: Arc<dyn Steps> = match repeat?.integer(REPEAT.name) {
+            1 => steps.into(),
+            times => Arc::new(self.repeated(steps, times, table, reading)?),
+        };
+        let ticks_per_cycle = self.context.scale.ticks_per_cycle;
+        Some((nodes, Arc::new(SteppingProgram::new(steps, transport, ticks_per_cycle))))
     }
 
     fn repeated(
@@ -101,14 +132,13 @@ impl ProgramReader<'_> {
     }
 
     /// What the ranks do, and the nodes that they run on.
-    fn steps(&self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<(NodeSet, Box<dyn Steps>)> {
+    fn steps(
+        &self,
+        entry: &Entry,
+        table: &mut TableReader<'_>,
+        reading: &mut Reading,
+    ) -> Option<(NodeSet, Box<dyn Steps>)> {
         let path = table.path_of(COLLECTIVE);
-        let Some(entry) = table.take(COLLECTIVE) else {
-            let message = "this program does nothing: it has no `collective`";
-            let help = "say what its ranks do, as in `collective.allreduce-ring.bytes = 4096`";
-            reading.blame(Diagnostic::at(table.span, message).help(help));
-            return None;
-        };
         let (choice, resolved) = read_choice(&entry.node, &path, "collective", COLLECTIVES, &self.context, reading)?;
         table.resolved.put(COLLECTIVE, resolved);
         if self.book.count == 0 {

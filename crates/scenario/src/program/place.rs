@@ -14,43 +14,51 @@ use crate::tree::Item;
 const RANKS: u64 = 1 << 37;
 
 impl ProgramReader<'_> {
-    /// By rank: its node.
-    pub(super) fn map(&self, nodes: &NodeSet, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Vec<u32>> {
+    /// By rank: its node. The first of the nodes run them, or the first that are drawn.
+    pub(super) fn map(
+        &self,
+        nodes: &NodeSet,
+        ranks: u32,
+        table: &mut TableReader<'_>,
+        reading: &mut Reading,
+    ) -> Option<Vec<u32>> {
         let entry = table.table.get(MAP.name);
         if let Some(Item::List(_)) = entry.map(|entry| &entry.node.item) {
             let values = read_parameters(table, &[MAP_LIST], &self.context, reading)?;
-            return self.listed(values.integers(MAP.name), nodes, table, reading);
+            return self.listed(values.integers(MAP.name), (nodes, ranks), table, reading);
         }
         let values = read_parameters(table, &[MAP], &self.context, reading)?;
         let mut map: Vec<u32> = nodes.iter().collect();
         if values.text(MAP.name) == "random" {
             shuffle(&mut map, &mut Stream::new(self.book.seed, self.place, RANKS));
         }
+        map.truncate(ranks as usize);
         Some(map)
     }
 
-    /// The nodes of a list: all that take part, each once.
+    /// The nodes of a list: as many as there are ranks, each once.
     fn listed(
         &self,
         list: Vec<u32>,
-        nodes: &NodeSet,
+        (nodes, ranks): (&NodeSet, u32),
         table: &TableReader<'_>,
         reading: &mut Reading,
     ) -> Option<Vec<u32>> {
         let span = table.table.get(MAP.name).map_or(table.span, |entry| entry.node.span);
         let mut sorted = list.clone();
         sorted.sort_unstable();
-        if !sorted.iter().copied().eq(nodes.iter()) {
-            let twice = sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
-            let other = sorted.iter().find(|&&node| !nodes.contains(node));
-            let missing = nodes.iter().find(|node| sorted.binary_search(node).is_err());
-            let message = match (twice, other, missing) {
-                (Some(node), _, _) => format!("node {node} would run two ranks"),
-                (None, Some(node), _) => format!("node {node} does not take part"),
-                (None, None, Some(node)) => format!("node {node} takes part and is not in the list"),
-                (None, None, None) => unreachable!("lists of the same nodes are the same when they are sorted"),
-            };
-            let help = format!("name each of the {} nodes of the program once, that of rank 0 first", nodes.len());
+        let twice = sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
+        let other = sorted.iter().find(|&&node| !nodes.contains(node));
+        let problem = match (twice, other) {
+            (Some(node), _) => Some(format!("node {node} would run two ranks")),
+            (None, Some(node)) => Some(format!("node {node} does not take part")),
+            (None, None) if list.len() != ranks as usize => {
+                Some(format!("there are {} nodes in the list for {ranks} ranks", list.len()))
+            }
+            (None, None) => None,
+        };
+        if let Some(message) = problem {
+            let help = "name the node of each rank, that of rank 0 first";
             reading.blame(Diagnostic::at(span, message).help(help));
             return None;
         }

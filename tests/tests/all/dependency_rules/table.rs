@@ -27,7 +27,7 @@ pub const CRATES: &[Row] = &[
     row("hardware", 1, &["parameters", "topology"]),
     row("routing", 1, &["parameters", "random", "topology"]),
     row("workload", 1, &["parameters", "random"]),
-    row("programs", 1, &["parameters", "workload"]),
+    row("programs", 1, &["goal", "parameters", "workload"]),
     row("network", 1, &["engine", "hardware", "protocol", "random", "routing", "topology", "workload"]),
     row("report", 1, &[]),
     // Families of protocols: those that others name, or that use more than the row below says, are here.
@@ -40,6 +40,7 @@ pub const CRATES: &[Row] = &[
         &[
             "crp",
             "ecn",
+            "goal",
             "hardware",
             "parameters",
             "programs",

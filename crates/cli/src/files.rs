@@ -1,0 +1,80 @@
+//! The files that scenarios name.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tailback_scenario::{Files, ReadAt, Scratch};
+
+/// Files beside a scenario: their names are taken from the folder that it is in.
+#[derive(Debug)]
+pub struct Beside(PathBuf);
+
+impl Beside {
+    /// Those beside a file.
+    pub fn of(file: &Path) -> Self {
+        Self(file.parent().unwrap_or_else(|| Path::new("")).to_owned())
+    }
+}
+
+impl Files for Beside {
+    fn open(&self, name: &str) -> io::Result<Arc<dyn ReadAt>> {
+        OnDisk::of(File::open(self.0.join(name))?)
+    }
+
+    /// Schedules may be larger than memory: their binary form is made in a file without a name.
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        Ok(Box::new(OnDiskScratch(io::BufWriter::with_capacity(1 << 18, tempfile::tempfile()?))))
+    }
+}
+
+/// A file that is read at any place.
+#[derive(Debug)]
+struct OnDisk {
+    file: File,
+    bytes: u64,
+}
+
+impl OnDisk {
+    fn of(file: File) -> io::Result<Arc<dyn ReadAt>> {
+        let bytes = file.metadata()?.len();
+        Ok(Arc::new(Self { file, bytes }))
+    }
+}
+
+impl ReadAt for OnDisk {
+    fn len(&self) -> u64 {
+        self.bytes
+    }
+
+    fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(bytes, offset)
+    }
+}
+
+/// A file that is written.
+struct OnDiskScratch(io::BufWriter<File>);
+
+impl Write for OnDiskScratch {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Seek for OnDiskScratch {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+impl Scratch for OnDiskScratch {
+    fn finish(self: Box<Self>) -> io::Result<Arc<dyn ReadAt>> {
+        OnDisk::of(self.0.into_inner().map_err(io::IntoInnerError::into_error)?)
+    }
+}

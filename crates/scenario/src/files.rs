@@ -1,0 +1,154 @@
+//! The files that scenarios name: whoever reads a scenario says where they are.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::io::{self, BufRead as _, BufReader, Cursor, ErrorKind, Read, Seek, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sha2::{Digest as _, Sha256};
+use tailback_goal::{ReadAt, Schedule, text_to_binary};
+
+/// Where a scenario finds the files that it names.
+pub trait Files: Debug + Send + Sync {
+    /// Opens a file to be read at any place.
+    ///
+    /// # Errors
+    /// When there is no such file, or it may not be read.
+    fn open(&self, name: &str) -> io::Result<Arc<dyn ReadAt>>;
+
+    /// Room for what is made of a file. It is in memory if nothing else is said.
+    ///
+    /// # Errors
+    /// When there is none.
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        Ok(Box::new(Cursor::new(Vec::new())))
+    }
+}
+
+/// Room that is written once and then read.
+pub trait Scratch: Write + Seek {
+    /// What was written.
+    ///
+    /// # Errors
+    /// When it is not there any more.
+    fn finish(self: Box<Self>) -> io::Result<Arc<dyn ReadAt>>;
+}
+
+impl Scratch for Cursor<Vec<u8>> {
+    fn finish(self: Box<Self>) -> io::Result<Arc<dyn ReadAt>> {
+        Ok(Arc::new(self.into_inner()))
+    }
+}
+
+/// Where no files may be read.
+#[derive(Debug)]
+struct NoFiles;
+
+impl Files for NoFiles {
+    fn open(&self, _: &str) -> io::Result<Arc<dyn ReadAt>> {
+        Err(io::Error::new(ErrorKind::PermissionDenied, "a scenario that is sent here cannot name files"))
+    }
+}
+
+/// A schedule that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Trace {
+    pub schedule: Schedule,
+    /// SHA-256 of its binary form, which is the same of text.
+    pub sha256: String,
+}
+
+/// The files of a document, and what was read of them: the runs of a sweep read a trace once.
+#[derive(Clone, Debug)]
+pub(crate) struct Library {
+    files: Arc<dyn Files>,
+    traces: Arc<Mutex<BTreeMap<String, Trace>>>,
+}
+
+impl Default for Library {
+    fn default() -> Self {
+        Self::new(Arc::new(NoFiles))
+    }
+}
+
+/// The first bytes of a schedule in binary form.
+const BINARY: [u8; 8] = 4223u64.to_le_bytes();
+
+impl Library {
+    pub fn new(files: Arc<dyn Files>) -> Self {
+        Self { files, traces: Arc::default() }
+    }
+
+    /// The schedule in a file, as text or in binary form.
+    pub fn trace(&self, name: &str) -> Result<Trace, String> {
+        if let Some(trace) = self.traces.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
+            return Ok(trace.clone());
+        }
+        let file = self.files.open(name).map_err(|error| format!("cannot read {name}: {error}"))?;
+        let mut first = [0; BINARY.len()];
+        let is_binary = file.read_exact_at(&mut first, 0).is_ok() && first == BINARY;
+        let binary = if is_binary { file } else { self.binary(FromStart { file, offset: 0 }, name)? };
+        let trace = trace_of(binary, name)?;
+        self.traces.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), trace.clone());
+        Ok(trace)
+    }
+
+    /// The schedule of a text.
+    pub fn trace_of_text(&self, text: &str) -> Result<Trace, String> {
+        trace_of(self.binary(text.as_bytes(), "the text")?, "the text")
+    }
+
+    /// The whole text of a file.
+    pub fn text(&self, name: &str) -> Result<String, String> {
+        let say = |error: io::Error| format!("cannot read {name}: {error}");
+        let mut text = String::new();
+        let file = self.files.open(name).map_err(say)?;
+        FromStart { file, offset: 0 }.read_to_string(&mut text).map_err(say)?;
+        Ok(text)
+    }
+
+    fn binary(&self, text: impl Read, name: &str) -> Result<Arc<dyn ReadAt>, String> {
+        let say = |error: io::Error| format!("cannot make the binary form of {name}: {error}");
+        let mut scratch = self.files.scratch().map_err(say)?;
+        text_to_binary(BufReader::new(text), &mut scratch).map_err(|error| format!("{name}: {error}"))?;
+        scratch.finish().map_err(say)
+    }
+}
+
+fn trace_of(binary: Arc<dyn ReadAt>, name: &str) -> Result<Trace, String> {
+    let schedule = Schedule::open(Arc::clone(&binary)).map_err(|error| format!("{name}: {error}"))?;
+    let sha256 = sha256(binary).map_err(|error| format!("cannot read {name}: {error}"))?;
+    Ok(Trace { schedule, sha256 })
+}
+
+/// SHA-256 of a file, in hexadecimal.
+fn sha256(file: Arc<dyn ReadAt>) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    let mut file = BufReader::with_capacity(1 << 16, FromStart { file, offset: 0 });
+    loop {
+        let piece = file.fill_buf()?;
+        if piece.is_empty() {
+            break;
+        }
+        hash.update(piece);
+        let taken = piece.len();
+        file.consume(taken);
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Reads a file from its start to its end.
+struct FromStart {
+    file: Arc<dyn ReadAt>,
+    offset: u64,
+}
+
+impl Read for FromStart {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.file.len() - self.offset).unwrap_or(usize::MAX);
+        let count = bytes.len().min(left);
+        self.file.read_exact_at(&mut bytes[..count], self.offset)?;
+        self.offset += count as u64;
+        Ok(count)
+    }
+}
