@@ -51,7 +51,9 @@ pub enum GoalError {
         flits: u64,
     },
     /// A message is for receives of all tags.
-    #[error("operation {operation} of rank {rank} sends a message whose tag is -1: only receives can leave the tag open")]
+    #[error(
+        "operation {operation} of rank {rank} sends a message whose tag is -1: only receives can leave the tag open"
+    )]
     AnyTag {
         /// Who sends it.
         rank: u32,
@@ -76,12 +78,7 @@ impl GoalProgram {
     ///
     /// # Errors
     /// When it cannot be read, or a message in it cannot be sent.
-    pub fn new(
-        schedule: Schedule,
-        scale: Scale,
-        transport: Transport,
-        overhead_ticks: u64,
-    ) -> Result<Self, GoalError> {
+    pub fn new(schedule: Schedule, scale: Scale, transport: Transport, overhead_ticks: u64) -> Result<Self, GoalError> {
         let mut messages = 0;
         let mut fault = None;
         for rank in 0..schedule.ranks() {

@@ -98,13 +98,19 @@ impl Library {
         trace_of(self.binary(text.as_bytes(), "the text")?, "the text")
     }
 
-    /// The whole text of a file.
-    pub fn text(&self, name: &str) -> Result<String, String> {
+    /// The whole text of a file, and its SHA-256.
+    pub fn text(&self, name: &str) -> Result<(String, String), String> {
         let say = |error: io::Error| format!("cannot read {name}: {error}");
         let mut text = String::new();
         let file = self.files.open(name).map_err(say)?;
         FromStart { file, offset: 0 }.read_to_string(&mut text).map_err(say)?;
-        Ok(text)
+        let sha256 = hexadecimal(&Sha256::digest(&text));
+        Ok((text, sha256))
+    }
+
+    /// The same of a text that is given.
+    pub fn given(&self, text: &str) -> (String, String) {
+        (text.to_owned(), hexadecimal(&Sha256::digest(text)))
     }
 
     fn binary(&self, text: impl Read, name: &str) -> Result<Arc<dyn ReadAt>, String> {
@@ -134,7 +140,11 @@ fn sha256(file: Arc<dyn ReadAt>) -> io::Result<String> {
         let taken = piece.len();
         file.consume(taken);
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&hash.finalize()))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Reads a file from its start to its end.

@@ -403,10 +403,11 @@ fn texts(resolved: &Table) -> (String, String) {
 fn forget_files(model: &mut Table) {
     let Some(Item::List(programs)) = model.get_mut("program").map(|entry| &mut entry.node.item) else { return };
     for program in programs {
-        if let Item::Table(program) = &mut program.item
-            && let Some(Item::Table(goal)) = program.get_mut("goal").map(|entry| &mut entry.node.item)
-        {
-            goal.remove(FILE);
+        let Item::Table(program) = &mut program.item else { continue };
+        for key in ["goal", "messages"] {
+            if let Some(Item::Table(source)) = program.get_mut(key).map(|entry| &mut entry.node.item) {
+                source.remove(FILE);
+            }
         }
     }
 }

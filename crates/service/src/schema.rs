@@ -161,9 +161,17 @@ fn traffic() -> Value {
 
 fn program() -> Value {
     let mut schema = section("[program]");
-    schema["required"] = json!(["collective"]);
+    schema["required"] = json!([]);
+    // It says in one way what its ranks do.
+    schema["oneOf"] = ["collective", "goal", "messages"].map(|key| json!({ "required": [key] })).into();
     schema["properties"]["name"] = json!({ "type": "string", "description": "tells results apart" });
     schema["properties"]["collective"] = choice("collective", Map::new());
+    let text = || json!({ "type": "string" });
+    let source = closed(&json!({ "file": text(), "text": text(), "sha256": text() }));
+    for key in ["goal", "messages"] {
+        schema["properties"][key] =
+            json!({ "anyOf": [{ "type": "string", "description": "the name of a file" }, source] });
+    }
     let map = &mut schema["properties"]["map"];
     let listed = json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } });
     *map = json!({ "anyOf": [map, listed] });

@@ -32,7 +32,7 @@ pub(super) const NODES: Parameter = Parameter {
     name: "nodes",
     kind: Kind::Nodes,
     default: Some("\"all\""),
-    help: "of a schedule: the nodes that its ranks run on; a collective names its own",
+    help: "of a schedule or a list: the nodes that its ranks run on; a collective names its own",
 };
 
 pub(super) const OVERHEAD: Parameter = Parameter {
@@ -58,6 +58,7 @@ pub(super) const MAP_LIST: Parameter =
 
 pub(super) const COLLECTIVE: &str = "collective";
 pub(super) const GOAL: &str = "goal";
+pub(super) const MESSAGES: &str = "messages";
 
 /// What a program has besides its parameters.
 pub(crate) const PROGRAM_KEYS: &[Key] = &[
@@ -78,5 +79,12 @@ pub(crate) const PROGRAM_KEYS: &[Key] = &[
         values: "the name of a file, or a table with `file` or `text`",
         default: Some("none"),
         help: "in place of `collective`: a schedule in the format GOAL, as text or in binary form",
+    },
+    Key {
+        name: MESSAGES,
+        values: "the name of a file, or a table with `file` or `text`",
+        default: Some("none"),
+        help: "in place of these: a list of messages that wait for nothing, as comma-separated values with the columns time, source, \
+               destination (both are ranks), and bytes or flits",
     },
 ];

@@ -5,26 +5,12 @@ use tailback_workload::NodeSet;
 
 use super::ProgramReader;
 use super::declarations::{GOAL, NODES, OVERHEAD};
+use super::source::{Said, Source};
 use crate::diagnostic::Diagnostic;
 use crate::files::Trace;
 use crate::parameters::read_parameters;
 use crate::reader::{Reading, TableReader};
-use crate::tree::{Entry, Item, Node, Table};
-
-/// Where the resolved text says which file it was.
-pub(crate) const FILE: &str = "file";
-
-/// Where it says what was in it, which is what results depend on.
-const SHA256: &str = "sha256";
-
-/// What `goal` says.
-struct Said<'a> {
-    /// The name of a file, or a schedule as it is.
-    file: Option<&'a str>,
-    text: Option<&'a str>,
-    /// What must be in it.
-    sha256: Option<&'a str>,
-}
+use crate::tree::Entry;
 
 impl ProgramReader<'_> {
     /// The program of a schedule, and the nodes that its ranks run on.
@@ -77,49 +63,22 @@ impl ProgramReader<'_> {
 
     /// The schedule that `goal` names or is.
     fn trace(&self, entry: &Entry, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Trace> {
-        let said = said(&entry.node, &table.path_of(GOAL), reading)?;
-        let found = match (said.file, said.text) {
-            (Some(file), None) => self.library.trace(file),
-            (None, Some(text)) => self.library.trace_of_text(text),
-            _ => Err("say where the schedule is, or what it is".to_owned()),
+        let said = Said::read(&entry.node, &table.path_of(GOAL), reading)?;
+        let found = match said.source {
+            Source::File(file) => self.library.trace(file),
+            Source::Text(text) => self.library.trace_of_text(text),
         };
-        let trace = match found {
-            Ok(trace) => trace,
+        let checked = found.and_then(|trace| said.check(&trace.sha256).map(|()| trace));
+        match checked {
+            Ok(trace) => {
+                table.resolved.put(GOAL, said.resolved(&trace.sha256));
+                Some(trace)
+            }
             Err(problem) => {
                 let help = "give the name of a file in the format GOAL, beside the scenario, or `{ text = \"…\" }`";
                 reading.blame(Diagnostic::at(entry.node.span, problem).help(help));
-                return None;
-            }
-        };
-        if said.sha256.is_some_and(|expected| expected != trace.sha256) {
-            let message = format!("the schedule is another one: its SHA-256 is {}", trace.sha256);
-            reading.blame(Diagnostic::at(entry.node.span, message).help("leave out `sha256` to take it as it is"));
-            return None;
-        }
-        let mut resolved = Table::default();
-        for (key, text) in [(FILE, said.file), ("text", said.text)] {
-            if let Some(text) = text {
-                resolved.put(key, Item::Text(text.to_owned()));
+                None
             }
         }
-        resolved.put(SHA256, Item::Text(trace.sha256.clone()));
-        table.resolved.put(GOAL, Item::Table(resolved));
-        Some(trace)
     }
-}
-
-/// What `goal` says: the name of a file, or a table with it or the schedule.
-fn said<'a>(node: &'a Node, path: &str, reading: &mut Reading) -> Option<Said<'a>> {
-    if let Item::Text(file) = &node.item {
-        return Some(Said { file: Some(file), text: None, sha256: None });
-    }
-    let Item::Table(_) = &node.item else {
-        reading.mismatch(node, path, "the name of a file, or a table with `file` or `text`");
-        return None;
-    };
-    let mut table = TableReader::of(node, path.to_owned(), reading);
-    let mut get = |key| table.text(key, reading).map(|(text, _)| text);
-    let said = Said { file: get(FILE), text: get("text"), sha256: get(SHA256) };
-    table.close(reading);
-    Some(said)
 }

@@ -2,7 +2,9 @@
 
 mod declarations;
 mod goal;
+mod messages;
 mod place;
+mod source;
 
 use std::sync::Arc;
 
@@ -18,9 +20,9 @@ use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
 use crate::traffic::{Called, path_of, read_name};
 use crate::tree::{Entry, Item, Node};
-use declarations::{COLLECTIVE, EAGER, GOAL, PROGRAM_PARAMETERS, REPEAT, START};
+use declarations::{COLLECTIVE, EAGER, GOAL, MESSAGES, PROGRAM_PARAMETERS, REPEAT, START};
 pub(crate) use declarations::{PROGRAM, PROGRAM_KEYS};
-pub(crate) use goal::FILE;
+pub(crate) use source::FILE;
 
 /// The most programs of a scenario.
 const PROGRAMS_MAX: usize = 1024;
@@ -78,27 +80,44 @@ impl ProgramReader<'_> {
         let values = read_parameters(table, PROGRAM_PARAMETERS, &self.context, reading);
         let eager_flits = values.as_ref().and_then(|values| values.integer_or(EAGER.name)).unwrap_or(u64::MAX);
         let transport = Transport { eager_flits, ..Transport::EAGER };
-        let program: Option<(NodeSet, Arc<dyn Program>)> = match (table.take(COLLECTIVE), table.take(GOAL)) {
-            (Some(entry), None) => self.collective(entry, transport, table, reading),
-            (None, Some(entry)) => {
-                self.goal(entry, transport, table, reading).map(|(nodes, program)| (nodes, Arc::new(program) as _))
-            }
-            (None, None) => {
-                let message = "this program does nothing: it has neither `collective` nor `goal`";
-                let help = "say what its ranks do, as in `collective.allreduce-ring.bytes = 4096`";
-                reading.blame(Diagnostic::at(table.span, message).help(help));
-                None
-            }
-            (Some(_), Some(entry)) => {
-                let message = "this program is both a collective and a schedule";
-                reading.blame(Diagnostic::at(entry.key_span, message).help("leave out `collective` or `goal`"));
-                None
-            }
-        };
+        let program = self.program(transport, table, reading);
         let (values, (nodes, program)) = (values?, program?);
         let nodes = self.map(&nodes, program.ranks(), table, reading)?;
         let start_cycle = values.ticks(START.name) / u64::from(self.context.scale.ticks_per_cycle);
         Some(Traffic::of_job(name, Job::new(program, nodes, start_cycle)))
+    }
+
+    /// What the ranks do, and the nodes that they run on: exactly one thing says so.
+    fn program(
+        &self,
+        transport: Transport,
+        table: &mut TableReader<'_>,
+        reading: &mut Reading,
+    ) -> Option<(NodeSet, Arc<dyn Program>)> {
+        match [COLLECTIVE, GOAL, MESSAGES].map(|key| table.take(key)) {
+            [Some(entry), None, None] => self.collective(entry, transport, table, reading),
+            [None, Some(entry), None] => {
+                let (nodes, program) = self.goal(entry, transport, table, reading)?;
+                Some((nodes, Arc::new(program)))
+            }
+            [None, None, Some(entry)] => {
+                let (nodes, program) = self.messages(entry, table, reading)?;
+                Some((nodes, Arc::new(program)))
+            }
+            [None, None, None] => {
+                let message = "this program does nothing: it has neither `collective` nor `goal` nor `messages`";
+                let help = "say what its ranks do, as in `collective.allreduce-ring.bytes = 4096`";
+                reading.blame(Diagnostic::at(table.span, message).help(help));
+                None
+            }
+            said => {
+                let second = said.into_iter().flatten().nth(1).expect("two of them are there");
+                let message = format!("`{}` says again what this program does", second.key);
+                let help = "keep one of `collective`, `goal` and `messages`";
+                reading.blame(Diagnostic::at(second.key_span, message).help(help));
+                None
+            }
+        }
     }
 
     /// A collective, and the nodes that its ranks run on.

@@ -1,0 +1,123 @@
+//! Lists of messages: `messages = "FILE"`, a table of comma-separated values.
+
+use tailback_programs::{ListedMessage, MESSAGE_FLITS_MAX, MessageList};
+use tailback_workload::{NodeSet, Program as _};
+
+use super::ProgramReader;
+use super::declarations::{MESSAGES, NODES};
+use super::source::{Said, Source};
+use crate::diagnostic::Diagnostic;
+use crate::parameters::read_parameters;
+use crate::quantity::{Complaint, TimeScale, parse_flits, parse_ticks};
+use crate::reader::{Reading, TableReader};
+use crate::tree::Entry;
+
+/// The columns that a list may have. It says either how many bytes or how many flits; nobody looks at tags.
+const COLUMNS: [&str; 6] = ["time", "source", "destination", "bytes", "flits", "tag"];
+
+impl ProgramReader<'_> {
+    /// The program of a list, and the nodes that its ranks run on.
+    pub(super) fn messages(
+        &self,
+        entry: &Entry,
+        table: &mut TableReader<'_>,
+        reading: &mut Reading,
+    ) -> Option<(NodeSet, MessageList)> {
+        let values = read_parameters(table, &[NODES], &self.context, reading);
+        let said = Said::read(&entry.node, &table.path_of(MESSAGES), reading)?;
+        let nodes = values?.nodes(NODES.name).clone();
+        let (list, sha256) = match self.list(&said, nodes.len()) {
+            Ok(found) => found,
+            Err(problem) => {
+                let help = "give a table with the columns time, source, destination and bytes or flits";
+                reading.blame(Diagnostic::at(entry.node.span, problem).help(help));
+                return None;
+            }
+        };
+        table.resolved.put(MESSAGES, said.resolved(&sha256));
+        Some((nodes, list))
+    }
+
+    fn list(&self, said: &Said<'_>, ranks: u32) -> Result<(MessageList, String), String> {
+        let (text, sha256) = match said.source {
+            Source::File(file) => self.library.text(file)?,
+            Source::Text(text) => self.library.given(text),
+        };
+        said.check(&sha256)?;
+        let messages = read_list(&text, ranks, &self.context.scale)?;
+        let program = MessageList::new(messages, 0);
+        if program.messages() == 0 {
+            return Err("there is no message in the list".to_owned());
+        }
+        Ok((program, sha256))
+    }
+}
+
+/// Where the columns are that a list must have, and whether sizes are bytes.
+struct Places {
+    time: usize,
+    source: usize,
+    destination: usize,
+    size: usize,
+    in_bytes: bool,
+}
+
+impl Places {
+    fn of(header: &csv::StringRecord) -> Result<Self, String> {
+        if let Some(other) = header.iter().find(|name| !COLUMNS.contains(name)) {
+            return Err(format!("line 1: a list of messages has no column \"{other}\""));
+        }
+        let place = |name: &str| header.iter().position(|column| column == name);
+        let needed = |name: &str| place(name).ok_or_else(|| format!("line 1: there is no column \"{name}\""));
+        let (size, in_bytes) = match (place("bytes"), place("flits")) {
+            (Some(place), None) => (place, true),
+            (None, Some(place)) => (place, false),
+            _ => return Err("line 1: there must be either a column \"bytes\" or a column \"flits\"".to_owned()),
+        };
+        Ok(Self {
+            time: needed("time")?,
+            source: needed("source")?,
+            destination: needed("destination")?,
+            size,
+            in_bytes,
+        })
+    }
+}
+
+fn read_list(text: &str, ranks: u32, scale: &TimeScale) -> Result<Vec<ListedMessage>, String> {
+    let mut rows = csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+    let places = Places::of(rows.headers().map_err(|error| error.to_string())?)?;
+    let mut messages = Vec::new();
+    for row in rows.records() {
+        let row = row.map_err(|error| error.to_string())?;
+        let line = row.position().map_or(0, csv::Position::line);
+        messages.push(read_row(&row, &places, ranks, scale).map_err(|problem| format!("line {line}: {problem}"))?);
+    }
+    Ok(messages)
+}
+
+fn read_row(row: &csv::StringRecord, places: &Places, ranks: u32, scale: &TimeScale) -> Result<ListedMessage, String> {
+    let rank = |place: usize| {
+        let rank = row[place].parse().ok().filter(|&rank: &u32| rank < ranks);
+        rank.ok_or_else(|| format!("\"{}\" is no rank: there are {ranks} nodes", &row[place]))
+    };
+    let (from, to) = (rank(places.source)?, rank(places.destination)?);
+    if from == to {
+        return Err(format!("rank {from} would send to itself"));
+    }
+    let with_unit = |place: usize, unit: &str| match row[place].parse::<f64>() {
+        Ok(_) => format!("{} {unit}", &row[place]),
+        Err(_) => row[place].to_owned(),
+    };
+    let say = |(problem, help): Complaint| format!("{problem}: {help}");
+    let tick = parse_ticks(&with_unit(places.time, "cycles"), scale).map_err(say)?;
+    let flits = if places.in_bytes {
+        parse_flits(&with_unit(places.size, "B"), scale.flit_bytes).map_err(say)?
+    } else {
+        row[places.size].parse().map_err(|_| format!("\"{}\" is no number of flits", &row[places.size]))?
+    };
+    if !(1..=u64::from(MESSAGE_FLITS_MAX)).contains(&flits) {
+        return Err(format!("a message has 1 to {MESSAGE_FLITS_MAX} flits, not {flits}"));
+    }
+    Ok(ListedMessage { tick, from, to, flits: flits as u32 })
+}
