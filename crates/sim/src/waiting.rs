@@ -20,33 +20,38 @@ pub(crate) fn describe(waiting: &[Waiting], workload: &Workload, for_ever: bool)
     let of_one_program = waiting.chunk_by(|one, other| one.program == other.program);
     let sentence = |ranks: &[Waiting]| {
         let name = &workload.flows[usize::from(ranks[0].program)].name;
-        format!("program `{name}`{}: {}", if for_ever { " never ends" } else { "" }, chain(ranks))
+        let (what, chain) = if for_ever { (" never ends", chain(ranks)) } else { ("", first_want(&ranks[0])) };
+        format!("program `{name}`{what}: {chain}")
     };
     of_one_program.map(sentence).collect()
 }
 
-/// From the first rank that waits to the one that it waits for, and so on.
+/// What a rank waits for: of several things the first that another has to do.
+fn first_want(waiting: &Waiting) -> String {
+    let Waiting { rank, wants, .. } = waiting;
+    let want = wants.iter().find(|want| want.of.is_some()).unwrap_or(&wants[0]);
+    format!("rank {rank} waits for {}", want.what)
+}
+
+/// From the first rank that waits to the one that it waits for, and so on, where nothing is under way any more.
 fn chain(ranks: &[Waiting]) -> String {
     let mut sentence = String::new();
     let mut seen: Vec<u32> = Vec::new();
     let mut next = Some(ranks[0].rank);
     while let Some(rank) = next {
-        let link = if seen.is_empty() { format!("rank {rank}") } else { format!(", rank {rank}") };
         if seen.contains(&rank) {
-            sentence += &format!("{link} waits already: they wait in a circle");
-            return sentence;
+            return format!("{sentence}, rank {rank} waits already: they wait in a circle");
         }
         let Ok(place) = ranks.binary_search_by_key(&rank, |waiting| waiting.rank) else {
-            return sentence + &link + " is done";
+            return format!("{sentence}, rank {rank} is done");
         };
         if seen.len() == NAMED_MAX {
             return sentence + ", and so on";
         }
         seen.push(rank);
-        let wants = &ranks[place].wants;
-        let want = wants.iter().find(|want| want.of.is_some()).unwrap_or(&wants[0]);
-        sentence += &format!("{link} waits for {}", want.what);
-        next = want.of;
+        sentence += if seen.len() > 1 { ", " } else { "" };
+        sentence += &first_want(&ranks[place]);
+        next = ranks[place].wants.iter().find_map(|want| want.of);
     }
     sentence
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use tailback_scenario::{Document, Scenario};
 use tailback_sim::{Findings, Plan, Run, Timing};
 
-use super::protocols;
+use super::{programs, protocols};
 use crate::scenarios::resolve;
 
 /// A scenario and what came of it.
@@ -58,6 +58,10 @@ fn meaning(name: &str) -> fn(&Seen) {
         "dragonfly-valiant-node" => detours_to_nodes,
         "fly-ecn" => protocols::ecn_in_a_butterfly,
         "fly-plain" => plain_butterfly,
+        "program-adaptive" => programs::ring_with_detours,
+        "program-collectives" => programs::all_collectives,
+        "program-schedules" => programs::schedules,
+        "program-training" => programs::jobs_under_a_hot_spot,
         "protocol-comprehensive" => protocols::comprehensive,
         "protocol-comprehensive-inputs" => protocols::comprehensive_inputs,
         "protocol-crp" => protocols::crp_by_source,
@@ -107,6 +111,20 @@ impl Seen {
         let document = Document::read("resolved", &scenario.text);
         let document = overrides.iter().fold(document, |document, set| document.with(set));
         Self::run(document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}")))
+    }
+
+    /// The same of this one.
+    pub fn with(&self, overrides: &[&str]) -> Self {
+        Self::of(&self.scenario, overrides)
+    }
+
+    /// The cycle in which it was over.
+    pub fn cycles(&self) -> u64 {
+        self.findings.reached
+    }
+
+    pub fn value(&self, pointer: &str) -> &serde_json::Value {
+        self.report.pointer(pointer).unwrap_or_else(|| panic!("there is no {pointer} in the report"))
     }
 
     pub fn number(&self, pointer: &str) -> f64 {

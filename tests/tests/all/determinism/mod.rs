@@ -5,6 +5,7 @@
 
 pub mod matrix;
 mod meaning;
+mod programs;
 mod protocols;
 
 use std::fmt::Write as _;
@@ -51,6 +52,10 @@ scenarios![
     dragonfly_valiant_node,
     fly_ecn,
     fly_plain,
+    program_adaptive,
+    program_collectives,
+    program_schedules,
+    program_training,
     protocol_comprehensive,
     protocol_comprehensive_inputs,
     protocol_crp,
