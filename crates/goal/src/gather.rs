@@ -1,11 +1,13 @@
 //! The operations of one rank while its text is read.
 
 use crate::layout::{Node, SEND, Span};
-use crate::{TextReason, circle};
+use crate::{RANKS_MAX, TextReason, circle};
 
 /// How much a rank may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
+    /// Ranks.
+    pub ranks: u32,
     /// Operations.
     pub operations: u32,
     /// Requirements.
@@ -14,7 +16,7 @@ pub struct Limits {
 
 impl Limits {
     /// What the numbers of the binary form can hold.
-    pub const FORMAT: Self = Self { operations: u32::MAX, requirements: u32::MAX };
+    pub const FORMAT: Self = Self { ranks: RANKS_MAX, operations: u32::MAX, requirements: u32::MAX };
 }
 
 /// An operation, and one that waits for it.

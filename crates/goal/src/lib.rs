@@ -39,6 +39,6 @@ pub use layout::RANKS_MAX;
 pub use operation::{Kind, Operation};
 pub use read_at::ReadAt;
 pub use schedule::{RankCounts, Schedule};
-pub use text::{LINE_BYTES_MAX, Summary, text_to_binary};
+pub use text::{LINE_BYTES_MAX, Summary, text_to_binary, text_to_binary_within};
 pub use text_error::{TextError, TextReason};
 pub use write_text::binary_to_text;

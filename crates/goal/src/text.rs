@@ -42,6 +42,18 @@ pub fn text_to_binary(text: impl BufRead, binary: &mut (impl Write + Seek)) -> R
     convert(text, binary, Limits::FORMAT)
 }
 
+/// The same of a schedule that may have no more than `ranks_max` ranks: room for all of them is made when their number is read.
+///
+/// # Errors
+/// As those of [`text_to_binary`], and when it has more.
+pub fn text_to_binary_within(
+    text: impl BufRead,
+    binary: &mut (impl Write + Seek),
+    ranks_max: u32,
+) -> Result<Summary, TextError> {
+    convert(text, binary, Limits { ranks: ranks_max.min(RANKS_MAX), ..Limits::FORMAT })
+}
+
 /// The same with other limits.
 pub fn convert(text: impl BufRead, binary: &mut (impl Write + Seek), limits: Limits) -> Result<Summary, TextError> {
     let mut lines = Lines { text, line: Vec::new(), number: 0 };
@@ -119,13 +131,15 @@ struct Reader<'a, W> {
     inside: bool,
     in_comment: bool,
     summary: Summary,
+    ranks_max: u32,
 }
 
 impl<'a, W: Write + Seek> Reader<'a, W> {
     fn new(to: &'a mut W, limits: Limits) -> Self {
         let body = Body { gathered: Gathered::new(limits), labels: Labels::default(), ranks: 0 };
         let summary = Summary::default();
-        Self { to: Some(to), writer: None, body, next: 0, inside: false, in_comment: false, summary }
+        let ranks_max = limits.ranks;
+        Self { to: Some(to), writer: None, body, next: 0, inside: false, in_comment: false, summary, ranks_max }
     }
 
     /// Takes a line, and tells whether it ends the last rank.
@@ -168,8 +182,8 @@ impl<'a, W: Write + Seek> Reader<'a, W> {
 
     fn declare(&mut self, number: u64) -> Result<(), TextReason> {
         let to = self.to.take().ok_or(TextReason::RanksTwice)?;
-        let ranks = u32::try_from(number).ok().filter(|ranks| (1..=RANKS_MAX).contains(ranks));
-        let ranks = ranks.ok_or(TextReason::Ranks(number))?;
+        let ranks = u32::try_from(number).ok().filter(|ranks| (1..=self.ranks_max).contains(ranks));
+        let ranks = ranks.ok_or(TextReason::Ranks { declared: number, most: self.ranks_max })?;
         (self.body.ranks, self.summary.ranks) = (ranks, ranks);
         self.writer = Some(BinaryWriter::new(to, ranks).map_err(TextReason::Write)?);
         Ok(())

@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::{LINE_BYTES_MAX, RANKS_MAX};
+use crate::LINE_BYTES_MAX;
 
 /// What is wrong with a text, and where.
 #[derive(Debug, Error)]
@@ -52,8 +52,13 @@ pub enum TextReason {
         largest: u64,
     },
     /// There are too many ranks, or none.
-    #[error("{0} ranks are declared: a schedule has 1 to {RANKS_MAX}")]
-    Ranks(u64),
+    #[error("{declared} ranks are declared: a schedule has 1 to {most}")]
+    Ranks {
+        /// How many.
+        declared: u64,
+        /// How many there may be.
+        most: u32,
+    },
     /// The number of ranks comes late or not at all.
     #[error("the number of ranks is not known yet: begin with `num_ranks`")]
     NoRanks,

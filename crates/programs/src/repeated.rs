@@ -89,6 +89,14 @@ impl Steps for Repeated {
         step / steps * self.phases + self.program.phase(rank, step % steps)
     }
 
+    fn sum_over_messages(&self, of: &dyn Fn(u32) -> u64) -> u64 {
+        self.program.sum_over_messages(of) * u64::from(self.times)
+    }
+
+    fn steps_of_all(&self) -> u64 {
+        self.program.steps_of_all()
+    }
+
     fn messages(&self) -> u64 {
         self.program.messages() * u64::from(self.times)
     }

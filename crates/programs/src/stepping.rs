@@ -25,26 +25,14 @@ impl SteppingProgram {
     /// A program of these steps.
     #[must_use]
     pub fn new(steps: Arc<dyn Steps>, transport: Transport, ticks_per_cycle: u32) -> Self {
-        let messages = messages(steps.as_ref(), &transport);
+        let messages = if transport == Transport::EAGER {
+            steps.messages()
+        } else {
+            steps.sum_over_messages(&|flits| transport.messages(flits))
+        };
         let phases = steps.phases().len() as u32;
         Self { steps, transport, ticks_per_cycle, messages, phases }
     }
-}
-
-/// How many messages cross the network.
-fn messages(steps: &dyn Steps, transport: &Transport) -> u64 {
-    if *transport == Transport::EAGER {
-        return steps.messages();
-    }
-    let mut step = Step::default();
-    let mut count = 0;
-    for rank in 0..steps.ranks() {
-        for number in 0..steps.steps(rank) {
-            read(steps, rank, number, &mut step);
-            count += step.sends.iter().map(|send| transport.messages(send.flits)).sum::<u64>();
-        }
-    }
-    count
 }
 
 impl Program for SteppingProgram {

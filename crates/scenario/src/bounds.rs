@@ -16,12 +16,20 @@ pub struct Bounds {
     pub group_pairs: u64,
     /// Values that overrides set, each text counted by its length, wherever they are set.
     pub set_values: u64,
+    /// Steps of ranks of programs that are gone through one by one, to count the messages of which large ones are announced.
+    pub program_steps: u64,
 }
 
 impl Default for Bounds {
     /// What a machine of one's own can be asked for.
     fn default() -> Self {
-        Self { nodes: NODES_MAX, listed_nodes: 1 << 28, group_pairs: 1 << 28, set_values: 1 << 20 }
+        Self {
+            nodes: NODES_MAX,
+            listed_nodes: 1 << 28,
+            group_pairs: 1 << 28,
+            set_values: 1 << 20,
+            program_steps: 1 << 30,
+        }
     }
 }
 
@@ -38,6 +46,8 @@ pub enum Bounded {
     GroupPairs,
     /// Values that overrides set.
     SetValues,
+    /// Steps of ranks of programs that are gone through one by one.
+    ProgramSteps,
 }
 
 impl fmt::Display for Bounded {
@@ -48,6 +58,7 @@ impl fmt::Display for Bounded {
             Self::ListedNodes => "nodes listed one by one",
             Self::GroupPairs => "pairs of groups",
             Self::SetValues => "values",
+            Self::ProgramSteps => "steps",
         })
     }
 }
@@ -72,6 +83,12 @@ impl fmt::Display for Excess {
             }
             Bounded::ListedNodes => {
                 write!(f, "sets and patterns have {asked} {what} so far, the limit is {allowed}")
+            }
+            Bounded::ProgramSteps => {
+                write!(
+                    f,
+                    "ranks of programs whose large messages are announced have {asked} {what}, the limit is {allowed}"
+                )
             }
             Bounded::SetValues => write!(f, "overrides set {asked} {what} and more, the limit is {allowed}"),
         }

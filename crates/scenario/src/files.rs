@@ -6,7 +6,7 @@ use std::io::{self, BufRead as _, BufReader, Cursor, ErrorKind, Read, Seek, Writ
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest as _, Sha256};
-use tailback_goal::{ReadAt, Schedule, text_to_binary};
+use tailback_goal::{ReadAt, Schedule, text_to_binary_within};
 
 /// Where a scenario finds the files that it names.
 pub trait Files: Debug + Send + Sync {
@@ -79,23 +79,23 @@ impl Library {
         Self { files, traces: Arc::default() }
     }
 
-    /// The schedule in a file, as text or in binary form.
-    pub fn trace(&self, name: &str) -> Result<Trace, String> {
+    /// The schedule in a file, as text, of no more than so many ranks, or in binary form.
+    pub fn trace(&self, name: &str, ranks_max: u32) -> Result<Trace, String> {
         if let Some(trace) = self.traces.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
             return Ok(trace.clone());
         }
         let file = self.files.open(name).map_err(|error| format!("cannot read {name}: {error}"))?;
         let mut first = [0; BINARY.len()];
         let is_binary = file.read_exact_at(&mut first, 0).is_ok() && first == BINARY;
-        let binary = if is_binary { file } else { self.binary(FromStart { file, offset: 0 }, name)? };
+        let binary = if is_binary { file } else { self.binary(FromStart { file, offset: 0 }, name, ranks_max)? };
         let trace = trace_of(binary, name)?;
         self.traces.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), trace.clone());
         Ok(trace)
     }
 
-    /// The schedule of a text.
-    pub fn trace_of_text(&self, text: &str) -> Result<Trace, String> {
-        trace_of(self.binary(text.as_bytes(), "the text")?, "the text")
+    /// The schedule of a text of no more than so many ranks.
+    pub fn trace_of_text(&self, text: &str, ranks_max: u32) -> Result<Trace, String> {
+        trace_of(self.binary(text.as_bytes(), "the text", ranks_max)?, "the text")
     }
 
     /// The whole text of a file, and its SHA-256.
@@ -113,10 +113,11 @@ impl Library {
         (text.to_owned(), hexadecimal(&Sha256::digest(text)))
     }
 
-    fn binary(&self, text: impl Read, name: &str) -> Result<Arc<dyn ReadAt>, String> {
+    fn binary(&self, text: impl Read, name: &str, ranks_max: u32) -> Result<Arc<dyn ReadAt>, String> {
         let say = |error: io::Error| format!("cannot make the binary form of {name}: {error}");
         let mut scratch = self.files.scratch().map_err(say)?;
-        text_to_binary(BufReader::new(text), &mut scratch).map_err(|error| format!("{name}: {error}"))?;
+        text_to_binary_within(BufReader::new(text), &mut scratch, ranks_max)
+            .map_err(|error| format!("{name}: {error}"))?;
         scratch.finish().map_err(say)
     }
 }

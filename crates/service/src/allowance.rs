@@ -18,9 +18,18 @@ pub(crate) struct Allowance {
     pub sweep_override_bytes: u64,
 }
 
+/// Steps of programs that a check goes through: they take it a second or two.
+const PROGRAM_STEPS: u64 = 1 << 26;
+
 /// What a check takes a few MiB for: see [`Allowance::modest`].
 const MODEST: Allowance = Allowance {
-    bounds: Bounds { nodes: 50_000, listed_nodes: 100_000, group_pairs: 300_000, set_values: 50_000 },
+    bounds: Bounds {
+        nodes: 50_000,
+        listed_nodes: 100_000,
+        group_pairs: 300_000,
+        set_values: 50_000,
+        program_steps: 1 << 18,
+    },
     scenario_bytes: 64 << 10,
     sweep_runs: 64,
     sweep_override_bytes: 64 << 10,
@@ -30,7 +39,8 @@ impl Allowance {
     /// What the limits say.
     pub(crate) fn of(limits: &Limits) -> Self {
         let Limits { nodes_max, listed_nodes_max: listed_nodes, group_pairs_max: group_pairs, .. } = *limits;
-        let bounds = Bounds { nodes: nodes_max.into(), listed_nodes, group_pairs, ..Bounds::default() };
+        let program_steps = PROGRAM_STEPS;
+        let bounds = Bounds { nodes: nodes_max.into(), listed_nodes, group_pairs, program_steps, ..Bounds::default() };
         Self {
             bounds,
             scenario_bytes: limits.scenario_bytes_max as usize,
@@ -49,6 +59,7 @@ impl Allowance {
                 listed_nodes: modest.bounds.listed_nodes.min(allowed.bounds.listed_nodes),
                 group_pairs: modest.bounds.group_pairs.min(allowed.bounds.group_pairs),
                 set_values: modest.bounds.set_values.min(allowed.bounds.set_values),
+                program_steps: modest.bounds.program_steps.min(allowed.bounds.program_steps),
             },
             scenario_bytes: modest.scenario_bytes.min(allowed.scenario_bytes),
             sweep_runs: modest.sweep_runs.min(allowed.sweep_runs),

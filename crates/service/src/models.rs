@@ -101,7 +101,7 @@ fn scenario(
         _ => {}
     }
     if let ("collective", name) = (model.kind, model.name) {
-        return text + &format!("[[program]]\n[program.collective.{name}]\n{own}");
+        return text + &format!("[clock]\nflit = \"64 B\"\n[[program]]\n[program.collective.{name}]\n{own}");
     }
     if let ("section", "[program]") = (model.kind, model.name) {
         return text + &format!("[[program]]\ncollective.barrier = {{}}\n{own}");

@@ -225,7 +225,7 @@ fn each_mistake_around_ranks_is_named() {
 #[test]
 fn limits_hold() {
     let within = |text: &str| {
-        let limits = Limits { operations: 2, requirements: 1 };
+        let limits = Limits { operations: 2, requirements: 1, ..Limits::FORMAT };
         convert_within(text.as_bytes(), &mut Cursor::new(Vec::new()), limits).map_err(|error| error.to_string())
     };
     let rank = |body: &str| format!("num_ranks 2\nrank 0 {{\n{body}\n}}\nrank 1 {{\n{body}\n}}\n");

@@ -198,7 +198,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let &KeptMessage { created, destination, traffic, word, .. } = copy;
         let flits = (copy.flits - index * most).min(most) as u16;
         let last = index * most + u32::from(flits) == copy.flits;
-        let part = Part { created, destination, message, traffic, index, last, word };
+        let part = Part { created, destination, message, traffic, index, last };
         let Some(vc) = self.next_channel_with_room(node, send_as.class, flits) else { return false };
         let due = &mut self.nodes.due[node as usize];
         let line = if lossy { &mut due.lossy } else { &mut due.lossless };
@@ -241,17 +241,18 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
             let Some(vc) = self.channel_for(node, injection_queue, send_as.class, flits) else { continue };
             self.nodes.nodes[node as usize].last_injection_queue = injection_queue as u8;
-            let (packet, part) = self.cut_packet(node, injection_queue, flits, send_as, now);
+            let (packet, word) = self.cut_packet(node, injection_queue, flits, send_as, now);
             if self.fabric.completes_packets {
-                self.complete_packet(node, packet, part.word, now);
+                self.complete_packet(node, packet, word, now);
             }
             self.launch(node, packet, vc, now);
             if self.fabric.hooks.departures {
                 self.tell_departure(node, packet, now);
             }
             self.forget_if_gone(node, packet, now);
-            if part.last && self.fabric.has_programs {
-                self.tell_sent(node, part.traffic, part.destination, part.word, now);
+            if self.fabric.has_programs && self.pool[packet].is_last() {
+                let Packet { traffic, destination, .. } = self.pool[packet];
+                self.tell_sent(node, traffic, destination, word, now);
             }
             return true;
         }
@@ -318,9 +319,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] >= flits
     }
 
-    /// Makes the next packet of an injection queue.
+    /// Makes the next packet of an injection queue; returns what a program tells with its message, too.
     #[inline]
-    fn cut_packet(&mut self, node: u32, injection_queue: usize, flits: u16, send_as: SendAs, now: Time) -> (u32, Part) {
+    fn cut_packet(&mut self, node: u32, injection_queue: usize, flits: u16, send_as: SendAs, now: Time) -> (u32, u64) {
         let message = self.nodes.sources.advance(node, injection_queue, flits);
         let part = Part {
             created: message.created,
@@ -329,13 +330,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             traffic: message.traffic,
             index: message.index,
             last: message.flits_left == u32::from(flits),
-            word: message.word,
         };
         let packet = part.packet(self.node_ids[node as usize], flits, send_as, &self.fabric, now);
         if packet.is_last() {
             self.nodes.nodes[node as usize].waiting -= 1;
         }
-        (self.pool.insert(packet), part)
+        (self.pool.insert(packet), message.word)
     }
 
     /// Puts a packet on the link to the router.
@@ -371,15 +371,13 @@ struct Part {
     traffic: u16,
     index: u32,
     last: bool,
-    /// What a program tells with it.
-    word: u64,
 }
 
 impl Part {
     /// The packet, as it leaves `source`.
     #[inline]
     fn packet(&self, source: u32, flits: u16, send_as: SendAs, fabric: &Fabric, now: Time) -> Packet {
-        let &Self { created, destination, message, traffic, index, last, .. } = self;
+        let &Self { created, destination, message, traffic, index, last } = self;
         Packet {
             created,
             injected: now,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use tailback_programs::{COLLECTIVES, Repeated, Setting, SteppingProgram, Steps, Transport};
 use tailback_workload::{Job, NodeSet, Program, Traffic};
 
+use crate::bounds::Bounded;
 use crate::choice::read_choice;
 use crate::diagnostic::Diagnostic;
 use crate::files::Library;
@@ -130,6 +131,10 @@ impl ProgramReader<'_> {
     ) -> Option<(NodeSet, Arc<dyn Program>)> {
         let repeat = read_parameters(table, &[REPEAT], &self.context, reading);
         let (nodes, steps) = self.steps(entry, table, reading)?;
+        if transport != Transport::EAGER {
+            let allowed = reading.bounds.program_steps;
+            reading.bound(entry.node.span, Bounded::ProgramSteps, steps.steps_of_all(), allowed)?;
+        }
         let steps: Arc<dyn Steps> = match repeat?.integer(REPEAT.name) {
             1 => steps.into(),
             times => Arc::new(self.repeated(steps, times, table, reading)?),

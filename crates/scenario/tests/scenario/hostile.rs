@@ -16,7 +16,8 @@ fn section(head: &str, lines: usize, line: impl Fn(usize) -> String) -> String {
 }
 
 /// What a service allows, about.
-const BOUNDS: Bounds = Bounds { nodes: 1000, listed_nodes: 1000, group_pairs: 1000, set_values: 20_000 };
+const BOUNDS: Bounds =
+    Bounds { nodes: 1000, listed_nodes: 1000, group_pairs: 1000, set_values: 20_000, program_steps: 1000 };
 
 fn refuse(text: &str, overrides: &[&str]) -> Diagnostics {
     let document = Document::read("test.toml", text).within(BOUNDS);
@@ -165,4 +166,29 @@ fn of_a_long_text_one_mistake_is_told() {
     }
     let long = format!("{SMALL}# {}\n", "x".repeat(100_000));
     assert!(Document::read("test.toml", &long).within(BOUNDS).resolve().is_ok());
+}
+
+/// Large messages that are announced are counted by going through all steps: not if there are too many.
+#[test]
+fn steps_are_counted_before_they_are_gone_through() {
+    let ring = |nodes: u32, eager: &str| {
+        format!(
+            "routing = \"direct\"\n[topology.single-switch]\nnodes = 200\n[[program]]\neager = {eager}\nrepeat = 1000000\n\
+             collective.allreduce-ring = {{ nodes = \"0..{nodes}\", bytes = 1000 }}\n"
+        )
+    };
+    assert_eq!(excess(&ring(200, "0"), &[]), (Bounded::ProgramSteps, 200 * 398));
+    let few = Document::read("test.toml", &ring(10, "0")).within(BOUNDS).resolve();
+    let messages = few.expect("it is a small program").workload.flows[0].messages();
+    assert_eq!(messages, Some(1_000_000 * 10 * 18 * 3));
+    assert!(Document::read("test.toml", &ring(200, "\"all\"")).within(BOUNDS).resolve().is_ok(), "nothing is counted");
+}
+
+/// Room for the ranks of a schedule is made when it says how many there are: no more than there are nodes.
+#[test]
+fn a_schedule_has_no_more_ranks_than_there_are_nodes() {
+    let text = "routing = \"direct\"\n[topology.single-switch]\nnodes = 8\n[clock]\nflit = \"64 B\"\ncycle = \"1 ns\"\n[[program]]\n\
+                goal.text = \"num_ranks 16000000\\nrank 0 {\\n}\"\n";
+    let said = Document::read("test.toml", text).within(BOUNDS).resolve().expect_err("it has too many").to_string();
+    assert!(said.contains("16000000 ranks are declared: a schedule has 1 to 8"), "{said}");
 }

@@ -3,6 +3,7 @@
 mod bad;
 mod good;
 mod hostile;
+mod programs;
 mod renamed;
 
 /// A dragonfly of 72 nodes.

@@ -1,0 +1,140 @@
+//! Programs: what files they name, and what is said where that is wrong.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+
+use tailback_scenario::{Document, Files, ReadAt, Scenario};
+
+/// Files that a test has in memory.
+#[derive(Debug, Default)]
+struct InMemory(BTreeMap<&'static str, &'static str>);
+
+impl Files for InMemory {
+    fn open(&self, name: &str) -> io::Result<Arc<dyn ReadAt>> {
+        let text = self.0.get(name).ok_or_else(|| io::Error::from(ErrorKind::NotFound))?;
+        Ok(Arc::new(text.as_bytes().to_vec()))
+    }
+}
+
+const NETWORK: &str = "routing = \"direct\"\n[topology.single-switch]\nnodes = 8\n[clock]\nflit = \"64 B\"\ncycle = \"1 ns\"\n[[program]]\n";
+
+const PAIR: &str = "num_ranks 2\nrank 0 {\na: send 8b to 1 tag 5\n}\nrank 1 {\na: recv 8b from 0 tag 5\n}\n";
+
+fn document(program: &str) -> Document {
+    let files = BTreeMap::from([
+        ("pair.goal", PAIR),
+        ("same.goal", PAIR),
+        ("bad.goal", "num_ranks 1\nrank 0 {\na: calc 5\nb requires c\n}\n"),
+        ("list.csv", "time,source,destination,bytes\n0,0,1,64\n"),
+    ]);
+    Document::read("test.toml", &format!("{NETWORK}{program}\n")).with_files(Arc::new(InMemory(files)))
+}
+
+fn resolve(program: &str) -> Scenario {
+    document(program).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+/// What is said, without the place.
+fn mistake(program: &str) -> String {
+    let said = document(program).resolve().map(|scenario| scenario.text).expect_err("it is a mistake").to_string();
+    let at = said.find(": ").expect("it has a place");
+    said[at + 2..].to_owned()
+}
+
+#[test]
+fn what_is_in_a_file_counts_and_not_what_it_is_called() {
+    let [pair, same] = ["goal = \"pair.goal\"", "goal = \"same.goal\""].map(resolve);
+    assert_eq!(pair.digest, same.digest);
+    assert_ne!(pair.text, same.text, "the text says which file it was");
+    let inline = resolve(&format!("goal.text = \"\"\"\n{PAIR}\"\"\""));
+    assert_ne!(inline.digest, pair.digest, "a text stands there as it is");
+    // The resolved text is a scenario, whose files are still there, or are not.
+    let again = Document::read("again.toml", &pair.text).with_files(Arc::new(InMemory([("pair.goal", PAIR)].into())));
+    assert_eq!(again.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}")).text, pair.text);
+    let other = "num_ranks 1\nrank 0 {\n}\n";
+    let changed =
+        Document::read("again.toml", &pair.text).with_files(Arc::new(InMemory([("pair.goal", other)].into())));
+    let said = changed.resolve().expect_err("it has changed").to_string();
+    assert!(said.contains("it is not what it was: its SHA-256 is "), "{said}");
+}
+
+#[test]
+fn without_files_none_is_read() {
+    let said =
+        Document::read("test.toml", &format!("{NETWORK}goal = \"/etc/passwd\"\n")).resolve().expect_err("no files");
+    let said = said.to_string();
+    assert!(said.contains("cannot read /etc/passwd: a scenario that is sent here cannot name files"), "{said}");
+}
+
+#[test]
+fn ranks_run_where_the_map_says() {
+    let nodes = |program: &str| resolve(program).workload.flows[0].job.as_ref().expect("a program").nodes().to_vec();
+    let barrier = "collective.barrier.nodes = [1, 3, 6]\n";
+    assert_eq!(nodes(barrier), [1, 3, 6]);
+    assert_eq!(nodes(&format!("{barrier}map = [6, 1, 3]")), [6, 1, 3]);
+    assert_eq!(nodes("goal = \"pair.goal\"\nnodes = \"4..8\""), [4, 5], "the first of the nodes");
+    assert_eq!(nodes("messages = \"list.csv\"\nmap = [7, 2]"), [7, 2]);
+    let drawn = nodes("collective.barrier = {}\nmap = \"random\"");
+    assert_ne!(drawn, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(nodes("collective.barrier = {}\nmap = \"random\""), drawn);
+}
+
+#[test]
+fn bad_programs_are_told_with_what_would_do() {
+    let cases = [
+        ("", "this program does nothing: it has neither `collective` nor `goal` nor `messages`"),
+        ("goal = \"pair.goal\"\ncollective = \"barrier\"", "`goal` says again what this program does"),
+        ("goal = \"none.goal\"", "cannot read none.goal: entity not found"),
+        ("goal = \"bad.goal\"", "bad.goal: line 4 (rank 0): no operation of this rank has the label `b`"),
+        ("goal = 3", "`program.goal` is the name of a file, or a table with either `file` or `text`, not "),
+        ("goal = {}", "`program.goal` is the name of a file, or a table with either `file` or `text`, not "),
+        ("goal = \"pair.goal\"\nnodes = [2]", "the schedule has 2 ranks, for which there are 1 nodes"),
+        ("goal = \"pair.goal\"\nmap = [3]", "there are 1 nodes in the list for 2 ranks"),
+        ("goal = \"pair.goal\"\nmap = [3, 3]", "node 3 would run two ranks"),
+        ("goal = \"pair.goal\"\nmap = [3, 9]", "node 9 does not take part"),
+        ("goal = \"pair.goal\"\nrepeat = 2", "unknown key `repeat` in [program]"),
+        ("collective = \"barier\"", "unknown collective \"barier\""),
+        ("collective.allreduce-ring = { nodes = [1, 2] }", "`program.collective.allreduce-ring.bytes` is missing"),
+        (
+            "collective.broadcast = { nodes = [1, 2], bytes = 1, root = 2 }",
+            "rank 2 does not exist: there are ranks 0..=1",
+        ),
+        ("messages.text = \"time,source\\n\"", "line 1: there must be either a column \"bytes\" or a column \"flits\""),
+        ("messages.text = \"time,source,destination,size\\n\"", "line 1: a list of messages has no column \"size\""),
+        ("messages.text = \"time,source,destination,flits\\n\"", "there is no message in the list"),
+        ("messages.text = \"time,source,destination,flits\\n0,1,1,1\\n\"", "line 2: rank 1 would send to itself"),
+        (
+            "messages.text = \"time,source,destination,flits\\n0,1,8,1\\n\"",
+            "line 2: \"8\" is no rank: there are 8 nodes",
+        ),
+        ("messages.text = \"time,source,destination,flits\\n0,1,2\\n\"", "CSV error"),
+        ("messages.text = \"time,source,destination,flits\\nsoon,1,2,1\\n\"", "line 2: "),
+        (
+            "messages.text = \"time,source,destination,flits\\n0,1,2,0\\n\"",
+            "line 2: a message has 1 to 268435456 flits, not 0",
+        ),
+    ];
+    let others: Vec<String> = cases
+        .into_iter()
+        .filter_map(|(program, expected)| {
+            let said = mistake(program);
+            (!said.starts_with(expected)).then(|| format!("{program}\nsays {said}\nnot  {expected}"))
+        })
+        .collect();
+    assert!(others.is_empty(), "{}", others.join("\n\n"));
+}
+
+#[test]
+fn bytes_and_nanoseconds_need_a_clock() {
+    let text = NETWORK.replace("flit = \"64 B\"\ncycle = \"1 ns\"\n", "") + "goal = \"pair.goal\"\n";
+    let files = Arc::new(InMemory([("pair.goal", PAIR)].into()));
+    let said = Document::read("test.toml", &text).with_files(files).resolve().expect_err("no clock").to_string();
+    assert!(said.contains("a schedule counts bytes and nanoseconds, and it is not known what they are here"), "{said}");
+}
+
+#[test]
+fn what_ends_when_all_is_done_may_be_a_program_alone() {
+    let scenario = resolve("collective = \"barrier\"\n[measure]\nuntil = \"drained\"");
+    assert!(scenario.measure.until_drained && scenario.workload.flows[0].messages() == Some(24));
+}
