@@ -48,7 +48,7 @@ pub const MVCM: ProtocolModel = ProtocolModel {
                 Choice { word: "never", help: "it never does" },
             ]),
             default: Some("\"acknowledged\""),
-            help: "when a message makes its flow begin anew: as it is offered to an empty flow (4.2.2: empty queue)",
+            help: "when a message makes its flow begin anew: as it is offered to an empty flow (4.2.2: an empty injection queue)",
         },
         shared::SCOPE,
         shared::INPUT_THRESHOLD,

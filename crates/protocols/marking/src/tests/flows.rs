@@ -102,6 +102,28 @@ fn a_wait_ends_as_soon_as_an_unmarked_packet_is_heard_of() {
     assert_eq!(node.departures.iter().map(|departure| departure.0).collect::<Vec<_>>(), [0, 278, 556, 878]);
 }
 
+/// A pause may end before anything more is heard of what is on its way: then a timer ends it.
+#[test]
+fn a_wait_ends_in_time_while_packets_are_on_their_way() {
+    let pfister = build(&PFISTER, &[]);
+    let mut node = Node::new(pfister.as_ref());
+    node.offer([(0, 7), (0, 7), (0, 7), (0, 7)]);
+    node.run(|number, _| if number == 0 { Answer { after: 300, marks: X } } else { Answer { after: 9000, marks: U } });
+    // The second packet is gone at 556, and an index of 4 is a pause of 1,112.
+    assert_eq!(node.departures[2..], [(556 + 1112, 7), (556 + 1112 + 278 + 1112, 7)]);
+}
+
+/// What waits is counted as long as it does, whatever is heard meanwhile.
+#[test]
+fn a_flow_in_which_something_waits_is_not_empty() {
+    let mvcm = build(&MVCM, &[("window", "1")]);
+    let mut node = Node::new(mvcm.as_ref());
+    node.offer([(0, 7), (0, 7), (0, 7), (800, 7)]);
+    // Unmarked at 354, validated at 708; the third waits a slot, is validated at 1416, and the fourth waits four.
+    node.run(|number, _| Answer { after: ROUND_TRIP, marks: if number == 0 { U } else { H } });
+    assert_eq!(node.departures, [(0, 7), (354, 7), (708 + 354, 7), (1416 + 4 * 354, 7)]);
+}
+
 /// Section 2.3: marks at 0, 5,000 and 7,000 make a pause of 3,336 cycles, which the timer shortens at 15,900 and 24,800.
 #[test]
 fn pfisters_pause_is_that_of_the_index_when_it_ends() {
