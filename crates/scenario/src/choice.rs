@@ -19,7 +19,8 @@ use crate::reader::{Reading, TableReader, list};
 use crate::tree::{Item, Node, Table};
 
 /// All protocols.
-pub(crate) const PROTOCOLS: &[ProtocolModel] = &[BASELINE, ECN, SRP, SMSRP, LHRP, COMPREHENSIVE, CRP, RENATO, PFISTER, MVCM];
+pub(crate) const PROTOCOLS: &[ProtocolModel] =
+    &[BASELINE, ECN, SRP, SMSRP, LHRP, COMPREHENSIVE, CRP, RENATO, PFISTER, MVCM];
 
 /// The names of all kinds of control packets that some protocol sends.
 pub fn control_kinds() -> impl Iterator<Item = &'static str> + Clone {
