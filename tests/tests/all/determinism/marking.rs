@@ -2,10 +2,14 @@
 
 use super::meaning::Seen;
 
+/// Counters of control packets count flits.
+const ACKNOWLEDGEMENT_FLITS: u64 = 22;
+
 /// A figure, and what it would be otherwise. Each packet is acknowledged.
 fn beside(seen: &Seen, pointer: &str, otherwise: &str) -> [f64; 2] {
     seen.assert_plain(false);
     let [acknowledged, packets] = ["/counters/acknowledgements", "/packets_delivered"].map(|figure| seen.count(figure));
+    let acknowledged = acknowledged / ACKNOWLEDGEMENT_FLITS;
     assert!(acknowledged.abs_diff(packets) < packets / 10, "{acknowledged} acknowledgements of {packets} packets");
     let other = Seen::of(&seen.scenario, &[otherwise]);
     [seen, &other].map(|seen| seen.number(pointer))
@@ -32,10 +36,10 @@ pub fn pfister(seen: &Seen) {
     is_quicker(seen, 1.1, "protocol.pfister.increment=0");
 }
 
-/// The same, and fewer packets count than meet a full output queue.
+/// The same, and fewer packets count than meet a full output queue: hot flows pause for less long.
 pub fn pfister_validated(seen: &Seen) {
     pfister(seen);
-    let [validated, marked] = beside(seen, "/accepted_load", "protocol.pfister.marking=output");
+    let [validated, marked] = beside(seen, "/flows/hot/accepted_load", "protocol.pfister.marking=output");
     assert!(validated > marked, "{validated} with validation, {marked} without");
 }
 
@@ -44,9 +48,11 @@ pub fn mvcm(seen: &Seen) {
     is_quicker(seen, 1.1, "protocol.mvcm.input_threshold=1");
 }
 
-/// The same where a node has one window.
-pub fn mvcm_by_source(seen: &Seen) {
-    is_quicker(seen, 1.1, "protocol.mvcm.slots_most=0");
+/// The same, and who meets the queues of others is not held back for it.
+pub fn mvcm_for_cold_traffic(seen: &Seen) {
+    mvcm(seen);
+    let [alone, with_warm] = beside(seen, "/flows/around/accepted_load", "protocol.mvcm.warm=act");
+    assert!(alone > with_warm, "{alone}, and {with_warm} where warm packets count");
 }
 
 /// Waits alone hold sources back as well.

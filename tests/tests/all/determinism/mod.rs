@@ -66,6 +66,7 @@ scenarios![
     protocol_lhrp_fabric,
     protocol_lhrp_inputs,
     protocol_mvcm,
+    protocol_mvcm_cold,
     protocol_mvcm_source,
     protocol_mvcm_waits,
     protocol_pfister,
