@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 use tailback_scenario::Document;
-use tailback_sim::{Run, Timing};
+use tailback_sim::{MessageChoice, Run, Timing};
 
 /// The half 4-ary 5-fly of the MVCM paper: 512 hosts, 640 switches, three cycles from switch to switch.
 const PAPER: &str =
@@ -109,4 +109,40 @@ fn a_burst_is_drained() {
             assert!((600.0..=640.0).contains(&acknowledged), "{protocol}: {acknowledged}");
         }
     }
+}
+
+/// Fig. 8 of the paper, in the 2-ary 3-tree: the routers of a packet, and the ports by which it enters and leaves the second.
+fn way(source: u32, destination: u32) -> (Vec<String>, String) {
+    let text = format!(
+        "title = \"ways\"\n[topology.k-ary-n-tree]\nk = 2\nn = 3\n[routing.nearest-common-ancestor]\nup = \"destination\"\n\
+         {}[measure]\nwarmup = 0\ncycles = 2000\n",
+        flow("one", source, destination, 0.1).replace("278", "8")
+    );
+    let scenario = Document::read("ways", &text).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let message = MessageChoice { source, destination, number: 0 }.find(&scenario).expect("a message is offered");
+    let mut run = Run::tracing(&scenario, 1, message).expect("there is nothing to start");
+    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+    let trace = run.trace().expect("a message is traced");
+    let routers: Vec<_> = trace.lines.iter().filter(|line| line.place.starts_with("router")).collect();
+    let ports = routers[1].event.split(" to ").next().expect("there is always a first part").to_owned();
+    (routers.iter().map(|line| line.place.clone()).collect(), ports)
+}
+
+/// Section 7.9: both hot flows leave the second router by one port; the cold ones come in by the ports that they come in by, and leave by
+/// another.
+#[test]
+fn cold_flows_share_inputs_with_hot_ones_and_no_output() {
+    let [first_hot, second_hot, first_cold, second_cold] =
+        [(0, 7), (3, 7), (1, 5), (2, 5)].map(|(from, to)| way(from, to));
+    assert!([&second_hot, &first_cold, &second_cold].iter().all(|way| way.0[1] == first_hot.0[1]), "one second router");
+    let ports = [first_hot.1, second_hot.1, first_cold.1, second_cold.1];
+    assert_eq!(
+        ports,
+        [
+            "port 0 VC 0 → port 3 VC 0",
+            "port 1 VC 0 → port 3 VC 0",
+            "port 0 VC 0 → port 2 VC 0",
+            "port 1 VC 0 → port 2 VC 0"
+        ]
+    );
 }
