@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tailback_crp::CRP;
 use tailback_ecn::ECN;
 use tailback_hardware::parameters as hardware;
+use tailback_marking::{MVCM, PFISTER, RENATO};
 use tailback_parameters::{BuildError, Parameter, Values};
 use tailback_programs::{COLLECTIVES, CollectiveModel};
 use tailback_protocol::{BASELINE, ProtocolModel};
@@ -19,7 +20,8 @@ use crate::reader::{Reading, TableReader, list};
 use crate::tree::{Item, Node, Table};
 
 /// All protocols.
-pub(crate) const PROTOCOLS: &[ProtocolModel] = &[BASELINE, ECN, SRP, SMSRP, LHRP, COMPREHENSIVE, CRP];
+pub(crate) const PROTOCOLS: &[ProtocolModel] =
+    &[BASELINE, ECN, SRP, SMSRP, LHRP, COMPREHENSIVE, CRP, RENATO, PFISTER, MVCM];
 
 /// The names of all kinds of control packets that some protocol sends.
 pub fn control_kinds() -> impl Iterator<Item = &'static str> + Clone {

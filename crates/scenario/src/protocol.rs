@@ -83,8 +83,8 @@ pub(crate) fn check_protocol(
             parameter: "",
             message: "its routers send NACKs or grants back to sources, and with unidirectional links a packet that \
                       starts in a router cannot reach every node",
-            help: "choose a protocol in which only nodes send control packets (`baseline`, `ecn`), or a topology whose \
-                   links lead in both directions",
+            help: "choose a protocol in which only nodes send control packets (`baseline`, `ecn`, `renato`, `pfister`, \
+                   `mvcm`), or a topology whose links lead in both directions",
         },
         Needs {
             broken: protocol.kinds().iter().any(|kind| kind.flits > spec.packet_flits_max),

@@ -19,7 +19,7 @@ const NETWORKS: [(&str, bool); 5] = [
 ];
 
 /// The protocols in which routers send nothing.
-const ENDPOINTS_ONLY: [&str; 2] = ["baseline", "ecn"];
+const ENDPOINTS_ONLY: [&str; 5] = ["baseline", "ecn", "renato", "pfister", "mvcm"];
 
 fn names(kind: &str) -> Vec<&'static str> {
     models().filter(|model| model.kind == kind).map(|model| model.name).collect()
@@ -37,6 +37,9 @@ fn document(network: &str, routing: &str, protocol: &str) -> Document {
     let document = Document::read("combination", &text);
     match protocol {
         "lhrp" | "comprehensive" => document.with(&format!("protocol.{protocol}.threshold=16")),
+        "renato" => document.with("links.injection.buffer=16"),
+        "pfister" => document.with("protocol.pfister={ weight = 15, step = 8, timer = 100 }"),
+        "mvcm" => document.with("protocol.mvcm={ slot = 20, input_threshold = 0.05, output_threshold = 0.1 }"),
         "srp" | "smsrp" => document.with(&format!("protocol.{protocol}.timeout=20")),
         "crp" => {
             let channels = [("dragonfly", "global"), ("multi-cluster", "inter-cluster")];

@@ -15,6 +15,7 @@ mod endpoint;
 mod evidence;
 mod flows_that_end;
 mod long_messages;
+mod marking;
 mod papers;
 mod peers;
 mod programs;

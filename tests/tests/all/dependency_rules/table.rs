@@ -33,6 +33,7 @@ pub const CRATES: &[Row] = &[
     // Families of protocols: those that others name, or that use more than the row below says, are here.
     row("crp", 1, &["parameters", "protocol", "random", "reservation"]),
     row("ecn", 1, PROTOCOL_FAMILY.may_use),
+    row("marking", 1, PROTOCOL_FAMILY.may_use),
     row("reservation", 1, PROTOCOL_FAMILY.may_use),
     row(
         "scenario",
@@ -42,6 +43,7 @@ pub const CRATES: &[Row] = &[
             "ecn",
             "goal",
             "hardware",
+            "marking",
             "parameters",
             "programs",
             "protocol",

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use tailback_scenario::{Document, Scenario};
 use tailback_sim::{Findings, Plan, Run, Timing};
 
-use super::{programs, protocols};
+use super::{marking, programs, protocols};
 use crate::scenarios::resolve;
 
 /// A scenario and what came of it.
@@ -73,6 +73,13 @@ fn meaning(name: &str) -> fn(&Seen) {
         "protocol-lhrp" => protocols::lhrp,
         "protocol-lhrp-fabric" => protocols::lhrp_fabric,
         "protocol-lhrp-inputs" => protocols::lhrp_inputs,
+        "protocol-mvcm" | "protocol-mvcm-source" => marking::mvcm,
+        "protocol-mvcm-cold" => marking::mvcm_for_cold_traffic,
+        "protocol-mvcm-waits" => marking::mvcm_waits,
+        "protocol-pfister" => marking::pfister,
+        "protocol-pfister-validated" => marking::pfister_validated,
+        "protocol-renato" | "protocol-renato-additive" | "protocol-renato-fast" => marking::renato,
+        "protocol-renato-window" => marking::renato_window,
         "protocol-smsrp" => protocols::smsrp,
         "protocol-smsrp-counted" => protocols::smsrp_until_all_is_done,
         "protocol-srp" => protocols::srp,

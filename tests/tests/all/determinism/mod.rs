@@ -3,6 +3,7 @@
 //! Each file of `scenarios/` is a test here. It is run in all ways of [`matrix`], which must give one digest, and it
 //! must show what it is there for, as [`meaning`] says. The digests themselves are in `golden/digests.txt`.
 
+mod marking;
 pub mod matrix;
 mod meaning;
 mod programs;
@@ -69,6 +70,16 @@ scenarios![
     protocol_lhrp,
     protocol_lhrp_fabric,
     protocol_lhrp_inputs,
+    protocol_mvcm,
+    protocol_mvcm_cold,
+    protocol_mvcm_source,
+    protocol_mvcm_waits,
+    protocol_pfister,
+    protocol_pfister_validated,
+    protocol_renato,
+    protocol_renato_additive,
+    protocol_renato_fast,
+    protocol_renato_window,
     protocol_smsrp,
     protocol_smsrp_counted,
     protocol_srp,
