@@ -85,7 +85,7 @@ impl GoalProgram {
             schedule.visit_operations(rank, |operation, what| {
                 let Kind::Send { to, size, tag } = what.kind else { return };
                 let flits = scale.flits(size);
-                if flits > u64::from(MESSAGE_FLITS_MAX) {
+                if flits > MESSAGE_FLITS_MAX {
                     fault.get_or_insert(GoalError::TooLarge { rank, bytes: size, flits });
                 } else if tag.is_none() {
                     fault.get_or_insert(GoalError::AnyTag { rank, operation });

@@ -31,6 +31,11 @@ pub enum NoSuchMessage {
     /// Nodes do not send to themselves over the network.
     #[error("node {0} is both the source and the destination")]
     SameNode(NodeId),
+    /// Of a program nobody knows before the run when its ranks send what.
+    #[error(
+        "there is no such message but perhaps of a program, whose messages cannot be traced: node {0} runs a rank of one"
+    )]
+    OfProgram(NodeId),
     /// There are not so many.
     #[error(
         "there is no message {} of node {} for node {}: {} offered in {cycles} cycles, counted from 0",
@@ -95,7 +100,12 @@ impl MessageChoice {
             let due = processes.iter_mut().filter_map(|process| Some((process.next_cycle()?, process)));
             let Some((cycle, process)) = due.min_by_key(|&(cycle, _)| cycle).filter(|&(cycle, _)| cycle < cycles)
             else {
-                return Err(NoSuchMessage::TooFew { choice: self, offered, cycles, destinations });
+                let runs_a_rank = scenario.workload.jobs().any(|(_, job)| job.rank_of(source).is_some());
+                return Err(if runs_a_rank {
+                    NoSuchMessage::OfProgram(source)
+                } else {
+                    NoSuchMessage::TooFew { choice: self, offered, cycles, destinations }
+                });
             };
             let traffic = process.traffic;
             let request = process.fire(&scenario.workload.flows[usize::from(traffic)], source);

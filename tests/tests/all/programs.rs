@@ -253,7 +253,10 @@ fn schedules() -> impl Strategy<Value = String> {
                 if draw > 80
                     && let Some(before) = labels.get(usize::from(draw) % labels.len().max(1))
                 {
-                    lines.push(format!("{label} {} {before}", if draw % 2 == 0 { "requires" } else { "irequires" }));
+                    lines.push(format!(
+                        "{label} {} {before}",
+                        if draw.is_multiple_of(2) { "requires" } else { "irequires" }
+                    ));
                 }
                 labels.push(label);
             };

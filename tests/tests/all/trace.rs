@@ -23,19 +23,26 @@ fn traced(scenario: &Scenario, threads: usize, choice: MessageChoice) -> (String
 }
 
 /// Of all messages that are the second of a node for another, the one that is offered first.
-fn some_message(scenario: &Scenario) -> MessageChoice {
+fn some_message(scenario: &Scenario) -> Option<MessageChoice> {
     let nodes = scenario.topology.built.graph().nodes();
     let pairs = (0..nodes).flat_map(|source| (0..nodes).map(move |destination| (source, destination)));
     let choices = pairs.map(|(source, destination)| MessageChoice { source, destination, number: 1 });
     let offered = choices.filter_map(|choice| Some((choice.find(scenario).ok()?.created, choice)));
-    offered.min_by_key(|&(created, _)| created).expect("somebody sends something twice").1
+    offered.min_by_key(|&(created, _)| created).map(|(_, choice)| choice)
 }
 
 #[test]
 fn a_trace_changes_no_result_and_is_the_same_however_it_is_run() {
     for name in names() {
         let plain = resolve(&name, &[]);
-        let (expected, choice) = (digest(&plain, 0), some_message(&plain));
+        let Some(choice) = some_message(&plain) else {
+            assert!(
+                plain.workload.flows.iter().all(|flow| flow.job.is_some()),
+                "{name}: somebody sends something twice"
+            );
+            continue;
+        };
+        let expected = digest(&plain, 0);
         let (found, trace) = traced(&plain, 0, choice);
         assert_eq!(found, expected, "{name}: a trace changes results");
         assert!(trace.lines.len() > 3, "{name}: {trace}");
@@ -242,7 +249,7 @@ fn messages_that_there_are_not_are_refused_with_numbers() {
     let nodes = scenario.topology.built.graph().nodes();
     assert_eq!(choice(nodes, 0, 0).find(&scenario), Err(NoSuchMessage::NoNode { node: nodes, nodes }));
     assert_eq!(choice(3, 3, 0).find(&scenario), Err(NoSuchMessage::SameNode(3)));
-    let MessageChoice { source, destination, .. } = some_message(&scenario);
+    let MessageChoice { source, destination, .. } = some_message(&scenario).expect("somebody sends something twice");
     match choice(source, destination, 1_000_000).find(&scenario) {
         Err(NoSuchMessage::TooFew { offered, .. }) => {
             assert!(choice(source, destination, offered - 1).find(&scenario).is_ok());

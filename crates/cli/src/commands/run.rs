@@ -164,7 +164,8 @@ fn suggest(arguments: &RunArguments, scenario: &Scenario) {
         (Some(flow), _) => {
             (format!("traffic.{}.size=8,64,512", flow.name), "completion times over the size of messages")
         }
-        (None, Some(flow)) => (format!("program.{}.map=linear,random", flow.name), "where the ranks are best placed"),
+        // A path that leaves out which one means all programs: one that has no name cannot be named.
+        (None, Some(_)) => ("program.map=linear,random".to_owned(), "where the ranks are best placed"),
         (None, None) => ("traffic.load=0.1..0.9/0.1".to_owned(), "latency and throughput over load"),
     };
     tell_line!("  tailback sweep {file} --over {varied}   {what}");

@@ -47,6 +47,21 @@ fn values_of_another_kind() {
 }
 
 #[test]
+fn schedules_that_cannot_be_run() {
+    let with = |schedule: &str| {
+        format!("{SMALL}\n[clock]\nflit = \"64 B\"\ncycle = \"1 ns\"\n[[program]]\ngoal = \"{schedule}\"\n")
+    };
+    refuses_file("schedule-missing", with("nowhere.goal"));
+    let program = Program::new();
+    program.write("late.goal", "num_ranks 2\nrank 0 {\nb: send 8b to 1\nb requires a\na: calc 5\n}\nrank 1 {\n}\n");
+    program.write("bad.toml", with("late.goal"));
+    refuses(&program, "schedule-late-label", &["run", "bad.toml", "--out", "results"]);
+    program.write("bad.toml", with("late.goal") + "[[program]]\nmessages = \"list.csv\"\n");
+    program.write("list.csv", "time,source,destination,bytes\n0,0,1,8\n10,0,72,8\n");
+    refuses(&program, "list-of-messages", &["run", "bad.toml", "--out", "results"]);
+}
+
+#[test]
 fn networks_that_cannot_be() {
     refuses_change("too-many-groups", "g = 9", "g = 10");
     refuses_change("radix", "p = 2", "p = 256");

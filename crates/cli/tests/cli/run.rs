@@ -60,6 +60,20 @@ fn several_traffics_have_a_line_each() {
     compare("run-storm", &arguments, &program.good(&arguments));
 }
 
+/// A schedule lies beside its scenario, wherever that is, and programs have lines of their own.
+#[test]
+fn programs_have_lines_with_their_phases() {
+    let program = Program::new();
+    let schedule = "num_ranks 2\nrank 0 {\na: calc 50\nb: send 640b to 1 tag 3\nb requires a\n}\nrank 1 {\nc: recv 640b from 0 tag 3\n}\n";
+    std::fs::create_dir(program.path("jobs")).expect("the folder can be written to");
+    program.write("jobs/pair.goal", schedule);
+    let text = "[clock]\nflit = \"64 B\"\ncycle = \"1 ns\"\n[[program]]\nname = \"pair\"\ngoal = \"pair.goal\"\nnodes = [3, 40]\n\
+                [[program]]\nname = \"ring\"\ncollective.allreduce-ring = { nodes = \"0..8\", bytes = \"8 KiB\" }\n";
+    program.write("jobs/both.toml", format!("{SMALL}{text}"));
+    let arguments = ["run", "jobs/both.toml", "--quiet"];
+    compare("run-programs", &arguments, &program.good(&arguments));
+}
+
 /// What begins, ends or changes while it is measured is no steady state that could be judged.
 #[test]
 fn transients_are_neither_saturated_nor_warmed_up() {

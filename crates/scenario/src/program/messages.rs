@@ -39,12 +39,12 @@ impl ProgramReader<'_> {
     }
 
     fn list(&self, said: &Said<'_>, ranks: u32) -> Result<(MessageList, String), String> {
-        let (text, sha256) = match said.source {
-            Source::File(file) => self.library.text(file)?,
-            Source::Text(text) => self.library.given(text),
+        let (name, (text, sha256)) = match said.source {
+            Source::File(file) => (file, self.library.text(file)?),
+            Source::Text(text) => ("the text", self.library.given(text)),
         };
         said.check(&sha256)?;
-        let messages = read_list(&text, ranks, &self.context.scale)?;
+        let messages = read_list(&text, ranks, &self.context.scale).map_err(|problem| format!("{name}: {problem}"))?;
         let program = MessageList::new(messages, 0);
         if program.messages() == 0 {
             return Err("there is no message in the list".to_owned());
@@ -116,7 +116,7 @@ fn read_row(row: &csv::StringRecord, places: &Places, ranks: u32, scale: &TimeSc
     } else {
         row[places.size].parse().map_err(|_| format!("\"{}\" is no number of flits", &row[places.size]))?
     };
-    if !(1..=u64::from(MESSAGE_FLITS_MAX)).contains(&flits) {
+    if !(1..=MESSAGE_FLITS_MAX).contains(&flits) {
         return Err(format!("a message has 1 to {MESSAGE_FLITS_MAX} flits, not {flits}"));
     }
     Ok(ListedMessage { tick, from, to, flits: flits as u32 })

@@ -100,16 +100,25 @@ fn bad_programs_are_told_with_what_would_do() {
             "collective.broadcast = { nodes = [1, 2], bytes = 1, root = 2 }",
             "rank 2 does not exist: there are ranks 0..=1",
         ),
-        ("messages.text = \"time,source\\n\"", "line 1: there must be either a column \"bytes\" or a column \"flits\""),
-        ("messages.text = \"time,source,destination,size\\n\"", "line 1: a list of messages has no column \"size\""),
+        (
+            "messages.text = \"time,source\\n\"",
+            "the text: line 1: there must be either a column \"bytes\" or a column \"flits\"",
+        ),
+        (
+            "messages.text = \"time,source,destination,size\\n\"",
+            "the text: line 1: a list of messages has no column \"size\"",
+        ),
         ("messages.text = \"time,source,destination,flits\\n\"", "there is no message in the list"),
-        ("messages.text = \"time,source,destination,flits\\n0,1,1,1\\n\"", "line 2: rank 1 would send to itself"),
+        (
+            "messages.text = \"time,source,destination,flits\\n0,1,1,1\\n\"",
+            "the text: line 2: rank 1 would send to itself",
+        ),
         (
             "messages.text = \"time,source,destination,flits\\n0,1,8,1\\n\"",
             "line 2: \"8\" is no rank: there are 8 nodes",
         ),
-        ("messages.text = \"time,source,destination,flits\\n0,1,2\\n\"", "CSV error"),
-        ("messages.text = \"time,source,destination,flits\\nsoon,1,2,1\\n\"", "line 2: "),
+        ("messages.text = \"time,source,destination,flits\\n0,1,2\\n\"", "the text: CSV error"),
+        ("messages.text = \"time,source,destination,flits\\nsoon,1,2,1\\n\"", "the text: line 2: "),
         (
             "messages.text = \"time,source,destination,flits\\n0,1,2,0\\n\"",
             "line 2: a message has 1 to 268435456 flits, not 0",
