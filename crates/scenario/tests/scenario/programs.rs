@@ -115,13 +115,13 @@ fn bad_programs_are_told_with_what_would_do() {
         ),
         (
             "messages.text = \"time,source,destination,flits\\n0,1,8,1\\n\"",
-            "line 2: \"8\" is no rank: there are 8 nodes",
+            "the text: line 2: \"8\" is no rank: there are 8 nodes",
         ),
         ("messages.text = \"time,source,destination,flits\\n0,1,2\\n\"", "the text: CSV error"),
         ("messages.text = \"time,source,destination,flits\\nsoon,1,2,1\\n\"", "the text: line 2: "),
         (
             "messages.text = \"time,source,destination,flits\\n0,1,2,0\\n\"",
-            "line 2: a message has 1 to 268435456 flits, not 0",
+            "the text: line 2: a message has 1 to 268435456 flits, not 0",
         ),
     ];
     let others: Vec<String> = cases
