@@ -21,6 +21,7 @@ mod named;
 mod plot;
 mod program;
 mod record;
+mod record_plan;
 mod report;
 mod series;
 mod statistics;
@@ -39,7 +40,8 @@ pub use metric::{METRICS, Metric};
 pub use named::Named;
 pub use plot::{Curve, Figure, Style};
 pub use program::{PhaseFigures, ProgramFigures, ProgramPlan, ProgramRecord};
-pub use record::{ArrivedPacket, Delivered, FlowRecord, Offered, Record, RecordPlan, Window};
+pub use record::{ArrivedPacket, Delivered, FlowRecord, Offered, Record};
+pub use record_plan::{RecordPlan, Window};
 pub use report::{
     Cycles, FlowFigures, FlowInput, Interruption, LinkUtilisation, LoadCourse, Measured, Performance, Report,
 };

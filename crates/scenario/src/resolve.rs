@@ -14,17 +14,16 @@ use crate::bounds::{Bounded, Bounds};
 use crate::choice::{Choice, Model, PROTOCOLS, read_choice};
 use crate::clock::read_clock;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::digest::digest;
 use crate::document::Document;
 use crate::files::Library;
 use crate::network::{Hardware, Routings, check_spec, leave_out, place_of, read_hardware, read_section};
 use crate::nodes::{NodeBook, compact, read_nodes};
 use crate::parameters::Context;
-use crate::print::print;
-use crate::program::{FILE, read_programs};
+use crate::program::read_programs;
 use crate::protocol::{check_paths, check_protocol};
 use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
+use crate::resolved_text::texts;
 use crate::scenario::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 use crate::sections::{EXECUTION, MEASURE};
 use crate::sweep::read_sweep;
@@ -356,57 +355,6 @@ impl Resolver<'_> {
                 let diagnostic = Diagnostic { span, details, ..Diagnostic::new(refusal.to_string()) };
                 self.reading.blame(diagnostic.help(help));
                 None
-            }
-        }
-    }
-}
-
-/// The order of sections in the resolved text.
-const ORDER: [&str; 14] = [
-    "title",
-    "seed",
-    "clock",
-    "topology",
-    "links",
-    "router",
-    "nic",
-    "routing",
-    "protocol",
-    "nodes",
-    "traffic",
-    "program",
-    "measure",
-    "execution",
-];
-
-/// What cannot change results.
-const WITHOUT_EFFECT: [&str; 3] = ["title", "execution", "nodes"];
-
-/// The resolved text, and the digest of what can change results.
-fn texts(resolved: &Table) -> (String, String) {
-    let part = |keys: &mut dyn Iterator<Item = &str>| {
-        let mut table = Table::default();
-        for key in keys {
-            if let Some(entry) = resolved.get(key) {
-                table.put(key, entry.node.item.clone());
-            }
-        }
-        table
-    };
-    let whole = part(&mut ORDER.into_iter());
-    let mut model = part(&mut ORDER.into_iter().filter(|key| !WITHOUT_EFFECT.contains(key)));
-    forget_files(&mut model);
-    (print(&whole), digest(&model))
-}
-
-/// Takes out what the files of programs are called: what is in them counts.
-fn forget_files(model: &mut Table) {
-    let Some(Item::List(programs)) = model.get_mut("program").map(|entry| &mut entry.node.item) else { return };
-    for program in programs {
-        let Item::Table(program) = &mut program.item else { continue };
-        for key in ["goal", "messages"] {
-            if let Some(Item::Table(source)) = program.get_mut(key).map(|entry| &mut entry.node.item) {
-                source.remove(FILE);
             }
         }
     }

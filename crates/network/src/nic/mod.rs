@@ -6,6 +6,7 @@
 //! source says.
 
 mod due;
+mod part;
 mod programs;
 mod receive;
 mod resequence;

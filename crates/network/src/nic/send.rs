@@ -1,14 +1,13 @@
 //! Sending: messages are offered, cut into packets, and put on the link to the router.
 
-use tailback_routing::Header;
-
 use super::due::{Again, DueQueue};
+use super::part::Part;
 use super::retransmit::KeptMessage;
 use super::source::{Answer, LOSSLESS, SendAs};
 use super::source_queues::Waiting;
 use crate::event::{Event, EventKind, credited};
 use crate::observer::Offer;
-use crate::packet::{NONE, Packet, index_and_flags};
+use crate::packet::{NONE, Packet};
 use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use tailback_hardware::TICKS_MAX;
@@ -361,46 +360,6 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 #[inline]
 fn earlier(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     one.into_iter().chain(other).min()
-}
-
-/// What a packet has from its message.
-struct Part {
-    created: Time,
-    destination: u32,
-    message: u32,
-    traffic: u16,
-    index: u32,
-    last: bool,
-}
-
-impl Part {
-    /// The packet, as it leaves `source`.
-    #[inline]
-    fn packet(&self, source: u32, flits: u16, send_as: SendAs, fabric: &Fabric, now: Time) -> Packet {
-        let &Self { created, destination, message, traffic, index, last } = self;
-        Packet {
-            created,
-            injected: now,
-            head_at: now,
-            tail_lag: 0,
-            next: NONE,
-            source,
-            destination,
-            message,
-            header: Header::new(fabric.topology.locator(destination)),
-            flits,
-            index_and_flags: index_and_flags(index, last),
-            traffic,
-            class: send_as.class,
-            vc: 0,
-            vcs: 1,
-            hops: 0,
-            kind: send_as.kind,
-            marks: send_as.marks,
-            about_flits: 0,
-            word: 0,
-        }
-    }
 }
 
 /// The injection queue of messages to `destination`: with an injection queue per channel, equal consecutive shares of all nodes.
