@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CompletedMessage, CompletionRecord, Histogram, Point, ProgramPlan, ProgramRecord, RecordPlan, Timeline};
+use crate::{
+    CompletedMessage, CompletionRecord, Histogram, ListedCompletion, Point, ProgramPlan, ProgramRecord, RecordPlan,
+    Timeline,
+};
 
 /// What sources had to send during the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +78,8 @@ pub struct FlowRecord {
     pub completions: Option<CompletionRecord>,
     /// How its ranks were done, if it is the messages of a program.
     pub program: Option<ProgramRecord>,
+    /// Its messages that have arrived, in no particular order, if they are written down.
+    pub messages: Vec<ListedCompletion>,
 }
 
 impl FlowRecord {
@@ -90,6 +95,7 @@ impl FlowRecord {
             series: plan.series.map(Timeline::new),
             completions: messages.map(CompletionRecord::new),
             program: None,
+            messages: Vec::new(),
         }
     }
 
@@ -131,6 +137,7 @@ impl FlowRecord {
         if let (Some(mine), Some(theirs)) = (&mut self.program, &other.program) {
             mine.merge(theirs);
         }
+        self.messages.extend(&other.messages);
     }
 
     /// Notes the same on all timelines, perhaps at another tick on that of the user.
@@ -196,6 +203,13 @@ impl Record {
     /// When the plan does not say that it ends.
     pub fn completed(&mut self, flow: usize, message: CompletedMessage) {
         self.flows[flow].completions.as_mut().expect("it ends").completed(message);
+    }
+
+    /// The same message is written down as it is, if all are.
+    pub fn list(&mut self, flow: usize, message: ListedCompletion) {
+        if self.plan.messages {
+            self.flows[flow].messages.push(message);
+        }
     }
 
     /// A rank of the program whose messages are `flow` has come to the end of a phase, so many ticks after the start.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Histogram, Intervals, Point, ProgramPlan};
+use crate::{Histogram, Intervals, ListedCompletion, Point, ProgramPlan};
 
 /// The ticks that are measured: from one to before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,8 @@ pub struct RecordPlan {
     pub ending: Vec<Option<u64>>,
     /// By flow: the program that its messages are of, if they are of one.
     pub programs: Vec<Option<ProgramPlan>>,
+    /// Whether each message of flows that end is written down.
+    pub messages: bool,
 }
 
 impl RecordPlan {
@@ -73,6 +75,7 @@ impl RecordPlan {
             counters: Vec::new(),
             ending: vec![None; flows],
             programs: vec![None; flows],
+            messages: false,
         }
     }
 }
@@ -90,7 +93,10 @@ impl RecordPlan {
         // Slowdowns are counted in thousandths, and sizes are rarely of more than some classes.
         let completions = 8 * (Histogram::bytes_up_to(ticks) + Histogram::bytes_up_to(ticks.saturating_mul(1000)));
         let every_flow = (self.flows as u64).saturating_mul(histograms + timelines + by_source);
-        every_flow.saturating_add(ending.saturating_mul(completions))
+        let listed = if self.messages { self.ending.iter().flatten().copied().fold(0, u64::saturating_add) } else { 0 };
+        // Lists double as they grow.
+        let listed = listed.saturating_mul(2 * size_of::<ListedCompletion>() as u64);
+        every_flow.saturating_add(ending.saturating_mul(completions)).saturating_add(listed)
     }
 
     /// The bytes that the time series takes as a table and as the files that are made of it.

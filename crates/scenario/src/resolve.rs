@@ -27,7 +27,7 @@ use crate::resolved_text::texts;
 use crate::scenario::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 use crate::sections::{EXECUTION, MEASURE};
 use crate::sweep::read_sweep;
-use crate::traffic::{check_end, read_flows, smallest_packet};
+use crate::traffic::{check_end, check_listed, read_flows, smallest_packet};
 use crate::tree::{Item, Node, Table};
 
 /// Reads a document that may ask for so much. What is given is complete if there are no mistakes.
@@ -77,6 +77,7 @@ impl Resolver<'_> {
         let flows = flows.zip(programs).map(|(flows, programs)| [flows, programs].concat());
         if let (Some(measure), Some(flows)) = (&measure, &flows) {
             check_end(root.table, measure, flows, self.reading);
+            check_listed(root.table, measure, flows, self.reading);
         }
         let topology = topology?;
         let (hardware, protocol, routing, flows) = (hardware?, protocol?, routing?, flows?);
@@ -219,6 +220,9 @@ impl Resolver<'_> {
         if !values.flag("by_source") {
             leave_out(root, "measure", "by_source");
         }
+        if !values.flag("messages") {
+            leave_out(root, "measure", "messages");
+        }
         let until_drained = values.text("until") == "drained";
         if !until_drained {
             leave_out(root, "measure", "until");
@@ -231,6 +235,7 @@ impl Resolver<'_> {
             series: values.integer_or("series"),
             series_by_creation: values.text("series_by") == "creation",
             by_source: values.flag("by_source"),
+            messages: values.flag("messages"),
         };
         let limit = TICKS_MAX / u64::from(ticks_per_cycle);
         let problem = if measure.cycles == 0 {

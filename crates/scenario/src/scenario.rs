@@ -91,6 +91,8 @@ pub struct Measure {
     pub series_by_creation: bool,
     /// Whether what arrives is counted by source.
     pub by_source: bool,
+    /// Whether each message of flows that end is written down.
+    pub messages: bool,
 }
 
 /// How to run a scenario.

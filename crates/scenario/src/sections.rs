@@ -70,6 +70,12 @@ pub(crate) const MEASURE: &[Parameter] = &[
         default: Some("false"),
         help: "whether what arrives is also counted by source, which gives the least accepted load and the standard deviation",
     },
+    Parameter {
+        name: "messages",
+        kind: Kind::Flag,
+        default: Some("false"),
+        help: "whether each message of flows and programs that end is written down, which `run --out` keeps as messages.csv and .parquet",
+    },
 ];
 
 pub(crate) const EXECUTION: &[Parameter] = &[

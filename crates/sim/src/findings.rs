@@ -2,7 +2,7 @@
 
 use tailback_report::{
     Cycles, Digest, FlowInput, Interruption, LinkUtilisation, LoadCourse, Measured, Named, Performance, Record, Report,
-    Table, histogram_table, series_table,
+    Table, histogram_table, messages_table, series_table,
 };
 use tailback_scenario::Scenario;
 use tailback_workload::Traffic;
@@ -119,6 +119,12 @@ impl Findings {
     #[must_use]
     pub fn histograms(&self, scenario: &Scenario) -> Table {
         histogram_table(&self.record, &flows(scenario, self.reached), scenario.clock.ticks_per_cycle.into())
+    }
+
+    /// The messages of flows that end, if the scenario asks for them.
+    #[must_use]
+    pub fn messages(&self, scenario: &Scenario) -> Option<Table> {
+        messages_table(&self.record, &flows(scenario, self.reached), scenario.clock.ticks_per_cycle.into())
     }
 
     /// Link cycles that were measured.

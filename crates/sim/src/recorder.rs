@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_network::{MessageDelivery, Observer, Offer, Packet, PhaseReached};
 use tailback_protocol::{Direction, PacketKind, Protocol};
-use tailback_report::{ArrivedPacket, CompletedMessage, Intervals, ProgramPlan, Record, RecordPlan, Window};
+use tailback_report::{
+    ArrivedPacket, CompletedMessage, Intervals, ListedCompletion, ProgramPlan, Record, RecordPlan, Window,
+};
 use tailback_scenario::Scenario;
 use tailback_workload::{Job, Traffic};
 
@@ -60,6 +62,7 @@ pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
     plan.nodes = scenario.measure.by_source.then(|| scenario.topology.built.graph().nodes());
     plan.series_by_creation = scenario.measure.series_by_creation;
     plan.ending = scenario.workload.flows.iter().map(Traffic::messages).collect();
+    plan.messages = scenario.measure.messages;
     plan.programs = scenario.workload.flows.iter().map(|flow| flow.job.as_ref().map(program_plan)).collect();
     let protocol = &scenario.protocol.built;
     let kinds = protocol.kinds();
@@ -124,9 +127,12 @@ impl Observer for Recorder {
         if let Some(unloaded) = &self.unloaded
             && self.record.ends(delivery.traffic.into())
         {
-            let MessageDelivery { tick, source, destination, flits, .. } = *delivery;
+            let MessageDelivery { tick, created, source, destination, traffic, flits } = *delivery;
             let unloaded = unloaded.ticks(source, destination, flits);
-            self.record.completed(delivery.traffic.into(), CompletedMessage { tick, latency, unloaded, flits });
+            self.record.completed(traffic.into(), CompletedMessage { tick, latency, unloaded, flits });
+            let completed = tick;
+            let listed = ListedCompletion { created, source, destination, completed, unloaded, flits };
+            self.record.list(traffic.into(), listed);
         }
     }
 }

@@ -143,3 +143,36 @@ fn a_run_that_is_taken_up_in_silence_ends_where_it_would_have_ended() {
     second.finish(go_on).expect("nothing goes wrong");
     assert_eq!(second.findings().expect("everything adds up").reached, 200);
 }
+
+/// Each message of a flow that ends has a row, in the order of creation: what the report says of all is what they say.
+#[test]
+fn messages_are_written_down_one_by_one_if_asked_for() {
+    let text = |listed: bool| {
+        format!(
+            "{DRAGONFLY}\n[[traffic]]\nname = \"around\"\nload = 0.1\n[[traffic]]\nname = \"counted\"\nload = 0.2\ncount = 3\n\
+             [measure]\nwarmup = 100\ncycles = 100000\nuntil = \"drained\"\nmessages = {listed}\n"
+        )
+    };
+    let run = |listed: bool, threads: usize| {
+        let scenario = resolve(&text(listed));
+        let mut run = Run::new(&scenario, threads).expect("it can be started");
+        run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+        let findings = run.findings().expect("everything adds up");
+        (findings.messages(&scenario), findings.report(&scenario, "0", &Timing::default()))
+    };
+    let (none, plain) = run(false, 1);
+    let (table, listed) = run(true, 1);
+    assert_eq!((none, plain.result_digest), (None, listed.result_digest.clone()), "a list changes nothing");
+    let table = table.expect("it is asked for");
+    assert_eq!(Some(&table), run(true, 2).0.as_ref(), "however it is run");
+    let numbers = |name: &str| {
+        let column = table.column(name).expect("there is such a column");
+        table.rows.iter().map(|row| row[column].number().expect("a number")).collect::<Vec<f64>>()
+    };
+    let found = completions(&listed, "counted");
+    assert_eq!(table.rows.len() as u64, found.count);
+    assert_eq!(numbers("completion").into_iter().reduce(f64::max), found.completion.max);
+    let mean = numbers("slowdown").iter().sum::<f64>() / found.count as f64;
+    assert!((mean - found.slowdown.mean.expect("they have arrived")).abs() < 1e-3, "thousandths are counted");
+    assert!(numbers("created").is_sorted());
+}

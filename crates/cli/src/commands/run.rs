@@ -106,6 +106,9 @@ fn write(directory: &Directory, scenario: &Scenario, findings: &Findings, report
     findings.series(scenario).map_or(Ok(()), |table| directory.write_table(series, &table))?;
     if !interrupted {
         directory.write_table("histograms", &findings.histograms(scenario))?;
+        if let Some(messages) = findings.messages(scenario) {
+            directory.write_table("messages", &messages)?;
+        }
     }
     let mut outdated =
         [INTERRUPTED, "interrupted-series.csv", "interrupted-series.parquet"].into_iter().chain(trace::INTERRUPTED);

@@ -90,6 +90,24 @@ impl TrafficReader<'_> {
     }
 }
 
+/// The most messages that are written down one by one.
+const LISTED_MAX: u64 = 1 << 24;
+
+/// What is written down of flows that end, needs such flows, and not too many messages of them.
+pub(crate) fn check_listed(root: &Table, measure: &Measure, flows: &[Traffic], reading: &mut Reading) {
+    let messages = flows.iter().filter_map(Traffic::messages).reduce(u64::saturating_add);
+    let problem = match messages {
+        _ if !measure.messages => return,
+        None => ("no flow ever ends, so no message is written down".to_owned(), "leave out `messages`"),
+        Some(messages) if messages > LISTED_MAX => {
+            (format!("{messages} messages would be written down, the limit is {LISTED_MAX}"), "leave out `messages`")
+        }
+        Some(_) => return,
+    };
+    let span = place_of(root, "measure", "messages");
+    reading.blame(Diagnostic { span, ..Diagnostic::new(problem.0).help(problem.1) });
+}
+
 /// What ends when flows have ended needs flows that end.
 pub(crate) fn check_end(root: &Table, measure: &Measure, flows: &[Traffic], reading: &mut Reading) {
     if measure.until_drained && flows.iter().all(|flow| flow.messages().is_none()) {

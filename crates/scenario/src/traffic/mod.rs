@@ -16,7 +16,7 @@ use crate::tree::{Entry, Item, Node, Table};
 use declarations::{FROM, LOAD, PHASE, SATURATES, SATURATING};
 pub(crate) use declarations::{PHASE_FROM, PHASE_KEYS, SHARE, TRAFFIC, TRAFFIC_KEYS};
 use finite::Amount;
-pub(crate) use finite::check_end;
+pub(crate) use finite::{check_end, check_listed};
 
 /// The set of nodes that is called so inside of a flow: its sources.
 const SOURCES: &str = "from";

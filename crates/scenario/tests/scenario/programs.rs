@@ -143,6 +143,16 @@ fn bytes_and_nanoseconds_need_a_clock() {
 }
 
 #[test]
+fn messages_are_written_down_of_what_ends() {
+    let text = NETWORK.replace("[[program]]\n", "[[traffic]]\nload = 0.1\n[measure]\nmessages = true\n");
+    let said = Document::read("test.toml", &text).resolve().expect_err("it never ends").to_string();
+    assert!(said.contains("no flow ever ends, so no message is written down"), "{said}");
+    let many = text.replace("load = 0.1", "load = 0.1\ncount = 4000000");
+    let said = Document::read("test.toml", &many).resolve().expect_err("they are too many").to_string();
+    assert!(said.contains("32000000 messages would be written down, the limit is 16777216"), "{said}");
+}
+
+#[test]
 fn what_ends_when_all_is_done_may_be_a_program_alone() {
     let scenario = resolve("collective = \"barrier\"\n[measure]\nuntil = \"drained\"");
     assert!(scenario.measure.until_drained && scenario.workload.flows[0].messages() == Some(24));
