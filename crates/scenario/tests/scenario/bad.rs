@@ -55,7 +55,7 @@ test.toml:18:8: `traffic.1.load` is a number, not the text "high"
 test.toml:21:10: nothing is measured in 0 cycles
   help: measure at least one cycle
 test.toml:22:1: unknown key `treshold` in [measure]
-  help: the keys are warmup, cycles, until, series, series_by, by_source"#;
+  help: the keys are warmup, cycles, until, series, series_by, by_source, messages"#;
     assert_eq!(mistakes(text, &[]), expected);
 }
 
