@@ -2,8 +2,8 @@
 //!
 //! What a node sends, it takes from the first of these that has something for which there is room: control packets, by
 //! class; lossless packets whose time has come; lossy packets that were dropped; and new messages, from a queue for
-//! each destination, where processes and the ranks of programs put them. Whether a packet of a new message may leave, and what has to come again when, the protocol's
-//! source says.
+//! each destination, where processes and the ranks of programs put them. Whether a packet of a new message may leave,
+//! and what has to come again when, the protocol's source says.
 
 mod due;
 mod part;
