@@ -246,6 +246,7 @@ impl Fabric {
             packet_flits_max: self.spec.packet_flits_max,
             ports: self.shape.ports as u32,
             nodes: self.topology.nodes(),
+            routes: 1,
         }
     }
 }

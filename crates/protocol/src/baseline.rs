@@ -85,7 +85,7 @@ mod tests {
             values.set("acknowledge", Value::Flag(acknowledge));
             values.set("control_routing", Value::Text("minimal".to_owned()));
             let protocol = (BASELINE.build)(&values).unwrap();
-            let station = Station { flit_ticks: 1, packet_flits_max: 8, ports: 1, nodes: 2 };
+            let station = Station { flit_ticks: 1, packet_flits_max: 8, ports: 1, nodes: 2, routes: 1 };
             let classes = protocol.classes();
             assert_eq!(protocol.sink(&station).is_some(), acknowledge);
             assert_eq!(classes.len(), 1 + usize::from(acknowledge));

@@ -97,6 +97,8 @@ pub struct Station {
     pub ports: u32,
     /// Nodes of the network.
     pub nodes: u32,
+    /// Routes that the packets of each flow take in turn ([`first_route`](crate::first_route)); 1 where routing is free to choose.
+    pub routes: u32,
 }
 
 /// A congestion control protocol for one network.

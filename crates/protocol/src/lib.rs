@@ -33,6 +33,7 @@ mod controller;
 mod declaration;
 mod kind;
 mod path;
+mod rotation;
 mod sink;
 mod snapshot;
 mod source;
@@ -47,6 +48,7 @@ pub use declaration::{
 };
 pub use kind::{Direction, KindDeclaration, PacketKind};
 pub use path::{PathUse, RecordedPath};
+pub use rotation::first_route;
 pub use sink::{Arrival, Sink, SinkAction};
 pub use snapshot::{remember, write_down};
 pub use source::{Outgoing, Source, SourceAction, Verdict};

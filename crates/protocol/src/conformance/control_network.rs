@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn network() -> ControlNetwork {
-        let station = Station { flit_ticks: 1, packet_flits_max: 1, ports: 1, nodes: 2 };
+        let station = Station { flit_ticks: 1, packet_flits_max: 1, ports: 1, nodes: 2, routes: 1 };
         ControlNetwork::new(&Sums, &station).expect("it is declared as it should be")
     }
 

@@ -89,7 +89,8 @@ pub fn run(protocol: &dyn Protocol, script: &Script) -> Result<Trace, String> {
 impl World {
     fn new(protocol: &dyn Protocol, script: &Script) -> Result<Self, String> {
         let &Script { nodes, routers, packet_flits_max, .. } = script;
-        let station = Station { flit_ticks: 1, packet_flits_max, ports: u32::from(node_port(nodes)) + 1, nodes };
+        let station =
+            Station { flit_ticks: 1, packet_flits_max, ports: u32::from(node_port(nodes)) + 1, nodes, routes: 1 };
         let (hooks, kinds) = (protocol.hooks(), protocol.kinds());
         let interface = |node| {
             let (source, sink) = (protocol.source(&station), protocol.sink(&station));

@@ -11,7 +11,7 @@ const SELF: u32 = 1000;
 
 /// A packet of the paper: 256 bytes and a header.
 pub const PACKET: u16 = 278;
-pub const STATION: Station = Station { flit_ticks: 1, packet_flits_max: PACKET, ports: 8, nodes: 2000 };
+pub const STATION: Station = Station { flit_ticks: 1, packet_flits_max: PACKET, ports: 8, nodes: 2000, routes: 1 };
 
 /// How the network treats a packet.
 #[derive(Clone, Copy, Debug)]
