@@ -41,6 +41,7 @@ pub const ROUTINGS: &[RoutingModel] = &[
     dragonfly::ECTN,
     dragonfly::STATISTICAL,
     fat_tree::NEAREST_COMMON_ANCESTOR,
+    fat_tree::CLOS,
     multi_cluster::CLUSTER_RING,
     destination_tag::DESTINATION_TAG,
 ];
