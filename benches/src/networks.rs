@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tailback_engine::{Executor, Simulation, Tick};
 use tailback_hardware::{
-    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns,
-    LinkArbiter, LinkSpec, NetworkSpec, NicSpec, OutputHeld, OutputQueueSpec, QueuePer, Release, RouterSpec,
-    SourceQueues,
+    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Delivery, Ejection, InjectionVc, InputServed,
+    InputTurns, LinkArbiter, LinkSpec, NetworkSpec, NicSpec, OutputHeld, OutputQueueSpec, QueuePer, Release,
+    RouterSpec, SourceQueues,
 };
 use tailback_network::{Microarchitecture, NetworkPlan, NetworkRegion, Partition, Unobserved};
 use tailback_protocol::{Baseline, ClassRouting};
@@ -59,8 +59,13 @@ pub fn saturated_switch(ports: u32) -> NetworkPlan {
     plan(any.graph(), models::routing("direct", &any), spec, 1.0)
 }
 
-const NIC: NicSpec =
-    NicSpec { queues: SourceQueues::Fifo, vc_choice: InjectionVc::RoundRobin, queue_limit: None, side_by_side: false };
+const NIC: NicSpec = NicSpec {
+    queues: SourceQueues::Fifo,
+    vc_choice: InjectionVc::RoundRobin,
+    queue_limit: None,
+    delivery: Delivery::Arrival,
+    side_by_side: false,
+};
 
 const ROUTER: RouterSpec = RouterSpec {
     head_delay: 0,

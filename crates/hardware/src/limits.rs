@@ -1,8 +1,8 @@
 //! The rules that a usable network keeps beyond the range of each single number.
 
 use crate::{
-    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Ejection, InputServed, InputTurns, NetworkSpec, OutputHeld,
-    QueuePer, VCS_MAX,
+    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns, NetworkSpec,
+    OutputHeld, QueuePer, SourceQueues, VCS_MAX,
 };
 
 /// The longest that a network can be simulated, in ticks.
@@ -35,6 +35,14 @@ pub fn check(spec: &NetworkSpec, link_classes: &[&str], revises: bool) -> Vec<Pr
     check_buffers(spec, link_classes, &mut problems);
     check_channels(spec, link_classes, &mut problems);
     check_router(spec, revises, &mut problems);
+    if spec.nic.vc_choice == InjectionVc::Rotation && spec.nic.queues == SourceQueues::Fifo {
+        problems.push(Problem {
+            section: "nic".to_owned(),
+            parameter: "vc_choice",
+            message: "flows can take channels in turn only where each has a queue of its own".to_owned(),
+            help: "set nic.queues = \"per-destination\"".to_owned(),
+        });
+    }
     problems
 }
 

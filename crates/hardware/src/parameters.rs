@@ -3,8 +3,8 @@
 use tailback_parameters::{Choice, Kind, Parameter, Values};
 
 use crate::{
-    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns, LinkArbiter,
-    LinkSpec, NicSpec, OutputHeld, OutputQueueSpec, QueuePer, Release, RouterSpec, SourceQueues,
+    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Delivery, Ejection, InjectionVc, InputServed, InputTurns,
+    LinkArbiter, LinkSpec, NicSpec, OutputHeld, OutputQueueSpec, QueuePer, Release, RouterSpec, SourceQueues,
 };
 
 const fn choice(
@@ -241,6 +241,7 @@ pub const NIC: &[Parameter] = &[
             word("round-robin", "in turn, skipping those without room"),
             word("random", "one at random; a packet waits for its own"),
             word("by-destination", "by equal consecutive shares of all nodes; a packet waits for its own"),
+            word("rotation", "in turn within each flow; a packet waits for its own and holds up no other flow"),
         ],
         "\"round-robin\"",
         "how packets are dealt out to the virtual channels of injection",
@@ -251,6 +252,15 @@ pub const NIC: &[Parameter] = &[
         default: Some("\"unlimited\""),
         help: "messages that may wait at a node; further ones are lost",
     },
+    choice(
+        "delivery",
+        &[
+            word("arrival", "as it arrives"),
+            word("in-order", "in the order it was sent, of each source, by a line as fast as the link from the router"),
+        ],
+        "\"arrival\"",
+        "how data is handed to the host: latency of messages ends there",
+    ),
 ];
 
 /// What network interfaces do, from the values of [`NIC`]. How packets are injected is said by [`INJECTION`].
@@ -264,9 +274,14 @@ pub fn nic(values: &Values) -> NicSpec {
         vc_choice: match values.text("vc_choice") {
             "random" => InjectionVc::Random,
             "by-destination" => InjectionVc::ByDestination,
+            "rotation" => InjectionVc::Rotation,
             _ => InjectionVc::RoundRobin,
         },
         queue_limit: values.integer_or("queue_limit").map(|limit| limit as u32),
+        delivery: match values.text("delivery") {
+            "in-order" => Delivery::InOrder,
+            _ => Delivery::Arrival,
+        },
         side_by_side: false,
     }
 }

@@ -35,6 +35,12 @@ impl NetworkSpec {
         let end = |link_class: usize| self.classes.iter().map(move |class| class.channels(link_class).end);
         (0..self.links.len()).flat_map(end).max().unwrap_or(1).max(1)
     }
+
+    /// Routes that the packets of each flow take in turn: virtual channels of injection, where they take turns; otherwise 1.
+    #[must_use]
+    pub fn routes(&self) -> u32 {
+        if self.nic.vc_choice == InjectionVc::Rotation { self.classes[0].vcs[0].into() } else { 1 }
+    }
 }
 
 /// One direction of a link.
@@ -243,6 +249,8 @@ pub struct NicSpec {
     pub vc_choice: InjectionVc,
     /// How many messages may wait at a node; further ones are lost.
     pub queue_limit: Option<u32>,
+    /// When data that has arrived is handed to the host.
+    pub delivery: Delivery,
     /// Whether packets that injection sends whole arrive flit by flit all the same, several of them side by side.
     pub side_by_side: bool,
 }
@@ -256,6 +264,16 @@ pub enum SourceQueues {
     Fifo,
 }
 
+/// When data that has arrived is handed to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// As it arrives.
+    Arrival,
+    /// In the order in which it was sent, of each source for itself, by a line as fast as the link from the router. As many packets
+    /// can wait for others as have to, unless the protocol promises that they do not become more than some.
+    InOrder,
+}
+
 /// How packets are dealt out to the virtual channels of injection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InjectionVc {
@@ -265,4 +283,7 @@ pub enum InjectionVc {
     Random,
     /// By destination: equal consecutive shares of all nodes; a packet waits for its own.
     ByDestination,
+    /// In turn within each flow; a packet waits for its own, and holds up nothing of other flows. Only with a queue for each
+    /// destination.
+    Rotation,
 }

@@ -18,7 +18,7 @@ use crate::declarations::{Declarations, Watched};
 use crate::payload::Added;
 use crate::rules::Rules;
 use crate::time::Time;
-use tailback_hardware::{ClassSpec, CrossbarPorts, NetworkSpec, QueuePer};
+use tailback_hardware::{ClassSpec, CrossbarPorts, Delivery, NetworkSpec, QueuePer};
 
 /// A network without its state.
 #[derive(Debug)]
@@ -105,7 +105,10 @@ impl Fabric {
         let mut by_priority: Vec<u8> = (0..spec.classes.len() as u8).collect();
         by_priority.sort_by_key(|&class| u8::MAX - spec.classes[usize::from(class)].priority);
         let watches = declarations.table(topology.link_classes());
-        let Declarations { hooks, kinds, queueing_timeouts, .. } = declarations;
+        let Declarations { mut hooks, kinds, queueing_timeouts, .. } = declarations;
+        if spec.nic.delivery == Delivery::InOrder {
+            hooks.resequencing.get_or_insert(u32::MAX);
+        }
         let numbers = hooks.resequencing.is_some();
         let has_programs = workload.jobs().next().is_some();
         let completes_packets = hooks.entropy || numbers || has_programs || payload_words(&kinds) > 0;
@@ -246,7 +249,7 @@ impl Fabric {
             packet_flits_max: self.spec.packet_flits_max,
             ports: self.shape.ports as u32,
             nodes: self.topology.nodes(),
-            routes: 1,
+            routes: self.spec.routes(),
         }
     }
 }

@@ -16,6 +16,10 @@ pub trait Observer: Send {
     /// The last flit of a packet has arrived at its destination.
     fn packet_delivered(&mut self, _packet: &Packet, _tick: Tick) {}
 
+    /// A packet that arrived at a tick, perhaps before others of its flow, has left its destination's interface in order. Told only where
+    /// interfaces deliver in order.
+    fn packet_in_order(&mut self, _packet: &Packet, _arrived: Tick, _tick: Tick) {}
+
     /// A router has dropped a packet, whose source is told.
     fn packet_dropped(&mut self, _packet: &Packet, _tick: Tick) {}
 

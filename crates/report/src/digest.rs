@@ -78,6 +78,10 @@ impl Digest {
         self.put_histogram(&flow.message_latency);
         self.put_histogram(&flow.network_latency);
         self.put_histogram(&flow.hops);
+        // Nothing where packets are not put in order, for the same reason.
+        if flow.resequencing.count() > 0 {
+            self.put_histogram(&flow.resequencing);
+        }
         self.put_timeline(&flow.batches);
         self.put(flow.series.is_some().into());
         if let Some(series) = &flow.series {

@@ -62,6 +62,9 @@ pub struct Latencies {
     pub message: Distribution,
     /// Of packets: from the first flit's leaving the source queue to the arrival of the last flit.
     pub network: Distribution,
+    /// Of packets: from the arrival of the last flit until it leaves the interface in order. Only where interfaces put data in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resequencing: Option<Distribution>,
 }
 
 /// A distribution in a few figures.
@@ -172,6 +175,8 @@ impl Latencies {
         Self {
             message: Distribution::new(&record.message_latency, half_width(Point::message_latency), &convert),
             network: Distribution::new(&record.network_latency, half_width(Point::network_latency), &convert),
+            resequencing: (record.resequencing.count() > 0)
+                .then(|| Distribution::new(&record.resequencing, None, &convert)),
         }
     }
 }

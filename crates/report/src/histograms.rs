@@ -34,6 +34,9 @@ fn histograms(flow: &FlowRecord, cycle: u64) -> Vec<(&'static str, &Histogram, u
         ("network_latency", &flow.network_latency, cycle),
         ("hops", &flow.hops, 1),
     ];
+    if flow.resequencing.count() > 0 {
+        histograms.push(("resequencing", &flow.resequencing, cycle));
+    }
     if let Some(completions) = &flow.completions {
         histograms.push(("completion", &completions.all.latency, cycle));
         histograms.push(("slowdown", &completions.all.slowdown, SLOWDOWN_ONE));

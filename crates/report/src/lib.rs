@@ -38,7 +38,7 @@ pub use figures::{Amounts, Distribution, Figures, Hops, Latencies, SATURATION_TH
 pub use histogram::{Bucket, Histogram};
 pub use histograms::histogram_table;
 pub use messages::{ListedCompletion, messages_table};
-pub use metric::{METRICS, Metric};
+pub use metric::{METRICS, Metric, MetricOf};
 pub use named::Named;
 pub use plot::{Curve, Figure, Style};
 pub use program::{PhaseFigures, ProgramFigures, ProgramPlan, ProgramRecord};

@@ -11,10 +11,21 @@ pub struct Metric {
     pub value: fn(&Figures) -> Option<f64>,
     /// Half the width of the confidence interval from a single report, where it has one.
     pub ci95: fn(&Figures) -> Option<f64>,
-    /// Whether only flows that end have it.
-    pub of_flows_that_end: bool,
-    /// Whether only programs have it.
-    pub of_programs: bool,
+    /// What has it.
+    pub of: MetricOf,
+}
+
+/// What has a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MetricOf {
+    /// All flows.
+    All,
+    /// Flows whose data interfaces put in order.
+    OrderedData,
+    /// Flows that end.
+    FlowsThatEnd,
+    /// Programs.
+    Programs,
 }
 
 /// All of them, in the order of tables.
@@ -31,42 +42,35 @@ pub const METRICS: &[Metric] = &[
     Metric::new("latency_network_p50", |f| f.latency.network.p50),
     Metric::new("latency_network_p99", |f| f.latency.network.p99),
     Metric::new("latency_network_max", |f| f.latency.network.max),
+    Metric::new("resequencing_mean", |f| f.latency.resequencing.as_ref()?.mean).only_of(MetricOf::OrderedData),
+    Metric::new("resequencing_max", |f| f.latency.resequencing.as_ref()?.max).only_of(MetricOf::OrderedData),
     Metric::new("hops_mean", |f| f.hops.mean),
     Metric::new("nonminimal_share", |f| f.nonminimal_share),
-    Metric::new("completion_mean", |f| f.completions.as_ref()?.completion.mean).of_flows_that_end(),
-    Metric::new("completion_p50", |f| f.completions.as_ref()?.completion.p50).of_flows_that_end(),
-    Metric::new("completion_p99", |f| f.completions.as_ref()?.completion.p99).of_flows_that_end(),
-    Metric::new("completion_max", |f| f.completions.as_ref()?.completion.max).of_flows_that_end(),
-    Metric::new("completion_cycles", |f| f.completions.as_ref()?.completion_cycles).of_flows_that_end(),
-    Metric::new("slowdown_mean", |f| f.completions.as_ref()?.slowdown.mean).of_flows_that_end(),
-    Metric::new("slowdown_p99", |f| f.completions.as_ref()?.slowdown.p99).of_flows_that_end(),
-    Metric::new("jain", |f| f.completions.as_ref()?.jain).of_flows_that_end(),
-    Metric::new("unfinished", |f| Some(f.completions.as_ref()?.unfinished as f64)).of_flows_that_end(),
-    Metric::new("program_cycles", |f| f.program_cycles).of_programs(),
+    Metric::new("completion_mean", |f| f.completions.as_ref()?.completion.mean).only_of(MetricOf::FlowsThatEnd),
+    Metric::new("completion_p50", |f| f.completions.as_ref()?.completion.p50).only_of(MetricOf::FlowsThatEnd),
+    Metric::new("completion_p99", |f| f.completions.as_ref()?.completion.p99).only_of(MetricOf::FlowsThatEnd),
+    Metric::new("completion_max", |f| f.completions.as_ref()?.completion.max).only_of(MetricOf::FlowsThatEnd),
+    Metric::new("completion_cycles", |f| f.completions.as_ref()?.completion_cycles).only_of(MetricOf::FlowsThatEnd),
+    Metric::new("slowdown_mean", |f| f.completions.as_ref()?.slowdown.mean).only_of(MetricOf::FlowsThatEnd),
+    Metric::new("slowdown_p99", |f| f.completions.as_ref()?.slowdown.p99).only_of(MetricOf::FlowsThatEnd),
+    Metric::new("jain", |f| f.completions.as_ref()?.jain).only_of(MetricOf::FlowsThatEnd),
+    Metric::new("unfinished", |f| Some(f.completions.as_ref()?.unfinished as f64)).only_of(MetricOf::FlowsThatEnd),
+    Metric::new("program_cycles", |f| f.program_cycles).only_of(MetricOf::Programs),
     Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
     Metric::new("saturated", |f| Some(f64::from(u8::from(f.saturated)))),
 ];
 
 impl Metric {
     const fn new(name: &'static str, value: fn(&Figures) -> Option<f64>) -> Self {
-        Self { name, value, ci95: |_| None, of_flows_that_end: false, of_programs: false }
+        Self { name, value, ci95: |_| None, of: MetricOf::All }
     }
 
     const fn with_ci95(self, ci95: fn(&Figures) -> Option<f64>) -> Self {
         Self { ci95, ..self }
     }
 
-    const fn of_flows_that_end(self) -> Self {
-        Self { of_flows_that_end: true, ..self }
-    }
-
-    const fn of_programs(self) -> Self {
-        Self { of_programs: true, ..self }
-    }
-
-    /// Whether reports of which some have flows that end, and some programs, have it.
-    pub(crate) fn applies(&self, some_end: bool, some_are_programs: bool) -> bool {
-        (some_end || !self.of_flows_that_end) && (some_are_programs || !self.of_programs)
+    const fn only_of(self, of: MetricOf) -> Self {
+        Self { of, ..self }
     }
 }
 

@@ -68,6 +68,8 @@ pub struct FlowRecord {
     pub message_latency: Histogram,
     /// The latencies of packets from leaving the source, in ticks.
     pub network_latency: Histogram,
+    /// Ticks from the arrival of packets until they leave in order, where interfaces put them in order.
+    pub resequencing: Histogram,
     /// The hops of packets.
     pub hops: Histogram,
     /// The run in intervals that suit the statistics, warm-up included.
@@ -90,6 +92,7 @@ impl FlowRecord {
             by_source: vec![0; plan.nodes.unwrap_or(0) as usize],
             message_latency: Histogram::new(),
             network_latency: Histogram::new(),
+            resequencing: Histogram::new(),
             hops: Histogram::new(),
             batches: Timeline::new(plan.batches),
             series: plan.series.map(Timeline::new),
@@ -124,6 +127,7 @@ impl FlowRecord {
         }
         self.message_latency.merge(&other.message_latency);
         self.network_latency.merge(&other.network_latency);
+        self.resequencing.merge(&other.resequencing);
         self.hops.merge(&other.hops);
         self.batches.merge(&other.batches);
         match (&mut self.series, &other.series) {
@@ -209,6 +213,13 @@ impl Record {
     pub fn list(&mut self, flow: usize, message: ListedCompletion) {
         if self.plan.messages {
             self.flows[flow].messages.push(message);
+        }
+    }
+
+    /// A packet of `flow` left its destination's interface in order at `tick`, so many ticks after its arrival.
+    pub fn packet_in_order(&mut self, flow: usize, tick: u64, waited: u64) {
+        if self.plan.window.contains(tick) {
+            self.flows[flow].resequencing.record(waited);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The table of a sweep: one row for each point, with means over seeds.
 
 use crate::table::{Cell, Column, Kind};
-use crate::{Estimate, Figures, METRICS, Metric, Report, Table};
+use crate::{Estimate, Figures, METRICS, Metric, MetricOf, Report, Table};
 
 /// One point of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,9 +32,13 @@ pub fn sweep_table(points: &[SweepPoint]) -> Table {
     if flows.len() == 1 {
         flows.clear();
     }
-    let some_end = reports().any(|report| report.total.completions.is_some());
-    let programs = reports().any(|report| !report.programs.is_empty());
-    let metrics: Vec<&Metric> = METRICS.iter().filter(|metric| metric.applies(some_end, programs)).collect();
+    let applies = |metric: &&Metric| match metric.of {
+        MetricOf::All => true,
+        MetricOf::OrderedData => reports().any(|report| report.total.latency.resequencing.is_some()),
+        MetricOf::FlowsThatEnd => reports().any(|report| report.total.completions.is_some()),
+        MetricOf::Programs => reports().any(|report| !report.programs.is_empty()),
+    };
+    let metrics: Vec<&Metric> = METRICS.iter().filter(applies).collect();
     let mut table = Table::new(columns(&settings, &flows, &metrics));
     for point in points {
         table.push(row(point, &settings, &flows, &metrics));

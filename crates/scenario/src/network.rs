@@ -89,6 +89,9 @@ pub(crate) fn read_hardware(
         leave_out(root, "router", "control_limit");
     }
     let nic = read_section(root, "nic", parameters::NIC, context, reading);
+    if nic.as_ref().is_some_and(|values| values.text("delivery") == "arrival") {
+        leave_out(root, "nic", "delivery");
+    }
     let (injection, injection_values) = injection?;
     let (ejection, _) = ejection?;
     let between: Vec<(LinkSpec, Values)> = between.into_iter().collect::<Option<_>>()?;

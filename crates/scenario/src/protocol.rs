@@ -121,7 +121,7 @@ pub(crate) fn station(spec: &NetworkSpec, topology: &dyn Topology) -> Station {
         packet_flits_max: spec.packet_flits_max,
         ports: topology.radix(),
         nodes: topology.nodes(),
-        routes: 1,
+        routes: spec.routes(),
     }
 }
 

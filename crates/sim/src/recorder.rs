@@ -107,6 +107,10 @@ impl Observer for Recorder {
         }
     }
 
+    fn packet_in_order(&mut self, packet: &Packet, arrived: Tick, tick: Tick) {
+        self.record.packet_in_order(packet.traffic.into(), tick, tick - arrived);
+    }
+
     fn packet_dropped(&mut self, packet: &Packet, tick: Tick) {
         self.count_loss(0, tick, 1);
         self.count_loss(1, tick, packet.flits.into());

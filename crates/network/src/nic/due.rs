@@ -22,12 +22,14 @@ pub(crate) enum Again {
 pub(crate) enum What {
     /// Something that may be sent then.
     Again(Again),
-    /// The queue of a destination, in an injection queue, whose next packet is asked about again then.
-    Queue { destination: u32, injection_queue: u8 },
+    /// The queue of a destination whose next packet is asked about again then.
+    Queue { destination: u32 },
     /// A timer of the source.
     Timer { token: u32 },
     /// A timer of the sink.
     SinkTimer { token: u32 },
+    /// The next packet that waits for the egress line has left.
+    Egress,
     /// The rank of a program that sits here starts.
     Start { seat: u32 },
     /// What it waits for is over.

@@ -6,6 +6,7 @@
 //! and what has to come again when, the protocol's source says.
 
 mod due;
+mod egress;
 mod part;
 mod programs;
 mod receive;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use serde::{Deserialize, Serialize};
+use tailback_hardware::Delivery;
 use tailback_protocol::{Arrival, Direction, Party, Sink, SinkAction};
 
 use super::due::What;
@@ -96,10 +97,28 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.tell_sink(node, &packet, Payload::Words(&payload), now, |sink, arrival, now, actions| {
             sink.on_arrival(arrival, now, actions);
         });
-        let held = Held { packet, payload, word };
-        for Held { packet, payload, word } in self.nodes.resequencing.add(node, number, held, most) {
-            self.take_data(node, &packet, Payload::Words(&payload), word, now);
+        let held = Held { packet, payload, word, arrived: now };
+        for held in self.nodes.resequencing.add(node, number, held, most) {
+            let duration = Time::from(held.packet.flits) * Time::from(self.fabric.spec.links[0].flit_ticks);
+            match self.nodes.egress.add(node, held, duration, now) {
+                Ok(held) => self.take_held(node, &held, now),
+                Err(at) => self.wait_until(node, at.into(), What::Egress),
+            }
         }
+    }
+
+    /// The last flit of the next packet on the egress line has left.
+    pub(super) fn leave_in_order(&mut self, node: u32, now: Time) {
+        let held = self.nodes.egress.take(node);
+        self.take_held(node, &held, now);
+    }
+
+    /// A node takes a data packet that is in order.
+    fn take_held(&mut self, node: u32, Held { packet, payload, word, arrived }: &Held, now: Time) {
+        if self.fabric.spec.nic.delivery == Delivery::InOrder {
+            self.observer.packet_in_order(packet, (*arrived).into(), now.into());
+        }
+        self.take_data(node, packet, Payload::Words(payload), *word, now);
     }
 
     /// A node takes a data packet.

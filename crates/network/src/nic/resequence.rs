@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::packet::Packet;
+use crate::time::Time;
 
 /// The numbers that the flows of a region's sources have come to: by node and destination.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub(crate) struct Held {
     pub payload: Vec<u64>,
     /// What a program tells with its message.
     pub word: u64,
+    /// When its last flit arrived.
+    pub arrived: Time,
 }
 
 /// What has arrived of a flow out of order.

@@ -12,8 +12,8 @@ use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use tailback_hardware::TICKS_MAX;
 
+use crate::Observer;
 use crate::time::Time;
-use crate::{Observer, fabric::Fabric};
 use tailback_hardware::InjectionVc;
 
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
@@ -67,9 +67,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let serial = if self.fabric.hooks.copies { NONE } else { record.next_message };
         record.next_message = record.next_message.wrapping_add(1);
         self.trace_offer(node, destination, &offer, serial, now);
-        let injection_queue =
-            injection_queue_of(&self.fabric, self.nodes.sources.injection_queues_per_node(), destination);
-        self.nodes.sources.push(node, injection_queue, Waiting::new(now, destination, flits, serial, traffic, word));
+        let source = self.node_ids[node as usize];
+        self.nodes.sources.push(node, source, Waiting::new(now, destination, flits, serial, traffic, word));
     }
 
     /// Schedules the first message of a node.
@@ -287,7 +286,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let (first, count) = (class.first_vc[0], class.vcs[0]);
         let vc = match self.fabric.spec.nic.vc_choice {
             InjectionVc::RoundRobin => return self.next_channel_with_room(node, number, flits),
-            InjectionVc::ByDestination => first + injection_queue as u8,
+            InjectionVc::ByDestination | InjectionVc::Rotation => first + injection_queue as u8,
             InjectionVc::Random => {
                 let message = self.nodes.sources.front(node, injection_queue)?;
                 let stream = &mut self.nodes.streams[node as usize];
@@ -360,12 +359,4 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 #[inline]
 fn earlier(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     one.into_iter().chain(other).min()
-}
-
-/// The injection queue of messages to `destination`: with an injection queue per channel, equal consecutive shares of all nodes.
-pub(super) fn injection_queue_of(fabric: &Fabric, injection_queues: usize, destination: u32) -> usize {
-    if injection_queues == 1 {
-        return 0;
-    }
-    (u64::from(destination) * injection_queues as u64 / u64::from(fabric.topology.nodes())) as usize
 }

@@ -3,7 +3,6 @@
 use tailback_protocol::{Control, Direction, Outgoing, PacketKind, PacketRef, Party, SourceAction, Verdict};
 
 use super::due::{Again, What};
-use super::send::injection_queue_of;
 use crate::Observer;
 use crate::event::{Event, EventKind};
 use crate::packet::{NONE, Packet};
@@ -47,7 +46,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 // A tick that is over would be asked about for ever in this one.
                 let tick = tick.max(u64::from(now) + 1);
                 if tick <= TICKS_MAX {
-                    self.wait_until(node, tick, What::Queue { destination, injection_queue: injection_queue as u8 });
+                    self.wait_until(node, tick, What::Queue { destination });
                 }
                 Answer::Parked
             }
@@ -213,9 +212,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Asks again about the packets for a destination.
     fn open(&mut self, node: u32, destination: u32, now: Time) {
-        let injection_queue =
-            injection_queue_of(&self.fabric, self.nodes.sources.injection_queues_per_node(), destination);
-        self.nodes.sources.unpark(node, injection_queue, destination);
+        self.nodes.sources.unpark(node, self.node_ids[node as usize], destination);
         self.make_ready(node, now);
     }
 
@@ -290,11 +287,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         while let Some(what) = self.nodes.due[node as usize].take(now) {
             match what {
                 What::Again(again) => self.line_up(node, again),
-                What::Queue { destination, injection_queue } => {
-                    self.nodes.sources.unpark(node, injection_queue.into(), destination);
+                What::Queue { destination } => {
+                    self.nodes.sources.unpark(node, self.node_ids[node as usize], destination);
                 }
                 What::Timer { token } => self.on_timer(node, token, now),
                 What::SinkTimer { token } => self.on_sink_timer(node, token, now),
+                What::Egress => self.leave_in_order(node, now),
                 What::Start { seat } => self.tell_rank(node, seat, None, now),
                 What::Elapsed { seat, token } => self.tell_rank(node, seat, Some(token), now),
             }

@@ -1,13 +1,15 @@
 //! Messages that wait at their nodes.
 //!
 //! A node has one *injection queue* of waiting messages, or one per virtual channel where destinations are dealt out to
-//! channels. An injection queue is a list of messages in order of arrival, or a ring of queues, one for each destination that
-//! something waits for. Queues exist only while they hold something.
+//! channels, or take them in turn. An injection queue is a list of messages in order of arrival, or a ring of queues, one for each
+//! destination that something waits for. Queues exist only while they hold something.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use serde::{Deserialize, Serialize};
+use tailback_hardware::InjectionVc;
+use tailback_protocol::first_route;
 
 use crate::fabric::Fabric;
 use crate::packet::NONE;
@@ -84,12 +86,29 @@ impl<T> Store<T> {
 #[serde(from = "Saved", into = "Saved")]
 pub(crate) struct SourceQueues {
     order: Order,
+    dealing: Dealing,
     injection_queues_per_node: usize,
     injection_queues: Vec<List>,
     messages: Store<Waiting>,
     destinations: Store<Destination>,
     /// The destinations that something waits for: by node and destination.
-    directory: HashMap<u64, u32, BuildHasherDefault<KeyHasher>>,
+    directory: ByFlow<u32>,
+    /// The injection queue of the next packet of each flow that has sent one, where flows take them in turn.
+    turns: ByFlow<u8>,
+}
+
+/// Something for each flow: by node and destination.
+type ByFlow<T> = HashMap<u64, T, BuildHasherDefault<KeyHasher>>;
+
+/// How destinations are dealt out to injection queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Dealing {
+    /// There is one.
+    One,
+    /// In equal consecutive shares of so many nodes.
+    Shares { nodes: u32 },
+    /// The packets of a flow take them in turn.
+    Turns,
 }
 
 /// In which order the messages of an injection queue are sent.
@@ -101,9 +120,11 @@ enum Order {
 
 impl SourceQueues {
     pub fn new(fabric: &Fabric, nodes: usize) -> Self {
-        let injection_queues_per_node = match fabric.spec.nic.vc_choice {
-            tailback_hardware::InjectionVc::ByDestination => usize::from(fabric.spec.classes[0].vcs[0]),
-            _ => 1,
+        let vcs = usize::from(fabric.spec.classes[0].vcs[0]);
+        let (dealing, injection_queues_per_node) = match fabric.spec.nic.vc_choice {
+            InjectionVc::ByDestination if vcs > 1 => (Dealing::Shares { nodes: fabric.topology.nodes() }, vcs),
+            InjectionVc::Rotation if vcs > 1 => (Dealing::Turns, vcs),
+            _ => (Dealing::One, 1),
         };
         let order = match fabric.spec.nic.queues {
             tailback_hardware::SourceQueues::Fifo => Order::Fifo,
@@ -111,11 +132,13 @@ impl SourceQueues {
         };
         Self {
             order,
+            dealing,
             injection_queues_per_node,
             injection_queues: vec![EMPTY; nodes * injection_queues_per_node],
             messages: Store::new(),
             destinations: Store::new(),
             directory: HashMap::default(),
+            turns: HashMap::default(),
         }
     }
 
@@ -129,9 +152,24 @@ impl SourceQueues {
         node as usize * self.injection_queues_per_node + injection_queue
     }
 
-    /// Adds a message at the end of its queue.
-    pub fn push(&mut self, node: u32, injection_queue: usize, message: Waiting) {
+    /// The injection queue of the next packet that a node, whose number in the network is `source`, sends to a destination.
+    fn injection_queue_of(&self, node: u32, source: u32, destination: u32) -> usize {
+        match self.dealing {
+            Dealing::One => 0,
+            Dealing::Shares { nodes } => {
+                (u64::from(destination) * self.injection_queues_per_node as u64 / u64::from(nodes)) as usize
+            }
+            Dealing::Turns => match self.turns.get(&flow(node, destination)) {
+                Some(&turn) => turn.into(),
+                None => first_route(source, destination, self.injection_queues_per_node as u32) as usize,
+            },
+        }
+    }
+
+    /// Adds a message of a node, whose number in the network is `source`, at the end of its queue.
+    pub fn push(&mut self, node: u32, source: u32, message: Waiting) {
         let destination = message.destination;
+        let injection_queue = self.injection_queue_of(node, source, destination);
         let slot = self.messages.insert(message);
         let position = self.position(node, injection_queue);
         let injection_queue = &mut self.injection_queues[position];
@@ -144,7 +182,7 @@ impl SourceQueues {
             }
             return;
         }
-        let key = u64::from(node) << 32 | u64::from(destination);
+        let key = flow(node, destination);
         if let Some(&queue) = self.directory.get(&key) {
             let queue = &mut self.destinations.records[queue as usize];
             let last = std::mem::replace(&mut queue.last, slot);
@@ -220,11 +258,18 @@ impl SourceQueues {
             self.messages.free.push(queue.first);
             queue.first = next;
         }
+        let mut next_position = position;
+        if self.dealing == Dealing::Turns {
+            let turn = position % self.injection_queues_per_node;
+            let next_turn = (turn + 1) % self.injection_queues_per_node;
+            self.turns.insert(queue.key, next_turn as u8);
+            next_position = position - turn + next_turn;
+        }
         if queue.first == NONE {
             self.directory.remove(&queue.key);
             self.destinations.free.push(first);
         } else {
-            append(injection_queue, first, &mut self.destinations.records);
+            append(&mut self.injection_queues[next_position], first, &mut self.destinations.records);
         }
         before
     }
@@ -239,9 +284,10 @@ impl SourceQueues {
         queue.key as u32
     }
 
-    /// Puts the queue of a destination back into the ring of its injection queue.
-    pub fn unpark(&mut self, node: u32, injection_queue: usize, destination: u32) {
-        let queue = self.directory[&(u64::from(node) << 32 | u64::from(destination))];
+    /// Puts the queue of a destination back into the ring of its injection queue; the number of the node in the network is `source`.
+    pub fn unpark(&mut self, node: u32, source: u32, destination: u32) {
+        let injection_queue = self.injection_queue_of(node, source, destination);
+        let queue = self.directory[&flow(node, destination)];
         let position = self.position(node, injection_queue);
         let injection_queue = &mut self.injection_queues[position];
         append(injection_queue, queue, &mut self.destinations.records);
@@ -250,7 +296,7 @@ impl SourceQueues {
     /// Takes what is left of message `serial` out of its queue, whose first it is, if anything is left. Only where
     /// destinations have queues.
     pub fn withdraw(&mut self, node: u32, destination: u32, serial: u32) -> Option<Waiting> {
-        let queue = *self.directory.get(&(u64::from(node) << 32 | u64::from(destination)))?;
+        let queue = *self.directory.get(&flow(node, destination))?;
         let queue = &mut self.destinations.records[queue as usize];
         let first = queue.first;
         let record = self.messages.records.get_mut(first as usize).filter(|message| message.serial == serial)?;
@@ -265,6 +311,11 @@ impl SourceQueues {
     pub fn waiting_flits(&self) -> u64 {
         self.messages.records.iter().map(|message| u64::from(message.flits_left)).sum()
     }
+}
+
+/// The key of what a node sends to a destination.
+fn flow(node: u32, destination: u32) -> u64 {
+    u64::from(node) << 32 | u64::from(destination)
 }
 
 /// Appends a destination to an injection queue's ring.
@@ -282,29 +333,34 @@ fn append(injection_queue: &mut List, queue: u32, destinations: &mut [Destinatio
 #[derive(Serialize, Deserialize)]
 struct Saved {
     order: Order,
+    dealing: Dealing,
     injection_queues_per_node: usize,
     injection_queues: Vec<List>,
     messages: Store<Waiting>,
     destinations: Store<Destination>,
+    turns: BTreeMap<u64, u8>,
 }
 
 impl From<SourceQueues> for Saved {
     fn from(queues: SourceQueues) -> Self {
-        let SourceQueues { order, injection_queues_per_node, injection_queues, messages, destinations, .. } = queues;
-        Self { order, injection_queues_per_node, injection_queues, messages, destinations }
+        let SourceQueues { order, dealing, injection_queues_per_node, injection_queues, messages, .. } = queues;
+        let (destinations, turns) = (queues.destinations, queues.turns.into_iter().collect());
+        Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, turns }
     }
 }
 
 impl From<Saved> for SourceQueues {
     fn from(saved: Saved) -> Self {
-        let Saved { order, injection_queues_per_node, injection_queues, messages, destinations } = saved;
+        let Saved { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, turns } =
+            saved;
         let mut directory = HashMap::default();
         if order == Order::PerDestination {
-            let free: std::collections::BTreeSet<u32> = destinations.free.iter().copied().collect();
+            let free: BTreeSet<u32> = destinations.free.iter().copied().collect();
             let used = (0..destinations.records.len() as u32).filter(|queue| !free.contains(queue));
             directory.extend(used.map(|queue| (destinations.records[queue as usize].key, queue)));
         }
-        Self { order, injection_queues_per_node, injection_queues, messages, destinations, directory }
+        let turns = turns.into_iter().collect();
+        Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, directory, turns }
     }
 }
 

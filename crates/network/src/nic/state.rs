@@ -5,13 +5,14 @@ use tailback_random::Stream;
 use tailback_workload::Process;
 
 use super::due::DueQueue;
+use super::egress::EgressLines;
 use super::receive::Reassembly;
 use super::resequence::{Numbering, Resequencing};
 use super::retransmit::RetransmitBuffer;
 use super::source_queues::{EMPTY, List, SourceQueues};
 use crate::fabric::Fabric;
 use crate::time::Time;
-use tailback_hardware::InjectionVc;
+use tailback_hardware::{Delivery, InjectionVc};
 
 /// A node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,12 +48,13 @@ pub(crate) struct NodeState {
     controls: Vec<List>,
     /// By node, where the protocol wants copies: the messages that are not done.
     pub copies: Vec<RetransmitBuffer>,
-    /// By node, where the protocol has sources or sinks, or there are programs: what is to be done from some time on.
+    /// By node, where the protocol has sources or sinks, data leaves in order, or there are programs: what is to be done from some time on.
     pub due: Vec<DueQueue>,
     pub reassembly: Reassembly,
     /// Where data reaches sinks in order: the numbers of packets, and those that wait for others before them.
     pub numbering: Numbering,
     pub resequencing: Resequencing,
+    pub egress: EgressLines,
     /// The random streams for choosing channels. Only where channels are chosen at random.
     pub streams: Vec<Stream>,
     /// Nodes that may be able to send in this tick.
@@ -115,7 +117,9 @@ impl NodeState {
         let nodes = nodes.collect();
         let classes = fabric.spec.classes.len();
         let station = fabric.station();
+        let in_order = fabric.spec.nic.delivery == Delivery::InOrder;
         let has_timers = fabric.protocol.source(&station).is_some() || fabric.protocol.sink(&station).is_some();
+        let has_due = has_timers || in_order || fabric.has_programs;
         let random = fabric.spec.nic.vc_choice == InjectionVc::Random;
         let stream = |&node: &u32| Stream::new(fabric.seed, node.into(), CHANNEL_CHOICE);
         Self {
@@ -128,10 +132,11 @@ impl NodeState {
                 RetransmitBuffer::new(fabric.hooks.names_are_unique());
                 if fabric.hooks.copies { node_ids.len() } else { 0 }
             ],
-            due: vec![DueQueue::default(); if has_timers || fabric.has_programs { node_ids.len() } else { 0 }],
+            due: vec![DueQueue::default(); if has_due { node_ids.len() } else { 0 }],
             reassembly: Reassembly::default(),
             numbering: Numbering::default(),
             resequencing: Resequencing::default(),
+            egress: EgressLines::new(if in_order { node_ids.len() } else { 0 }),
             streams: if random { node_ids.iter().map(stream).collect() } else { Vec::new() },
             ready: Vec::new(),
             flits_offered: 0,

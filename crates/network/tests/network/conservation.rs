@@ -20,7 +20,7 @@ const QUIET_AT: u64 = 2_000_000;
 fn hops_bound(routing: &str) -> u8 {
     match routing {
         "direct" => 0,
-        "destination-tag" => 2,
+        "destination-tag" | "clos" => 2,
         "minimal" => 3,
         "valiant" | "ugal-l" | "ugal-g" | "piggyback" => 6,
         "par" => 7,

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::sample::select;
 use tailback_network::{
-    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns,
-    LinkArbiter, LinkSpec, NetworkPlan, NetworkSpec, NicSpec, OutputHeld, OutputQueueSpec, Partition, QueuePer,
-    Release, RouterSpec, SourceQueues,
+    AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Delivery, Ejection, InjectionVc, InputServed,
+    InputTurns, LinkArbiter, LinkSpec, NetworkPlan, NetworkSpec, NicSpec, OutputHeld, OutputQueueSpec, Partition,
+    QueuePer, Release, RouterSpec, SourceQueues,
 };
 use tailback_parameters::{Kind, Parameter, Value, Values};
 use tailback_protocol::{Baseline, ClassRouting, Protocol, TrafficClass};
@@ -52,6 +52,10 @@ const TREES: &[Topo] = &[
     ("two-level-tree", &[("nodes_per_leaf", &[4]), ("leaves", &[4]), ("spines", &[2]), ("parallel", &[2])]),
     ("fat-tree", &[("children", &[3, 2]), ("parents", &[2]), ("parallel", &[1])]),
 ];
+const CLOSES: &[Topo] = &[
+    ("two-level-tree", &[("nodes_per_leaf", &[2]), ("leaves", &[2]), ("spines", &[2]), ("parallel", &[1])]),
+    ("two-level-tree", &[("nodes_per_leaf", &[3]), ("leaves", &[2]), ("spines", &[4]), ("parallel", &[1])]),
+];
 const BUTTERFLIES: &[Topo] = &[
     ("k-ary-n-fly", &[("k", &[2]), ("n", &[3])]),
     ("k-ary-n-fly", &[("k", &[3]), ("n", &[2])]),
@@ -92,6 +96,7 @@ fn graphs() -> impl Strategy<Value = (Topo, Route)> {
         4 => (select(DRAGONFLIES), select(DRAGONFLY_ROUTES)),
         2 => (select(TREES), select(TREE_ROUTES)),
         2 => (select(BUTTERFLIES), select(BUTTERFLY_ROUTES)),
+        1 => (select(CLOSES), Just(("clos", &[] as &[_]))),
         1 => (select(SWITCHES), select(SWITCH_ROUTES)),
     ]
 }
@@ -194,9 +199,16 @@ fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value
 
 fn nics() -> impl Strategy<Value = NicSpec> {
     let queues = select(vec![SourceQueues::Fifo, SourceQueues::PerDestination]);
-    let choice = select(vec![InjectionVc::RoundRobin, InjectionVc::Random, InjectionVc::ByDestination]);
-    (queues, choice, prop_oneof![3 => Just(None), 1 => (1u32..6).prop_map(Some)], any::<bool>()).prop_map(
-        |(queues, vc_choice, queue_limit, side_by_side)| NicSpec { queues, vc_choice, queue_limit, side_by_side },
+    let choice =
+        select(vec![InjectionVc::RoundRobin, InjectionVc::Random, InjectionVc::ByDestination, InjectionVc::Rotation]);
+    let limit = prop_oneof![3 => Just(None), 1 => (1u32..6).prop_map(Some)];
+    let delivery = select(vec![Delivery::Arrival, Delivery::InOrder]);
+    (queues, choice, limit, any::<bool>(), delivery).prop_map(
+        |(queues, vc_choice, queue_limit, side_by_side, delivery)| {
+            // Flows can take turns only where they have queues of their own.
+            let queues = if vc_choice == InjectionVc::Rotation { SourceQueues::PerDestination } else { queues };
+            NicSpec { queues, vc_choice, queue_limit, side_by_side, delivery }
+        },
     )
 }
 
@@ -478,6 +490,7 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
             queues: SourceQueues::Fifo,
             vc_choice: InjectionVc::RoundRobin,
             queue_limit: None,
+            delivery: Delivery::Arrival,
             side_by_side: false,
         },
         whole_packets: false,

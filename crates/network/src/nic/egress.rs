@@ -1,0 +1,48 @@
+//! Egress lines: what leaves the network in order goes on to its host, one packet after the other.
+//!
+//! Each node has a line as fast as the link from its router. A packet that arrives in order, and finds the line idle, is on it while it
+//! arrives; several that are in order all at once, as the one before them arrives, leave back to back.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::resequence::Held;
+use crate::time::Time;
+
+/// The line of a node.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Line {
+    /// When the last flit of the packet before has left.
+    free_at: Time,
+    leaving: VecDeque<Held>,
+}
+
+/// The lines of the nodes of a region. None where data is handed over as it arrives.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct EgressLines(Vec<Line>);
+
+impl EgressLines {
+    /// Those of so many nodes.
+    pub fn new(nodes: usize) -> Self {
+        Self(vec![Line::default(); nodes])
+    }
+
+    /// A packet is in order, and takes so long on the line. Returns it if its last flit leaves as it arrives; otherwise it waits, and
+    /// the tick is returned when its last flit leaves.
+    pub fn add(&mut self, node: u32, held: Held, duration: Time, now: Time) -> Result<Held, Time> {
+        let Some(line) = self.0.get_mut(node as usize) else { return Ok(held) };
+        let at = now.max(line.free_at.saturating_add(duration));
+        line.free_at = at;
+        if at == now {
+            return Ok(held);
+        }
+        line.leaving.push_back(held);
+        Err(at)
+    }
+
+    /// The packet whose last flit leaves now.
+    pub fn take(&mut self, node: u32) -> Held {
+        self.0[node as usize].leaving.pop_front().expect("a packet waits for each time that was given")
+    }
+}
