@@ -5,6 +5,7 @@ use tailback_parameters::{Choice, Kind, Parameter, Values};
 use crate::{
     AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Delivery, Ejection, InjectionVc, InputServed, InputTurns,
     LinkArbiter, LinkSpec, NicSpec, OutputHeld, OutputQueueSpec, QueuePer, Release, RouterSpec, SourceQueues,
+    TurnsMove,
 };
 
 const fn choice(
@@ -71,6 +72,15 @@ pub const ROUTER: &[Parameter] = &[
         ],
         "\"input-first\"",
         "which side of the separable allocator chooses first",
+    ),
+    choice(
+        "turns_move",
+        &[
+            word("every-round", "in all rounds"),
+            word("first-round", "in the first: with order = \"output-first\" and VOQs that is iSLIP"),
+        ],
+        "\"every-round\"",
+        "in which rounds of an allocation round-robin arbiters move on",
     ),
     choice("input_arbiter", ARBITERS, "\"round-robin\"", "how an input chooses among its queues"),
     choice(
@@ -196,6 +206,7 @@ pub fn router(values: &Values) -> RouterSpec {
         allocation_period: if is("allocation", "cycle") { values.integer("speedup") } else { 1 },
         iterations: values.integer("iterations"),
         order: if is("order", "output-first") { AllocationOrder::OutputFirst } else { AllocationOrder::InputFirst },
+        turns_move: if is("turns_move", "first-round") { TurnsMove::FirstRound } else { TurnsMove::EveryRound },
         input_arbiter: arbiter("input_arbiter"),
         input_turns: if is("input_turns", "outputs") { InputTurns::Outputs } else { InputTurns::Queues },
         input_served: if is("input_served", "asked") { InputServed::Asked } else { InputServed::Granted },

@@ -89,6 +89,8 @@ pub struct RouterSpec {
     pub iterations: u32,
     /// Which side chooses first.
     pub order: AllocationOrder,
+    /// In which rounds of an allocation arbiters that go round move on.
+    pub turns_move: TurnsMove,
     /// How an input chooses among its queues.
     pub input_arbiter: Arbiter,
     /// What an input whose arbiter goes round takes turns among.
@@ -127,6 +129,15 @@ pub enum AllocationOrder {
     InputFirst,
     /// Each output chooses one of all packets that could leave by it, then each input one of its grants.
     OutputFirst,
+}
+
+/// In which rounds of an allocation arbiters that go round move on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnsMove {
+    /// In all.
+    EveryRound,
+    /// In the first, as in iSLIP: so nobody starves whom the first round would serve.
+    FirstRound,
 }
 
 /// How one of several requests is chosen, among those of equal priority.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_hardware::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, Ejection, InputServed, InputTurns, LinkArbiter, NetworkSpec,
-    OutputHeld, OutputQueueSpec, Release, RouterSpec,
+    OutputHeld, OutputQueueSpec, Release, RouterSpec, TurnsMove,
 };
 use tailback_protocol::{Moment, WaitsUntil};
 use tailback_routing::Routing;
@@ -57,6 +57,8 @@ pub struct Rules {
     pub vc_allocation: bool,
     /// Whether outputs choose before inputs do.
     pub outputs_first: bool,
+    /// Whether arbiters keep their turns in all rounds of an allocation but the first.
+    pub first_round_turns: bool,
     /// Whether an input offers the first packet by turns that could cross, of the highest priority, and need not look at
     /// those after it.
     pub inputs_take_turns: bool,
@@ -115,7 +117,8 @@ impl Rules {
         // a lower priority are routed.
         let settled =
             !router.vc_allocation && !declarations.watches_heads() && (one_priority || router.virtual_output_queues);
-        let inputs_take_turns = offers_one && by_turns && settled;
+        let first_round_turns = router.turns_move == TurnsMove::FirstRound && iterations > 1;
+        let inputs_take_turns = offers_one && by_turns && settled && !first_round_turns;
         let measures_queues = routings.iter().any(|routing| routing.interests().queues);
         let occupies_links = routings.iter().any(|routing| routing.interests().broadcast_flits > 0);
         let counts_for_nodes = declarations.needs.waiting_for_nodes;
@@ -153,6 +156,7 @@ impl Rules {
             frees_outputs_early: router.output_held == OutputHeld::FullRate,
             vc_allocation: router.vc_allocation,
             outputs_first: router.order == AllocationOrder::OutputFirst,
+            first_round_turns,
             inputs_take_turns,
             control_limit: router.output_queues.control_limit,
             one_priority,

@@ -84,7 +84,9 @@ impl Report {
         let units = [("cycles", Some(&self.total.latency)), ("ns", self.total.latency_ns.as_ref())];
         for (unit, latencies) in units {
             let Some(latencies) = latencies else { continue };
-            for (what, of) in [("message", &latencies.message), ("network", &latencies.network)] {
+            let resequencing = latencies.resequencing.as_ref().map(|of| ("resequencing", of));
+            let always = [("message", &latencies.message), ("network", &latencies.network)];
+            for (what, of) in always.into_iter().chain(resequencing) {
                 let Distribution { mean, ci95, min, p50, p95, p99, p999, max, .. } = *of;
                 let mut row = vec![what.into(), unit.into()];
                 row.extend([mean, ci95, min, p50, p95, p99, p999, max].map(Cell::from));

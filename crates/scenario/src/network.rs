@@ -88,6 +88,9 @@ pub(crate) fn read_hardware(
     if router.as_ref().is_some_and(|values| values.integer_or("control_limit").is_none()) {
         leave_out(root, "router", "control_limit");
     }
+    if router.as_ref().is_some_and(|values| values.text("turns_move") == "every-round") {
+        leave_out(root, "router", "turns_move");
+    }
     let nic = read_section(root, "nic", parameters::NIC, context, reading);
     if nic.as_ref().is_some_and(|values| values.text("delivery") == "arrival") {
         leave_out(root, "nic", "delivery");

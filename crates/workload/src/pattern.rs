@@ -38,6 +38,8 @@ pub enum Pattern {
     },
     /// To a random other node of the group that the source is in.
     OwnGroup(Groups),
+    /// To the source itself, through the network: as in Clos networks, whose inputs and outputs of a number are different hardware.
+    Itself,
     /// To each node its own destination.
     Permutation(Arc<[u32]>),
     /// By chance one of several patterns.
@@ -182,7 +184,7 @@ impl Pattern {
             Self::Uniform { among, .. } => {
                 (among.len() == 1).then(|| among.get(0)).filter(|&node| sources.contains(node))
             }
-            Self::Adversarial { .. } | Self::OwnGroup(_) => None,
+            Self::Adversarial { .. } | Self::OwnGroup(_) | Self::Itself => None,
             Self::Permutation(destinations) => sources.iter().find(|&node| destinations[node as usize] == node),
             Self::Mix { patterns, .. } => patterns.iter().filter_map(|pattern| pattern.leaves_alone(sources)).min(),
         }
@@ -192,7 +194,7 @@ impl Pattern {
     #[must_use]
     pub fn permutations(&self) -> u64 {
         match self {
-            Self::Uniform { .. } | Self::Adversarial { .. } | Self::OwnGroup(_) => 0,
+            Self::Uniform { .. } | Self::Adversarial { .. } | Self::OwnGroup(_) | Self::Itself => 0,
             Self::Permutation(_) => 1,
             Self::Mix { patterns, .. } => patterns.iter().map(Self::permutations).sum(),
         }
@@ -203,7 +205,7 @@ impl Pattern {
     pub fn destinations(&self) -> Option<NodeSet> {
         match self {
             Self::Uniform { among, .. } => Some(among.clone()),
-            Self::Adversarial { .. } | Self::OwnGroup(_) | Self::Permutation(_) => None,
+            Self::Adversarial { .. } | Self::OwnGroup(_) | Self::Itself | Self::Permutation(_) => None,
             Self::Mix { patterns, .. } => {
                 patterns.iter().map(Self::destinations).collect::<Option<Vec<_>>>().map(|sets| NodeSet::union(&sets))
             }
@@ -228,6 +230,7 @@ impl Pattern {
                 let drawn = stream.below(groups.nodes_each - 1);
                 first + drawn + u32::from(drawn >= place)
             }
+            Self::Itself => source,
             Self::Permutation(destinations) => destinations[source as usize],
             Self::Mix { patterns, choice } => patterns[choice.sample(stream)].destination(source, stream),
         }
@@ -336,6 +339,16 @@ mod tests {
         assert_eq!(shift(1).leaves_alone(&among), None);
         assert_eq!(shift(1).leaves_alone(&NodeSet::all(8)), Some(0));
         assert!(Pattern::shift(&among, 8, 3).is_err());
+    }
+
+    #[test]
+    fn a_node_can_send_to_itself_on_purpose() {
+        assert_eq!(Pattern::Itself.destination(5, &mut stream()), 5);
+        assert_eq!(Pattern::Itself.leaves_alone(&NodeSet::all(8)), None);
+        // The unbalanced traffic of switches: half to the own number, the rest to all alike.
+        let uniform = Pattern::uniform(NodeSet::all(4), true).unwrap();
+        let unbalanced = Pattern::mix(vec![Pattern::Itself, uniform], &[0.5, 0.5]);
+        assert!(close(&shares(&unbalanced, 1, 4), &[0.125, 0.625, 0.125, 0.125]));
     }
 
     #[test]

@@ -149,6 +149,14 @@ pub const PATTERNS: &[PatternModel] = &[
         },
     },
     PatternModel {
+        name: "itself",
+        summary: "each node to itself, through the network; mixed with uniform traffic it is the unbalanced traffic of switches",
+        example: "pattern = \"itself\"",
+        lists_nodes: false,
+        parameters: &[],
+        build: |_, _| Ok(Pattern::Itself),
+    },
+    PatternModel {
         name: "shift",
         summary: "each node sends to the one some places further on in a set of nodes",
         example: "pattern.shift.by = 4",

@@ -54,7 +54,8 @@ impl<M: Microarchitecture> Routers<M> {
     fn allocate_at(&mut self, router: u32, now: Time, around: &mut Surroundings<'_>) {
         let words = router as usize * self.shape.words..(router as usize + 1) * self.shape.words;
         let first = router * self.shape.ports as u32;
-        for _ in 0..self.rules.iterations {
+        for round in 0..self.rules.iterations {
+            self.scratch.later_round = round > 0;
             self.scratch.headers.clear();
             self.collect(first, self.active[words.start], now, around);
             for word in 1..self.shape.words {

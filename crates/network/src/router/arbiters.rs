@@ -3,7 +3,7 @@
 use tailback_hardware::Arbiter;
 
 use super::request::Request;
-use super::state::QueueId;
+use super::state::{QueueId, Turn};
 use super::{Microarchitecture, Routers, Surroundings};
 use crate::link::FarKind;
 use crate::time::Time;
@@ -16,10 +16,10 @@ impl<M: Microarchitecture> Routers<M> {
         let own = number(id.voq, id.vc);
         let turn = match self.rules.input_arbiter {
             Arbiter::RoundRobin => {
-                let input = self.input(id);
+                let last = self.last_turn(id);
                 let going_round = |own: usize, last: usize, count: usize| (own + count - last - 1) % count;
-                let by_queue = going_round(own, number(input.last_voq, input.last_vc), shape.voqs * shape.vcs);
-                let by_output = || going_round(request.port.into(), input.last_port.into(), shape.ports);
+                let by_queue = going_round(own, number(last.voq, last.vc), shape.voqs * shape.vcs);
+                let by_output = || going_round(request.port.into(), last.port.into(), shape.ports);
                 (if self.rules.turns_by_output { by_output() << 16 | by_queue } else { by_queue }) as u64
             }
             Arbiter::LeastRecentlyServed => self.extras.queue_served[self.queue_index(id)].into(),
@@ -50,6 +50,31 @@ impl<M: Microarchitecture> Routers<M> {
         u64::from(priority) << 56 | u64::from(enters) << 55 | turn
     }
 
+    /// Whose turn it was last at the connection of a queue to the crossbar.
+    fn last_turn(&self, id: QueueId) -> Turn {
+        if self.rules.first_round_turns {
+            return self.extras.turns[self.turn_index(id)];
+        }
+        let input = self.input(id);
+        Turn { voq: input.last_voq, vc: input.last_vc, port: input.last_port }
+    }
+
+    fn turn_index(&self, id: QueueId) -> usize {
+        id.index as usize * self.shape.inputs + if self.inputs_share() { 0 } else { usize::from(id.vc) }
+    }
+
+    /// Notes whose turn it was, where that is not always who crosses.
+    pub(super) fn note_turn(&mut self, id: QueueId, port: u8) {
+        let index = self.turn_index(id);
+        self.extras.turns[index] = Turn { voq: id.voq, vc: id.vc, port };
+    }
+
+    /// Whether arbiters keep their turns in this round of the allocation.
+    #[inline]
+    pub(super) fn keeps_turns(&self) -> bool {
+        self.might(self.rules.first_round_turns) && self.scratch.later_round
+    }
+
     /// Crossbar connections of a router on the input side.
     #[inline]
     fn inputs_per_router(&self) -> usize {
@@ -58,8 +83,14 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Notes that a queue is chosen to ask for the output of `port`.
     pub(super) fn note_asked(&mut self, id: QueueId, port: u8, now: Time) {
-        let input = self.input_mut(id);
-        (input.last_voq, input.last_vc, input.last_port) = (id.voq, id.vc, port);
+        if self.rules.first_round_turns {
+            if !self.keeps_turns() {
+                self.note_turn(id, port);
+            }
+        } else {
+            let input = self.input_mut(id);
+            (input.last_voq, input.last_vc, input.last_port) = (id.voq, id.vc, port);
+        }
         self.note_queue_served(id, now);
     }
 

@@ -36,10 +36,17 @@ impl<M: Microarchitecture> Routers<M> {
         Self::trace_crossing(packet, request.port, vc, now, around);
         let number = self.input_number(id);
         let held_until = if self.might(self.rules.frees_outputs_early) { now + Time::from(flits) } else { end };
+        let keeps_turns = self.keeps_turns();
         let output = self.output_mut(index, vc);
-        (output.busy_until, output.last, output.vc) = (held_until, number, vc);
+        (output.busy_until, output.vc) = (held_until, vc);
+        if !keeps_turns {
+            output.last = number;
+        }
         let input = self.input_mut(id);
         (input.busy_until, input.last_voq, input.last_vc, input.last_port) = (end, id.voq, id.vc, request.port);
+        if self.might(self.rules.first_round_turns) && !keeps_turns {
+            self.note_turn(id, request.port);
+        }
         if !M::BASIC {
             self.note_served(id, index, vc, now);
             if self.rules.vc_allocation {

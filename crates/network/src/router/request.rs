@@ -50,6 +50,8 @@ pub(super) struct Scratch {
     pub headers: Vec<Header>,
     /// Queues whose heads need a virtual channel.
     pub channel_seekers: Vec<QueueId>,
+    /// Whether this is not the first round of an allocation.
+    pub later_round: bool,
     /// Links that credits of this tick let start at once.
     pub starts_now: Vec<(u32, u32)>,
 }

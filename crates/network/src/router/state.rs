@@ -62,6 +62,14 @@ pub(super) struct InputConnection {
     pub free_scheduled: bool,
 }
 
+/// Whose turn it was at an input: a queue, and the port that its packet left by.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Turn {
+    pub voq: u8,
+    pub vc: u8,
+    pub port: u8,
+}
+
 /// A connection of the crossbar to an output.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct OutputConnection {
@@ -307,6 +315,8 @@ pub(super) struct Extras {
     pub owned: Vec<bool>,
     pub last_seeker: Vec<u32>,
     pub last_channel: Vec<u16>,
+    /// Where arbiters keep their turns in all rounds but the first: by crossbar connection of inputs, whose turn it was last.
+    pub turns: Vec<Turn>,
     /// Where the least recently served goes first: when each queue was served, and each input by each output.
     pub queue_served: Vec<Time>,
     pub input_served: Vec<Time>,
@@ -338,6 +348,7 @@ impl Extras {
             owned: vec![false; owners],
             last_seeker: vec![0; owners],
             last_channel: vec![0; only_if(rules.vc_allocation, queues)],
+            turns: vec![Turn::default(); only_if(rules.first_round_turns, ports * shape.inputs)],
             queue_served: vec![0; by_age(rules.input_arbiter, queues)],
             input_served: vec![0; by_age(rules.output_arbiter, ports * shape.outputs * shape.ports * shape.inputs)],
         }
@@ -382,7 +393,11 @@ pub(super) fn is_basic(shape: &Shape, rules: &Rules) -> bool {
     (shape.inputs, shape.outputs) == (1, 1)
         && rules.head_delay == 0
         && rules.serves_by_turns()
-        && !(rules.outputs_first || rules.vc_allocation || rules.ejects_when_idle || rules.frees_outputs_early)
+        && !(rules.outputs_first
+            || rules.first_round_turns
+            || rules.vc_allocation
+            || rules.ejects_when_idle
+            || rules.frees_outputs_early)
 }
 
 /// The members of a small set, in ascending order.

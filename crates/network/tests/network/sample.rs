@@ -7,7 +7,7 @@ use proptest::sample::select;
 use tailback_network::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Delivery, Ejection, InjectionVc, InputServed,
     InputTurns, LinkArbiter, LinkSpec, NetworkPlan, NetworkSpec, NicSpec, OutputHeld, OutputQueueSpec, Partition,
-    QueuePer, Release, RouterSpec, SourceQueues,
+    QueuePer, Release, RouterSpec, SourceQueues, TurnsMove,
 };
 use tailback_parameters::{Kind, Parameter, Value, Values};
 use tailback_protocol::{Baseline, ClassRouting, Protocol, TrafficClass};
@@ -139,10 +139,11 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
         select(vec![Ejection::Room, Ejection::Idle]),
         1u8..4,
         select(vec![OutputHeld::Crossing, OutputHeld::FullRate]),
+        select(vec![TurnsMove::EveryRound, TurnsMove::FirstRound]),
     );
     (0u32..4, 1u32..8, allocator, shape, queues, oddities).prop_map(
         |(head_delay, crossbar_delay, allocator, shape, output_queues, oddities)| {
-            let (input_turns, input_served, ejection, ejection_vcs, output_held) = oddities;
+            let (input_turns, input_served, ejection, ejection_vcs, output_held, turns_move) = oddities;
             let (iterations, order, input_arbiter, output_arbiter, allocation_period) = allocator;
             let (crossbar_inputs, crossbar_outputs, vc_allocation, queues_per_output, credits, transit_first) = shape;
             // Where packets wait for credits in a queue with those of other channels, channels wait for each other.
@@ -155,6 +156,7 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
                 allocation_period,
                 iterations: if vc_allocation { 1 } else { iterations },
                 order,
+                turns_move,
                 input_arbiter,
                 output_arbiter,
                 transit_first,
@@ -180,6 +182,7 @@ fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value
         head_delay: 0,
         iterations: 1,
         order: AllocationOrder::InputFirst,
+        turns_move: TurnsMove::EveryRound,
         input_arbiter: Arbiter::RoundRobin,
         output_arbiter: Arbiter::RoundRobin,
         vc_allocation: false,
@@ -465,6 +468,7 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
             allocation_period: 1,
             iterations: 1,
             order: AllocationOrder::InputFirst,
+            turns_move: TurnsMove::EveryRound,
             input_arbiter: Arbiter::RoundRobin,
             output_arbiter: Arbiter::RoundRobin,
             transit_first: false,
