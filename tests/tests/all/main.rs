@@ -4,6 +4,7 @@ mod adaptive;
 mod as_shipped;
 mod claims;
 mod clippy_files;
+mod clos;
 mod combinations;
 mod configs;
 mod control_limit;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use tailback_scenario::{Document, Scenario};
 use tailback_sim::{Findings, Plan, Run, Timing};
 
-use super::{marking, programs, protocols};
+use super::{clos, marking, programs, protocols};
 use crate::scenarios::resolve;
 
 /// A scenario and what came of it.
@@ -32,6 +32,7 @@ pub fn check(name: &str, digest: &str) {
 
 fn meaning(name: &str) -> fn(&Seen) {
     match name {
+        "clos-unbalanced" => clos::unbalanced,
         "cluster-long-ring" => long_ring,
         "cluster-mixed" => mixed_clusters,
         "cluster-ring" => ring_of_clusters,
@@ -89,6 +90,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "switch-overload" => overload,
         "switch-wide" => wide_switch,
         "dragonfly-counted-in-order" => counted_in_order,
+        "switch-islip" => clos::islip,
         "tree-hash" => hashed_tree,
         "tree-nearest-ancestor" => nearest_ancestor,
         "tree-parallel-links" => parallel_tree_links,

@@ -3,6 +3,7 @@
 //! Each file of `scenarios/` is a test here. It is run in all ways of [`matrix`], which must give one digest, and it
 //! must show what it is there for, as [`meaning`] says. The digests themselves are in `golden/digests.txt`.
 
+mod clos;
 mod marking;
 pub mod matrix;
 mod meaning;
@@ -26,6 +27,7 @@ macro_rules! scenarios {
 }
 
 scenarios![
+    clos_unbalanced,
     cluster_long_ring,
     cluster_mixed,
     cluster_ring,
@@ -88,6 +90,7 @@ scenarios![
     switch_idle_ejection,
     switch_overload,
     switch_wide,
+    switch_islip,
     tree_hash,
     tree_nearest_ancestor,
     tree_parallel_links,

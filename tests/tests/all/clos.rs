@@ -1,0 +1,59 @@
+//! Clos networks: what packets take alone, that one flow can fill them, and that it does so by all spines alike.
+
+use std::ops::ControlFlow;
+
+use tailback_report::Report;
+use tailback_scenario::Document;
+use tailback_sim::{Run, Timing};
+
+/// With buffers of 12 packets, and 6 packet times (48 cycles) from an input until the first flit is out, as Chrysos et al. have it.
+fn network(m: u32) -> String {
+    format!(
+        "routing = \"clos\"\n\
+         [topology.two-level-tree]\nnodes_per_leaf = {m}\nleaves = {m}\nspines = {m}\n\
+         [links]\n\
+         injection = {{ latency = 4, buffer = 96 }}\nejection = {{ latency = 4 }}\nlevel1 = {{ latency = 8, buffer = 96 }}\n\
+         [router]\nspeedup = 1\ncrossbar_inputs = \"per-channel\"\ncrossbar_delay = \"8 cycles\"\noutput_queue = 16\n\
+         [nic]\npacket_flits = 8\nvc_choice = \"rotation\"\ndelivery = \"in-order\"\n"
+    )
+}
+
+fn report_on(text: &str) -> Report {
+    let scenario = Document::read("test.toml", text).resolve().unwrap_or_else(|said| panic!("{said}"));
+    let mut run = Run::new(&scenario, 1).expect("it can be started");
+    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+    run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default())
+}
+
+#[test]
+fn a_packet_alone_takes_six_packet_times_between_any_two() {
+    for (from, to) in (0..4).flat_map(|from| (0..4).map(move |to| (from, to))) {
+        let to = if from == to { "\"itself\"".to_owned() } else { format!("{{ hot-spot = {{ to = [{to}] }} }}") };
+        let flow = format!("[[traffic]]\nfrom = [{from}]\nat = [3]\nsize = 8\npattern = {to}\n");
+        let report = report_on(&format!("{}{flow}[measure]\nwarmup = 0\ncycles = 100\n", network(2)));
+        let latency = &report.total.latency;
+        let waited = latency.resequencing.as_ref().and_then(|waited| waited.max);
+        // The last of eight flits comes seven cycles after the first.
+        assert_eq!((latency.message.max, waited), (Some(48.0 + 7.0), Some(0.0)), "from {from} to {to}");
+    }
+}
+
+#[test]
+fn a_flow_fills_its_links_by_all_spines_alike() {
+    let flow = "[[traffic]]\nfrom = [1]\nat = [0]\nsize = 4000\npattern.hot-spot.to = [14]\n";
+    let report = report_on(&format!("{}{flow}[measure]\nwarmup = 0\ncycles = 4050\n", network(4)));
+    assert_eq!(report.total.latency.message.max, Some(48.0 + 3999.0), "one flit after the other, in order");
+    // Of 16 links each way four are in use, each for a quarter of the time.
+    let level1 = report.links.iter().find(|links| links.class == "level1").expect("there are such links");
+    assert!((level1.max - 1000.0 / 4050.0).abs() < 1e-9, "{}", level1.max);
+    assert!((level1.mean - 8.0 * 1000.0 / 4050.0 / 32.0).abs() < 1e-9, "{}", level1.mean);
+}
+
+#[test]
+fn flows_take_turns_only_where_they_have_queues() {
+    let text = network(2).replace("vc_choice", "queues = \"fifo\"\nvc_choice");
+    let said =
+        Document::read("test.toml", &format!("{text}[[traffic]]\nload = 0.1\n")).resolve().unwrap_err().to_string();
+    assert!(said.contains("nic.vc_choice") || said.contains("vc_choice"), "{said}");
+    assert!(said.contains("only where each has a queue of its own"), "{said}");
+}
