@@ -150,7 +150,12 @@ fn traffic() -> Value {
     let flits = json!({ "type": "integer", "minimum": 1 });
     // A flow says how much it sends, or when.
     schema["required"] = json!([]);
-    schema["anyOf"] = json!([{ "required": ["load"] }, { "required": ["at"] }]);
+    schema["anyOf"] = json!(["load", "destination_load", "at"].map(|key| json!({ "required": [key] })));
+    schema["properties"]["destination_load"] = json!({
+        "type": "number",
+        "minimum": 0,
+        "description": "flits per destination and link cycle, in place of `load`",
+    });
     schema["properties"]["name"] = json!({ "type": "string", "description": "tells results apart" });
     schema["properties"]["pattern"] = reference("pattern");
     schema["properties"]["size"] = json!({ "anyOf": [choice("size", Map::new()), flits, bytes()] });

@@ -7,8 +7,8 @@ use crate::models::Key;
 /// The parameters of a flow, beside its pattern, size and arrival process.
 pub(crate) const TRAFFIC: &[Parameter] = &[FROM, TIMES, LOAD, START, MESSAGES, SATURATING];
 
-/// Those that say how much a flow sends that does not say when.
-pub(super) const RATE: &[Parameter] = &[LOAD, START, MESSAGES];
+/// Those that say how much a flow sends that does not say when, beside its load.
+pub(super) const RATE: &[Parameter] = &[START, MESSAGES];
 
 pub(super) const FROM: Parameter =
     Parameter { name: "from", kind: Kind::Nodes, default: Some("\"all\""), help: "the nodes that send" };
@@ -28,6 +28,17 @@ pub(super) const LOAD: Parameter = Parameter {
     default: None,
     help: "flits per source and link cycle",
 };
+
+/// In place of [`LOAD`].
+pub(super) const DESTINATION_LOAD: Parameter = Parameter {
+    name: "destination_load",
+    kind: Kind::Number { min: 0.0, max: 65536.0 },
+    default: None,
+    help: "flits per destination and link cycle that all sources send it together: above 1 it is overloaded",
+};
+
+/// The keys that say at which rate a flow sends, of which there is one.
+pub(super) const RATE_KEYS: [&str; 2] = [LOAD.name, DESTINATION_LOAD.name];
 
 const START: Parameter = Parameter { name: "start", kind: Kind::Time, default: Some("0"), help: "when it begins" };
 
@@ -60,6 +71,12 @@ pub(crate) const TRAFFIC_KEYS: &[Key] = &[
         values: "text",
         default: Some("\"traffic\", with a number if there are several"),
         help: "what tells its results from those of others",
+    },
+    Key {
+        name: DESTINATION_LOAD.name,
+        values: "number, 0 to 65536",
+        default: Some("as `load` says, in place of which it is given"),
+        help: DESTINATION_LOAD.help,
     },
     Key {
         name: "pattern",

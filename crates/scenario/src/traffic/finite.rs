@@ -1,9 +1,9 @@
 //! How much a flow sends: at a rate, for ever or until each source has sent so many messages, or at times that are named.
 
-use tailback_workload::{Phase, Traffic};
+use tailback_workload::{NodeSet, Pattern, Phase, Traffic};
 
 use super::TrafficReader;
-use super::declarations::{AT, COUNT, RATE, TIMES};
+use super::declarations::{AT, COUNT, DESTINATION_LOAD, LOAD, RATE, RATE_KEYS, TIMES};
 use crate::diagnostic::Diagnostic;
 use crate::network::place_of;
 use crate::parameters::read_parameters;
@@ -14,13 +14,22 @@ use crate::tree::Table;
 /// How much a flow sends.
 pub(super) enum Amount {
     /// So much per source and cycle from some cycle on, and so many messages of each source if that is ever over.
-    Rate { load: f64, start: u64, count: Option<u64> },
+    Rate { load: Load, start: u64, count: Option<u64> },
     /// A message of each source in each of these cycles, which ascend.
     At(Vec<u64>),
 }
 
+/// At which rate a flow sends.
+#[derive(Clone, Copy)]
+pub(super) enum Load {
+    /// Flits per source and cycle.
+    OfSources(f64),
+    /// Flits per destination and cycle.
+    OfDestinations(f64),
+}
+
 /// What a flow cannot say that says when it sends.
-const NOT_BESIDE_AT: [&str; 5] = ["load", "start", COUNT, "arrival", "phases"];
+const NOT_BESIDE_AT: [&str; 6] = [LOAD.name, DESTINATION_LOAD.name, "start", COUNT, "arrival", "phases"];
 
 impl TrafficReader<'_> {
     /// How much the flow of a table sends.
@@ -32,12 +41,61 @@ impl TrafficReader<'_> {
             return self.cycles(table, times?.times(AT), reading).filter(|_| is_alone).map(Amount::At);
         }
         table.resolved.remove(AT);
+        let load = self.load(table, reading);
         let values = read_parameters(table, RATE, &self.context(), reading)?;
         let count = values.integer_or(COUNT);
         if count.is_none() {
             table.resolved.remove(COUNT);
         }
-        Some(Amount::Rate { load: values.number("load"), start: self.cycle(values.ticks("start")), count })
+        Some(Amount::Rate { load: load?, start: self.cycle(values.ticks("start")), count })
+    }
+
+    /// At which rate the flow of a table sends.
+    fn load(&self, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Load> {
+        let [of_sources, of_destinations] = RATE_KEYS.map(|key| table.table.get(key).is_some());
+        if of_sources && of_destinations {
+            let entry = table.take(DESTINATION_LOAD.name)?;
+            let message = format!("`{}` and `load` say the same of a flow", table.path_of(DESTINATION_LOAD.name));
+            reading.blame(Diagnostic::at(entry.key_span, message).help("leave out one of them"));
+        }
+        let load = if of_destinations && !of_sources {
+            let values = read_parameters(table, &[DESTINATION_LOAD], &self.context(), reading)?;
+            Load::OfDestinations(values.number(DESTINATION_LOAD.name))
+        } else {
+            Load::OfSources(read_parameters(table, &[LOAD], &self.context(), reading)?.number(LOAD.name))
+        };
+        Some(load).filter(|_| !(of_sources && of_destinations))
+    }
+
+    /// Flits per source and cycle of a flow by this pattern.
+    pub(super) fn load_of_sources(
+        &self,
+        load: Load,
+        sources: &NodeSet,
+        pattern: &Pattern,
+        table: &TableReader<'_>,
+        reading: &mut Reading,
+    ) -> Option<f64> {
+        let load = match load {
+            Load::OfSources(load) => return Some(load),
+            Load::OfDestinations(load) => load,
+        };
+        let key = DESTINATION_LOAD.name;
+        let span = table.table.get(key).map_or(table.span, |entry| entry.node.span);
+        let Some(destinations) = pattern.destinations() else {
+            let message = format!("`{}` needs a pattern that names its destinations", table.path_of(key));
+            let help = "use `uniform` or `hot-spot`, or say the `load` of each source";
+            reading.blame(Diagnostic::at(span, message).help(help));
+            return None;
+        };
+        let of_sources = load * f64::from(destinations.len()) / f64::from(sources.len());
+        if of_sources > 1.0 {
+            let (to, from) = (destinations.len(), sources.len());
+            let message = format!("{load} for each of {to} destinations is {of_sources:.4} for each of {from} sources");
+            reading.blame(Diagnostic::at(span, message).help("a source sends one flit per cycle at most"));
+            return None;
+        }
+        Some(of_sources)
     }
 
     /// Whether a flow that says when it sends says nothing else about that.

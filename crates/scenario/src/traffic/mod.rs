@@ -131,6 +131,10 @@ impl TrafficReader<'_> {
             None => (None, 0, None),
         };
         let arrival = self.arrival(table, reading);
+        let load = load
+            .zip(sources.as_ref())
+            .zip(pattern.as_ref())
+            .and_then(|((load, sources), pattern)| self.load_of_sources(load, sources, pattern, table, reading));
         let first = load.zip(pattern).map(|(load, pattern)| Phase { from_cycle: start, pattern, load });
         let phases = self.phases(table, first, reading);
         let (sources, size, arrival, phases) = (sources?, size?, arrival?, phases?);

@@ -4,7 +4,7 @@ use tailback_scenario::Document;
 
 use crate::SMALL;
 
-fn mistakes(text: &str, overrides: &[&str]) -> String {
+pub fn mistakes(text: &str, overrides: &[&str]) -> String {
     let document = overrides.iter().fold(Document::read("test.toml", text), |document, set| document.with(set));
     match document.resolve() {
         Ok(scenario) => panic!("{overrides:?} was accepted as\n{}", scenario.text),
@@ -74,6 +74,8 @@ fn each_kind_of_mistake_has_its_words() {
         (&["router.head_delay=0.3"], "is a time"),
         (&["traffic.load=1.5"], "`traffic.load` = 1.5 is outside 0 to 1"),
         (&["traffic.load=high"], "`traffic.load` is a number, not the text \"high\""),
+        (&["traffic.destination_load=0.5"], "`traffic.destination_load` and `load` say the same of a flow"),
+        (&["nic.queues=fifo", "nic.vc_choice=rotation"], "channels in turn only where each has a queue of its own"),
         (&["traffic.pattern=hot-spot"], "`traffic.pattern.hot-spot.to` is missing"),
         (&["traffic.pattern=bit-complement"], "not a power of two"),
         (&["traffic.pattern.adversarial.offset=9"], "9 is a multiple of 9"),

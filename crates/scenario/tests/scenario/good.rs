@@ -4,6 +4,7 @@ use tailback_hardware::LinkSpec;
 use tailback_scenario::{Document, Scenario, models};
 use tailback_workload::MessageSize;
 
+use crate::bad::mistakes;
 use crate::SMALL;
 
 pub fn resolve(text: &str, overrides: &[&str]) -> Scenario {
@@ -131,6 +132,20 @@ fn flows_may_be_declared_to_saturate() {
     assert!(plain.digest == told.digest && plain.digest != hot.digest);
     assert!(!plain.text.contains("saturates") && hot.text.contains("saturates = true"));
     assert!(resolve(&hot.text, &[]).workload.flows[0].saturates);
+}
+
+/// What all sources send to a destination together says what each of them sends.
+#[test]
+fn loads_may_be_those_of_destinations() {
+    let flow = |lines: &str| SMALL.replace("load = 0.3", lines);
+    let hot = resolve(&flow("destination_load = 1.5\npattern.hot-spot.to = [0, 1]\nfrom = \"8..32\""), &[]);
+    let load = hot.workload.flows[0].phases()[0].load;
+    assert!((load - 1.5 * 2.0 / 24.0).abs() < 1e-12, "{load}");
+    assert_eq!(resolve(&hot.text, &[]).digest, hot.digest);
+    let said = mistakes(&flow("destination_load = 13.0\npattern.hot-spot.to = [0, 1]\nfrom = \"8..32\""), &[]);
+    assert!(said.contains("13 for each of 2 destinations is 1.0833 for each of 24 sources"), "{said}");
+    let said = mistakes(&flow("destination_load = 0.5\npattern = \"itself\""), &[]);
+    assert!(said.contains("`traffic.destination_load` needs a pattern that names its destinations"), "{said}");
 }
 
 /// What `tailback models` shows as an example is read, and is an example of what it stands at.
