@@ -81,13 +81,15 @@ pub enum SourceAction {
         to: Party,
         /// What it says.
         words: Vec<u64>,
+        /// Ticks that it takes beyond the latency of the control network.
+        after: u64,
     },
 }
 
 /// What decides when the packets of a node may leave.
 pub trait Source: Send {
     /// A message is offered. Told only where [`crate::Hooks::offers`] says so.
-    fn offered(&mut self, _destination: u32, _flits: u32, _now: u64) {}
+    fn offered(&mut self, _destination: u32, _flits: u32, _now: u64, _actions: &mut Vec<SourceAction>) {}
 
     /// Whether the next packet of a send queue may leave. Control packets that the source sends now leave before it.
     fn may_send(&mut self, packet: &Outgoing, now: u64, actions: &mut Vec<SourceAction>) -> Verdict;

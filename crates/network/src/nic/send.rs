@@ -59,9 +59,6 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             return;
         }
         record.waiting += 1;
-        if self.fabric.hooks.offers {
-            self.protocol.sources[node as usize].offered(destination, flits, now.into());
-        }
         self.nodes.flits_offered += u64::from(flits);
         // Where copies are kept a message gets its name when it has its turn.
         let serial = if self.fabric.hooks.copies { NONE } else { record.next_message };
@@ -70,6 +67,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let injection_queue =
             injection_queue_of(&self.fabric, self.nodes.sources.injection_queues_per_node(), destination);
         self.nodes.sources.push(node, injection_queue, Waiting::new(now, destination, flits, serial, traffic, word));
+        if self.fabric.hooks.offers {
+            self.tell_offer(node, destination, flits, now);
+        }
     }
 
     /// Schedules the first message of a node.

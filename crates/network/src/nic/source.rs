@@ -158,6 +158,14 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.protocol.actions = actions;
     }
 
+    /// Tells that a message is offered.
+    pub(super) fn tell_offer(&mut self, node: u32, destination: u32, flits: u32, now: Time) {
+        let mut actions = std::mem::take(&mut self.protocol.actions);
+        self.protocol.sources[node as usize].offered(destination, flits, now.into(), &mut actions);
+        self.act(node, &mut actions, now);
+        self.protocol.actions = actions;
+    }
+
     /// A control packet for the source has arrived.
     pub(super) fn on_control(&mut self, node: u32, slot: u32, packet: &Packet, now: Time) {
         if self.fabric.direction(packet.kind) == Direction::Nack {
@@ -204,8 +212,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 SourceAction::Timer { at, token } => {
                     self.wait_until(node, at.max(u64::from(now) + 1), What::Timer { token });
                 }
-                SourceAction::Tell { to, words } => {
-                    self.control_network.send(Party::Source(self.node_ids[node as usize]), to, words);
+                SourceAction::Tell { to, words, after } => {
+                    self.control_network.send(Party::Source(self.node_ids[node as usize]), to, words, after);
                 }
             }
         }

@@ -88,7 +88,7 @@ struct RelaySource {
 }
 
 impl Source for RelaySource {
-    fn offered(&mut self, _destination: u32, _flits: u32, _now: u64) {
+    fn offered(&mut self, _destination: u32, _flits: u32, _now: u64, _actions: &mut Vec<SourceAction>) {
         self.counts[0] += 1;
     }
 

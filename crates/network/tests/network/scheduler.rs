@@ -40,7 +40,7 @@ impl Protocol for Scheduler {
         Hooks { resequencing: Some(self.credits - 1), ..Hooks::default() }
     }
 
-    fn control_network(&self) -> Option<ControlNetwork> {
+    fn control_network(&self, _: &Station) -> Option<ControlNetwork> {
         Some(ControlNetwork { latency: self.latency, controllers: CONTROLLERS })
     }
 
@@ -82,7 +82,7 @@ impl Source for Adapter {
             None => {
                 self.asked.insert(packet.destination, false);
                 let words = vec![REQUEST, packet.destination.into()];
-                actions.push(SourceAction::Tell { to: controller_of(packet.destination), words });
+                actions.push(SourceAction::Tell { to: controller_of(packet.destination), words, after: 0 });
             }
         }
         Verdict::Hold
@@ -142,7 +142,7 @@ impl Sink for Egress {
     }
 
     fn on_timer(&mut self, token: u32, _now: u64, actions: &mut Vec<SinkAction>) {
-        actions.push(SinkAction::Tell { to: controller_of(token), words: vec![CREDIT, token.into()] });
+        actions.push(SinkAction::Tell { to: controller_of(token), words: vec![CREDIT, token.into()], after: 0 });
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
@@ -180,7 +180,7 @@ impl Controller for Arbiter {
             && let Some(to) = waiting.pop_front()
         {
             *used += 1;
-            actions.push(ControllerAction::Tell { to, words: vec![token.into()] });
+            actions.push(ControllerAction::Tell { to, words: vec![token.into()], after: 0 });
         }
     }
 

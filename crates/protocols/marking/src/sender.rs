@@ -97,7 +97,7 @@ impl<R: Response> Sender<R> {
 }
 
 impl<R: Response> Source for Sender<R> {
-    fn offered(&mut self, destination: u32, flits: u32, _now: u64) {
+    fn offered(&mut self, destination: u32, flits: u32, _now: u64, _actions: &mut Vec<SourceAction>) {
         let reset = self.reset;
         let (response, flow) = self.flow(self.key(destination));
         let empty = match reset {

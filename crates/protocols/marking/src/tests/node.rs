@@ -124,7 +124,7 @@ impl<'a> Node<'a> {
     fn take_offers(&mut self) {
         while let Some((_, to, flits)) = self.offers.pop_front_if(|offer| offer.0 <= self.now) {
             if self.protocol.hooks().offers {
-                self.source.offered(to, flits.into(), self.now);
+                self.source.offered(to, flits.into(), self.now, &mut Vec::new());
             }
             self.queues.entry(to).or_default().push_back(flits);
         }
