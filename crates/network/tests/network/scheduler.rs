@@ -66,6 +66,11 @@ fn controller_of(destination: u32) -> Party {
     Party::Controller(destination % CONTROLLERS)
 }
 
+/// Ticks that a request for a destination takes longer than other messages.
+pub fn asks_late(destination: u32) -> u64 {
+    u64::from(destination % 3)
+}
+
 #[derive(Debug, Default)]
 struct Adapter {
     /// By destination: whether a packet is granted, or only asked for.
@@ -81,8 +86,8 @@ impl Source for Adapter {
             Some(false) => {}
             None => {
                 self.asked.insert(packet.destination, false);
-                let words = vec![REQUEST, packet.destination.into()];
-                actions.push(SourceAction::Tell { to: controller_of(packet.destination), words, after: 0 });
+                let (words, after) = (vec![REQUEST, packet.destination.into()], asks_late(packet.destination));
+                actions.push(SourceAction::Tell { to: controller_of(packet.destination), words, after });
             }
         }
         Verdict::Hold
