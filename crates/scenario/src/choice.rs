@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use tailback_buffer_reservation::CENTRAL_SCHEDULER;
 use tailback_crp::CRP;
 use tailback_ecn::ECN;
 use tailback_hardware::parameters as hardware;
@@ -21,7 +22,7 @@ use crate::tree::{Item, Node, Table};
 
 /// All protocols.
 pub(crate) const PROTOCOLS: &[ProtocolModel] =
-    &[BASELINE, ECN, SRP, SMSRP, LHRP, COMPREHENSIVE, CRP, RENATO, PFISTER, MVCM];
+    &[BASELINE, ECN, SRP, SMSRP, LHRP, COMPREHENSIVE, CRP, RENATO, PFISTER, MVCM, CENTRAL_SCHEDULER];
 
 /// The names of all kinds of control packets that some protocol sends.
 pub fn control_kinds() -> impl Iterator<Item = &'static str> + Clone {

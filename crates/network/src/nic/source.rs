@@ -1,6 +1,6 @@
 //! The protocol's source is asked and told, and what it wants is done.
 
-use tailback_protocol::{Control, Direction, Outgoing, PacketKind, PacketRef, Party, SourceAction, Verdict};
+use tailback_protocol::{Control, Direction, Offered, Outgoing, PacketKind, PacketRef, Party, SourceAction, Verdict};
 
 use super::due::{Again, What};
 use super::send::injection_queue_of;
@@ -161,7 +161,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Tells that a message is offered.
     pub(super) fn tell_offer(&mut self, node: u32, destination: u32, flits: u32, now: Time) {
         let mut actions = std::mem::take(&mut self.protocol.actions);
-        self.protocol.sources[node as usize].offered(destination, flits, now.into(), &mut actions);
+        let message = Offered { source: self.node_ids[node as usize], destination, flits };
+        self.protocol.sources[node as usize].offered(&message, now.into(), &mut actions);
         self.act(node, &mut actions, now);
         self.protocol.actions = actions;
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::control_network::Told;
 use crate::{
-    Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Party, Sink, SinkAction, Source,
-    SourceAction, Verdict,
+    Control, Direction, Hooks, KindDeclaration, Offered, Outgoing, PacketKind, PacketRef, Party, Sink, SinkAction,
+    Source, SourceAction, Verdict,
 };
 
 /// A message that is not done.
@@ -119,7 +119,7 @@ impl Interface {
         if self.hooks.offers
             && let Some(source) = &mut self.source
         {
-            source.offered(destination, flits, now, &mut actions);
+            source.offered(&Offered { source: self.node, destination, flits }, now, &mut actions);
         }
         self.act(actions)
     }
