@@ -92,6 +92,12 @@ impl Adapter {
         self.state.flows[destination as usize].requested
     }
 
+    /// Whether there is so much room for its requests in all queues.
+    #[cfg(test)]
+    pub fn room_is_back(&self, room: u32) -> bool {
+        self.state.room.iter().all(|&left| left == room)
+    }
+
     /// The route of a flow's next request.
     fn route(&self, destination: usize) -> usize {
         match self.asking.way {

@@ -45,6 +45,17 @@ impl Bank {
         &self.outputs[output as usize]
     }
 
+    #[cfg(test)]
+    pub fn nodes(&self) -> u32 {
+        self.outputs.len() as u32
+    }
+
+    /// Grants that are not sent.
+    #[cfg(test)]
+    pub fn unsent(&self) -> usize {
+        self.inputs.iter().flat_map(|arbiter| &arbiter.grants).map(|&grants| grants as usize).sum()
+    }
+
     /// An output arbiter grants for as long as it is free and can.
     fn attend_output(&mut self, output: u32, now: u64, actions: &mut Vec<ControllerAction>) {
         let arbiter = &mut self.outputs[output as usize];

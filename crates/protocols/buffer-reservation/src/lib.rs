@@ -22,7 +22,9 @@ mod adapter;
 mod bank;
 mod central;
 pub mod cost;
+mod distributed;
 mod egress;
+mod end_to_end;
 mod explain;
 mod output;
 mod pace;
@@ -34,3 +36,5 @@ mod turns;
 mod words;
 
 pub use central::CENTRAL_SCHEDULER;
+pub use distributed::DISTRIBUTED_SCHEDULER;
+pub use end_to_end::END_TO_END_ACKNOWLEDGEMENT;

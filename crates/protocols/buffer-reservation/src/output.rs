@@ -163,8 +163,8 @@ impl OutputArbiter {
 
     /// Requests that are not granted.
     #[cfg(test)]
-    pub fn requests(&self, input: u32) -> u32 {
-        self.state.requests[input as usize]
+    pub fn unanswered(&self) -> usize {
+        self.state.requests.iter().map(|&requests| requests as usize).sum()
     }
 
     /// Credits by route.

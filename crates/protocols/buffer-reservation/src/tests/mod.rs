@@ -2,6 +2,8 @@
 
 mod central;
 mod conformance;
+mod distributed;
+mod end_to_end;
 mod refused;
 mod weights;
 mod world;
@@ -9,8 +11,9 @@ mod world;
 use tailback_parameters::{BuildError, Kind, Value, Values};
 use tailback_protocol::{ProtocolModel, Station};
 
-use crate::CENTRAL_SCHEDULER;
 use crate::central::Central;
+use crate::distributed::Distributed;
+use crate::{CENTRAL_SCHEDULER, DISTRIBUTED_SCHEDULER};
 
 /// Ticks of a packet: a flit in each.
 const PACKET: u64 = 8;
@@ -55,4 +58,8 @@ fn value(kind: Kind, text: &str) -> Value {
 
 fn try_central(given: &[(&str, &str)]) -> Result<Central, BuildError> {
     Central::of(&values(&CENTRAL_SCHEDULER, given))
+}
+
+fn try_distributed(given: &[(&str, &str)]) -> Result<Distributed, BuildError> {
+    Distributed::of(&values(&DISTRIBUTED_SCHEDULER, given))
 }

@@ -17,6 +17,9 @@ const DATA: u64 = 6 * PACKET;
 /// The controllers of a protocol.
 pub trait Scheduler {
     fn controller(&mut self, number: u32) -> &mut dyn Controller;
+
+    /// Requests and grants that wait in it.
+    fn unanswered(&self) -> usize;
 }
 
 /// A packet of a flow, by its number in it.
@@ -64,9 +67,9 @@ pub struct World<S> {
     pub detour: fn(u32, u64) -> u64,
     /// Ticks that messages from a party to another take longer.
     pub late: fn(Party, Party) -> u64,
-    /// When packets have left by the line of their output, in packet times and ticks.
+    /// When packets have left by the line of their output.
     pub departures: Vec<(u64, Packet)>,
-    /// What has been told, with the time, for those who count it.
+    /// How many messages of a name there were.
     pub told: BTreeMap<&'static str, u64>,
 }
 
@@ -189,15 +192,10 @@ impl<S: Scheduler> World<S> {
     }
 
     fn tell(&mut self, from: Party, to: Party, words: Vec<u64>, after: u64) {
-        let name = match Word::of(&words) {
-            Word::Request { .. } => "requests",
-            Word::Grant { .. } => "grants",
-            Word::Credit { .. } => "credits",
-            Word::RequestRoom { .. } => "room for requests",
-            Word::GrantRoom { .. } => "room for grants",
-            Word::Acknowledgement => "acknowledgements",
-        };
-        *self.told.entry(name).or_default() += 1;
+        *self.told.entry(name(&words)).or_default() += 1;
+        if let (Party::Source(_), "grants") = (to, name(&words)) {
+            *self.told.entry("grants to sources").or_default() += 1;
+        }
         let at = self.now + self.network.latency + after + (self.late)(from, to);
         self.due.insert((at, to, false, Some(from), self.serial), Due::Words(words));
         self.serial += 1;
@@ -303,6 +301,12 @@ impl<S: Scheduler> World<S> {
         }
     }
 
+    /// Messages on their way with one of these names.
+    pub fn told_now(&self, names: &[&str]) -> usize {
+        let is_one = |due: &&Due| matches!(due, Due::Words(words) if names.contains(&name(words)));
+        self.due.values().filter(is_one).count()
+    }
+
     /// When packets have left by lines, in packet times.
     pub fn departure_times(&self) -> Vec<u64> {
         self.departures.iter().map(|(at, _)| at / PACKET).collect()
@@ -312,6 +316,18 @@ impl<S: Scheduler> World<S> {
     pub fn rate(&self, from: u32, to: u32, since: u64) -> f64 {
         let of_flow = |(at, packet): &&(u64, Packet)| *at >= since && (packet.from, packet.to) == (from, to);
         self.departures.iter().filter(of_flow).count() as f64 * PACKET as f64 / (self.now - since) as f64
+    }
+}
+
+/// What several messages are called.
+fn name(words: &[u64]) -> &'static str {
+    match Word::of(words) {
+        Word::Request { .. } => "requests",
+        Word::Grant { .. } => "grants",
+        Word::Credit { .. } => "credits",
+        Word::RequestRoom { .. } => "room for requests",
+        Word::GrantRoom { .. } => "room for grants",
+        Word::Acknowledgement => "acknowledgements",
     }
 }
 
