@@ -21,7 +21,7 @@ pub(crate) enum Word {
 const BITS: u32 = 20;
 
 /// The most nodes that words have numbers for.
-pub(crate) const NODES_MAX: u32 = 1 << BITS;
+const NODES_MAX: u32 = 1 << BITS;
 
 impl Word {
     /// As it is told.
