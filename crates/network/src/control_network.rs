@@ -1,4 +1,5 @@
-//! The control network: messages between sources, sinks and controllers beside the data network, which all take the same time.
+//! The control network: messages between sources, sinks and controllers beside the data network, which all take the same time
+//! unless their senders have them take longer.
 //!
 //! **The invariant it keeps:** in which order messages are received depends on who sends them and when, and not on the
 //! partition.
@@ -34,7 +35,7 @@ pub(crate) struct Parties {
 impl Parties {
     /// Those of a network whose nodes went where `nodes` says; none if it has no control network.
     pub fn new(fabric: &Fabric, nodes: &[(u32, u32)], regions: u32) -> Option<Self> {
-        let network = fabric.protocol.control_network()?;
+        let network = fabric.protocol.control_network(&fabric.station())?;
         assert!(network.latency > 0, "a control network takes time");
         Some(Self { latency: network.latency, nodes: nodes.into(), regions })
     }
@@ -63,8 +64,8 @@ pub(crate) struct ControlNetwork {
     receivers: Vec<Option<u32>>,
     /// The controllers that are simulated here, by their numbers.
     controllers: BTreeMap<u32, Box<dyn Controller>>,
-    /// The messages of this tick.
-    outgoing: Vec<ControlMessage>,
+    /// The messages of this tick, and how long each takes beyond the latency.
+    outgoing: Vec<(Tick, ControlMessage)>,
     state: State,
 }
 
@@ -102,7 +103,7 @@ enum Due {
 impl ControlNetwork {
     /// What region `index` has to do with it, which knows other regions by `receiver`.
     pub fn new(fabric: &Fabric, parties: Option<&Parties>, index: u32, receiver: &dyn Fn(u32) -> u32) -> Self {
-        let (Some(parties), Some(network)) = (parties, fabric.protocol.control_network()) else {
+        let (Some(parties), Some(network)) = (parties, fabric.protocol.control_network(&fabric.station())) else {
             return Self::default();
         };
         let station = fabric.station();
@@ -124,9 +125,9 @@ impl ControlNetwork {
         self.parties.as_ref().map_or(node, |parties| parties.nodes[node as usize].1)
     }
 
-    /// A message is to be sent in this tick.
-    pub fn send(&mut self, from: Party, to: Party, words: Vec<u64>) {
-        self.outgoing.push(ControlMessage { from, to, words });
+    /// A message is to be sent in this tick, which takes `after` ticks more than the latency.
+    pub fn send(&mut self, from: Party, to: Party, words: Vec<u64>, after: Tick) {
+        self.outgoing.push((after, ControlMessage { from, to, words }));
     }
 
     /// Whether messages are to be sent in this tick.
@@ -137,9 +138,9 @@ impl ControlNetwork {
 
     /// Sends the messages of this tick.
     pub fn dispatch(&mut self, now: Tick, wheel: &mut Wheel<Event>, outbox: &mut Outbox<NetworkMail>) {
-        for message in std::mem::take(&mut self.outgoing) {
+        for (after, message) in std::mem::take(&mut self.outgoing) {
             let parties = self.parties.as_ref().expect("a protocol that sends messages declares a control network");
-            let at = now + parties.latency;
+            let at = now.saturating_add(parties.latency).saturating_add(after);
             match self.receivers[parties.region(message.to) as usize] {
                 Some(receiver) => outbox.mail(receiver, at).out_of_band.push((at, OutOfBand::Message(message))),
                 None => self.expect(at, message, wheel),
@@ -176,7 +177,7 @@ impl ControlNetwork {
         }
         for action in actions {
             match action {
-                ControllerAction::Tell { to: other, words } => self.send(to, other, words),
+                ControllerAction::Tell { to: other, words, after } => self.send(to, other, words, after),
                 ControllerAction::Timer { at, token } => {
                     self.put(at.max(now + 1), to, Sender::Timer, Due::Timer(token), wheel);
                 }

@@ -13,11 +13,11 @@ pub enum Party {
     Controller(u32),
 }
 
-/// A network for control messages beside the data network: it takes the same time from anybody to anybody, and loses and delays
-/// nothing.
+/// A network for control messages beside the data network: it takes the same time from anybody to anybody, and loses nothing. Whoever
+/// sends a message can have it take longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlNetwork {
-    /// Ticks that a message takes, at least 1. Less than the latency of a link makes simulations slower.
+    /// Ticks that a message takes at least, themselves at least 1. Less than the latency of a link makes simulations slower.
     pub latency: u64,
     /// How many controllers there are.
     pub controllers: u32,
@@ -32,6 +32,8 @@ pub enum ControllerAction {
         to: Party,
         /// What it says.
         words: Vec<u64>,
+        /// Ticks that it takes beyond the latency of the control network.
+        after: u64,
     },
     /// [`Controller::on_timer`] is to be called at a tick, which lies ahead.
     Timer {

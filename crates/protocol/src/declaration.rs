@@ -140,7 +140,7 @@ pub trait Protocol: Send + Sync + Debug {
     }
 
     /// The network beside the data network by which controllers are reached, if it needs one.
-    fn control_network(&self) -> Option<ControlNetwork> {
+    fn control_network(&self, _station: &Station) -> Option<ControlNetwork> {
         None
     }
 

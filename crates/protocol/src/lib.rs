@@ -51,7 +51,7 @@ pub use path::{PathUse, RecordedPath};
 pub use rotation::first_route;
 pub use sink::{Arrival, Sink, SinkAction};
 pub use snapshot::{remember, write_down};
-pub use source::{Outgoing, Source, SourceAction, Verdict};
+pub use source::{Offered, Outgoing, Source, SourceAction, Verdict};
 pub use switch::{
     Fate, Fill, Here, Moment, Passing, PortVc, Ports, Switch, SwitchAction, SwitchNeeds, View, WaitsUntil, Watch,
 };

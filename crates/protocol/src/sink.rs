@@ -53,6 +53,8 @@ pub enum SinkAction {
         to: Party,
         /// What it says.
         words: Vec<u64>,
+        /// Ticks that it takes beyond the latency of the control network.
+        after: u64,
     },
 }
 

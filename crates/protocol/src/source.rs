@@ -17,6 +17,17 @@ pub struct Outgoing {
     pub message_flits: u32,
 }
 
+/// A message that is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// The node that is to send it.
+    pub source: u32,
+    /// The node it is for.
+    pub destination: u32,
+    /// Its size.
+    pub flits: u32,
+}
+
 /// What is decided about the next packet of a send queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -81,13 +92,15 @@ pub enum SourceAction {
         to: Party,
         /// What it says.
         words: Vec<u64>,
+        /// Ticks that it takes beyond the latency of the control network.
+        after: u64,
     },
 }
 
 /// What decides when the packets of a node may leave.
 pub trait Source: Send {
     /// A message is offered. Told only where [`crate::Hooks::offers`] says so.
-    fn offered(&mut self, _destination: u32, _flits: u32, _now: u64) {}
+    fn offered(&mut self, _message: &Offered, _now: u64, _actions: &mut Vec<SourceAction>) {}
 
     /// Whether the next packet of a send queue may leave. Control packets that the source sends now leave before it.
     fn may_send(&mut self, packet: &Outgoing, now: u64, actions: &mut Vec<SourceAction>) -> Verdict;

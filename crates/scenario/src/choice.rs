@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use tailback_buffer_reservation::{CENTRAL_SCHEDULER, DISTRIBUTED_SCHEDULER, END_TO_END_ACKNOWLEDGEMENT};
 use tailback_crp::CRP;
 use tailback_ecn::ECN;
 use tailback_hardware::parameters as hardware;
@@ -20,8 +21,21 @@ use crate::reader::{Reading, TableReader, list};
 use crate::tree::{Item, Node, Table};
 
 /// All protocols.
-pub(crate) const PROTOCOLS: &[ProtocolModel] =
-    &[BASELINE, ECN, SRP, SMSRP, LHRP, COMPREHENSIVE, CRP, RENATO, PFISTER, MVCM];
+pub(crate) const PROTOCOLS: &[ProtocolModel] = &[
+    BASELINE,
+    ECN,
+    SRP,
+    SMSRP,
+    LHRP,
+    COMPREHENSIVE,
+    CRP,
+    RENATO,
+    PFISTER,
+    MVCM,
+    CENTRAL_SCHEDULER,
+    DISTRIBUTED_SCHEDULER,
+    END_TO_END_ACKNOWLEDGEMENT,
+];
 
 /// The names of all kinds of control packets that some protocol sends.
 pub fn control_kinds() -> impl Iterator<Item = &'static str> + Clone {

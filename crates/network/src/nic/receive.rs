@@ -211,8 +211,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 SinkAction::Timer { at, token } => {
                     self.wait_until(node, at.max(u64::from(now) + 1), What::SinkTimer { token });
                 }
-                SinkAction::Tell { to, words } => {
-                    self.control_network.send(Party::Sink(self.node_ids[node as usize]), to, words);
+                SinkAction::Tell { to, words, after } => {
+                    self.control_network.send(Party::Sink(self.node_ids[node as usize]), to, words, after);
                 }
             }
         }

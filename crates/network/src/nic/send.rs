@@ -59,9 +59,6 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             return;
         }
         record.waiting += 1;
-        if self.fabric.hooks.offers {
-            self.protocol.sources[node as usize].offered(destination, flits, now.into());
-        }
         self.nodes.flits_offered += u64::from(flits);
         // Where copies are kept a message gets its name when it has its turn.
         let serial = if self.fabric.hooks.copies { NONE } else { record.next_message };
@@ -69,6 +66,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.trace_offer(node, destination, &offer, serial, now);
         let source = self.node_ids[node as usize];
         self.nodes.sources.push(node, source, Waiting::new(now, destination, flits, serial, traffic, word));
+        if self.fabric.hooks.offers {
+            self.tell_offer(node, destination, flits, now);
+        }
     }
 
     /// Schedules the first message of a node.

@@ -1,6 +1,6 @@
 //! The protocol's source is asked and told, and what it wants is done.
 
-use tailback_protocol::{Control, Direction, Outgoing, PacketKind, PacketRef, Party, SourceAction, Verdict};
+use tailback_protocol::{Control, Direction, Offered, Outgoing, PacketKind, PacketRef, Party, SourceAction, Verdict};
 
 use super::due::{Again, What};
 use crate::Observer;
@@ -157,6 +157,15 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.protocol.actions = actions;
     }
 
+    /// Tells that a message is offered.
+    pub(super) fn tell_offer(&mut self, node: u32, destination: u32, flits: u32, now: Time) {
+        let mut actions = std::mem::take(&mut self.protocol.actions);
+        let message = Offered { source: self.node_ids[node as usize], destination, flits };
+        self.protocol.sources[node as usize].offered(&message, now.into(), &mut actions);
+        self.act(node, &mut actions, now);
+        self.protocol.actions = actions;
+    }
+
     /// A control packet for the source has arrived.
     pub(super) fn on_control(&mut self, node: u32, slot: u32, packet: &Packet, now: Time) {
         if self.fabric.direction(packet.kind) == Direction::Nack {
@@ -203,8 +212,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 SourceAction::Timer { at, token } => {
                     self.wait_until(node, at.max(u64::from(now) + 1), What::Timer { token });
                 }
-                SourceAction::Tell { to, words } => {
-                    self.control_network.send(Party::Source(self.node_ids[node as usize]), to, words);
+                SourceAction::Tell { to, words, after } => {
+                    self.control_network.send(Party::Source(self.node_ids[node as usize]), to, words, after);
                 }
             }
         }

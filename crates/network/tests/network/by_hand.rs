@@ -14,7 +14,7 @@ use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
 use crate::notes::Log;
 use crate::sample::{Sample, fixed};
-use crate::scheduler::{KEEPS_TICKS, Scheduler, THINKS_TICKS};
+use crate::scheduler::{KEEPS_TICKS, Scheduler, THINKS_TICKS, asks_late};
 
 const TERMS: Terms = Terms {
     routing: ClassRouting::Minimal,
@@ -169,8 +169,8 @@ fn a_controller_is_asked_thinks_and_grants_one_credit_after_the_other() {
     const LATENCY: u64 = 11;
     let plan = plan(Arc::new(Scheduler { latency: LATENCY, credits: 1 }), 2, 1);
     let (data, ..) = latencies(&plan);
-    // Both ask at once. The second packet waits for the credit of the first, which its sink keeps for a while.
-    let first = LATENCY + THINKS_TICKS + LATENCY + data;
+    // Both ask node 2's controller at once. The second packet waits for the credit of the first, which its sink keeps for a while.
+    let first = LATENCY + asks_late(2) + THINKS_TICKS + LATENCY + data;
     let second = first + KEEPS_TICKS + LATENCY + THINKS_TICKS + LATENCY + data;
     assert_eq!(arrivals(plan), [(first, 0, PacketKind::DATA), (second, 1, PacketKind::DATA)]);
 }

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tailback_protocol::{
-    Arrival, ClassRouting, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind,
-    Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchAction, SwitchNeeds,
-    TrafficClass, Verdict, WaitsUntil, Watch, remember, write_down,
+    Arrival, ClassRouting, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Offered, Outgoing,
+    PacketKind, Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchAction,
+    SwitchNeeds, TrafficClass, Verdict, WaitsUntil, Watch, remember, write_down,
 };
 
 const ASK: PacketKind = PacketKind::new(1);
@@ -88,7 +88,7 @@ struct RelaySource {
 }
 
 impl Source for RelaySource {
-    fn offered(&mut self, _destination: u32, _flits: u32, _now: u64) {
+    fn offered(&mut self, _message: &Offered, _now: u64, _actions: &mut Vec<SourceAction>) {
         self.counts[0] += 1;
     }
 

@@ -40,7 +40,7 @@ impl Protocol for Scheduler {
         Hooks { resequencing: Some(self.credits - 1), ..Hooks::default() }
     }
 
-    fn control_network(&self) -> Option<ControlNetwork> {
+    fn control_network(&self, _: &Station) -> Option<ControlNetwork> {
         Some(ControlNetwork { latency: self.latency, controllers: CONTROLLERS })
     }
 
@@ -66,6 +66,11 @@ fn controller_of(destination: u32) -> Party {
     Party::Controller(destination % CONTROLLERS)
 }
 
+/// Ticks that a request for a destination takes longer than other messages.
+pub fn asks_late(destination: u32) -> u64 {
+    u64::from(destination % 3)
+}
+
 #[derive(Debug, Default)]
 struct Adapter {
     /// By destination: whether a packet is granted, or only asked for.
@@ -81,8 +86,8 @@ impl Source for Adapter {
             Some(false) => {}
             None => {
                 self.asked.insert(packet.destination, false);
-                let words = vec![REQUEST, packet.destination.into()];
-                actions.push(SourceAction::Tell { to: controller_of(packet.destination), words });
+                let (words, after) = (vec![REQUEST, packet.destination.into()], asks_late(packet.destination));
+                actions.push(SourceAction::Tell { to: controller_of(packet.destination), words, after });
             }
         }
         Verdict::Hold
@@ -142,7 +147,7 @@ impl Sink for Egress {
     }
 
     fn on_timer(&mut self, token: u32, _now: u64, actions: &mut Vec<SinkAction>) {
-        actions.push(SinkAction::Tell { to: controller_of(token), words: vec![CREDIT, token.into()] });
+        actions.push(SinkAction::Tell { to: controller_of(token), words: vec![CREDIT, token.into()], after: 0 });
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
@@ -180,7 +185,7 @@ impl Controller for Arbiter {
             && let Some(to) = waiting.pop_front()
         {
             *used += 1;
-            actions.push(ControllerAction::Tell { to, words: vec![token.into()] });
+            actions.push(ControllerAction::Tell { to, words: vec![token.into()], after: 0 });
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) struct ControlNetwork {
 
 impl ControlNetwork {
     pub fn new(protocol: &dyn Protocol, station: &Station) -> Result<Self, String> {
-        let declared = protocol.control_network();
+        let declared = protocol.control_network(station);
         if declared.is_some_and(|network| network.latency == 0) {
             return Err("the control network takes no time".to_owned());
         }
@@ -36,13 +36,14 @@ impl ControlNetwork {
         })
     }
 
-    pub fn send(&mut self, (from, to, words): Told, now: u64) -> Result<(), String> {
+    /// Sends what takes `after` ticks more than the latency.
+    pub fn send(&mut self, (from, to, words): Told, after: u64, now: u64) -> Result<(), String> {
         let latency =
             self.latency.ok_or_else(|| format!("{from:?} tells {to:?} something without a control network"))?;
         if matches!(to, Party::Controller(number) if number as usize >= self.controllers.len()) {
             return Err(format!("{from:?} tells {to:?} something, which is not there"));
         }
-        self.due.insert((now + latency, to, false, Some(from), self.serial), Due::Message(from, words));
+        self.due.insert((now + latency + after, to, false, Some(from), self.serial), Due::Message(from, words));
         self.serial += 1;
         Ok(())
     }
@@ -69,7 +70,7 @@ impl ControlNetwork {
             }
             for action in actions {
                 match action {
-                    ControllerAction::Tell { to: other, words } => self.send((to, other, words), now)?,
+                    ControllerAction::Tell { to: other, words, after } => self.send((to, other, words), after, now)?,
                     ControllerAction::Timer { at, token } if at > now => {
                         self.due.insert((at, to, true, None, self.serial), Due::Timer(token));
                         self.serial += 1;
@@ -100,7 +101,7 @@ mod tests {
             vec![KindDeclaration::DATA]
         }
 
-        fn control_network(&self) -> Option<Declared> {
+        fn control_network(&self, _: &Station) -> Option<Declared> {
             Some(Declared { latency: 10, controllers: 1 })
         }
 
@@ -130,7 +131,7 @@ mod tests {
 
         fn on_timer(&mut self, _: u32, _: u64, actions: &mut Vec<ControllerAction>) {
             let to = self.to.take().expect("somebody has spoken");
-            actions.push(ControllerAction::Tell { to, words: vec![self.sum] });
+            actions.push(ControllerAction::Tell { to, words: vec![self.sum], after: 0 });
         }
     }
 
@@ -143,10 +144,10 @@ mod tests {
     fn what_comes_at_once_is_received_in_order_of_senders() {
         let (mut network, controller) = (network(), Party::Controller(0));
         for (from, word) in [(Party::Sink(0), 4), (Party::Source(1), 2), (Party::Source(0), 1), (Party::Source(1), 3)] {
-            network.send((from, controller, vec![word]), 5).expect("it is there");
+            network.send((from, controller, vec![word]), 0, 5).expect("it is there");
         }
         // Timers come behind all messages of their tick.
-        network.send((Party::Sink(1), controller, vec![5]), 7).expect("it is there");
+        network.send((Party::Sink(1), controller, vec![5]), 2, 5).expect("it is there");
         assert_eq!((network.next(), network.take(14)), (Some(15), Ok(None)));
         assert_eq!((network.take(15), network.take(17), network.next()), (Ok(None), Ok(None), Some(27)));
         assert_eq!(network.take(27), Ok(Some((controller, Party::Source(0), vec![12_345]))));
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn nobody_is_told_anything_who_is_not_there() {
-        let refused = network().send((Party::Source(0), Party::Controller(1), vec![]), 0);
+        let refused = network().send((Party::Source(0), Party::Controller(1), vec![]), 0, 0);
         assert_eq!(refused, Err("Source(0) tells Controller(1) something, which is not there".to_owned()));
     }
 }

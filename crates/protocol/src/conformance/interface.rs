@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::control_network::Told;
 use crate::{
-    Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Party, Sink, SinkAction, Source,
-    SourceAction, Verdict,
+    Control, Direction, Hooks, KindDeclaration, Offered, Outgoing, PacketKind, PacketRef, Party, Sink, SinkAction,
+    Source, SourceAction, Verdict,
 };
 
 /// A message that is not done.
@@ -56,8 +56,8 @@ pub(super) struct Interface {
     /// Messages so far, where their names are not used again.
     offered: u32,
     pub control: VecDeque<Control>,
-    /// What is to be sent on the control network.
-    pub told: Vec<Told>,
+    /// What is to be sent on the control network, and the ticks that it takes beyond its latency.
+    pub told: Vec<(Told, u64)>,
 }
 
 impl Interface {
@@ -104,12 +104,7 @@ impl Interface {
         (self.messages[&packet.message].flits - packet.index * most).min(most) as u16
     }
 
-    pub fn offer(&mut self, id: usize, destination: u32, flits: u32, now: u64) {
-        if self.hooks.offers
-            && let Some(source) = &mut self.source
-        {
-            source.offered(destination, flits, now);
-        }
+    pub fn offer(&mut self, id: usize, destination: u32, flits: u32, now: u64) -> Result<(), String> {
         let first = if self.hooks.names_are_unique() { self.offered } else { 0 };
         let name = (first..).find(|name| !self.messages.contains_key(name)).expect("names do not run out");
         self.offered += 1;
@@ -120,6 +115,13 @@ impl Interface {
         if !self.turn.contains(&destination) {
             self.turn.push_back(destination);
         }
+        let mut actions = Vec::new();
+        if self.hooks.offers
+            && let Some(source) = &mut self.source
+        {
+            source.offered(&Offered { source: self.node, destination, flits }, now, &mut actions);
+        }
+        self.act(actions)
     }
 
     /// The next tick after `now` at which something may be sent that may not be sent yet.
@@ -293,7 +295,9 @@ impl Interface {
                 }
                 SourceAction::OpenAll => self.held.clear(),
                 SourceAction::Timer { at, token } => self.insert_due(at, Due::Timer(token)),
-                SourceAction::Tell { to, words } => self.told.push((Party::Source(self.node), to, words)),
+                SourceAction::Tell { to, words, after } => {
+                    self.told.push(((Party::Source(self.node), to, words), after));
+                }
             }
         }
         Ok(())
@@ -307,7 +311,9 @@ impl Interface {
             match action {
                 SinkAction::Control(control) => self.control.push_back(control),
                 SinkAction::Timer { at, token } => self.insert_due(at, Due::SinkTimer(token)),
-                SinkAction::Tell { to, words } => self.told.push((Party::Sink(self.node), to, words)),
+                SinkAction::Tell { to, words, after } => {
+                    self.told.push(((Party::Sink(self.node), to, words), after));
+                }
             }
         }
         Ok(())

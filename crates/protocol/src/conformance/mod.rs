@@ -36,6 +36,8 @@ pub struct Script {
     pub routers: u32,
     /// Flits of the largest packet.
     pub packet_flits_max: u16,
+    /// Routes that protocols are told that flows take in turn. Packets here pass each other whatever they are told.
+    pub routes: u32,
     /// The steps.
     pub steps: Vec<Step>,
 }
@@ -106,7 +108,7 @@ impl Script {
                 _ => Step::Wait { ticks: a % 600 },
             }
         };
-        Self { nodes, routers, packet_flits_max, steps: rest.iter().map(step).collect() }
+        Self { nodes, routers, packet_flits_max, routes: 1, steps: rest.iter().map(step).collect() }
     }
 }
 

@@ -139,7 +139,7 @@ fn verdict(broken: Broken, obstacles: &[Obstacle]) -> Result<(), String> {
     for &obstacle in obstacles {
         steps.extend([Step::Transmit { node: 0 }, Step::Hop { which: 0, obstacle }]);
     }
-    run(&broken, &Script { nodes: 2, routers: 1, packet_flits_max: 2, steps }).map(|_| ())
+    run(&broken, &Script { nodes: 2, routers: 1, packet_flits_max: 2, routes: 1, steps }).map(|_| ())
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn routers_absorb_and_answer_later_and_sources_hold_until_then() {
         Step::Transmit { node: 0 },
         Step::Hop { which: 0, obstacle: Obstacle::Queued(0) },
     ];
-    let trace = run(&Gate, &Script { nodes: 3, routers: 3, packet_flits_max: 2, steps }).unwrap();
+    let trace = run(&Gate, &Script { nodes: 3, routers: 3, packet_flits_max: 2, routes: 1, steps }).unwrap();
     let arrived = |event: &super::Event| match *event {
         super::Event::Arrived { at, index, .. } => Some((at, index)),
         _ => None,

@@ -88,9 +88,10 @@ pub fn run(protocol: &dyn Protocol, script: &Script) -> Result<Trace, String> {
 
 impl World {
     fn new(protocol: &dyn Protocol, script: &Script) -> Result<Self, String> {
-        let &Script { nodes, routers, packet_flits_max, .. } = script;
+        let &Script { nodes, routers, packet_flits_max, routes, .. } = script;
         let station =
-            Station { flit_ticks: 1, packet_flits_max, ports: u32::from(node_port(nodes)) + 1, nodes, routes: 1 };
+            Station { flit_ticks: 1, packet_flits_max, ports: u32::from(node_port(nodes)) + 1, nodes, routes };
+        protocol.fits(&station).map_err(|error| error.to_string())?;
         let (hooks, kinds) = (protocol.hooks(), protocol.kinds());
         let interface = |node| {
             let (source, sink) = (protocol.source(&station), protocol.sink(&station));
@@ -116,10 +117,10 @@ impl World {
         match step {
             Step::Offer { node, destination, flits } => {
                 let (node, destination, flits) = (node % count, destination % count, flits.max(1));
-                self.nodes[node as usize].offer(self.arrived.len(), destination, flits, self.now);
+                let message = self.arrived.len();
                 self.arrived.push(BTreeSet::new());
                 self.trace.messages.push((node, destination, flits));
-                Ok(())
+                self.nodes[node as usize].offer(message, destination, flits, self.now)
             }
             Step::Transmit { node } => self.transmit(node % count).map(|_| ()),
             Step::Hop { which, obstacle } if !self.flying.is_empty() => {
@@ -332,7 +333,7 @@ impl World {
     /// Puts on the control network what nodes want told.
     fn send_told(&mut self) -> Result<(), String> {
         for node in &mut self.nodes {
-            node.told.drain(..).try_for_each(|told| self.control_network.send(told, self.now))?;
+            node.told.drain(..).try_for_each(|(told, after)| self.control_network.send(told, after, self.now))?;
         }
         Ok(())
     }

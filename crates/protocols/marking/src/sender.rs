@@ -19,7 +19,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tailback_protocol::{Clock, Control, Outgoing, PacketKind, Source, SourceAction, Verdict, remember, write_down};
+use tailback_protocol::{
+    Clock, Control, Offered, Outgoing, PacketKind, Source, SourceAction, Verdict, remember, write_down,
+};
 
 use crate::marks::Rule;
 use crate::response::Response;
@@ -97,7 +99,8 @@ impl<R: Response> Sender<R> {
 }
 
 impl<R: Response> Source for Sender<R> {
-    fn offered(&mut self, destination: u32, flits: u32, _now: u64) {
+    fn offered(&mut self, message: &Offered, _now: u64, _actions: &mut Vec<SourceAction>) {
+        let &Offered { destination, flits, .. } = message;
         let reset = self.reset;
         let (response, flow) = self.flow(self.key(destination));
         let empty = match reset {

@@ -31,6 +31,7 @@ pub const CRATES: &[Row] = &[
     row("network", 1, &["engine", "hardware", "protocol", "random", "routing", "topology", "workload"]),
     row("report", 1, &[]),
     // Families of protocols: those that others name, or that use more than the row below says, are here.
+    row("buffer-reservation", 1, &["parameters", "protocol", "random"]),
     row("crp", 1, &["parameters", "protocol", "random", "reservation"]),
     row("ecn", 1, PROTOCOL_FAMILY.may_use),
     row("marking", 1, PROTOCOL_FAMILY.may_use),
@@ -39,6 +40,7 @@ pub const CRATES: &[Row] = &[
         "scenario",
         1,
         &[
+            "buffer-reservation",
             "crp",
             "ecn",
             "goal",

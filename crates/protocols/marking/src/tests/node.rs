@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use tailback_protocol::{Control, Outgoing, PacketKind, PacketRef, Protocol, Source, SourceAction, Station, Verdict};
+use tailback_protocol::{
+    Control, Offered, Outgoing, PacketKind, PacketRef, Protocol, Source, SourceAction, Station, Verdict,
+};
 
 const ACKNOWLEDGEMENT: PacketKind = PacketKind::new(1);
 /// The node itself.
@@ -124,7 +126,8 @@ impl<'a> Node<'a> {
     fn take_offers(&mut self) {
         while let Some((_, to, flits)) = self.offers.pop_front_if(|offer| offer.0 <= self.now) {
             if self.protocol.hooks().offers {
-                self.source.offered(to, flits.into(), self.now);
+                let message = Offered { source: SELF, destination: to, flits: flits.into() };
+                self.source.offered(&message, self.now, &mut Vec::new());
             }
             self.queues.entry(to).or_default().push_back(flits);
         }

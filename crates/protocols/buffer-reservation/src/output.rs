@@ -1,0 +1,189 @@
+//! The arbiter of an output: it gives room in front of the output, on the route that the packet will take, to one input at a time.
+
+use serde::{Deserialize, Serialize};
+use tailback_protocol::first_route;
+use tailback_random::Stream;
+
+use crate::pace::Pace;
+use crate::turns::Gated;
+
+/// In which order output arbiters visit inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Each in an order of its own, drawn once.
+    Random,
+    /// All in the order of the inputs.
+    Common,
+}
+
+/// What an output arbiter is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputShape {
+    /// Its output, of so many.
+    pub output: u32,
+    pub nodes: u32,
+    pub routes: u32,
+    /// Packets that a crosspoint in front of it holds: one for each route.
+    pub buffer: u32,
+    /// Places that it has in the queue of each route for its grants, if they wait there.
+    pub room: u32,
+    pub order: Order,
+    /// Ticks that a packet takes.
+    pub packet_ticks: u64,
+}
+
+/// The purpose of the streams that orders are drawn from.
+const ORDER: u64 = 0x6f72_6465_7273;
+
+/// An output arbiter.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputArbiter {
+    shape: OutputShape,
+    /// The inputs in its order, and the place of each in it.
+    inputs: Vec<u16>,
+    places: Vec<u16>,
+    /// By place: the weights of flows, where it goes by weights.
+    weights: Option<Vec<u32>>,
+    state: OutputState,
+}
+
+/// What of it changes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct OutputState {
+    /// By input: requests that are not granted.
+    requests: Vec<u32>,
+    /// By input: the route of its next packet.
+    routes: Vec<u16>,
+    /// By route: packets for which there is room, and grants.
+    credits: Vec<u32>,
+    rooms: Vec<u32>,
+    /// The places of inputs with requests, by route.
+    waiting: Gated,
+    /// The place that comes first at the next turn.
+    next: usize,
+    /// By place: how much a flow is behind what its weight gives it.
+    scores: Vec<i64>,
+    pub pace: Pace,
+}
+
+impl OutputArbiter {
+    /// One whose flows have weights by input, or all have the same turn.
+    pub fn new(shape: OutputShape, weights: Option<&dyn Fn(u32) -> u32>) -> Self {
+        let OutputShape { output, nodes, routes, buffer, room, order, packet_ticks } = shape;
+        let mut inputs: Vec<u16> = (0..nodes).map(|input| input as u16).collect();
+        if order == Order::Random {
+            let mut stream = Stream::new(0, output.into(), ORDER);
+            (1..nodes).rev().for_each(|last| inputs.swap(last as usize, stream.below(last + 1) as usize));
+        }
+        let mut places = vec![0; nodes as usize];
+        inputs.iter().enumerate().for_each(|(place, &input)| places[usize::from(input)] = place as u16);
+        let state = OutputState {
+            requests: vec![0; nodes as usize],
+            routes: (0..nodes).map(|input| first_route(input, output, routes) as u16).collect(),
+            credits: vec![buffer; routes as usize],
+            rooms: vec![room; routes as usize],
+            waiting: Gated::below(nodes as usize, routes as usize),
+            next: 0,
+            scores: weights.map_or_else(Vec::new, |_| vec![0; nodes as usize]),
+            pace: Pace::every(packet_ticks),
+        };
+        let weights = weights.map(|weight| inputs.iter().map(|&input| weight(input.into())).collect());
+        Self { shape, inputs, places, weights, state }
+    }
+
+    /// An input asks for one more packet.
+    pub fn request(&mut self, input: u32) {
+        let input = input as usize;
+        self.state.requests[input] += 1;
+        if self.state.requests[input] == 1 {
+            self.state.waiting.insert(self.places[input].into(), self.state.routes[input].into());
+        }
+    }
+
+    /// There is room for one more packet in front of the output.
+    pub fn credit(&mut self, route: u32) {
+        let credits = &mut self.state.credits[route as usize];
+        *credits += 1;
+        assert!(*credits <= self.shape.buffer, "more room comes back than there is at output {}", self.shape.output);
+        self.gate(route as usize);
+    }
+
+    /// There is room for one more grant.
+    pub fn room(&mut self, route: u32) {
+        self.state.rooms[route as usize] += 1;
+        self.gate(route as usize);
+    }
+
+    fn gate(&mut self, route: usize) {
+        let open = self.state.credits[route] > 0 && self.state.rooms[route] > 0;
+        self.state.waiting.set_open(route, open);
+    }
+
+    /// Whether a request can be granted.
+    pub fn is_ready(&self) -> bool {
+        !self.state.waiting.ready().is_empty()
+    }
+
+    pub fn pace(&mut self) -> &mut Pace {
+        &mut self.state.pace
+    }
+
+    /// Grants one request, if one can be granted. Returns its input and the route of the packet.
+    pub fn grant(&mut self) -> Option<(u32, u32)> {
+        let place = match &self.weights {
+            None => self.state.waiting.ready().next_from(self.state.next)?,
+            Some(weights) => {
+                let (place, sum) = by_weight(&mut self.state.scores, weights, self.state.waiting.ready().iter())?;
+                self.state.scores[place] -= sum;
+                place
+            }
+        };
+        self.state.next = place + 1;
+        let input = usize::from(self.inputs[place]);
+        let route = usize::from(self.state.routes[input]);
+        self.state.waiting.remove(place, route);
+        self.state.requests[input] -= 1;
+        self.state.credits[route] -= 1;
+        self.state.rooms[route] -= 1;
+        self.gate(route);
+        self.state.routes[input] = ((route + 1) % self.state.credits.len()) as u16;
+        if self.state.requests[input] > 0 {
+            self.state.waiting.insert(place, self.state.routes[input].into());
+        }
+        Some((input as u32, route as u32))
+    }
+
+    pub fn state(&self) -> &OutputState {
+        &self.state
+    }
+
+    pub fn set_state(&mut self, state: OutputState) {
+        self.state = state;
+    }
+
+    /// Requests that are not granted.
+    #[cfg(test)]
+    pub fn unanswered(&self) -> usize {
+        self.state.requests.iter().map(|&requests| requests as usize).sum()
+    }
+
+    /// Credits by route.
+    #[cfg(test)]
+    pub fn credits(&self) -> &[u32] {
+        &self.state.credits
+    }
+}
+
+/// Adds to each ready flow its weight, and finds the one that has most: the first of several. Returns the sum of weights, too.
+fn by_weight(scores: &mut [i64], weights: &[u32], ready: impl Iterator<Item = usize>) -> Option<(usize, i64)> {
+    let (mut best, mut sum) = (None, 0);
+    for place in ready {
+        let weight = i64::from(weights[place]);
+        scores[place] += weight;
+        sum += weight;
+        if best.is_none_or(|best: usize| scores[place] > scores[best]) {
+            best = Some(place);
+        }
+    }
+    best.map(|best| (best, sum))
+}

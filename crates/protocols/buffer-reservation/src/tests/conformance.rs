@@ -1,0 +1,46 @@
+//! Schedulers keep what any protocol must keep.
+
+use proptest::prelude::*;
+use tailback_protocol::conformance::{Script, run};
+
+use super::{try_central, try_distributed, values};
+use crate::END_TO_END_ACKNOWLEDGEMENT;
+
+fn script(numbers: &[u64], routes: u32) -> Script {
+    Script { nodes: routes * routes, routes, ..Script::from_numbers(numbers) }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn the_central_scheduler_conforms(
+        numbers in prop::collection::vec(any::<u64>(), 1..400),
+        routes in 2..4u32,
+        buffer in 1..13u32,
+    ) {
+        let central = try_central(&[("buffer", &buffer.to_string())]).unwrap();
+        let outcome = run(&central, &script(&numbers, routes));
+        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    }
+
+    #[test]
+    fn the_distributed_scheduler_conforms(
+        numbers in prop::collection::vec(any::<u64>(), 1..400),
+        routes in 2..4u32,
+        buffer in 1..13u32,
+        queue in 1..5u32,
+    ) {
+        let distributed = try_distributed(&[("buffer", &buffer.to_string()), ("queue", &queue.to_string())]).unwrap();
+        let outcome = run(&distributed, &script(&numbers, routes));
+        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    }
+
+    #[test]
+    fn end_to_end_acknowledgements_conform(numbers in prop::collection::vec(any::<u64>(), 1..400), window in 1..17u32) {
+        let protocol =
+            (END_TO_END_ACKNOWLEDGEMENT.build)(&values(&END_TO_END_ACKNOWLEDGEMENT, &[("window", &window.to_string())]));
+        let outcome = run(protocol.unwrap().as_ref(), &Script::from_numbers(&numbers));
+        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    }
+}

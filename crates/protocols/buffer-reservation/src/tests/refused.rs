@@ -1,0 +1,43 @@
+//! What does not fit together is refused, with the numbers.
+
+use tailback_protocol::Protocol;
+
+use super::{station, try_central};
+
+#[test]
+fn networks_that_are_no_clos_are_refused() {
+    let central = try_central(&[]).unwrap();
+    let mut odd = station(8);
+    odd.nodes = 60;
+    let refused = central.fits(&odd).unwrap_err();
+    assert!(refused.message.contains("60 nodes and 8 routes"), "{refused}");
+    assert!(refused.help.unwrap().contains("spines"));
+    assert!(central.fits(&station(1)).is_err());
+    assert!(central.fits(&station(16)).is_ok());
+}
+
+#[test]
+fn numbers_that_do_not_fit_are_refused() {
+    let refused = try_central(&[]).unwrap().fits(&station(32)).unwrap_err();
+    assert_eq!(
+        refused.message,
+        "32 routes with a buffer of 12 packets let 383 packets wait for their order, and 300 may"
+    );
+    let message = |given: &[(&str, &str)]| try_central(given).unwrap_err().message;
+    assert_eq!(message(&[("grant_delay", "0")]), "messages cannot take no time");
+    assert_eq!(message(&[("weights", "[1, 2, 3]")]), "there are weights, and arbiters do not go by them");
+    let weighted = |weights| message(&[("arbiter", "weighted"), ("weights", weights)]);
+    assert!(weighted("[1, 2, 3, 4]").contains("4 numbers"));
+    assert!(weighted("[1, 2, 0]").contains("never be served"));
+    assert!(weighted("[1, 2, 3, 1, 2, 4]").contains("two weights"));
+    let central = try_central(&[("arbiter", "weighted"), ("weights", "[1, 99, 3]")]).unwrap();
+    assert!(central.fits(&station(4)).unwrap_err().message.contains("nodes are 0..=15"));
+}
+
+#[test]
+fn numbers_are_told_for_the_network_at_hand() {
+    let lines = try_central(&[]).unwrap().explain(&station(8));
+    assert!(lines.iter().any(|line| line.contains("6.00 packet times")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("data takes 6.88 packet times")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("1.06 million transistors")), "{lines:#?}");
+}

@@ -1,0 +1,77 @@
+//! What is said on the control network: one word each.
+
+/// What somebody tells somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// An input asks for room for one packet to an output. The request takes a route, if it takes one, which need not be that of the packet.
+    Request { input: u32, output: u32, route: u32 },
+    /// An output grants it.
+    Grant { input: u32, output: u32 },
+    /// A packet is in order at its output: there is room again in front of it, on the route that the packet took.
+    Credit { route: u32 },
+    /// A request has left the queue of this number: there is room in it for another one.
+    RequestRoom { queue: u32 },
+    /// A grant has.
+    GrantRoom { queue: u32 },
+    /// A packet has been acknowledged.
+    Acknowledgement,
+}
+
+/// Bits of a number.
+const BITS: u32 = 20;
+
+/// The most nodes that words have numbers for.
+const NODES_MAX: u32 = 1 << BITS;
+
+impl Word {
+    /// As it is told.
+    pub fn words(self) -> Vec<u64> {
+        let (kind, numbers) = match self {
+            Self::Request { input, output, route } => (0, [input, output, route]),
+            Self::Grant { input, output } => (1, [input, output, 0]),
+            Self::Credit { route } => (2, [0, 0, route]),
+            Self::RequestRoom { queue } => (3, [0, 0, queue]),
+            Self::GrantRoom { queue } => (4, [0, 0, queue]),
+            Self::Acknowledgement => (5, [0; 3]),
+        };
+        vec![numbers.into_iter().fold(kind, |word, number| word << BITS | u64::from(number))]
+    }
+
+    /// What was told.
+    ///
+    /// # Panics
+    /// If it is not one word of this protocol.
+    pub fn of(words: &[u64]) -> Self {
+        let &[word] = words else { panic!("{words:?} is not one word") };
+        let [input, output, last] = [2 * BITS, BITS, 0].map(|shift| (word >> shift) as u32 % NODES_MAX);
+        match word >> (3 * BITS) {
+            0 => Self::Request { input, output, route: last },
+            1 => Self::Grant { input, output },
+            2 => Self::Credit { route: last },
+            3 => Self::RequestRoom { queue: last },
+            4 => Self::GrantRoom { queue: last },
+            5 => Self::Acknowledgement,
+            kind => panic!("a word of kind {kind}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back() {
+        let (input, output) = (NODES_MAX - 1, NODES_MAX - 2);
+        for word in [
+            Word::Request { input, output, route: 5 },
+            Word::Grant { input, output },
+            Word::Credit { route: 7 },
+            Word::RequestRoom { queue: 8 },
+            Word::GrantRoom { queue: 9 },
+            Word::Acknowledgement,
+        ] {
+            assert_eq!(Word::of(&word.words()), word);
+        }
+    }
+}
