@@ -181,8 +181,8 @@ impl Pattern {
     #[must_use]
     pub fn leaves_alone(&self, sources: &NodeSet) -> Option<u32> {
         match self {
-            Self::Uniform { among, .. } => {
-                (among.len() == 1).then(|| among.get(0)).filter(|&node| sources.contains(node))
+            Self::Uniform { among, with_self } => {
+                (among.len() == 1 && !with_self).then(|| among.get(0)).filter(|&node| sources.contains(node))
             }
             Self::Adversarial { .. } | Self::OwnGroup(_) | Self::Itself => None,
             Self::Permutation(destinations) => sources.iter().find(|&node| destinations[node as usize] == node),
@@ -345,6 +345,10 @@ mod tests {
     fn a_node_can_send_to_itself_on_purpose() {
         assert_eq!(Pattern::Itself.destination(5, &mut stream()), 5);
         assert_eq!(Pattern::Itself.leaves_alone(&NodeSet::all(8)), None);
+        let one = |with_self| {
+            Pattern::uniform(NodeSet::of(&[5], 8).unwrap(), with_self).map(|p| p.leaves_alone(&NodeSet::all(8)))
+        };
+        assert_eq!((one(true), one(false)), (Ok(None), Err(PatternError::NobodyElse)));
         // The unbalanced traffic of switches: half to the own number, the rest to all alike.
         let uniform = Pattern::uniform(NodeSet::all(4), true).unwrap();
         let unbalanced = Pattern::mix(vec![Pattern::Itself, uniform], &[0.5, 0.5]);

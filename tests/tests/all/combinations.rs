@@ -10,25 +10,30 @@ use tailback_scenario::{Document, models};
 use tailback_sim::Run;
 
 /// Networks, as small as all routings allow, and whether their links lead both ways.
-const NETWORKS: [(&str, bool); 5] = [
+const NETWORKS: [(&str, bool); 6] = [
     ("[topology.dragonfly]\np = 2\na = 4\nh = 2\ng = 9\n", true),
     ("[topology.k-ary-n-tree]\nk = 2\nn = 3\n", true),
     ("[topology.single-switch]\nnodes = 6\n", true),
     ("[topology.multi-cluster]\nclusters = 3\nnodes_per_leaf = 2\nleaves = 2\nspines = 2\nchannels = 1\n", true),
+    ("[topology.two-level-tree]\nnodes_per_leaf = 2\nleaves = 2\nspines = 2\n", true),
     ("[topology.k-ary-n-fly]\nk = 3\nn = 2\n", false),
 ];
 
+/// The protocols that reserve buffers on the routes of a Clos network, and are refused elsewhere.
+const CLOS_ONLY: [&str; 2] = ["central-scheduler", "distributed-scheduler"];
+
 /// The protocols in which routers send nothing.
-const ENDPOINTS_ONLY: [&str; 5] = ["baseline", "ecn", "renato", "pfister", "mvcm"];
+const ENDPOINTS_ONLY: [&str; 6] = ["baseline", "ecn", "renato", "pfister", "mvcm", "end-to-end-acknowledgement"];
 
 fn names(kind: &str) -> Vec<&'static str> {
     models().filter(|model| model.kind == kind).map(|model| model.name).collect()
 }
 
 fn document(network: &str, routing: &str, protocol: &str) -> Document {
+    let vc_choice = if routing == "clos" { "rotation" } else { "round-robin" };
     let text = format!(
         "title = \"{routing} with {protocol}\"\nrouting = \"{routing}\"\nprotocol = \"{protocol}\"\n{network}\
-         [nic]\nqueues = \"per-destination\"\n\
+         [nic]\nqueues = \"per-destination\"\nvc_choice = \"{vc_choice}\"\n\
          [[traffic]]\nname = \"hot\"\nfrom = {{ outside = [1] }}\nload = 0.3\nsize = 4\npattern.hot-spot.to = [1]\n\
          [[traffic]]\nname = \"around\"\nload = 0.3\nsize = 8\n\
          [measure]\nwarmup = 100\ncycles = 400\n"
@@ -76,6 +81,11 @@ fn any_protocol_runs_with_any_routing() {
                 if !leads_both_ways && !ENDPOINTS_ONLY.contains(&protocol) {
                     let refusal = document.resolve().expect_err("routers cannot reach sources").to_string();
                     assert!(refusal.contains("unidirectional links"), "{routing} with {protocol}: {refusal}");
+                    continue;
+                }
+                if routing != "clos" && CLOS_ONLY.contains(&protocol) {
+                    let refusal = document.resolve().expect_err("there is nothing to reserve").to_string();
+                    assert!(refusal.contains("the square of its routes"), "{routing} with {protocol}: {refusal}");
                     continue;
                 }
                 let (digest, delivered) = run(&document, "execution.regions=1");

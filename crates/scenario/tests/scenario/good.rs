@@ -4,8 +4,8 @@ use tailback_hardware::LinkSpec;
 use tailback_scenario::{Document, Scenario, models};
 use tailback_workload::MessageSize;
 
-use crate::bad::mistakes;
 use crate::SMALL;
+use crate::bad::mistakes;
 
 pub fn resolve(text: &str, overrides: &[&str]) -> Scenario {
     let document = overrides.iter().fold(Document::read("test.toml", text), |document, set| document.with(set));

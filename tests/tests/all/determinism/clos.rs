@@ -24,3 +24,30 @@ pub fn islip(seen: &Seen) {
     assert!(four > once + 0.1, "{four} of all slots with four rounds, {once} with one");
     assert_ne!(moving.count("/messages/delivered"), seen.count("/messages/delivered"), "turns change nothing");
 }
+
+/// What goes to hot nodes waits at its sources, so that the rest comes through as if nothing were, and hot nodes are always busy.
+pub fn scheduled(seen: &Seen) {
+    let baseline = Seen::of(&seen.scenario, &["protocol=\"baseline\""]);
+    let [mean, without] = [seen, &baseline].map(|seen| seen.number("/flows/cold/latency/message/mean"));
+    assert!(mean < 0.2 * without, "{mean} cycles, and {without} without reservations");
+    // A request and a grant before a packet: 12 packet times, and the seven cycles of its tail.
+    assert_eq!(seen.count("/flows/cold/latency/message/min"), 103);
+    let hot = seen.number("/flows/hot/accepted_load") * 16.0 / 2.0;
+    assert!((0.98..=1.0).contains(&hot), "hot nodes receive {hot} of what they could");
+}
+
+/// Backlogged sources of one node share it as their weights say, 20 to 9 to 1.
+pub fn weighted(seen: &Seen) {
+    for (flow, share) in [("heavy", 20.0 / 30.0), ("medium", 9.0 / 30.0), ("light", 1.0 / 30.0)] {
+        let found = seen.number(&format!("/flows/{flow}/accepted_load"));
+        assert!((found - share).abs() < 0.02, "{flow}: {found} instead of {share}");
+    }
+}
+
+/// Windows keep what one source has on its way small: 16 sources of 4 packets do not fill what lies before a hot node.
+pub fn end_to_end(seen: &Seen) {
+    let baseline = Seen::of(&seen.scenario, &["protocol=\"baseline\""]);
+    let [mean, without] = [seen, &baseline].map(|seen| seen.number("/flows/cold/latency/message/mean"));
+    assert!(mean < 0.2 * without, "{mean} cycles, and {without} without windows");
+    assert_eq!(seen.count("/flows/cold/latency/message/min"), 55);
+}

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use tailback_scenario::{Document, Scenario};
 use tailback_sim::{Findings, Plan, Run, Timing};
 
-use super::{clos, marking, programs, protocols};
+use super::{clos, clusters, marking, programs, protocols};
 use crate::scenarios::resolve;
 
 /// A scenario and what came of it.
@@ -32,10 +32,13 @@ pub fn check(name: &str, digest: &str) {
 
 fn meaning(name: &str) -> fn(&Seen) {
     match name {
+        "clos-central" | "clos-distributed" => clos::scheduled,
+        "clos-end-to-end" => clos::end_to_end,
+        "clos-weighted" => clos::weighted,
         "clos-unbalanced" => clos::unbalanced,
-        "cluster-long-ring" => long_ring,
-        "cluster-mixed" => mixed_clusters,
-        "cluster-ring" => ring_of_clusters,
+        "cluster-long-ring" => clusters::long_ring,
+        "cluster-mixed" => clusters::mixed_clusters,
+        "cluster-ring" => clusters::ring_of_clusters,
         "dragonfly-base"
         | "dragonfly-ectn"
         | "dragonfly-hybrid"
@@ -146,7 +149,7 @@ impl Seen {
     }
 
     /// How busy the links of a class were on average.
-    fn busy(&self, class: &str) -> f64 {
+    pub fn busy(&self, class: &str) -> f64 {
         self.links(class, "mean")
     }
 
@@ -155,7 +158,7 @@ impl Seen {
         self.links(class, "max")
     }
 
-    fn links(&self, class: &str, figure: &str) -> f64 {
+    pub fn links(&self, class: &str, figure: &str) -> f64 {
         let links = self.report["links"].as_array().expect("it is a list");
         let link = links.iter().find(|link| link["class"] == class).expect("there are such links");
         link[figure].as_f64().expect("it is a number")
@@ -164,27 +167,6 @@ impl Seen {
     pub fn assert_plain(&self, plain: bool) {
         assert_eq!(self.plan.plain_routers, plain, "whether the plain microarchitecture is used");
     }
-}
-
-/// Clusters carry what their channels do not slow down, and channels are used evenly enough.
-fn ring_of_clusters(seen: &Seen) {
-    assert_eq!(seen.scenario.network.classes[0].vcs[1..], [3, 2], "a set of channels for each crossing");
-    let (across, inside) = (seen.busy("inter-cluster"), seen.busy("level1"));
-    assert!(across > 0.2 && seen.busiest("inter-cluster") < 3.0 * across, "channels are busy for {across}");
-    assert!(inside > 0.3, "links inside clusters are busy for {inside}");
-}
-
-/// Channels are full, and far less arrives than is offered.
-fn mixed_clusters(seen: &Seen) {
-    assert!(seen.busiest("inter-cluster") > 0.9, "{}", seen.busiest("inter-cluster"));
-    let accepted = seen.number("/accepted_load");
-    assert!((0.1..0.5).contains(&accepted), "{accepted} of 0.6 is accepted");
-}
-
-/// One dateline does for any number of crossings.
-fn long_ring(seen: &Seen) {
-    assert_eq!(seen.scenario.network.classes[0].vcs[1..], [5, 2]);
-    assert!(seen.busiest("inter-cluster") > 0.5, "{}", seen.busiest("inter-cluster"));
 }
 
 /// Some packets leave the minimal path, and far from all; under traffic that is only adversarial many more do, and more

@@ -4,6 +4,7 @@
 //! must show what it is there for, as [`meaning`] says. The digests themselves are in `golden/digests.txt`.
 
 mod clos;
+mod clusters;
 mod marking;
 pub mod matrix;
 mod meaning;
@@ -27,7 +28,11 @@ macro_rules! scenarios {
 }
 
 scenarios![
+    clos_central,
+    clos_distributed,
+    clos_end_to_end,
     clos_unbalanced,
+    clos_weighted,
     cluster_long_ring,
     cluster_mixed,
     cluster_ring,
