@@ -67,21 +67,25 @@ pub(crate) struct ControlNetwork {
     /// The messages of this tick, and how long each takes beyond the latency.
     outgoing: Vec<(Tick, ControlMessage)>,
     state: State,
+    /// The tick for which what is due has been put in order, the last one first.
+    ordered: Option<Tick>,
+    /// What controllers want done: empty, and kept for its memory.
+    actions: Vec<ControllerAction>,
 }
 
 /// The part of it that changes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
-    due: BTreeMap<Key, Due>,
+    /// What is due, by tick. That of a tick is put in order when the tick has come, as nothing is added to it then.
+    due: BTreeMap<Tick, Vec<(Key, Due)>>,
     /// How often something was put among what is due.
     serial: u64,
 }
 
-/// In which order what is due is handled: by time, receiver, and sender. Of one sender what was sent first is first; that is so
+/// In which order what is due in a tick is handled: by receiver, and sender. Of one sender what was sent first is first; that is so
 /// wherever it is simulated, as all of it takes the same path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Key {
-    at: Tick,
     to: Party,
     /// None for timers, which come last.
     from: Sender,
@@ -156,26 +160,35 @@ impl ControlNetwork {
     fn put(&mut self, at: Tick, to: Party, from: Sender, due: Due, wheel: &mut Wheel<Event>) {
         let serial = self.state.serial;
         self.state.serial += 1;
-        self.state.due.insert(Key { at, to, from, serial }, due);
+        debug_assert!(self.ordered.is_none_or(|ordered| ordered < at), "nothing is added to what is being handled");
+        self.state.due.entry(at).or_default().push((Key { to, from, serial }, due));
         wheel.schedule(at, Event::at(EventKind::ControlMessage, 0, 0));
     }
 
     /// Takes what is due next, for which an event stands: a message for a part of a node, or nothing if a controller was told.
     pub fn take(&mut self, now: Tick, wheel: &mut Wheel<Event>) -> Option<ControlMessage> {
-        let (Key { at, to, from, .. }, due) = self.state.due.pop_first().expect("an event stands for each");
-        debug_assert_eq!(at, now, "what is due is due at the time of its event");
+        let mut list = self.state.due.first_entry().expect("an event stands for each");
+        debug_assert_eq!(*list.key(), now, "what is due is due at the time of its event");
+        if self.ordered != Some(now) {
+            list.get_mut().sort_unstable_by_key(|&(key, _)| std::cmp::Reverse(key));
+            self.ordered = Some(now);
+        }
+        let (Key { to, from, .. }, due) = list.get_mut().pop().expect("a tick has something that is due");
+        if list.get().is_empty() {
+            list.remove();
+        }
         let Party::Controller(number) = to else {
             let (Sender::Other(from), Due::Words(words)) = (from, due) else { unreachable!("nodes have other timers") };
             return Some(ControlMessage { from, to, words });
         };
         let controller = self.controllers.get_mut(&number).expect("messages are for controllers that there are");
-        let mut actions = Vec::new();
+        let mut actions = std::mem::take(&mut self.actions);
         match (from, due) {
             (Sender::Other(from), Due::Words(words)) => controller.on_message(from, &words, now, &mut actions),
             (_, Due::Timer(token)) => controller.on_timer(token, now, &mut actions),
             (Sender::Timer, Due::Words(_)) => unreachable!("timers say nothing"),
         }
-        for action in actions {
+        for action in actions.drain(..) {
             match action {
                 ControllerAction::Tell { to: other, words, after } => self.send(to, other, words, after),
                 ControllerAction::Timer { at, token } => {
@@ -183,6 +196,7 @@ impl ControlNetwork {
                 }
             }
         }
+        self.actions = actions;
         None
     }
 
@@ -194,6 +208,7 @@ impl ControlNetwork {
     pub fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
         self.controllers.values_mut().try_for_each(|controller| controller.load(bytes))?;
         self.state = remember(bytes)?;
+        self.ordered = None;
         Some(())
     }
 }
