@@ -8,7 +8,7 @@ use tailback_protocol::{
 };
 use tailback_scenario::Document;
 
-const STATION: Station = Station { flit_ticks: 2, packet_flits_max: 24, ports: 4, nodes: 4 };
+const STATION: Station = Station { flit_ticks: 2, packet_flits_max: 24, ports: 4, nodes: 4, routes: 1 };
 
 /// The tick at which everything is asked.
 const NOW: u64 = 100;
