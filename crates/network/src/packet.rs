@@ -97,6 +97,13 @@ impl Packet {
         self.injected.into()
     }
 
+    /// The marks that its protocol has given it so far.
+    #[inline]
+    #[must_use]
+    pub fn marks(&self) -> u8 {
+        self.marks
+    }
+
     /// Its index in its message.
     #[inline]
     #[must_use]

@@ -46,6 +46,15 @@ impl TrafficClass {
     }
 }
 
+/// Marks that reports count packets by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkDeclaration {
+    /// What packets with exactly these marks are called in reports, such as `marked_packets`.
+    pub name: &'static str,
+    /// The marks.
+    pub marks: u8,
+}
+
 /// What network interfaces keep and tell sources. Nothing of it costs anything unless it is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hooks {
@@ -112,6 +121,11 @@ pub trait Protocol: Send + Sync + Debug {
     /// What interfaces keep for its sources, and tell them.
     fn hooks(&self) -> Hooks {
         Hooks::default()
+    }
+
+    /// What data packets can be marked with when they arrive, each with a name: reports count packets by flow and mark.
+    fn marks(&self) -> Vec<MarkDeclaration> {
+        Vec::new()
     }
 
     /// What its switches are asked about.

@@ -38,3 +38,4 @@ pub use results::{Absent, Outcome, Results};
 pub use scoreboard::{Count, Record, RecordedClaim, RecordedFigure, RecordedRuns, count};
 pub use series::{Sample, Series};
 pub use sheet::{Filled, Heading, Sheet};
+pub use signal::Extreme;

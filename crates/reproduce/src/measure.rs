@@ -7,7 +7,7 @@ use crate::measured::{Measured, largest, smallest, sum};
 use crate::quantity::{Quantity, SeriesColumn};
 use crate::results::{Absent, Outcome, Results, same};
 use crate::series::Sample;
-use crate::signal;
+use crate::signal::{self, Extreme};
 
 /// How a number is computed from results.
 #[derive(Clone, Debug)]
@@ -36,6 +36,10 @@ pub enum Measure {
     SmallestOf(Vec<Self>),
     /// The mean over a span of time.
     During(Timed),
+    /// The highest or the lowest value in a span of time.
+    Extreme(Extreme, Timed),
+    /// How long after the event it is first there.
+    ExtremeTime(Extreme, Timed),
     /// How long after the event a time series stays within some percent of its final value.
     Settling(Timed, f64, (f64, f64)),
     /// How long after the event it has first gone some percent of the way from its value before to its final value.
@@ -121,6 +125,9 @@ pub struct Timed {
 /// A correlation that is not worth to be called a period.
 const CORRELATION_MIN: f64 = 0.1;
 
+/// Why a span of time has no value.
+const NOTHING_DELIVERED: &str = "nothing was delivered in that span of time";
+
 impl Measure {
     /// The number that a seed gives.
     ///
@@ -151,6 +158,8 @@ impl Measure {
             Self::LargestOf(several) => Ok(any(largest(each(several)?))),
             Self::SmallestOf(several) => Ok(any(smallest(each(several)?))),
             Self::During(timed) => timed.mean(results, seed, (timed.from, timed.until)).map(Measured::alone),
+            Self::Extreme(which, timed) => Ok(Measured::alone(timed.extreme(*which, results, seed)?.value)),
+            Self::ExtremeTime(which, timed) => Ok(Measured::alone(timed.extreme(*which, results, seed)?.time)),
             Self::Settling(timed, percent, last) => {
                 let level = timed.mean(results, seed, *last)?;
                 let time = signal::settling(&timed.samples(results, seed)?, level, *percent);
@@ -207,6 +216,8 @@ impl Measure {
                 several.iter_mut().flat_map(Self::curves).collect()
             }
             Self::During(timed)
+            | Self::Extreme(_, timed)
+            | Self::ExtremeTime(_, timed)
             | Self::Settling(timed, ..)
             | Self::Reaching(timed, ..)
             | Self::Amplitude(timed)
@@ -236,6 +247,8 @@ impl Measure {
                 several.iter().try_for_each(|m| m.check(experiment))
             }
             Self::During(timed)
+            | Self::Extreme(_, timed)
+            | Self::ExtremeTime(_, timed)
             | Self::Settling(timed, ..)
             | Self::Reaching(timed, ..)
             | Self::Amplitude(timed)
@@ -334,8 +347,12 @@ impl Timed {
     }
 
     fn mean(&self, results: &Results, seed: usize, span: (f64, f64)) -> Result<f64, Absent> {
-        let what = "nothing was delivered in that span of time";
-        found(signal::mean(&between(self.all(results, seed)?, span)?), what)
+        found(signal::mean(&between(self.all(results, seed)?, span)?), NOTHING_DELIVERED)
+    }
+
+    fn extreme(&self, which: Extreme, results: &Results, seed: usize) -> Result<Sample, Absent> {
+        let nothing = || Absent::Undefined(NOTHING_DELIVERED.to_owned());
+        which.of(&self.samples(results, seed)?).ok_or_else(nothing)
     }
 }
 

@@ -2,6 +2,26 @@
 
 use crate::series::Sample;
 
+/// One end of what values there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extreme {
+    /// The highest value.
+    Peak,
+    /// The lowest value.
+    Trough,
+}
+
+impl Extreme {
+    /// The value at that end, and the first of several; none of nothing.
+    pub fn of(self, samples: &[Sample]) -> Option<Sample> {
+        let further = |next: &Sample, best: &Sample| match self {
+            Self::Peak => next.value > best.value,
+            Self::Trough => next.value < best.value,
+        };
+        samples.iter().copied().reduce(|best, next| if further(&next, &best) { next } else { best })
+    }
+}
+
 /// The weighted means over intervals of `width` cycles, one of which begins at time 0; without a width each time keeps
 /// its own. Sorted by time, each at the beginning of its interval, and as
 /// complete as the least complete of them.
@@ -119,6 +139,14 @@ mod tests {
         let twice = [four.clone(), four].concat();
         assert_eq!(binned(twice, None).len(), 4, "equal times are one");
         assert_eq!(mean(&[]), None);
+    }
+
+    #[test]
+    fn of_several_extremes_the_first_counts() {
+        let waves = samples([(0.0, 5.0), (10.0, 9.0), (20.0, 2.0), (30.0, 9.0), (40.0, 2.0)]);
+        let (high, low) = (Extreme::Peak.of(&waves).unwrap(), Extreme::Trough.of(&waves).unwrap());
+        assert_eq!((high.time, high.value, low.time, low.value), (10.0, 9.0, 20.0, 2.0));
+        assert_eq!((Extreme::Peak.of(&[]), Extreme::Trough.of(&[])), (None, None));
     }
 
     #[test]

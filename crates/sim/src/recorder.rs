@@ -31,6 +31,8 @@ struct Counters {
     kinds: Vec<(bool, Option<usize>)>,
     /// The first of those about packets that were dropped, if any are.
     losses: Option<usize>,
+    /// Marks of data packets, and the first of the counters of packets that had them: one for each flow.
+    marks: Vec<(u8, usize)>,
 }
 
 /// What is counted about packets that are dropped, in this order.
@@ -40,7 +42,19 @@ impl Recorder {
     pub fn new(plan: &RecordPlan, protocol: &dyn Protocol, unloaded: Option<Arc<Unloaded>>) -> Self {
         let place = |name: &str| plan.counters.iter().position(|counter| counter == name);
         let kinds = protocol.kinds().iter().map(|kind| (kind.direction.carries_data(), place(kind.name))).collect();
-        Self { record: Record::new(plan.clone()), counters: Counters { kinds, losses: place(LOSSES[0]) }, unloaded }
+        let flows = plan.ending.len();
+        let declared = protocol.marks();
+        let first = plan.counters.len() - declared.len() * flows;
+        let marks = declared.iter().enumerate().map(|(index, mark)| (mark.marks, first + index * flows)).collect();
+        let counters = Counters { kinds, losses: place(LOSSES[0]), marks };
+        Self { record: Record::new(plan.clone()), counters, unloaded }
+    }
+
+    /// Counts a data packet by its flow and its marks, if the protocol declares these.
+    fn count_marks(&mut self, packet: &Packet, tick: Tick) {
+        if let Some((_, first)) = self.counters.marks.iter().find(|(marks, _)| *marks == packet.marks()) {
+            self.record.count(first + usize::from(packet.traffic), tick, 1);
+        }
     }
 
     fn count_loss(&mut self, which: usize, tick: Tick, amount: u64) {
@@ -70,6 +84,10 @@ pub(crate) fn record_plan(scenario: &Scenario) -> RecordPlan {
     if kinds.iter().any(|kind| kind.direction == Direction::LossyData) {
         plan.counters.extend(LOSSES.map(str::to_owned));
     }
+    // They are the last: a recorder finds them by that.
+    for mark in protocol.marks() {
+        plan.counters.extend(scenario.workload.flows.iter().map(|flow| format!("{}.{}", flow.name, mark.name)));
+    }
     plan
 }
 
@@ -95,6 +113,7 @@ impl Observer for Recorder {
             self.record.count(counter, tick, packet.flits.into());
         }
         if carries_data {
+            self.count_marks(packet, tick);
             let arrived = ArrivedPacket {
                 source: packet.source,
                 created: packet.created(),

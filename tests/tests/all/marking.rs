@@ -146,3 +146,22 @@ fn cold_flows_share_inputs_with_hot_ones_and_no_output() {
         ]
     );
 }
+
+/// Three nodes send to one, and a fourth to another one beside it.
+#[test]
+fn each_packet_is_counted_by_its_flow_and_its_marks() {
+    let hot = flow("hot", 16, 0, 0.9) + &flow("hotter", 32, 0, 0.9) + &flow("hottest", 48, 0, 0.9);
+    let traffic = hot + &flow("cold", 5, 1, 0.1);
+    // Windows as small as theirs fill no input buffer with three flows.
+    for (protocol, marks) in [("renato]\nwindow = \"unlimited\"", 2), ("pfister]", 2), ("mvcm]\nwindow = 16", 3)] {
+        let report = run(SMALL, &traffic, protocol, "warmup = 1000\ncycles = 40000\n");
+        let counted = |flow: &str, mark: &str| number(&report, &format!("/counters/{flow}.{mark}_packets"));
+        let names = &["unmarked", "marked", "validated"][..marks];
+        for flow in ["hot", "hotter", "hottest", "cold"] {
+            let sum: f64 = names.iter().map(|mark| counted(flow, mark)).sum();
+            assert_eq!(sum, number(&report, &format!("/flows/{flow}/packets_delivered")), "{protocol} {flow}");
+        }
+        assert!(names[1..].iter().any(|mark| counted("hot", mark) > 0.0), "{protocol} marks hot packets");
+        assert!(names[1..].iter().all(|mark| counted("cold", mark) == 0.0), "{protocol} marks no cold packet");
+    }
+}

@@ -1,7 +1,8 @@
 //! Which packets switches mark, and what the marks tell a source.
 
 use tailback_protocol::{
-    Clock, Fate, Fill, Here, Moment, PacketKind, Passing, Ports, Switch, SwitchAction, SwitchNeeds, Watch,
+    Clock, Fate, Fill, Here, MarkDeclaration, Moment, PacketKind, Passing, Ports, Switch, SwitchAction, SwitchNeeds,
+    Watch,
 };
 
 /// The packet has met an input buffer, or where nothing validates any buffer, that is too full: the paper's MB.
@@ -46,6 +47,16 @@ impl Rule {
             output_queues: self.looks_at_outputs(),
             ..SwitchNeeds::NONE
         }
+    }
+
+    /// What packets can be marked with, by name.
+    pub fn marks(self) -> Vec<MarkDeclaration> {
+        let mark = |name, marks| MarkDeclaration { name, marks };
+        let mut all = vec![mark("unmarked_packets", 0), mark("marked_packets", MARKED)];
+        if self == Self::Validated {
+            all.push(mark("validated_packets", MARKED | VALIDATED));
+        }
+        all
     }
 
     /// What marks tell.

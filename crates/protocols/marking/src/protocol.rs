@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tailback_parameters::Values;
 use tailback_protocol::{
-    Arrival, ClassRouting, Clock, Control, Direction, Hooks, KindDeclaration, PacketKind, Protocol, Sink, SinkAction,
-    Source, Station, Switch, SwitchNeeds, TrafficClass, Watch, control_routing,
+    Arrival, ClassRouting, Clock, Control, Direction, Hooks, KindDeclaration, MarkDeclaration, PacketKind, Protocol,
+    Sink, SinkAction, Source, Station, Switch, SwitchNeeds, TrafficClass, Watch, control_routing,
 };
 
 use crate::marks::{MARKED, Marker, Rule, Thresholds, VALIDATED};
@@ -63,6 +63,10 @@ impl<R: Response> Protocol for Marked<R> {
 
     fn hooks(&self) -> Hooks {
         Hooks { departures: true, offers: self.reset != Reset::Never, ..Hooks::NONE }
+    }
+
+    fn marks(&self) -> Vec<MarkDeclaration> {
+        self.rule.marks()
     }
 
     fn watches(&self) -> Vec<Watch> {

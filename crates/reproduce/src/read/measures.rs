@@ -6,9 +6,10 @@ use tailback_scenario::reading::{Entry, Item, Node, Reading, TableReader};
 use super::fields::{needed_number, needed_range, needed_text, number, positive, range, text, texts};
 use crate::measure::{Along, Apart, At, Measure, Order, Timed, Trace};
 use crate::quantity::{Quantity, SeriesColumn};
+use crate::signal::Extreme;
 
 /// The words of the vocabulary.
-pub const MEASURES: [&str; 16] = [
+pub const MEASURES: [&str; 20] = [
     "value",
     "largest",
     "smallest",
@@ -21,6 +22,10 @@ pub const MEASURES: [&str; 16] = [
     "largest_of",
     "smallest_of",
     "during",
+    "peak",
+    "trough",
+    "peak_time",
+    "trough_time",
     "settling",
     "reaching",
     "amplitude",
@@ -75,6 +80,10 @@ fn plain(word: &str, table: &mut TableReader<'_>, reading: &mut Reading) -> Opti
         }
         "order" => order(table, reading).map(Measure::Order),
         "during" => timed(table, reading).map(Measure::During),
+        "peak" => Some(Measure::Extreme(Extreme::Peak, timed(table, reading)?)),
+        "trough" => Some(Measure::Extreme(Extreme::Trough, timed(table, reading)?)),
+        "peak_time" => Some(Measure::ExtremeTime(Extreme::Peak, timed(table, reading)?)),
+        "trough_time" => Some(Measure::ExtremeTime(Extreme::Trough, timed(table, reading)?)),
         "amplitude" => timed(table, reading).map(Measure::Amplitude),
         "period" => timed(table, reading).map(Measure::Period),
         "settling" => {

@@ -59,6 +59,12 @@ const OF_SERIES: &[(&str, f64)] = &[
     (r#"{ during = { curve = "step", series = "latency_message_mean", span = [-100, 0] } }"#, 100.0),
     (r#"{ during = { curve = "step", series = "latency_message_mean", span = [0, 100] } }"#, 145.0),
     (r#"{ during = { curve = "wave", series = "accepted_load" } }"#, 0.2),
+    (r#"{ peak = { curve = "step", series = "latency_message_mean", span = [-50, 60] } }"#, 150.0),
+    (r#"{ peak = { curve = "step", series = "latency_message_mean", bin = 20, span = [-60, 60] } }"#, 145.0),
+    (r#"{ peak_time = { curve = "step", series = "latency_message_mean", bin = 20, span = [-60, 60] } }"#, 40.0),
+    (r#"{ peak_time = { curve = "step", series = "latency_message_mean", span = [0, 2000] } }"#, 100.0),
+    (r#"{ trough = { curve = "step", series = "latency_message_mean", span = [30, 60] } }"#, 130.0),
+    (r#"{ trough_time = { curve = "step", series = "latency_message_mean", span = [30, 60] } }"#, 30.0),
     // Within 10 % of 200 from 180 on, which is after 80 cycles.
     (
         r#"{ settling = { curve = "step", series = "latency_message_mean", within = 10, final = [500, 1000], span = [0, 2000] } }"#,
@@ -162,6 +168,10 @@ fn what_is_not_in_the_runs_fails_and_says_why() {
         (r#"{ during = { curve = "step", series = "nobody.accepted_load" } }"#, "there is no flow `nobody`"),
         (
             r#"{ during = { curve = "step", series = "nonminimal_share", span = [9000, 9001] } }"#,
+            "nothing was delivered",
+        ),
+        (
+            r#"{ peak = { curve = "step", series = "latency_message_mean", span = [9000, 9001] } }"#,
             "nothing was delivered",
         ),
         (r#"{ period = { curve = "step", series = "nonminimal_share", span = [200, 900] } }"#, "nothing comes back"),
