@@ -79,15 +79,20 @@ impl Library {
         Self { files, traces: Arc::default() }
     }
 
-    /// The schedule in a file, as text, of no more than so many ranks, or in binary form.
-    pub fn trace(&self, name: &str, ranks_max: u32) -> Result<Trace, String> {
+    /// The schedule in a file, as text, of no more than so many ranks and bytes, or in binary form.
+    pub fn trace(&self, name: &str, ranks_max: u32, text_bytes_max: u64) -> Result<Trace, String> {
         if let Some(trace) = self.traces.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
             return Ok(trace.clone());
         }
         let file = self.files.open(name).map_err(|error| format!("cannot read {name}: {error}"))?;
         let mut first = [0; BINARY.len()];
         let is_binary = file.read_exact_at(&mut first, 0).is_ok() && first == BINARY;
-        let binary = if is_binary { file } else { self.binary(FromStart { file, offset: 0 }, name, ranks_max)? };
+        let binary = if is_binary {
+            file
+        } else {
+            check_size(&*file, name, text_bytes_max)?;
+            self.binary(FromStart { file, offset: 0 }, name, ranks_max)?
+        };
         let trace = trace_of(binary, name)?;
         self.traces.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), trace.clone());
         Ok(trace)
@@ -98,11 +103,12 @@ impl Library {
         trace_of(self.binary(text.as_bytes(), "the text", ranks_max)?, "the text")
     }
 
-    /// The whole text of a file, and its SHA-256.
-    pub fn text(&self, name: &str) -> Result<(String, String), String> {
+    /// The whole text of a file of no more than so many bytes, and its SHA-256.
+    pub fn text(&self, name: &str, bytes_max: u64) -> Result<(String, String), String> {
         let say = |error: io::Error| format!("cannot read {name}: {error}");
         let mut text = String::new();
         let file = self.files.open(name).map_err(say)?;
+        check_size(&*file, name, bytes_max)?;
         FromStart { file, offset: 0 }.read_to_string(&mut text).map_err(say)?;
         let sha256 = hexadecimal(&Sha256::digest(&text));
         Ok((text, sha256))
@@ -119,6 +125,14 @@ impl Library {
         text_to_binary_within(BufReader::new(text), &mut scratch, ranks_max)
             .map_err(|error| format!("{name}: {error}"))?;
         scratch.finish().map_err(say)
+    }
+}
+
+/// Refuses a text that is larger than may be read as a whole.
+fn check_size(file: &dyn ReadAt, name: &str, bytes_max: u64) -> Result<(), String> {
+    match file.len() {
+        bytes if bytes <= bytes_max => Ok(()),
+        bytes => Err(format!("{name} is a text of {bytes} bytes, the limit is {bytes_max}")),
     }
 }
 

@@ -47,6 +47,7 @@ mod server;
 mod sparingly;
 mod store;
 mod tame;
+mod uploads;
 mod watch;
 mod wire;
 mod worker;

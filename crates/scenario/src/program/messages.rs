@@ -26,7 +26,7 @@ impl ProgramReader<'_> {
         let values = read_parameters(table, &[NODES], &self.context, reading);
         let said = Said::read(&entry.node, &table.path_of(MESSAGES), reading)?;
         let nodes = values?.nodes(NODES.name).clone();
-        let (list, sha256) = match self.list(&said, nodes.len()) {
+        let (list, sha256) = match self.list(&said, nodes.len(), reading.bounds.text_bytes) {
             Ok(found) => found,
             Err(problem) => {
                 let help = "give a table with the columns time, source, destination and bytes or flits";
@@ -38,9 +38,9 @@ impl ProgramReader<'_> {
         Some((nodes, list))
     }
 
-    fn list(&self, said: &Said<'_>, ranks: u32) -> Result<(MessageList, String), String> {
+    fn list(&self, said: &Said<'_>, ranks: u32, bytes_max: u64) -> Result<(MessageList, String), String> {
         let (name, (text, sha256)) = match said.source {
-            Source::File(file) => (file, self.library.text(file)?),
+            Source::File(file) => (file, self.library.text(file, bytes_max)?),
             Source::Text(text) => ("the text", self.library.given(text)),
         };
         said.check(&sha256)?;

@@ -83,7 +83,8 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
     let private = true;
     let run = Run { id: format!("recovered-{number}"), state: State::Succeeded, note: NOTE.to_owned(), private, ..run };
     let document_hash = runs::document_hash(&document);
-    let source = ScenarioSource { name: "scenario.toml".to_owned(), document: document.into(), overrides: Vec::new() };
+    let source =
+        ScenarioSource { name: "scenario.toml".to_owned(), document: document.into(), ..ScenarioSource::default() };
     let found = complete.iter().map(|name| artifact(path, name)).collect::<Result<_, _>>()?;
     Ok((New { run, scenario: source, document_hash, threads: 1, memory_bytes: 0 }, found))
 }

@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,7 @@ use crate::domain::{FailureReason, RunFailure, Summary};
 use crate::store::StoreError;
 use crate::store::artifacts::{self, File, NotWritten};
 use crate::store::checkpoint::Checkpoint;
+use crate::store::named::NamedFiles;
 
 /// A sample or a checkpoint that took long is followed by this many times as long without one.
 const SAMPLE_REST: u32 = 50;
@@ -32,11 +34,12 @@ const FULL_REST: Duration = Duration::from_millis(500);
 /// # Errors
 /// When the server is not there any more.
 pub(super) fn carry_out(assignment: &Assignment, channel: &mut Channel, suspended: &AtomicBool) -> io::Result<Ending> {
-    let scenario = match assignment.scenario.read().resolve() {
+    let Assignment { data, number, version, attempt, .. } = assignment;
+    let files = Arc::new(NamedFiles::of(&assignment.scenario, data, attempt));
+    let scenario = match assignment.scenario.read(files.clone()).resolve() {
         Ok(scenario) => scenario,
-        Err(mistakes) => return Ok(Ending::Failed(RunFailure::new(FailureReason::Scenario, mistakes.to_string()))),
+        Err(mistakes) => return Ok(Ending::Failed(files.failure(&mistakes))),
     };
-    let Assignment { data, number, version, .. } = assignment;
     let checkpoint = match Checkpoint::read(data, *number, version, &scenario.digest) {
         Ok(checkpoint) => checkpoint,
         Err(error) => return Ok(Ending::Failed(RunFailure::from(&error))),

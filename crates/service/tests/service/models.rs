@@ -28,6 +28,7 @@ async fn scenarios_are_checked() {
         name: "bad.toml".to_owned(),
         document: SMALL.replace("g = 9", "g = 10\nx = 1"),
         overrides: vec!["traffic.laod=0.4".to_owned()],
+        ..Scenario::default()
     };
     let asked = ValidateScenarioRequest { scenario: Some(scenario), sweep: None };
     let invalid = client.scenarios.validate_scenario(asked).await.expect("it answers OK").into_inner();

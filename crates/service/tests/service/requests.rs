@@ -84,8 +84,12 @@ fn overrides() -> impl Strategy<Value = Vec<String>> {
 
 fn scenarios() -> impl Strategy<Value = Option<Scenario>> {
     let document = prop_oneof![3 => Just(SMALL.to_owned()), 1 => "\\PC{0,200}"];
-    let scenario =
-        (texts(), document, overrides()).prop_map(|(name, document, overrides)| Scenario { name, document, overrides });
+    let scenario = (texts(), document, overrides()).prop_map(|(name, document, overrides)| Scenario {
+        name,
+        document,
+        overrides,
+        ..Scenario::default()
+    });
     prop::option::weighted(0.95, scenario)
 }
 
