@@ -93,7 +93,16 @@ fn short(name: &str) -> String {
 
 /// The SHA-256 and the size of a file.
 fn digest(path: &Path) -> io::Result<(String, u64)> {
-    let (mut file, mut digest) = (File::open(path)?, Sha256::new());
-    let size = io::copy(&mut file, &mut digest)?;
+    let (mut file, mut digest, mut size) = (File::open(path)?, Sha256::new(), 0);
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        match file.read(&mut piece)? {
+            0 => break,
+            count => {
+                digest.update(&piece[..count]);
+                size += count as u64;
+            }
+        }
+    }
     Ok((digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect(), size))
 }

@@ -164,13 +164,14 @@ pub(super) fn finish(shared: &Shared, task: &Task) -> Result<Outcome, StoreError
     let varied = wanted(&document, &sweep.run.sweep.clone().unwrap_or_default())?;
     let points = known.curves.points();
     let manifest = serde_json::to_string_pretty(&SweepManifest::new(&base, &varied)).expect("plain data");
-    let mut files = vec![File::new("sweep.json", manifest), File::new("scenario.toml", base.text)];
-    files.extend(File::table(&sweep_table(&points), "sweep.csv", "sweep.parquet")?);
+    let files = vec![File::new("sweep.json", manifest), File::new("scenario.toml", base.text)];
     let reports = points.iter().flat_map(|point| &point.reports);
     let digest = reports.fold(Digest::new(), |digest, report| digest.text(&report.result_digest));
     let attempt = AttemptFolder::make(shared, task.number)?;
     let allowed = shared.limits.artifact_bytes(sweep.run.execution.artifact_bytes_max);
-    let written = match artifacts::write(attempt.path(), &files, allowed) {
+    let table = File::table(&sweep_table(&points), ["sweep.csv", "sweep.parquet"], allowed);
+    let written = table.and_then(|table| artifacts::write(attempt.path(), &[files, table.into()].concat(), allowed));
+    let written = match written {
         Ok(written) => written,
         Err(NotWritten::Store(error)) => return Err(error),
         Err(error) => return Ok(Outcome::Failed((&error).into())),

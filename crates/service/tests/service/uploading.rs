@@ -9,8 +9,8 @@ use sha2::{Digest as _, Sha256};
 use tailback_api::v1::file_service_client::FileServiceClient;
 use tailback_api::v1::upload_file_request::Part;
 use tailback_api::v1::{
-    CancelRunRequest, CreateRunRequest, DeleteFileRequest, File, ListFilesRequest, RetryRunRequest, RunErrorReason,
-    RunState, Scenario, Sweep, UploadFileRequest, UploadHeader, ValidateScenarioRequest,
+    CancelRunRequest, CreateRunRequest, DeleteFileRequest, DeleteRunRequest, File, ListFilesRequest, RetryRunRequest,
+    RunErrorReason, RunState, Scenario, Sweep, UploadFileRequest, UploadHeader, ValidateScenarioRequest,
 };
 use tailback_report::Report;
 use tailback_scenario::{Document, Files, ReadAt};
@@ -406,5 +406,31 @@ async fn damage_is_told_and_mended_by_uploading_again() {
     let mut client = server.client().await;
     client.create(with_files("there", &BOTH)).await.expect("they are there");
     assert_eq!(client.ended("there").await.result_digest, local_digest());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn without_the_database_files_are_set_aside() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let server = Served::at(folder.path(), limits()).await;
+    let mut client = server.client().await;
+    for (name, text) in BOTH {
+        upload(&mut client.files, name, text.as_bytes()).await.expect("it is kept");
+    }
+    client.create(with_files("one", &BOTH)).await.expect("it is accepted");
+    client.ended("one").await;
+    client.runs.delete_run(DeleteRunRequest { run_id: "one".to_owned() }).await.expect("it can be");
+    server.stop().await;
+    fs::remove_file(folder.path().join("tailback.sqlite")).expect("it is there");
+    let local = || Configuration { limits: limits(), ..configuration(folder.path()) };
+    let refused = Served::try_configured(local()).await.err().expect("it is not started").to_string();
+    assert!(refused.contains("knows no runs") && refused.contains("--recover"), "{refused}");
+    assert_eq!(on_disk(folder.path()).len(), 2);
+    let server = Served::configured(Configuration { recover: true, ..local() }).await;
+    assert!(on_disk(folder.path()).is_empty() && listed(&mut server.client().await.files).await.is_empty());
+    for (_, text) in BOTH {
+        let aside = folder.path().join("quarantine").join(format!("file-{}", sha256(text.as_bytes())));
+        assert_eq!(fs::read_to_string(aside).expect("it is there"), text);
+    }
     server.stop().await;
 }
