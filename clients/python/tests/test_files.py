@@ -31,6 +31,7 @@ nodes = [3, 40]
 [[program]]
 messages = { file = "list.csv" }
 nodes = [7, 50]
+map.file = "map.txt"
 """
 
 
@@ -41,6 +42,7 @@ def scenario(tmp_path: Path, small: str) -> Path:
     (folder / "traces").mkdir(parents=True)
     (folder / "traces/pair.goal").write_text(PAIR)
     (folder / "list.csv").write_text(LIST)
+    (folder / "map.txt").write_text("50\n7\n")
     (folder / "programs.toml").write_text(small + PROGRAMS)
     return folder / "programs.toml"
 
@@ -56,13 +58,14 @@ def test_files_beside_a_scenario_are_uploaded_and_the_result_is_that_of_the_comm
     run = client.run(scenario).wait()
     assert run.info.result_digest == digest_here(scenario)
     files = {file.name: file for file in client.files()}
-    assert set(files) == {"pair.goal", "list.csv"}
+    assert set(files) == {"pair.goal", "list.csv", "map.txt"}
     assert files["list.csv"].sha256 == hashlib.sha256(LIST.encode()).hexdigest()
     # What is there is not sent again, and can be named by its digest.
     uploaded = client.upload(scenario.parent / "list.csv", name="other")
     assert uploaded == files["list.csv"]
     text = scenario.read_text()
     digests = {"traces/pair.goal": files["pair.goal"].sha256, "list.csv": scenario.parent / "list.csv"}
+    digests["map.txt"] = files["map.txt"].sha256
     assert not client.validate(text, files=digests).diagnostics
     again = client.run(text, files=digests).wait()
     assert again.info.result_digest == run.info.result_digest
@@ -70,7 +73,7 @@ def test_files_beside_a_scenario_are_uploaded_and_the_result_is_that_of_the_comm
         client.delete_file(file.sha256)
     assert client.files() == []
     with pytest.raises(tailback.NotFound) as refused:
-        client.run(text, files={"traces/pair.goal": files["pair.goal"].sha256, "list.csv": files["list.csv"].sha256})
+        client.run(text, files={**digests, "list.csv": files["list.csv"].sha256})
     assert refused.value.reason == "FILE_NOT_FOUND"
     with pytest.raises(tailback.InvalidScenario, match="does not say which file"):
         client.run(text)
@@ -80,7 +83,7 @@ async def test_the_same_for_asyncio(server, scenario):
     async with tailback.aio.Client(server.address) as client:
         run = await (await client.run(scenario)).wait()
         assert run.info.result_digest == digest_here(scenario)
-        assert len(await client.files()) == 2
+        assert len(await client.files()) == 3
         assert not (await client.validate(scenario)).diagnostics
         for file in await client.files():
             await client.delete_file(file.sha256)

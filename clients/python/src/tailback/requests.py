@@ -104,9 +104,12 @@ def _names(document: str) -> Iterator[str]:
     except tomllib.TOMLDecodeError:
         return
     for program in programs if isinstance(programs, list) else [programs]:
-        for key in ("goal", "messages") if isinstance(program, dict) else ():
+        for key in ("goal", "messages", "map") if isinstance(program, dict) else ():
             said = program.get(key)
-            said = said.get("file") if isinstance(said, dict) else said
+            if isinstance(said, dict):
+                said = said.get("file")
+            elif key == "map":
+                continue
             if isinstance(said, str):
                 yield said
 
