@@ -85,7 +85,7 @@ fn files_that_a_scenario_names_are_uploaded() {
     program.write("jobs/both.toml", format!("{SMALL}{text}"));
     let said = server.ask(&program, &["submit", "jobs/both.toml", "--id", "first", "--wait"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    assert!(said.stderr.contains("uploading list.csv (39 bytes)"), "{}", said.stderr);
+    assert!(said.stderr.contains("uploading list.csv (38 bytes)"), "{}", said.stderr);
     program.good(&["run", "jobs/both.toml", "--quiet", "--out", "here"]);
     server.good(&program, &["fetch", "first", "--quiet"]);
     let digest = |folder: &str| -> serde_json::Value {
@@ -99,7 +99,7 @@ fn files_that_a_scenario_names_are_uploaded() {
     let said = server.ask(&program, &[&["submit", "jobs/both.toml", "--id", "curve"], &over[..]].concat());
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let uploaded: Vec<&str> = said.stderr.lines().filter(|line| line.starts_with("uploading")).collect();
-    assert_eq!(uploaded, ["uploading other.csv (39 bytes)"]);
+    assert_eq!(uploaded, ["uploading other.csv (38 bytes)"]);
     answers(&server, &program, "files", &["files"]);
     let listed: serde_json::Value =
         serde_json::from_str(&server.good(&program, &["files", "--format", "json"])).expect("it is JSON");
