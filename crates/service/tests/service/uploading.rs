@@ -12,7 +12,7 @@ use tailback_api::v1::{
     CancelRunRequest, CreateRunRequest, DeleteFileRequest, DeleteRunRequest, File, ListFilesRequest, RetryRunRequest,
     RunErrorReason, RunState, Scenario, Sweep, UploadFileRequest, UploadHeader, ValidateScenarioRequest,
 };
-use tailback_report::Report;
+use tailback_report::{Cell, Column, Kind, Report, Table};
 use tailback_scenario::{Document, Files, ReadAt};
 use tailback_service::{Checkup, Configuration, Limits, Role, StoreError, back_up, check_data};
 use tonic::codegen::{Body, Bytes, StdError};
@@ -442,5 +442,37 @@ async fn without_the_database_files_are_set_aside() {
         let aside = folder.path().join("quarantine").join(format!("file-{}", sha256(text.as_bytes())));
         assert_eq!(fs::read_to_string(aside).expect("it is there"), text);
     }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn lists_in_parquet_and_maps_are_files_too() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    let names = ["time", "source", "destination", "flits"];
+    let mut table = Table::new(names.map(|name| Column::new(name, Kind::Integer)).into());
+    for row in [[0, 0, 1, 8], [50, 1, 0, 4]] {
+        table.push(row.map(Cell::Integer).into());
+    }
+    let mut parquet = Vec::new();
+    table.write_parquet(&mut parquet).expect("memory can be written");
+    let map = b"50\n7\n";
+    let mut digests = Vec::new();
+    for (id, name, content) in [("text", "list.csv", LIST.as_bytes()), ("parquet", "list.parquet", &parquet)] {
+        upload(&mut client.files, name, content).await.expect("it is kept");
+        upload(&mut client.files, "map.txt", map).await.expect("it is kept");
+        let program = format!("[[program]]\nmessages = \"{name}\"\nnodes = [7, 50]\nmap.file = \"map.txt\"\n");
+        let mut asked = named(id, &format!("{}\n{program}", PROGRAMS.replace("[[program]]", "[[unused]]")));
+        let scenario = asked.scenario.as_mut().expect("there is one");
+        scenario.document = scenario.document.replace("[[unused]]\ngoal = \"traces/pair.goal\"\nnodes = [3, 40]\n", "");
+        scenario.document = scenario.document.replace("[[unused]]\nmessages = \"list.csv\"\nnodes = [7, 50]\n", "");
+        scenario.files =
+            [(name, sha256(content)), ("map.txt", sha256(map))].map(|(name, sha256)| (name.to_owned(), sha256)).into();
+        client.create(asked).await.expect("it is accepted");
+        let ended = client.ended(id).await;
+        assert_eq!(ended.state(), RunState::Succeeded, "{:?}", ended.error);
+        digests.push(ended.result_digest);
+    }
+    assert_eq!(digests[0], digests[1]);
     server.stop().await;
 }
