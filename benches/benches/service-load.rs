@@ -81,7 +81,7 @@ fn request(id: &str, cycles: u32) -> CreateRunRequest {
         "routing = \"minimal\"\n[topology.dragonfly]\np = 2\na = 4\nh = 2\ng = 9\n[[traffic]]\nload = 0.3\n\
          [measure]\nwarmup = 100\ncycles = {cycles}\n"
     );
-    let scenario = Scenario { name: "load.toml".to_owned(), document, overrides: Vec::new() };
+    let scenario = Scenario { name: "load.toml".to_owned(), document, ..Scenario::default() };
     CreateRunRequest { run_id: id.to_owned(), scenario: Some(scenario), ..CreateRunRequest::default() }
 }
 

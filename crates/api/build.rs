@@ -7,8 +7,9 @@ use std::{env, fs};
 use prost::Message as _;
 
 /// The interfaces; what they import is found from them.
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "tailback/v1/error.proto",
+    "tailback/v1/file_service.proto",
     "tailback/v1/run_service.proto",
     "tailback/v1/scenario_service.proto",
     "tailback/v1/result_service.proto",
@@ -22,6 +23,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let descriptors = protox::compile(FILES, [&proto])?;
     let file = Path::new(&env::var("OUT_DIR")?).join("descriptors.bin");
     fs::write(file, descriptors.encode_to_vec())?;
-    tonic_prost_build::configure().bytes(".tailback.v1.ReadArtifactResponse.content").compile_fds(descriptors)?;
+    tonic_prost_build::configure()
+        .bytes(".tailback.v1.ReadArtifactResponse.content")
+        .bytes(".tailback.v1.UploadFileRequest.content")
+        .compile_fds(descriptors)?;
     Ok(())
 }

@@ -8,9 +8,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tailback_sim::MessageChoice;
 
 pub use service::{
-    BackupArguments, CancelArguments, FetchArguments, FsckArguments, ListArguments, RestoreArguments, RetryArguments,
-    RoleArgument, ServeArguments, ServerArguments, StateArgument, SubmitArguments, TokenArguments, WatchArguments,
-    WorkerArguments,
+    BackupArguments, CancelArguments, FetchArguments, FilesArguments, FsckArguments, ListArguments, RestoreArguments,
+    RetryArguments, RoleArgument, ServeArguments, ServerArguments, StateArgument, SubmitArguments, TokenArguments,
+    WatchArguments, WorkerArguments,
 };
 
 /// Simulates congestion in lossless interconnection networks.
@@ -61,6 +61,8 @@ pub enum Command {
     Retry(RetryArguments),
     /// Fetch the files that a run on a server has left
     Fetch(FetchArguments),
+    /// List the files that you have uploaded to a server, or delete some; `submit` uploads what a scenario names
+    Files(FilesArguments),
     /// Check the data directory of a server that does not run: the database, artifacts, checkpoints
     Fsck(FsckArguments),
     /// Copy the data directory of a server, which may be running, and check the copy

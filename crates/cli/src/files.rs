@@ -1,10 +1,11 @@
 //! The files that scenarios name.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tailback_scenario::{Files, ReadAt, Scratch};
 
@@ -27,6 +28,38 @@ impl Files for Beside {
     /// Schedules may be larger than memory: their binary form is made in a file without a name.
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         Ok(Box::new(OnDiskScratch(io::BufWriter::with_capacity(1 << 18, tempfile::tempfile()?))))
+    }
+}
+
+/// The same, where it is noted which were opened: a server needs them.
+#[derive(Debug)]
+pub struct Noted {
+    beside: Beside,
+    opened: Mutex<BTreeMap<String, PathBuf>>,
+}
+
+impl Noted {
+    /// Those beside a file.
+    pub fn of(file: &Path) -> Self {
+        Self { beside: Beside::of(file), opened: Mutex::default() }
+    }
+
+    /// Where the files are that were opened, by the names that the scenario has for them.
+    pub fn opened(&self) -> BTreeMap<String, PathBuf> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Files for Noted {
+    fn open(&self, name: &str) -> io::Result<Arc<dyn ReadAt>> {
+        let file = self.beside.open(name)?;
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.insert(name.to_owned(), self.beside.0.join(name));
+        Ok(file)
+    }
+
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        self.beside.scratch()
     }
 }
 

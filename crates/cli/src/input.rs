@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tailback_scenario::{Document, Scenario};
+use tailback_scenario::{Document, Files, Scenario};
 use tailback_sim::Plan;
 
 use crate::arguments::ScenarioArguments;
@@ -14,9 +14,14 @@ use crate::rendering::Notes;
 
 /// Reads the file, and lays over it what was said beside it.
 pub fn document(arguments: &ScenarioArguments) -> Result<Document, Complaint> {
+    document_with(arguments, Arc::new(Beside::of(&arguments.file)))
+}
+
+/// The same, where what it names is found by other means.
+pub fn document_with(arguments: &ScenarioArguments, files: Arc<dyn Files>) -> Result<Document, Complaint> {
     let name = arguments.file.display().to_string();
     let text = read(&arguments.file)?;
-    let document = Document::read(&name, &text).with_files(Arc::new(Beside::of(&arguments.file)));
+    let document = Document::read(&name, &text).with_files(files);
     Ok(arguments.set.iter().fold(document, |document, set| document.with(set)))
 }
 

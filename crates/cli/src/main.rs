@@ -55,6 +55,7 @@ fn main() -> ExitCode {
         Command::Cancel(arguments) => commands::cancel::run(arguments),
         Command::Retry(arguments) => commands::retry::run(arguments),
         Command::Fetch(arguments) => commands::fetch::run(arguments),
+        Command::Files(arguments) => commands::files::run(arguments),
         Command::Fsck(arguments) => commands::data::fsck(arguments),
         Command::Backup(arguments) => commands::data::backup(arguments),
         Command::Restore(arguments) => commands::data::restore_backup(arguments),

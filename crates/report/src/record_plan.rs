@@ -93,10 +93,20 @@ impl RecordPlan {
         // Slowdowns are counted in thousandths, and sizes are rarely of more than some classes.
         let completions = 8 * (Histogram::bytes_up_to(ticks) + Histogram::bytes_up_to(ticks.saturating_mul(1000)));
         let every_flow = (self.flows as u64).saturating_mul(histograms + timelines + by_source);
-        let listed = if self.messages { self.ending.iter().flatten().copied().fold(0, u64::saturating_add) } else { 0 };
         // Lists double as they grow.
-        let listed = listed.saturating_mul(2 * size_of::<ListedCompletion>() as u64);
+        let listed = self.listed().saturating_mul(2 * size_of::<ListedCompletion>() as u64);
         every_flow.saturating_add(ending.saturating_mul(completions)).saturating_add(listed)
+    }
+
+    /// How many messages are written down, at most.
+    fn listed(&self) -> u64 {
+        if self.messages { self.ending.iter().flatten().copied().fold(0, u64::saturating_add) } else { 0 }
+    }
+
+    /// The bytes that the messages which are written down take as a table and as the files that are made of it.
+    #[must_use]
+    pub fn messages_bytes(&self) -> u64 {
+        self.listed().saturating_mul(MESSAGE_ROW_BYTES)
     }
 
     /// The bytes that the time series takes as a table and as the files that are made of it.
@@ -106,6 +116,9 @@ impl RecordPlan {
         (self.flows as u64).saturating_mul(rows).saturating_mul(SERIES_ROW_BYTES)
     }
 }
+
+/// A row of a table of messages: its cells, and what becomes of them in files.
+const MESSAGE_ROW_BYTES: u64 = 400;
 
 /// A row of a time series: its cells, and what becomes of them in files.
 const SERIES_ROW_BYTES: u64 = 700;

@@ -18,6 +18,8 @@ pub struct Bounds {
     pub set_values: u64,
     /// Steps of ranks of programs that are gone through one by one, to count the messages of which large ones are announced.
     pub program_steps: u64,
+    /// Bytes of a file or text that is read as a whole: a list of messages, or a schedule that is not in binary form.
+    pub text_bytes: u64,
 }
 
 impl Default for Bounds {
@@ -29,6 +31,7 @@ impl Default for Bounds {
             group_pairs: 1 << 28,
             set_values: 1 << 20,
             program_steps: 1 << 30,
+            text_bytes: u64::MAX,
         }
     }
 }

@@ -58,6 +58,13 @@ pub(crate) struct Trace {
     pub sha256: String,
 }
 
+/// A list of messages, as it is found.
+pub(crate) enum List {
+    /// Comma-separated values.
+    Text(String),
+    Parquet(Arc<dyn ReadAt>),
+}
+
 /// The files of a document, and what was read of them: the runs of a sweep read a trace once.
 #[derive(Clone, Debug)]
 pub(crate) struct Library {
@@ -73,21 +80,28 @@ impl Default for Library {
 
 /// The first bytes of a schedule in binary form.
 const BINARY: [u8; 8] = 4223u64.to_le_bytes();
+/// Those of a Parquet file.
+const PARQUET: [u8; 4] = *b"PAR1";
 
 impl Library {
     pub fn new(files: Arc<dyn Files>) -> Self {
         Self { files, traces: Arc::default() }
     }
 
-    /// The schedule in a file, as text, of no more than so many ranks, or in binary form.
-    pub fn trace(&self, name: &str, ranks_max: u32) -> Result<Trace, String> {
+    /// The schedule in a file, as text, of no more than so many ranks and bytes, or in binary form.
+    pub fn trace(&self, name: &str, ranks_max: u32, text_bytes_max: u64) -> Result<Trace, String> {
         if let Some(trace) = self.traces.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
             return Ok(trace.clone());
         }
         let file = self.files.open(name).map_err(|error| format!("cannot read {name}: {error}"))?;
         let mut first = [0; BINARY.len()];
         let is_binary = file.read_exact_at(&mut first, 0).is_ok() && first == BINARY;
-        let binary = if is_binary { file } else { self.binary(FromStart { file, offset: 0 }, name, ranks_max)? };
+        let binary = if is_binary {
+            file
+        } else {
+            check_size(&*file, name, text_bytes_max)?;
+            self.binary(FromStart { file, offset: 0 }, name, ranks_max)?
+        };
         let trace = trace_of(binary, name)?;
         self.traces.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), trace.clone());
         Ok(trace)
@@ -98,17 +112,28 @@ impl Library {
         trace_of(self.binary(text.as_bytes(), "the text", ranks_max)?, "the text")
     }
 
-    /// The whole text of a file, and its SHA-256.
-    pub fn text(&self, name: &str) -> Result<(String, String), String> {
-        let say = |error: io::Error| format!("cannot read {name}: {error}");
-        let mut text = String::new();
-        let file = self.files.open(name).map_err(say)?;
-        FromStart { file, offset: 0 }.read_to_string(&mut text).map_err(say)?;
-        let sha256 = hexadecimal(&Sha256::digest(&text));
-        Ok((text, sha256))
+    /// The whole text of a file of no more than so many bytes, and its SHA-256.
+    pub fn text(&self, name: &str, bytes_max: u64) -> Result<(String, String), String> {
+        let file = self.files.open(name).map_err(|error| format!("cannot read {name}: {error}"))?;
+        check_size(&*file, name, bytes_max)?;
+        whole_text(file, name)
     }
 
-    /// The same of a text that is given.
+    /// The list in a file, as text, of no more than so many bytes, or as Parquet; and the SHA-256 of the file.
+    pub fn list(&self, name: &str, bytes_max: u64) -> Result<(List, String), String> {
+        let say = |error: io::Error| format!("cannot read {name}: {error}");
+        let file = self.files.open(name).map_err(say)?;
+        let mut first = [0; PARQUET.len()];
+        if file.read_exact_at(&mut first, 0).is_ok() && first == PARQUET {
+            let sha256 = sha256(file.clone()).map_err(say)?;
+            return Ok((List::Parquet(file), sha256));
+        }
+        check_size(&*file, name, bytes_max)?;
+        let (text, sha256) = whole_text(file, name)?;
+        Ok((List::Text(text), sha256))
+    }
+
+    /// A text that is given, with its SHA-256.
     pub fn given(&self, text: &str) -> (String, String) {
         (text.to_owned(), hexadecimal(&Sha256::digest(text)))
     }
@@ -120,6 +145,22 @@ impl Library {
             .map_err(|error| format!("{name}: {error}"))?;
         scratch.finish().map_err(say)
     }
+}
+
+/// Refuses a text that is larger than may be read as a whole.
+fn check_size(file: &dyn ReadAt, name: &str, bytes_max: u64) -> Result<(), String> {
+    match file.len() {
+        bytes if bytes <= bytes_max => Ok(()),
+        bytes => Err(format!("{name} is a text of {bytes} bytes, the limit is {bytes_max}")),
+    }
+}
+
+fn whole_text(file: Arc<dyn ReadAt>, name: &str) -> Result<(String, String), String> {
+    let mut text = String::new();
+    let read = FromStart { file, offset: 0 }.read_to_string(&mut text);
+    read.map_err(|error| format!("cannot read {name}: {error}"))?;
+    let sha256 = hexadecimal(&Sha256::digest(&text));
+    Ok((text, sha256))
 }
 
 fn trace_of(binary: Arc<dyn ReadAt>, name: &str) -> Result<Trace, String> {
@@ -148,10 +189,10 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reads a file from its start to its end.
-struct FromStart {
-    file: Arc<dyn ReadAt>,
-    offset: u64,
+/// Reads a file from some place to its end.
+pub(crate) struct FromStart {
+    pub file: Arc<dyn ReadAt>,
+    pub offset: u64,
 }
 
 impl Read for FromStart {

@@ -48,7 +48,7 @@ fn forget_files(model: &mut Table) {
     let Some(Item::List(programs)) = model.get_mut("program").map(|entry| &mut entry.node.item) else { return };
     for program in programs {
         let Item::Table(program) = &mut program.item else { continue };
-        for key in ["goal", "messages"] {
+        for key in ["goal", "messages", "map"] {
             if let Some(Item::Table(source)) = program.get_mut(key).map(|entry| &mut entry.node.item) {
                 source.remove(FILE);
             }

@@ -74,7 +74,7 @@ pub(crate) const MEASURE: &[Parameter] = &[
         name: "messages",
         kind: Kind::Flag,
         default: Some("false"),
-        help: "whether each message of flows and programs that end is written down, which `run --out` keeps as messages.csv and .parquet",
+        help: "whether each message of flows and programs that end is written down, which `run --out` and servers keep as messages.csv and .parquet",
     },
 ];
 

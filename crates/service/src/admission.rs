@@ -1,6 +1,7 @@
 //! From a request to runs that can be written down: everything is checked before anything happens.
 
 use std::ops::RangeInclusive;
+use std::path::Path;
 use std::sync::Arc;
 
 use tailback_scenario::{Diagnostics, Document, Scenario, Sweep};
@@ -14,6 +15,7 @@ use crate::engine::sweep;
 use crate::limits::Limits;
 use crate::names;
 use crate::pool::Stop;
+use crate::store::named::NamedFiles;
 use crate::store::runs::{self, New};
 
 /// The most overrides of a scenario.
@@ -76,6 +78,7 @@ pub(crate) fn scenario<'r>(given: Option<&'r ScenarioSource>, limits: &Limits) -
     let given = given.ok_or_else(|| ApiError::invalid("scenario", "there is none"))?;
     Limits::check(Limit::ScenarioBytes, given.bytes() as u64, limits.scenario_bytes_max.into())?;
     names::document(&given.name)?;
+    names::files(&given.files)?;
     if given.overrides.len() > OVERRIDES_MAX {
         let problem = format!("there are {} of them, the limit is {OVERRIDES_MAX}", given.overrides.len());
         return Err(ApiError::invalid("scenario.overrides", problem));
@@ -86,6 +89,15 @@ pub(crate) fn scenario<'r>(given: Option<&'r ScenarioSource>, limits: &Limits) -
         return Err(ApiError::invalid("scenario.document", problem));
     }
     Ok(given)
+}
+
+/// What is made of a text takes so many times its bytes at most.
+const SCRATCH_OF_TEXT: u64 = 16;
+
+/// The files that a scenario names, to be read while it is checked.
+pub(crate) fn files(given: &ScenarioSource, data: &Path, limits: &Limits, stop: &Stop) -> Arc<NamedFiles> {
+    let scratch_bytes_max = limits.file_text_bytes_max.saturating_mul(SCRATCH_OF_TEXT);
+    Arc::new(NamedFiles::for_check(given, data, scratch_bytes_max, stop))
 }
 
 /// What a request wants to be varied, if that is not too many runs; with how many there are.
@@ -107,7 +119,7 @@ pub(crate) fn admit(
     caller: &Caller,
     run_id: &str,
     (limits, allowed): (&Limits, &Allowance),
-    stop: &Stop,
+    (data, stop): (&Path, &Stop),
 ) -> Result<Accepted, ApiError> {
     let fingerprint = request.fingerprint();
     let given = request.scenario.clone().unwrap_or_default();
@@ -115,8 +127,9 @@ pub(crate) fn admit(
     let document_hash = runs::document_hash(&given.document);
     let (execution, reuse, private) = (request.execution, request.reuse, request.private);
     let base = Base { id, caller, given: &given, document_hash, execution, reuse, private, limits };
-    let document = given.read_within(allowed.bounds);
-    let resolved = document.resolve().map_err(ApiError::scenario)?;
+    let files = files(&given, data, limits, stop);
+    let document = given.read_within(allowed.bounds, files.clone());
+    let resolved = document.resolve().map_err(|mistakes| files.refusal(mistakes))?;
     let Some(asked) = &request.sweep else {
         let mut run = base.simulation(&resolved)?;
         run.run.labels.clone_from(&request.labels);
@@ -127,7 +140,7 @@ pub(crate) fn admit(
     let mut override_bytes = 0;
     for (index, part) in varied.runs(&document).enumerate() {
         stop.check()?;
-        let mut resolved = part.document.resolve().map_err(ApiError::scenario)?;
+        let mut resolved = part.document.resolve().map_err(|mistakes| files.refusal(mistakes))?;
         let mut child = base.simulation(&resolved)?;
         resolved.notes.list.retain(|note| notes.list.iter().all(|known| known.message != note.message));
         if !resolved.notes.list.is_empty() {
@@ -199,6 +212,7 @@ impl Base<'_> {
             title: title.clone(),
             reuse: self.reuse,
             private: self.private,
+            files: self.given.files.clone(),
             ..Run::default()
         };
         let (scenario, document_hash) = (self.given.clone(), self.document_hash.clone());

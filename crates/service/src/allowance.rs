@@ -29,6 +29,8 @@ const MODEST: Allowance = Allowance {
         group_pairs: 300_000,
         set_values: 50_000,
         program_steps: 1 << 18,
+        // What names files is checked as a large one.
+        text_bytes: 64 << 10,
     },
     scenario_bytes: 64 << 10,
     sweep_runs: 64,
@@ -40,7 +42,9 @@ impl Allowance {
     pub(crate) fn of(limits: &Limits) -> Self {
         let Limits { nodes_max, listed_nodes_max: listed_nodes, group_pairs_max: group_pairs, .. } = *limits;
         let program_steps = PROGRAM_STEPS;
-        let bounds = Bounds { nodes: nodes_max.into(), listed_nodes, group_pairs, program_steps, ..Bounds::default() };
+        let text_bytes = limits.file_text_bytes_max;
+        let nodes = nodes_max.into();
+        let bounds = Bounds { nodes, listed_nodes, group_pairs, program_steps, text_bytes, ..Bounds::default() };
         Self {
             bounds,
             scenario_bytes: limits.scenario_bytes_max as usize,
@@ -60,6 +64,7 @@ impl Allowance {
                 group_pairs: modest.bounds.group_pairs.min(allowed.bounds.group_pairs),
                 set_values: modest.bounds.set_values.min(allowed.bounds.set_values),
                 program_steps: modest.bounds.program_steps.min(allowed.bounds.program_steps),
+                text_bytes: modest.bounds.text_bytes.min(allowed.bounds.text_bytes),
             },
             scenario_bytes: modest.scenario_bytes.min(allowed.scenario_bytes),
             sweep_runs: modest.sweep_runs.min(allowed.sweep_runs),

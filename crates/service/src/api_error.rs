@@ -54,7 +54,7 @@ pub(crate) enum ApiError {
     StreamExpired { resume_after: Option<i64> },
     #[error("a bearer token is needed, and there is none that is known")]
     NotAuthenticated,
-    #[error("role {} does not allow this{}", .role.word(), .owner.as_ref().map_or_else(String::new, |owner| format!(" to a run of {owner}")))]
+    #[error("role {} does not allow this{}", .role.word(), .owner.as_ref().map_or_else(String::new, |owner| format!(" to what is of {owner}")))]
     NotAllowed { role: Role, owner: Option<String> },
     #[error("the request was not sent whole within {} s", .allowed.as_secs_f64())]
     BodyTooSlow { allowed: Duration },
@@ -62,6 +62,12 @@ pub(crate) enum ApiError {
     DeadlinePassed { resume_after: Option<i64> },
     #[error("{part} of run `{run}` is damaged: {problem}; restore a backup, or run the scenario again")]
     DataLoss { run: String, part: String, problem: String },
+    #[error("there is no file of yours with the SHA-256 {0}: upload it")]
+    FileNotFound(String),
+    #[error("run `{run}` names the file {sha256} and has not ended; wait for it, or cancel it")]
+    FileInUse { sha256: String, run: String },
+    #[error("the file {sha256} is lost or damaged: {problem}; upload it again")]
+    FileLost { sha256: String, problem: String },
     #[error("something is wrong in the server: {0}")]
     Internal(String),
 }
@@ -98,6 +104,9 @@ pub(crate) enum Limit {
     GroupPairs,
     AnswerBytes,
     CheckTime,
+    FileBytes,
+    FilesPerOwner,
+    FileBytesPerOwner,
 }
 
 impl Limit {
@@ -115,6 +124,9 @@ impl Limit {
             Self::GroupPairs => "pairs of groups",
             Self::AnswerBytes => "bytes of answer",
             Self::CheckTime => "seconds of checking",
+            Self::FileBytes => "bytes of a file",
+            Self::FilesPerOwner => "files of one owner",
+            Self::FileBytesPerOwner => "bytes of files of one owner",
         }
     }
 }

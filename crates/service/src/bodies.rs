@@ -1,7 +1,8 @@
 //! What clients send with their calls: by when, and how much of it there is at once.
 //!
 //! **The invariant it keeps:** what was sent with calls that are not answered yet takes no more than `body_bytes_max`, and a
-//! client that sends byte by byte has a place among the calls of its connection for `body_ms_max` at most.
+//! client that sends byte by byte has a place among the calls of its connection for `body_ms_max` at most. A file that is
+//! uploaded is not kept here: each of its pieces has that time, and how many there are at once is limited where they go to.
 
 use std::future::Future as _;
 use std::pin::Pin;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::Request;
@@ -21,6 +22,7 @@ use tower::Layer;
 
 use crate::api_error::ApiError;
 use crate::limits::Limits;
+use crate::rpc;
 
 /// Watches over what is sent with calls.
 #[derive(Clone)]
@@ -74,9 +76,10 @@ where
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let taken = Arc::new(Mutex::new(None));
         let (layer, held) = (self.layer.clone(), taken.clone());
+        let is_upload = request.uri().path() == rpc::UPLOAD;
         let answer = self.inner.call(request.map(|body| {
             let deadline = Box::pin(sleep(layer.time_max));
-            Body::new(Counted { body, deadline, layer, taken })
+            Body::new(Counted { body, deadline, layer, taken, is_upload })
         }));
         Box::pin(async move {
             let answer = answer.await;
@@ -94,6 +97,8 @@ struct Counted {
     layer: BodyLayer,
     /// The bytes that have come, also as long as the call is worked at.
     taken: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+    /// Whether it goes on as long as pieces of it come, none of which is kept.
+    is_upload: bool,
 }
 
 impl Counted {
@@ -120,6 +125,11 @@ impl HttpBody for Counted {
             return Poll::Ready(Some(Err(ApiError::BodyTooSlow { allowed: self.layer.time_max }.into())));
         };
         let Some(Ok(frame)) = frame else { return Poll::Ready(frame) };
+        if self.is_upload {
+            let next = Instant::now() + self.layer.time_max;
+            self.deadline.as_mut().reset(next);
+            return Poll::Ready(Some(Ok(frame)));
+        }
         let counted = self.take(frame.data_ref().map_or(0, Bytes::len));
         Poll::Ready(Some(counted.map(|()| frame)))
     }

@@ -43,10 +43,11 @@ impl Checks {
         Ok(Self { bytes: Semaphore::new(BYTES_MAX), modest: pool(limits.checks_max)?, large: pool(1)?, limits })
     }
 
-    /// Checks a scenario of so many bytes by `work`, which is told what the scenario may ask for. It may be called twice.
+    /// Checks a scenario of so many bytes by `work`, which is told what the scenario may ask for. It may be called twice. One that
+    /// names files is a large one: how much memory they take is not known before they are read.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        bytes: usize,
+        (bytes, names_files): (usize, bool),
         work: impl Fn(&Allowance, &Stop) -> Result<T, ApiError> + Clone + Send + 'static,
     ) -> Result<Found<T>, ApiError> {
         let (what, limit) = ("bytes of scenarios to be checked", "checks_max");
@@ -55,7 +56,7 @@ impl Checks {
         let _held = self.bytes.try_acquire_many(wanted).map_err(|_| full)?;
         let (modest, allowed) = (Allowance::modest(&self.limits), Allowance::of(&self.limits));
         let longest = self.limits.check_time();
-        if bytes <= modest.scenario_bytes {
+        if bytes <= modest.scenario_bytes && !names_files {
             let work = work.clone();
             match self.modest.run(longest, move |stop| work(&modest, stop)).await {
                 Err(refused) if asks_for_much(&refused) => {}
@@ -98,32 +99,32 @@ mod tests {
     #[tokio::test]
     async fn what_asks_for_much_is_checked_again_and_one_at_a_time() {
         let checks = checks();
-        let modest = checks.run(10, of_nodes(100)).await.expect("it is allowed");
+        let modest = checks.run((10, false), of_nodes(100)).await.expect("it is allowed");
         assert!(modest.result < 1_000_000 && modest.place.is_none());
-        let large = checks.run(10, of_nodes(1_000_000)).await.expect("it is allowed");
+        let large = checks.run((10, false), of_nodes(1_000_000)).await.expect("it is allowed");
         assert_eq!(large.result, 2_000_000);
         // While it is not put away, modest ones go on.
-        assert!(checks.run(10, of_nodes(100)).await.is_ok());
-        let next = checks.run(10, of_nodes(1_000_000));
+        assert!(checks.run((10, false), of_nodes(100)).await.is_ok());
+        let next = checks.run((10, false), of_nodes(1_000_000));
         tokio::pin!(next);
         tokio::select! {
             biased;
             _ = &mut next => panic!("there is no place for another large one"),
-            modest = checks.run(10, of_nodes(100)) => assert!(modest.is_ok()),
+            modest = checks.run((10, false), of_nodes(100)) => assert!(modest.is_ok()),
         }
         drop(large);
         assert!(next.await.is_ok());
-        let refused = checks.run(10, of_nodes(3_000_000)).await.expect_err("that is too much");
+        let refused = checks.run((10, false), of_nodes(3_000_000)).await.expect_err("that is too much");
         assert_eq!(refused, ApiError::LimitExceeded { limit: Limit::Nodes, allowed: 2_000_000, asked: 3_000_000 });
     }
 
     #[tokio::test]
     async fn long_texts_are_large_and_so_many_bytes_wait_and_no_more() {
         let checks = checks();
-        assert_eq!(checks.run(1 << 20, of_nodes(100)).await.expect("it is allowed").result, 2_000_000);
+        assert_eq!(checks.run((1 << 20, false), of_nodes(100)).await.expect("it is allowed").result, 2_000_000);
         let _waiting = checks.bytes.try_acquire_many(BYTES_MAX as u32 - 1000).expect("they are free");
-        let refused = checks.run(1001, of_nodes(100)).await.expect_err("there is no room");
+        let refused = checks.run((1001, false), of_nodes(100)).await.expect_err("there is no room");
         assert!(matches!(refused, ApiError::TooManyStreams { limit: "checks_max", .. }), "{refused}");
-        assert!(checks.run(1000, of_nodes(100)).await.is_ok());
+        assert!(checks.run((1000, false), of_nodes(100)).await.is_ok());
     }
 }

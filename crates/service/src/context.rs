@@ -10,11 +10,13 @@ use tonic::Request;
 use crate::access::{Caller, Guard};
 use crate::api_error::ApiError;
 use crate::checks::Checks;
+use crate::domain::ScenarioSource;
 use crate::engine::Engine;
 use crate::limits::Limits;
 use crate::meters::Meters;
 use crate::pool::{Pool, Stop};
-use crate::store::Store;
+use crate::store::{Store, uploads};
+use crate::uploads::Uploads;
 use crate::watch::Hub;
 
 /// What all services work with.
@@ -35,6 +37,8 @@ pub(crate) struct Context {
     /// Where scenarios are checked, and where reports and series are read: neither waits for the other.
     pub checks: Checks,
     pub reads: Pool,
+    /// Where files are uploaded to.
+    pub uploads: Uploads,
     /// One permit for each file that may be open at once because a client reads it.
     pub files: Arc<Semaphore>,
 }
@@ -59,6 +63,15 @@ impl Context {
         let permit = self.streams.clone().try_acquire_owned().map_err(full)?;
         self.meters.stream_opened();
         Ok(StreamPlace { meters: self.meters.clone(), _permit: permit })
+    }
+
+    /// Refuses a scenario that names files which a caller does not have.
+    pub(crate) async fn must_have_files(&self, caller: &Caller, scenario: &ScenarioSource) -> Result<(), ApiError> {
+        if scenario.files.is_empty() {
+            return Ok(());
+        }
+        let (owner, scenario) = (caller.name.clone(), scenario.clone());
+        Ok(self.store.read(move |connection| uploads::must_have(connection, &owner, &scenario)).await?)
     }
 
     /// Reads files of a run.

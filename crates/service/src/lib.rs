@@ -4,7 +4,7 @@
 //! Inside, seven parts know little of each other:
 //!
 //! * `domain`: what all this is about: runs, events, samples, what is asked for; in types of the service's own;
-//! * `store`: runs and their events in SQLite, artifacts and checkpoints as files. All that changes goes through one
+//! * `store`: runs and their events in SQLite, artifacts, checkpoints and uploads as files. All that changes goes through one
 //!   thread, which commits what has come together meanwhile at once;
 //! * `engine`: threads of its own that take pending runs, have them carried out by workers, and finish sweeps;
 //! * `worker`: the process that simulates a run, writes checkpoints and says how it goes;
@@ -47,6 +47,7 @@ mod server;
 mod sparingly;
 mod store;
 mod tame;
+mod uploads;
 mod watch;
 mod wire;
 mod worker;

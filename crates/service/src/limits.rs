@@ -93,6 +93,19 @@ pub struct Limits {
     pub ended_age_s_max: u64,
     /// Bytes that artifacts of runs that have ended take together: beyond that the oldest runs are deleted. 0 for no limit.
     pub ended_artifact_bytes_max: u64,
+    /// Bytes of a file that is uploaded.
+    pub file_bytes_max: u64,
+    /// Bytes of one that is read as a whole: a list of messages, or a schedule that is not in binary form. Checking it takes
+    /// some ten times as much memory.
+    pub file_text_bytes_max: u64,
+    /// Files of one owner.
+    pub files_per_owner_max: u32,
+    /// Bytes of all of them together.
+    pub file_bytes_per_owner_max: u64,
+    /// Files that are uploaded at once.
+    pub uploads_max: u32,
+    /// Seconds after which a file is deleted that no run names which has not ended; 0 for never.
+    pub file_age_s_max: u64,
     /// Seconds from one look for runs that are to be deleted to the next.
     pub retention_interval_s: u64,
     /// Bytes of room on the disk below which the server is not ready (`/readyz`).
@@ -148,6 +161,12 @@ impl Default for Limits {
             checkpoint_interval_ms: 5_000,
             ended_age_s_max: 0,
             ended_artifact_bytes_max: 0,
+            file_bytes_max: 1 << 30,
+            file_text_bytes_max: 64 << 20,
+            files_per_owner_max: 1_000,
+            file_bytes_per_owner_max: 8 << 30,
+            uploads_max: 8,
+            file_age_s_max: 0,
             retention_interval_s: 60,
             disk_free_bytes_min: 256 << 20,
             shutdown_s_max: 20,

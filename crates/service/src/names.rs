@@ -9,6 +9,7 @@ use crate::api_error::ApiError;
 const RUN_BYTES_MAX: usize = 63;
 const REQUEST_BYTES_MAX: usize = 128;
 const DOCUMENT_BYTES_MAX: usize = 255;
+const FILES_MAX: usize = 64;
 const LABELS_MAX: usize = 32;
 const LABEL_KEY_BYTES_MAX: usize = 63;
 const LABEL_VALUE_BYTES_MAX: usize = 255;
@@ -82,6 +83,33 @@ pub(crate) fn digest(field: &'static str, digest: &str) -> Result<(), ApiError> 
         field,
         format!("{} is not the beginning of a digest: hexadecimal, lower case", quoted(digest)),
     ))
+}
+
+/// The SHA-256 of a file, whole: such a name can be part of a path.
+pub(crate) fn whole_digest(field: &'static str, digest: &str) -> Result<(), ApiError> {
+    let hexadecimal = digest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    if hexadecimal && digest.len() == 64 {
+        return Ok(());
+    }
+    Err(ApiError::invalid(field, format!("{} is no SHA-256: 64 hexadecimal digits, lower case", quoted(digest))))
+}
+
+/// How a client knows a file.
+pub(crate) fn file(field: &'static str, name: &str) -> Result<(), ApiError> {
+    if (1..=DOCUMENT_BYTES_MAX).contains(&name.len()) {
+        return Ok(());
+    }
+    let problem = format!("the name of a file has {} bytes, not 1 to {DOCUMENT_BYTES_MAX}", name.len());
+    Err(ApiError::invalid(field, problem))
+}
+
+/// The files that a scenario names, each with the SHA-256 of its content.
+pub(crate) fn files(files: &BTreeMap<String, String>) -> Result<(), ApiError> {
+    let field = "scenario.files";
+    if files.len() > FILES_MAX {
+        return Err(ApiError::invalid(field, format!("{} files, the limit is {FILES_MAX}", files.len())));
+    }
+    files.iter().try_for_each(|(name, sha256)| file(field, name).and_then(|()| whole_digest(field, sha256)))
 }
 
 /// A text of a client's, in a message: not all of it, and nothing that a terminal would obey.

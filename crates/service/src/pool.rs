@@ -42,7 +42,7 @@ pub(crate) struct Place {
 }
 
 /// Whether work is to be stopped: nobody waits for it any more, or it has taken too long.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stop {
     abandoned: Arc<AtomicBool>,
     began: Instant,

@@ -179,7 +179,7 @@ fn program() -> Value {
     }
     let map = &mut schema["properties"]["map"];
     let listed = json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } });
-    *map = json!({ "anyOf": [map, listed] });
+    *map = json!({ "anyOf": [map, listed, source] });
     schema
 }
 

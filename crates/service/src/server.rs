@@ -30,6 +30,7 @@ use crate::meters::Meters;
 use crate::pool::Pool;
 use crate::rpc;
 use crate::store::{Store, StoreError, Told};
+use crate::uploads::Uploads;
 use crate::watch::Hub;
 use crate::{admin, connection, descriptors, retention};
 
@@ -224,7 +225,8 @@ fn context(
 ) -> Result<Context, ServeError> {
     let Configuration { data, recover, tokens, encryption, limits, version, worker, control_groups, .. } =
         configuration;
-    let mut features = ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private"].map(str::to_owned).to_vec();
+    let mut features =
+        ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private", "files"].map(str::to_owned).to_vec();
     features.extend(tokens.as_ref().map(|_| "tokens".to_owned()));
     features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
     let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));
@@ -239,6 +241,7 @@ fn context(
     let checks = Checks::start(limits.clone()).map_err(no_thread)?;
     let reads = Pool::start("reads", "reads_max", limits.reads_max).map_err(no_thread)?;
     let files = Arc::new(Semaphore::new(CLIENT_FILES_MAX));
+    let uploads = Uploads::new(store.clone(), limits.clone());
     Ok(Context {
         store,
         hub,
@@ -252,6 +255,7 @@ fn context(
         streams,
         checks,
         reads,
+        uploads,
         files,
     })
 }

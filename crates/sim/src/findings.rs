@@ -127,6 +127,12 @@ impl Findings {
         messages_table(&self.record, &flows(scenario, self.reached), scenario.clock.ticks_per_cycle.into())
     }
 
+    /// How many messages are listed.
+    #[must_use]
+    pub fn listed_messages(&self) -> u64 {
+        self.record.flows().iter().map(|flow| flow.messages.len() as u64).sum()
+    }
+
     /// Link cycles that were measured.
     pub(crate) fn measured(&self, scenario: &Scenario) -> u64 {
         self.reached.saturating_sub(scenario.measure.warmup)

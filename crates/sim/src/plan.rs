@@ -123,7 +123,10 @@ fn message_bytes(scenario: &Scenario) -> u64 {
 fn record_bytes(scenario: &Scenario, regions: u32) -> u64 {
     let plan = record_plan(scenario);
     let record = plan.record_bytes(plan.window.until);
-    record.saturating_mul(u64::from(regions) + 1).saturating_add(plan.series_bytes())
+    record
+        .saturating_mul(u64::from(regions) + 1)
+        .saturating_add(plan.series_bytes())
+        .saturating_add(plan.messages_bytes())
 }
 
 impl Backlog {

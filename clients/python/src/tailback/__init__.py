@@ -13,6 +13,7 @@ from .client import Client, Run
 from .errors import (
     AlreadyExists,
     DataLoss,
+    InUse,
     InvalidRequest,
     InvalidScenario,
     LimitExceeded,
@@ -33,6 +34,7 @@ __all__ = [
     "AlreadyExists",
     "DataLoss",
     "Client",
+    "InUse",
     "InvalidRequest",
     "InvalidScenario",
     "LimitExceeded",

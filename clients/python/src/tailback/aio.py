@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import grpc
 
 from tailback_api.tailback.v1 import (
+    file_service_pb2,
+    file_service_pb2_grpc,
     result_service_pb2,
     result_service_pb2_grpc,
     run_pb2,
@@ -49,6 +51,7 @@ class Client:
         self._runs = run_service_pb2_grpc.RunServiceStub(self._channel)
         self._results = result_service_pb2_grpc.ResultServiceStub(self._channel)
         self._scenarios = scenario_service_pb2_grpc.ScenarioServiceStub(self._channel)
+        self._files = file_service_pb2_grpc.FileServiceStub(self._channel)
         self._system = system_service_pb2_grpc.SystemServiceStub(self._channel)
 
     async def __aenter__(self) -> Client:
@@ -75,10 +78,12 @@ class Client:
         priority: int = 0,
         reuse: bool = False,
         private: bool = False,
+        files: Mapping[str, str | Path] | None = None,
     ) -> Run:
         """Has the server simulate a scenario: a file or a text. With `over` or `seeds` it is a sweep. Of what waits, the
         highest `priority` goes first. With `reuse`, results that are there already do; with `private`, only its owner and
-        admins see it."""
+        admins see it. What its programs name is uploaded if it lies beside the file; `files` has other paths for these names,
+        or SHA-256s of files that were uploaded."""
         request = requests.create(
             source,
             overrides,
@@ -94,6 +99,7 @@ class Client:
         )
         if private:
             requests.must_know(await self.server_info(), "private")
+        await self._name_files(request.scenario, source, files)
         # The request has an id: made again after a lost answer it gives the same run.
         return Run(self, (await self._call(self._runs.CreateRun, request)).run)
 
@@ -114,12 +120,65 @@ class Client:
             request.page_token = page.next_page_token
 
     async def validate(
-        self, source: str | Path, overrides: Mapping[str, Any] | Sequence[str] = ()
+        self,
+        source: str | Path,
+        overrides: Mapping[str, Any] | Sequence[str] = (),
+        *,
+        files: Mapping[str, str | Path] | None = None,
     ) -> scenario_service_pb2.ValidateScenarioResponse:
-        """What a scenario means, or its mistakes."""
+        """What a scenario means, or its mistakes; `files` are as in `run`."""
         scenario = requests.scenario(source, overrides)
+        await self._name_files(scenario, source, files)
         request = scenario_service_pb2.ValidateScenarioRequest(scenario=scenario)
         return await self._call(self._scenarios.ValidateScenario, request)
+
+    async def upload(self, path: str | Path, *, name: str = "") -> file_service_pb2.File:
+        """Has the server keep a file that scenarios can name; one that it has is not sent again."""
+        path = Path(path)
+        header = requests.header(path, name or path.name)
+        owner = (await self.server_info()).caller
+        for file in await self.files(sha256=header.sha256, owner=owner):
+            return file
+        retry = self._retry()
+        while True:
+            try:
+                sent = await self._files.UploadFile(requests.parts(path, header), metadata=self._metadata)
+                return sent.file
+            except grpc.RpcError as error:
+                told = from_rpc(error)
+            await asyncio.sleep(retry.pause(told))
+
+    async def files(self, **filters: Any) -> list[file_service_pb2.File]:
+        """The files that were uploaded; `filters` are fields of ListFilesRequest."""
+        request = file_service_pb2.ListFilesRequest(**filters)
+        found: list[file_service_pb2.File] = []
+        while True:
+            page = await self._call(self._files.ListFiles, request)
+            found += page.files
+            if not page.next_page_token:
+                return found
+            request.page_token = page.next_page_token
+
+    async def delete_file(self, sha256: str, *, owner: str = "") -> None:
+        """Deletes a file that no run needs."""
+        request, retry = file_service_pb2.DeleteFileRequest(sha256=sha256, owner=owner), self._retry()
+        try:
+            await self._call(self._files.DeleteFile, request, retry)
+        except NotFound:
+            # It may have been this call that deleted it, and whose answer was lost.
+            if not retry.has_repeated:
+                raise
+
+    async def _name_files(
+        self, scenario: run_pb2.Scenario, source: str | Path, files: Mapping[str, str | Path] | None
+    ) -> None:
+        """Says which files a scenario names, and uploads those that the server does not have."""
+        named = requests.named_files(source, files or {})
+        if named:
+            requests.must_know(await self.server_info(), "files")
+        for name, file in named.items():
+            is_there = requests.is_digest(file)
+            scenario.files[name] = str(file) if is_there else (await self.upload(file)).sha256
 
     async def schema(self) -> dict[str, Any]:
         """The JSON Schema of whole scenarios."""

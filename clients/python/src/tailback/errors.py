@@ -48,11 +48,15 @@ class InvalidRequest(TailbackError):
 
 
 class NotFound(TailbackError):
-    """There is no such run, artifact or model."""
+    """There is no such run, artifact, model or file."""
 
 
 class AlreadyExists(TailbackError):
     """The name, or the request id, is taken."""
+
+
+class InUse(TailbackError):
+    """A run that has not ended needs the file: `metadata` says which."""
 
 
 class NoResults(TailbackError):
@@ -109,6 +113,8 @@ _BY_REASON: dict[str, type[TailbackError]] = {
     "INVALID_REQUEST": InvalidRequest,
     "RUN_NOT_FOUND": NotFound,
     "ARTIFACT_NOT_FOUND": NotFound,
+    "FILE_NOT_FOUND": NotFound,
+    "FILE_IN_USE": InUse,
     "MODEL_NOT_FOUND": NotFound,
     "RUN_EXISTS": AlreadyExists,
     "REQUEST_ID_REUSED": AlreadyExists,

@@ -9,11 +9,11 @@ import os
 import random
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tailback_api.tailback.v1 import result_service_pb2, run_pb2, run_service_pb2, system_service_pb2
+from tailback_api.tailback.v1 import file_service_pb2, result_service_pb2, run_pb2, run_service_pb2, system_service_pb2
 
 from .errors import ROUTINE, NotKnown, TailbackError, is_passing
 
@@ -32,6 +32,8 @@ CHANNEL_OPTIONS = [
     # Else gRPC tries only every two minutes, after a while.
     ("grpc.max_reconnect_backoff_ms", int(PAUSE_MAX * 1000)),
 ]
+# Bytes of a file that are sent at once.
+PIECE_BYTES = 256 << 10
 # How long a server may be away, in seconds.
 RETRY_TIME = 300.0
 
@@ -69,9 +71,75 @@ class Retry:
         return min(full * random.uniform(0.5, 1.0), left)
 
 
+def is_path(source: str | Path) -> bool:
+    """Whether a scenario is a file: whatever has several lines is a text."""
+    return isinstance(source, Path) or "\n" not in source
+
+
+def named_files(source: str | Path, files: Mapping[str, str | Path]) -> dict[str, str | Path]:
+    """The files that a scenario needs, by its names for them: those that were given, each a path or the SHA-256 of one that
+    was uploaded, and those that the programs of a scenario file name and that lie beside it."""
+    found: dict[str, str | Path] = {}
+    if is_path(source):
+        for name in _names(Path(source).read_text(encoding="utf-8")):
+            beside = Path(source).parent / name
+            if name not in files and beside.is_file():
+                found[name] = beside
+    return {**found, **files}
+
+
+def _names(document: str) -> Iterator[str]:
+    """The files that the programs of a document name, as far as it can be read: the server says what is wrong with it."""
+    try:
+        import tomllib
+    except ImportError:  # before Python 3.11
+        try:
+            import tomli as tomllib
+        except ImportError:
+            if "program" in document:
+                LOG.warning("install tomli to have the files that a scenario names uploaded, or name them with `files`")
+            return
+    try:
+        programs = tomllib.loads(document).get("program", [])
+    except tomllib.TOMLDecodeError:
+        return
+    for program in programs if isinstance(programs, list) else [programs]:
+        for key in ("goal", "messages", "map") if isinstance(program, dict) else ():
+            said = program.get(key)
+            if isinstance(said, dict):
+                said = said.get("file")
+            elif key == "map":
+                continue
+            if isinstance(said, str):
+                yield said
+
+
+def is_digest(file: str | Path) -> bool:
+    """Whether what was given for a file is the SHA-256 of one that was uploaded."""
+    return isinstance(file, str) and len(file) == 64 and all(digit in "0123456789abcdef" for digit in file)
+
+
+def header(path: Path, name: str) -> file_service_pb2.UploadHeader:
+    """What a server is told of a file before it comes."""
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            digest.update(piece)
+            size += len(piece)
+    return file_service_pb2.UploadHeader(name=name, size=size, sha256=digest.hexdigest())
+
+
+def parts(path: Path, header: file_service_pb2.UploadHeader) -> Iterator[file_service_pb2.UploadFileRequest]:
+    """All that is sent of a file."""
+    yield file_service_pb2.UploadFileRequest(header=header)
+    with path.open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            yield file_service_pb2.UploadFileRequest(content=piece)
+
+
 def scenario(source: str | Path, overrides: Mapping[str, Any] | Sequence[str] = ()) -> run_pb2.Scenario:
     """A scenario from a file, or from its text: whatever has several lines is a text."""
-    if isinstance(source, Path) or "\n" not in source:
+    if is_path(source):
         name, document = str(source), Path(source).read_text(encoding="utf-8")
     else:
         name, document = "scenario", source

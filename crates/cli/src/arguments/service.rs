@@ -244,6 +244,18 @@ pub struct CancelArguments {
 }
 
 #[derive(Args, Debug)]
+pub struct FilesArguments {
+    /// Delete the file with this SHA-256; may be repeated
+    #[arg(long, value_name = "SHA256")]
+    pub delete: Vec<String>,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+#[derive(Args, Debug)]
 pub struct RetryArguments {
     /// The runs. Of a sweep, those that failed or were cancelled are simulated again; what has succeeded stays
     #[arg(required = true, value_name = "RUN")]

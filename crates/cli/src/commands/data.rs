@@ -42,6 +42,9 @@ fn say_text(found: &Checkup) {
     let artifacts = number(found.artifacts, "artifact");
     let checkpoints = number(found.checkpoints, "checkpoint");
     say_line!("{runs}, {artifacts} ({} bytes), {checkpoints}", found.artifact_bytes);
+    if found.files > 0 {
+        say_line!("{} that were uploaded", number(found.files, "file"));
+    }
     if found.quarantined > 0 {
         say_line!("{} in the quarantine", number(found.quarantined, "item"));
     }

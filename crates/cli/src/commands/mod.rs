@@ -5,6 +5,7 @@ pub mod check;
 pub mod data;
 pub mod explain;
 pub mod fetch;
+pub mod files;
 pub mod list;
 pub mod models;
 pub mod plot;

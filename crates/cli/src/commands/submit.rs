@@ -1,31 +1,38 @@
 //! `tailback submit`: a scenario for a server to simulate.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher as _, RandomState};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use tailback_api::v1::result_service_client::ResultServiceClient;
 use tailback_api::v1::run_service_client::RunServiceClient;
 use tailback_api::v1::{CreateRunRequest, Execution, GetReportRequest, QuerySeriesRequest, Run, Scenario, Sweep};
+use tailback_scenario::{Axis, Document};
+use tailback_sim::vary;
 
 use crate::arguments::{Format, SubmitArguments};
 use crate::commands::sweep;
 use crate::commands::watch::{self, Follow};
 use crate::complaint::Complaint;
+use crate::files::Noted;
 use crate::input;
 use crate::output::{say, say_line, tell_line};
 use crate::remote::{self, Remote};
 
 /// Runs the command.
 pub fn run(arguments: &SubmitArguments) -> Result<(), Complaint> {
-    let request = request(arguments)?;
-    remote::runtime()?.block_on(submit(arguments, request))
+    let (request, files) = request(arguments)?;
+    remote::runtime()?.block_on(submit(arguments, request, &files))
 }
 
-/// What is asked of the server. Mistakes are found here already, and shown with their lines.
-fn request(arguments: &SubmitArguments) -> Result<CreateRunRequest, Complaint> {
+/// What is asked of the server, and the files that it needs for that, by their names in the scenario. Mistakes are found here
+/// already, and shown with their lines.
+fn request(arguments: &SubmitArguments) -> Result<(CreateRunRequest, BTreeMap<String, PathBuf>), Complaint> {
     let mut overrides = arguments.scenario.set.clone();
     overrides.extend(arguments.seed.map(|seed| format!("seed={seed}")));
-    let document = input::document(&arguments.scenario)?;
+    let files = Arc::new(Noted::of(&arguments.scenario.file));
+    let document = input::document_with(&arguments.scenario, files.clone())?;
     let document =
         arguments.seed.iter().fold(document, |document, seed| document.with_from("--seed", &format!("seed={seed}")));
     input::resolve(&document)?;
@@ -35,16 +42,23 @@ fn request(arguments: &SubmitArguments) -> Result<CreateRunRequest, Complaint> {
         seeds: arguments.seeds.unwrap_or(0),
         run_saturated: arguments.no_stop,
     });
+    let text = input::read(&arguments.scenario.file)?;
+    if let Some(asked) = &sweep
+        && text.contains("program")
+    {
+        open_all(&document, asked);
+    }
     let wall_time_max = arguments.wall_time.map(|seconds| prost_types::Duration { seconds: seconds.into(), nanos: 0 });
-    Ok(CreateRunRequest {
+    let request = CreateRunRequest {
         // So that asking again after a lost answer does not make a second run.
         request_id: request_id(),
         run_id: arguments.id.clone().unwrap_or_default(),
         validate_only: false,
         scenario: Some(Scenario {
             name: arguments.scenario.file.display().to_string(),
-            document: input::read(&arguments.scenario.file)?,
+            document: text,
             overrides,
+            files: HashMap::new(),
         }),
         execution: Some(Execution {
             threads: arguments.threads,
@@ -56,7 +70,17 @@ fn request(arguments: &SubmitArguments) -> Result<CreateRunRequest, Complaint> {
         labels: labels(&arguments.labels)?,
         reuse: arguments.reuse,
         private: arguments.private,
-    })
+    };
+    Ok((request, files.opened()))
+}
+
+/// Opens the files that runs of a sweep name. What is wrong with these the server says.
+fn open_all(document: &Document, asked: &Sweep) {
+    let Ok(mut sweep) = document.sweep() else { return };
+    let Ok(axes) = asked.over.iter().map(|text| Axis::parse(text)).collect() else { return };
+    if let Ok(true) = vary(&mut sweep, axes, (asked.seeds > 0).then_some(asked.seeds.into()), asked.run_saturated) {
+        sweep.runs(document).for_each(|run| drop(run.document.resolve()));
+    }
 }
 
 /// A request id that was never used before.
@@ -75,13 +99,20 @@ pub fn labels(said: &[String]) -> Result<HashMap<String, String>, Complaint> {
     said.iter().map(label).collect()
 }
 
-async fn submit(arguments: &SubmitArguments, request: CreateRunRequest) -> Result<(), Complaint> {
+async fn submit(
+    arguments: &SubmitArguments,
+    mut request: CreateRunRequest,
+    files: &BTreeMap<String, PathBuf>,
+) -> Result<(), Complaint> {
     let mut remote = Remote::connect(&arguments.server).await?;
     if arguments.quiet {
         remote.retry.quieten();
     }
     if arguments.private {
         remote.must_know("private").await?;
+    }
+    if let (Some(scenario), false) = (&mut request.scenario, files.is_empty()) {
+        scenario.files = remote.upload(files, !arguments.quiet).await?;
     }
     let created = remote.ask_runs(RunServiceClient::create_run, request).await?.run.unwrap_or_default();
     if !arguments.wait {

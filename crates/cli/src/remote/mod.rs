@@ -1,15 +1,17 @@
 //! A server, from a client's side: connecting, showing a token, and telling what a server says.
 
+mod files;
 mod retry;
 mod shown;
 
 use std::path::Path;
 use std::time::Duration;
 
-use tailback_api::v1::GetServerInfoRequest;
+use tailback_api::v1::file_service_client::FileServiceClient;
 use tailback_api::v1::result_service_client::ResultServiceClient;
 use tailback_api::v1::run_service_client::RunServiceClient;
 use tailback_api::v1::system_service_client::SystemServiceClient;
+use tailback_api::v1::{GetServerInfoRequest, GetServerInfoResponse};
 use tokio::runtime::{Builder, Runtime};
 use tonic::codegen::InterceptedService;
 use tonic::metadata::{Ascii, MetadataValue};
@@ -48,6 +50,7 @@ const KEEPALIVE: Duration = Duration::from_secs(20);
 pub struct Remote {
     pub runs: RunServiceClient<Line>,
     pub results: ResultServiceClient<Line>,
+    files: FileServiceClient<Line>,
     system: SystemServiceClient<Line>,
     /// What is done when it is lost.
     pub retry: Retry,
@@ -80,7 +83,8 @@ impl Remote {
         let line = || InterceptedService::new(channel.clone(), bearer.clone());
         let retry = Retry::new(url, Duration::from_secs(arguments.retry_time.into()));
         let (runs, results) = (RunServiceClient::new(line()), ResultServiceClient::new(line()));
-        Ok(Self { runs, results, system: SystemServiceClient::new(line()), retry })
+        let (files, system) = (FileServiceClient::new(line()), SystemServiceClient::new(line()));
+        Ok(Self { runs, results, files, system, retry })
     }
 
     /// Asks something about runs, again if the connection is lost meanwhile.
@@ -104,11 +108,11 @@ impl Remote {
     }
 
     /// Complains about a server that does not know what is asked for, and would leave it out.
-    pub async fn must_know(&mut self, feature: &str) -> Result<(), Complaint> {
+    pub async fn must_know(&mut self, feature: &str) -> Result<GetServerInfoResponse, Complaint> {
         let Self { system, retry, .. } = self;
         let told = retry.call(async || Ok(system.get_server_info(GetServerInfoRequest {}).await?.into_inner())).await?;
         if told.features.iter().any(|known| known == feature) {
-            return Ok(());
+            return Ok(told);
         }
         let problem =
             format!("this server (version {}) does not know `{feature}`: nothing was asked of it", told.version);

@@ -20,7 +20,7 @@ fn of_each_command() {
         helps(&format!("help-{command}"), &[command, "--help"]);
     }
     let of_services =
-        ["serve", "token", "submit", "watch", "list", "cancel", "retry", "fetch", "fsck", "backup", "restore"];
+        ["serve", "token", "submit", "watch", "list", "cancel", "retry", "fetch", "files", "fsck", "backup", "restore"];
     for command in of_services {
         helps(&format!("help-{command}"), &[command, "--help"]);
     }

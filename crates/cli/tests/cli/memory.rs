@@ -21,7 +21,7 @@ fn endpoint(server: &Server) -> Endpoint {
 }
 
 fn scenario(document: &str) -> Option<Scenario> {
-    Some(Scenario { name: "x".to_owned(), document: document.to_owned(), overrides: Vec::new() })
+    Some(Scenario { name: "x".to_owned(), document: document.to_owned(), ..Scenario::default() })
 }
 
 /// Documents with mistakes: cut off, with a value that cannot be, or with what nobody knows, and a ballast of 100 kB.

@@ -70,6 +70,45 @@ fn a_run_from_submitting_to_fetching() {
     server.stop();
 }
 
+/// A scenario with a schedule and a list of messages beside it.
+#[test]
+fn files_that_a_scenario_names_are_uploaded() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    std::fs::create_dir(program.path("jobs")).expect("the folder can be written to");
+    let schedule = "num_ranks 2\nrank 0 {\na: send 640b to 1 tag 3\n}\nrank 1 {\nb: recv 640b from 0 tag 3\n}\n";
+    program.write("jobs/pair.goal", schedule);
+    program.write("jobs/list.csv", "time,source,destination,flits\n0,0,1,8\n");
+    program.write("jobs/other.csv", "time,source,destination,flits\n0,1,0,8\n");
+    let text = "[clock]\nflit = \"64 B\"\ncycle = \"1 ns\"\n[[program]]\nname = \"pair\"\ngoal = \"pair.goal\"\n\
+                nodes = [3, 40]\n[[program]]\nname = \"list\"\nmessages = \"list.csv\"\nnodes = [5, 50]\n";
+    program.write("jobs/both.toml", format!("{SMALL}{text}"));
+    let said = server.ask(&program, &["submit", "jobs/both.toml", "--id", "first", "--wait"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stderr.contains("uploading list.csv (38 bytes)"), "{}", said.stderr);
+    program.good(&["run", "jobs/both.toml", "--quiet", "--out", "here"]);
+    server.good(&program, &["fetch", "first", "--quiet"]);
+    let digest = |folder: &str| -> serde_json::Value {
+        let text = program.read(&format!("{folder}/report.json"));
+        serde_json::from_str::<serde_json::Value>(&text).expect("it is JSON")["result_digest"].clone()
+    };
+    assert_eq!(digest("results/first"), digest("here"));
+    assert_eq!(program.read("results/first/scenario.toml"), program.read("here/scenario.toml"));
+    // What runs of a sweep name is there, too, and nothing is sent twice.
+    let over = ["--over", "program.list.messages=list.csv,other.csv", "--wait"];
+    let said = server.ask(&program, &[&["submit", "jobs/both.toml", "--id", "curve"], &over[..]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let uploaded: Vec<&str> = said.stderr.lines().filter(|line| line.starts_with("uploading")).collect();
+    assert_eq!(uploaded, ["uploading other.csv (38 bytes)"]);
+    answers(&server, &program, "files", &["files"]);
+    let listed: serde_json::Value =
+        serde_json::from_str(&server.good(&program, &["files", "--format", "json"])).expect("it is JSON");
+    let sha256 = listed[0]["sha256"].as_str().expect("it is a text").to_owned();
+    assert_eq!(server.good(&program, &["files", "--delete", &sha256]), format!("{sha256} deleted\n"));
+    refuses(&server, &program, "no-file", 2, &["files", "--delete", &sha256]);
+    server.stop();
+}
+
 #[test]
 fn what_was_cancelled_is_retried() {
     let program = Program::new();

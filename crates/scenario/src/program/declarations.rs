@@ -49,7 +49,8 @@ pub(super) const MAP: Parameter = Parameter {
         Choice { word: "random", help: "in an order that is drawn with the seed of the scenario" },
     ]),
     default: Some("\"linear\""),
-    help: "on which of its nodes each rank runs, the first ones if there are more; or a list of nodes, one for each rank",
+    help: "on which of its nodes each rank runs, the first ones if there are more; or a list of nodes, one for each rank, or a table with the `file` \
+           or the `text` that has one in each line",
 };
 
 /// The same, where the node of each rank is given.
@@ -84,7 +85,7 @@ pub(crate) const PROGRAM_KEYS: &[Key] = &[
         name: MESSAGES,
         values: "the name of a file, or a table with `file` or `text`",
         default: Some("none"),
-        help: "in place of these: a list of messages that wait for nothing, as comma-separated values with the columns time, source, \
+        help: "in place of these: a list of messages that wait for nothing, as comma-separated values or in Parquet, with the columns time, source, \
                destination (both are ranks), and bytes or flits",
     },
 ];

@@ -65,7 +65,7 @@ impl ProgramReader<'_> {
     fn trace(&self, entry: &Entry, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Trace> {
         let said = Said::read(&entry.node, &table.path_of(GOAL), reading)?;
         let found = match said.source {
-            Source::File(file) => self.library.trace(file, self.book.count),
+            Source::File(file) => self.library.trace(file, self.book.count, reading.bounds.text_bytes),
             Source::Text(text) => self.library.trace_of_text(text, self.book.count),
         };
         let checked = found.and_then(|trace| said.check(&trace.sha256).map(|()| trace));

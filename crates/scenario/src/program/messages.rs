@@ -1,12 +1,18 @@
-//! Lists of messages: `messages = "FILE"`, a table of comma-separated values.
+//! Lists of messages: `messages = "FILE"`, a table of comma-separated values or in Parquet.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use tailback_goal::ReadAt;
 use tailback_programs::{ListedMessage, MESSAGE_FLITS_MAX, MessageList};
 use tailback_workload::{NodeSet, Program as _};
 
 use super::ProgramReader;
 use super::declarations::{MESSAGES, NODES};
+use super::parquet_table::ParquetTable;
 use super::source::{Said, Source};
 use crate::diagnostic::Diagnostic;
+use crate::files::List;
 use crate::parameters::read_parameters;
 use crate::quantity::{Complaint, TimeScale, parse_flits, parse_ticks};
 use crate::reader::{Reading, TableReader};
@@ -26,7 +32,7 @@ impl ProgramReader<'_> {
         let values = read_parameters(table, &[NODES], &self.context, reading);
         let said = Said::read(&entry.node, &table.path_of(MESSAGES), reading)?;
         let nodes = values?.nodes(NODES.name).clone();
-        let (list, sha256) = match self.list(&said, nodes.len()) {
+        let (list, sha256) = match self.list(&said, nodes.len(), reading.bounds.text_bytes) {
             Ok(found) => found,
             Err(problem) => {
                 let help = "give a table with the columns time, source, destination and bytes or flits";
@@ -38,13 +44,21 @@ impl ProgramReader<'_> {
         Some((nodes, list))
     }
 
-    fn list(&self, said: &Said<'_>, ranks: u32) -> Result<(MessageList, String), String> {
-        let (name, (text, sha256)) = match said.source {
-            Source::File(file) => (file, self.library.text(file)?),
-            Source::Text(text) => ("the text", self.library.given(text)),
+    fn list(&self, said: &Said<'_>, ranks: u32, bytes_max: u64) -> Result<(MessageList, String), String> {
+        let (name, (list, sha256)) = match said.source {
+            Source::File(file) => (file, self.library.list(file, bytes_max)?),
+            Source::Text(text) => {
+                let (text, sha256) = self.library.given(text);
+                ("the text", (List::Text(text), sha256))
+            }
         };
         said.check(&sha256)?;
-        let messages = read_list(&text, ranks, &self.context.scale).map_err(|problem| format!("{name}: {problem}"))?;
+        let scale = &self.context.scale;
+        let messages = match list {
+            List::Text(text) => read_list(&text, ranks, scale),
+            List::Parquet(file) => read_parquet(&file, bytes_max, ranks, scale),
+        };
+        let messages = messages.map_err(|problem| format!("{name}: {problem}"))?;
         let program = MessageList::new(messages, 0);
         if program.messages() == 0 {
             return Err("there is no message in the list".to_owned());
@@ -65,14 +79,14 @@ struct Places {
 impl Places {
     fn of(header: &csv::StringRecord) -> Result<Self, String> {
         if let Some(other) = header.iter().find(|name| !COLUMNS.contains(name)) {
-            return Err(format!("line 1: a list of messages has no column \"{other}\""));
+            return Err(format!("a list of messages has no column \"{other}\""));
         }
         let place = |name: &str| header.iter().position(|column| column == name);
-        let needed = |name: &str| place(name).ok_or_else(|| format!("line 1: there is no column \"{name}\""));
+        let needed = |name: &str| place(name).ok_or_else(|| format!("there is no column \"{name}\""));
         let (size, in_bytes) = match (place("bytes"), place("flits")) {
             (Some(place), None) => (place, true),
             (None, Some(place)) => (place, false),
-            _ => return Err("line 1: there must be either a column \"bytes\" or a column \"flits\"".to_owned()),
+            _ => return Err("there must be either a column \"bytes\" or a column \"flits\"".to_owned()),
         };
         Ok(Self {
             time: needed("time")?,
@@ -86,12 +100,40 @@ impl Places {
 
 fn read_list(text: &str, ranks: u32, scale: &TimeScale) -> Result<Vec<ListedMessage>, String> {
     let mut rows = csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
-    let places = Places::of(rows.headers().map_err(|error| error.to_string())?)?;
+    let header = rows.headers().map_err(|error| error.to_string())?;
+    let places = Places::of(header).map_err(|problem| format!("line 1: {problem}"))?;
     let mut messages = Vec::new();
     for row in rows.records() {
         let row = row.map_err(|error| error.to_string())?;
         let line = row.position().map_or(0, csv::Position::line);
         messages.push(read_row(&row, &places, ranks, scale).map_err(|problem| format!("line {line}: {problem}"))?);
+    }
+    Ok(messages)
+}
+
+/// The library panics at some of what is damaged: that is a mistake like any other.
+fn read_parquet(
+    file: &Arc<dyn ReadAt>,
+    bytes_max: u64,
+    ranks: u32,
+    scale: &TimeScale,
+) -> Result<Vec<ListedMessage>, String> {
+    let read = AssertUnwindSafe(|| read_sound_parquet(file, bytes_max, ranks, scale));
+    catch_unwind(read).unwrap_or_else(|_| Err("it is damaged".to_owned()))
+}
+
+fn read_sound_parquet(
+    file: &Arc<dyn ReadAt>,
+    bytes_max: u64,
+    ranks: u32,
+    scale: &TimeScale,
+) -> Result<Vec<ListedMessage>, String> {
+    let table = ParquetTable::open(file, bytes_max)?;
+    let places = Places::of(&table.header())?;
+    let mut messages = Vec::new();
+    for (index, row) in table.rows()?.enumerate() {
+        let message = row.and_then(|row| read_row(&row, &places, ranks, scale));
+        messages.push(message.map_err(|problem| format!("row {}: {problem}", index + 1))?);
     }
     Ok(messages)
 }

@@ -5,10 +5,11 @@ use tailback_workload::NodeSet;
 
 use super::ProgramReader;
 use super::declarations::{MAP, MAP_LIST};
+use super::source::{Said, Source};
 use crate::diagnostic::Diagnostic;
 use crate::parameters::read_parameters;
 use crate::reader::{Reading, TableReader};
-use crate::tree::Item;
+use crate::tree::{Item, Node};
 
 /// The purpose of the random streams that draw where ranks run; entities are programs.
 const RANKS: u64 = 1 << 37;
@@ -23,6 +24,12 @@ impl ProgramReader<'_> {
         reading: &mut Reading,
     ) -> Option<Vec<u32>> {
         let entry = table.table.get(MAP.name);
+        if let Some(Item::Table(_)) = entry.map(|entry| &entry.node.item) {
+            let entry = table.take(MAP.name)?;
+            let (list, resolved) = self.in_file(&entry.node, &table.path_of(MAP.name), reading)?;
+            table.resolved.put(MAP.name, resolved);
+            return self.listed(list, (nodes, ranks), table, reading);
+        }
         if let Some(Item::List(_)) = entry.map(|entry| &entry.node.item) {
             let values = read_parameters(table, &[MAP_LIST], &self.context, reading)?;
             return self.listed(values.integers(MAP.name), (nodes, ranks), table, reading);
@@ -34,6 +41,23 @@ impl ProgramReader<'_> {
         }
         map.truncate(ranks as usize);
         Some(map)
+    }
+
+    /// The nodes of a file or a text, one in each line; and what the resolved text says of it.
+    fn in_file(&self, node: &Node, path: &str, reading: &mut Reading) -> Option<(Vec<u32>, Item)> {
+        let said = Said::read(node, path, reading)?;
+        let read = || {
+            let (name, (text, sha256)) = match said.source {
+                Source::File(file) => (file, self.library.text(file, reading.bounds.text_bytes)?),
+                Source::Text(text) => ("the text", self.library.given(text)),
+            };
+            said.check(&sha256)?;
+            let list = read_nodes(&text).map_err(|problem| format!("{name}: {problem}"))?;
+            Ok((list, said.resolved(&sha256)))
+        };
+        let read: Result<_, String> = read();
+        let help = "write the node of each rank into a line of its own, that of rank 0 first";
+        read.map_err(|problem| reading.blame(Diagnostic::at(node.span, problem).help(help))).ok()
     }
 
     /// The nodes of a list: as many as there are ranks, each once.
@@ -64,6 +88,16 @@ impl ProgramReader<'_> {
         }
         Some(list)
     }
+}
+
+/// Nodes, one in each line. What follows a `#` is for people, and lines without a node do not count.
+fn read_nodes(text: &str) -> Result<Vec<u32>, String> {
+    let lines = text
+        .lines()
+        .zip(1..)
+        .map(|(line, number): (&str, usize)| (line.split('#').next().unwrap_or("").trim(), number));
+    let nodes = lines.filter(|(line, _)| !line.is_empty());
+    nodes.map(|(node, line)| node.parse().map_err(|_| format!("line {line}: \"{node}\" is no node"))).collect()
 }
 
 /// Puts nodes into any order, each as likely.

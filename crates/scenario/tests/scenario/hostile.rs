@@ -16,8 +16,14 @@ fn section(head: &str, lines: usize, line: impl Fn(usize) -> String) -> String {
 }
 
 /// What a service allows, about.
-const BOUNDS: Bounds =
-    Bounds { nodes: 1000, listed_nodes: 1000, group_pairs: 1000, set_values: 20_000, program_steps: 1000 };
+const BOUNDS: Bounds = Bounds {
+    nodes: 1000,
+    listed_nodes: 1000,
+    group_pairs: 1000,
+    set_values: 20_000,
+    program_steps: 1000,
+    text_bytes: 1000,
+};
 
 fn refuse(text: &str, overrides: &[&str]) -> Diagnostics {
     let document = Document::read("test.toml", text).within(BOUNDS);

@@ -4,7 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-use tailback_scenario::{Document, Files, ReadAt, Scenario};
+use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use proptest::prelude::*;
+use tailback_scenario::{Bounds, Document, Files, ReadAt, Scenario};
 
 /// Files that a test has in memory.
 #[derive(Debug, Default)]
@@ -27,6 +33,9 @@ fn document(program: &str) -> Document {
         ("same.goal", PAIR),
         ("bad.goal", "num_ranks 1\nrank 0 {\na: calc 5\nb requires c\n}\n"),
         ("list.csv", "time,source,destination,bytes\n0,0,1,64\n"),
+        ("map.txt", "# by rank\n7\n\n2   # the second\n"),
+        ("twice.txt", "3\n3\n"),
+        ("words.txt", "3\nfour\n"),
     ]);
     Document::read("test.toml", &format!("{NETWORK}{program}\n")).with_files(Arc::new(InMemory(files)))
 }
@@ -75,6 +84,8 @@ fn ranks_run_where_the_map_says() {
     assert_eq!(nodes(&format!("{barrier}map = [6, 1, 3]")), [6, 1, 3]);
     assert_eq!(nodes("goal = \"pair.goal\"\nnodes = \"4..8\""), [4, 5], "the first of the nodes");
     assert_eq!(nodes("messages = \"list.csv\"\nmap = [7, 2]"), [7, 2]);
+    assert_eq!(nodes("goal = \"pair.goal\"\nmap.file = \"map.txt\""), [7, 2]);
+    assert_eq!(nodes("goal = \"pair.goal\"\nmap.text = \"7\\n2\""), [7, 2]);
     let drawn = nodes("collective.barrier = {}\nmap = \"random\"");
     assert_ne!(drawn, [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(nodes("collective.barrier = {}\nmap = \"random\""), drawn);
@@ -87,6 +98,10 @@ fn bad_programs_are_told_with_what_would_do() {
         ("goal = \"pair.goal\"\ncollective = \"barrier\"", "`goal` says again what this program does"),
         ("goal = \"none.goal\"", "cannot read none.goal: entity not found"),
         ("goal = \"bad.goal\"", "bad.goal: line 4 (rank 0): no operation of this rank has the label `b`"),
+        ("goal = \"pair.goal\"\nmap.file = \"none.txt\"", "cannot read none.txt: entity not found"),
+        ("goal = \"pair.goal\"\nmap.file = \"words.txt\"", "words.txt: line 2: \"four\" is no node"),
+        ("goal = \"pair.goal\"\nmap.file = \"twice.txt\"", "node 3 would run two ranks"),
+        ("goal = \"pair.goal\"\nmap.text = \"3\"", "there are 1 nodes in the list for 2 ranks"),
         ("goal = 3", "`program.goal` is the name of a file, or a table with either `file` or `text`, not "),
         ("goal = {}", "`program.goal` is the name of a file, or a table with either `file` or `text`, not "),
         ("goal = \"pair.goal\"\nnodes = [2]", "the schedule has 2 ranks, for which there are 1 nodes"),
@@ -156,4 +171,111 @@ fn messages_are_written_down_of_what_ends() {
 fn what_ends_when_all_is_done_may_be_a_program_alone() {
     let scenario = resolve("collective = \"barrier\"\n[measure]\nuntil = \"drained\"");
     assert!(scenario.measure.until_drained && scenario.workload.flows[0].messages() == Some(24));
+}
+
+/// A file that is no text.
+#[derive(Debug)]
+struct Single(Vec<u8>);
+
+impl Files for Single {
+    fn open(&self, _: &str) -> io::Result<Arc<dyn ReadAt>> {
+        Ok(Arc::new(self.0.clone()))
+    }
+}
+
+fn of_file(content: &[u8]) -> Document {
+    let files = Arc::new(Single(content.to_vec()));
+    Document::read("test.toml", &format!("{NETWORK}messages = \"list\"\n")).with_files(files)
+}
+
+/// A list of messages in Parquet; each column has values of one of the types.
+fn parquet(schema: &str, columns: &[Column]) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type(schema).expect("it is a schema"));
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).expect("it can be written");
+    let mut group = writer.next_row_group().expect("it can be written");
+    for column in columns {
+        let mut writer = group.next_column().expect("it can be written").expect("the schema has it");
+        match column {
+            Column::Whole(values) => writer.typed::<Int32Type>().write_batch(values, None, None),
+            Column::Numbers(values) => writer.typed::<DoubleType>().write_batch(values, None, None),
+            Column::Texts(values) => {
+                let values: Vec<ByteArray> = values.iter().map(|&text| text.into()).collect();
+                writer.typed::<ByteArrayType>().write_batch(&values, None, None)
+            }
+        }
+        .expect("it can be written");
+        writer.close().expect("it can be written");
+    }
+    group.close().expect("it can be written");
+    writer.into_inner().expect("it can be written")
+}
+
+enum Column {
+    Whole(&'static [i32]),
+    Numbers(&'static [f64]),
+    Texts(&'static [&'static str]),
+}
+
+const SCHEMA: &str = "message m { REQUIRED DOUBLE time; REQUIRED INT32 source; REQUIRED INT32 destination;
+    REQUIRED BYTE_ARRAY bytes (UTF8); }";
+
+fn good() -> Vec<u8> {
+    let columns = [
+        Column::Numbers(&[0.0, 50.0, 7.5]),
+        Column::Whole(&[0, 1, 2]),
+        Column::Whole(&[1, 0, 7]),
+        Column::Texts(&["64", "1 KiB", "640"]),
+    ];
+    parquet(SCHEMA, &columns)
+}
+
+#[test]
+fn lists_in_parquet_are_those_of_text() {
+    let text = "time,source,destination,bytes\n0,0,1,64\n50,1,0,1 KiB\n7.5,2,7,640\n";
+    let [text, parquet] = [text.as_bytes(), &good()].map(|content| {
+        let scenario = of_file(content).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        format!("{:?}", scenario.workload.flows)
+    });
+    assert_eq!(text, parquet);
+    // How much there is in it is known before any of it is read.
+    let bounds = Bounds { text_bytes: 47, ..Bounds::default() };
+    let said = of_file(&good()).within(bounds).resolve().expect_err("it is too large").to_string();
+    assert!(said.contains("list: it has 3 rows, the limit is 2"), "{said}");
+}
+
+#[test]
+fn mistakes_in_parquet_name_the_row() {
+    let schema =
+        "message m { REQUIRED INT32 time; REQUIRED INT32 source; REQUIRED INT32 destination; REQUIRED INT32 flits; }";
+    let column = || Column::Whole(&[0, 3]);
+    let far = parquet(schema, &[column(), column(), Column::Whole(&[1, 8]), Column::Whole(&[1, 1])]);
+    let other = parquet(&schema.replace("flits", "size"), &[column(), column(), column(), column()]);
+    let flags = parquet(&schema.replace("INT32 time", "INT32 time (DATE)"), &[column(), column(), column(), column()]);
+    for (content, expected) in [
+        (far, "list: row 2: \"8\" is no rank: there are 8 nodes"),
+        (other, "list: a list of messages has no column \"size\""),
+        (flags, "list: row 1: in the column \"time\" are neither numbers nor texts"),
+        (b"PAR1".to_vec(), "list: "),
+    ] {
+        let said = of_file(&content).resolve().expect_err("it is a mistake").to_string();
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+proptest! {
+    /// Whatever a file holds that begins like one in Parquet, it is read or refused.
+    #[test]
+    fn damaged_parquet_is_read_or_refused(changes in prop::collection::vec((4usize..1200, any::<u8>()), 1..6), cut in 0usize..1500) {
+        let mut content = good();
+        let length = content.len();
+        for (place, byte) in changes {
+            content[4 + (place - 4) % (length - 4)] = byte;
+        }
+        if cut < length {
+            content.truncate(cut.max(4));
+        }
+        let bounds = Bounds { text_bytes: 1 << 20, ..Bounds::default() };
+        drop(of_file(&content).within(bounds).resolve());
+    }
 }

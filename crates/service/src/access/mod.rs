@@ -70,6 +70,12 @@ impl Caller {
         tracing::info!(target: "audit", action, run, name = self.name, role = self.role.word(), from);
     }
 
+    /// The same of a file of an owner.
+    pub(crate) fn note_file(&self, action: &'static str, owner: &str, file: &str) {
+        let from = self.from.map(|from| from.to_string()).unwrap_or_default();
+        tracing::info!(target: "audit", action, file, owner, name = self.name, role = self.role.word(), from);
+    }
+
     /// Refuses callers below a role.
     pub(crate) fn must_be(&self, role: Role) -> Result<(), ApiError> {
         if self.role >= role { Ok(()) } else { Err(ApiError::NotAllowed { role: self.role, owner: None }) }

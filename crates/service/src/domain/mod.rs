@@ -7,10 +7,12 @@
 //! **What this module must never know:** the messages of the interface, and how they are transported.
 
 mod event;
+mod file;
 mod request;
 mod run;
 
 pub(crate) use event::{AttemptFailed, ChildEnded, Event, Occurrence, Sample, TakenSample};
+pub(crate) use file::KeptFile;
 pub(crate) use request::{Page, RetryRequest, RunFilter, RunRequest};
 pub(crate) use run::{
     Artifact, Execution, FailureReason, Progress, Run, RunFailure, ScenarioSource, Snapshot, State, Summary,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tailback_report::Report;
-use tailback_scenario::{Bounds, Document};
+use tailback_scenario::{Bounds, Document, Files};
 
 /// An experiment: one simulation, or a sweep whose simulations are runs of their own.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -54,6 +54,9 @@ pub(crate) struct Run {
     /// Whether it was cancelled because the curve of its sweep is saturated at a lower load already.
     #[serde(default, skip_serializing_if = "is_default")]
     pub beyond_end: bool,
+    /// The files that its scenario names: the SHA-256 of each, by name.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub files: BTreeMap<String, String>,
 }
 
 impl Run {
@@ -120,6 +123,9 @@ pub(crate) struct ScenarioSource {
     pub document: Arc<str>,
     /// Values laid over it in this order.
     pub overrides: Vec<String>,
+    /// The files that it names: the SHA-256 of the content of each, by name.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub files: BTreeMap<String, String>,
 }
 
 fn text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -133,18 +139,19 @@ fn read_text<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Arc<str>, D::Er
 impl ScenarioSource {
     /// Bytes of all of it.
     pub(crate) fn bytes(&self) -> usize {
-        self.name.len() + self.document.len() + self.overrides.iter().map(String::len).sum::<usize>()
+        let files = self.files.iter().map(|(name, sha256)| name.len() + sha256.len());
+        self.name.len() + self.document.len() + self.overrides.iter().map(String::len).chain(files).sum::<usize>()
     }
 
-    /// The document with its overrides.
-    pub(crate) fn read(&self) -> Document {
-        self.read_within(Bounds::default())
+    /// The document with its overrides, and with the files that it names.
+    pub(crate) fn read(&self, files: Arc<dyn Files>) -> Document {
+        self.read_within(Bounds::default(), files)
     }
 
     /// The same of one that may ask for no more than that.
-    pub(crate) fn read_within(&self, bounds: Bounds) -> Document {
+    pub(crate) fn read_within(&self, bounds: Bounds, files: Arc<dyn Files>) -> Document {
         let name = if self.name.is_empty() { "scenario" } else { &self.name };
-        let document = Document::read(name, &self.document).within(bounds);
+        let document = Document::read(name, &self.document).within(bounds).with_files(files);
         self.overrides.iter().fold(document, |document, set| document.with(set))
     }
 }

@@ -15,7 +15,7 @@ use super::attempt::AttemptFolder;
 use super::queue::{Task, Work};
 use super::{Found, Outcome, Shared, transitions};
 use crate::domain::{Run, State, Summary};
-use crate::store::artifacts::{self, OF_SIMULATION};
+use crate::store::artifacts;
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, checked, files};
 
@@ -70,7 +70,7 @@ fn read(shared: &Shared, source: &Stored, wanting: &Stored) -> Result<Option<Fou
     let attempt = AttemptFolder::make(shared, wanting.number)?;
     for artifact in &listed {
         // Only names that the server gives are names of files.
-        let Some(name) = OF_SIMULATION.into_iter().find(|name| *name == artifact.name) else { return Ok(None) };
+        let Some(name) = artifacts::of_simulation().find(|name| *name == artifact.name) else { return Ok(None) };
         let copy = |file: &mut dyn Read| files::copy(file, &attempt.path().join(name));
         checked::read(shared.store.folder(), source, artifact, copy)?;
     }

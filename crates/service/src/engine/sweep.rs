@@ -1,7 +1,7 @@
 //! Sweeps: which of their runs need not be simulated, and the table at their end.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tailback_report::{Digest, Report, sweep_table};
 use tailback_scenario::{Axis, Document, Sweep};
@@ -10,12 +10,13 @@ use tailback_sim::{Curves, SweepManifest, vary};
 use super::attempt::AttemptFolder;
 use super::queue::Task;
 use super::transitions::{self, Consequences, End};
-use super::{Found, Outcome, Shared, failed};
+use super::{Found, Outcome, Shared};
 use crate::api_error::ApiError;
 use crate::domain::{FailureReason, RunFailure, State, SweepRequest};
 use crate::store::artifacts::{self, File, NotWritten};
+use crate::store::named::NamedFiles;
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, Writing, checked};
+use crate::store::{StoreError, Writing, checked, files};
 
 /// The curves of sweeps that are being carried out, by name.
 #[derive(Default)]
@@ -116,21 +117,29 @@ fn skip(shared: &Shared, sweep: &str, beyond: &[u32]) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// A sweep with the reports of those of its runs that have succeeded, its document, and what else there is to say.
-fn read(shared: &Shared, id: &str) -> Result<(Document, Known, Vec<Stored>), StoreError> {
+/// A sweep as it was asked for: its document, and the files that this names.
+struct Asked {
+    document: Document,
+    named: Arc<NamedFiles>,
+}
+
+/// A sweep with the reports of those of its runs that have succeeded, and what else there is to say.
+fn read(shared: &Shared, id: &str) -> Result<(Asked, Known, Vec<Stored>), StoreError> {
     let (sweep, scenario, children) = shared.store.read_blocking(|connection| {
         let sweep = runs::get(connection, id)?;
         let scenario = runs::scenario(connection, &sweep)?;
         Ok((sweep, scenario, runs::children(connection, id)?))
     })?;
-    let document = scenario.read();
+    let folder = shared.store.folder();
+    let named = Arc::new(NamedFiles::of(&scenario, folder, &folder.join(files::UPLOADS)));
+    let document = scenario.read(named.clone());
     let varied = wanted(&document, &sweep.run.sweep.unwrap_or_default())?;
     let places = (0..varied.run_count().unwrap_or_default()).map(|run| varied.place(run)).collect();
     let mut known = Known { places, curves: Curves::new(&varied) };
     for child in children.iter().filter(|child| child.run.state == State::Succeeded) {
         put(&mut known, child, report_of(shared, child)?);
     }
-    Ok((document, known, children))
+    Ok((Asked { document, named }, known, children))
 }
 
 /// The report of a run that has succeeded.
@@ -146,22 +155,23 @@ fn report_of(shared: &Shared, child: &Stored) -> Result<Report, StoreError> {
 /// All runs of a sweep have ended: makes its table.
 pub(super) fn finish(shared: &Shared, task: &Task) -> Result<Outcome, StoreError> {
     shared.sweeps.forget(&task.run);
-    let (document, known, children) = read(shared, &task.run)?;
+    let (Asked { document, named }, known, children) = read(shared, &task.run)?;
     let base = match document.resolve() {
         Ok(base) => base,
-        Err(mistakes) => return Ok(failed(FailureReason::Scenario, mistakes.to_string())),
+        Err(mistakes) => return Ok(Outcome::Failed(named.failure(&mistakes))),
     };
     let sweep = shared.store.read_blocking(|connection| runs::get(connection, &task.run))?;
     let varied = wanted(&document, &sweep.run.sweep.clone().unwrap_or_default())?;
     let points = known.curves.points();
     let manifest = serde_json::to_string_pretty(&SweepManifest::new(&base, &varied)).expect("plain data");
-    let mut files = vec![File::new("sweep.json", manifest), File::new("scenario.toml", base.text)];
-    files.extend(File::table(&sweep_table(&points), "sweep.csv", "sweep.parquet")?);
+    let files = vec![File::new("sweep.json", manifest), File::new("scenario.toml", base.text)];
     let reports = points.iter().flat_map(|point| &point.reports);
     let digest = reports.fold(Digest::new(), |digest, report| digest.text(&report.result_digest));
     let attempt = AttemptFolder::make(shared, task.number)?;
     let allowed = shared.limits.artifact_bytes(sweep.run.execution.artifact_bytes_max);
-    let written = match artifacts::write(attempt.path(), &files, allowed) {
+    let table = File::table(&sweep_table(&points), ["sweep.csv", "sweep.parquet"], allowed);
+    let written = table.and_then(|table| artifacts::write(attempt.path(), &[files, table.into()].concat(), allowed));
+    let written = match written {
         Ok(written) => written,
         Err(NotWritten::Store(error)) => return Err(error),
         Err(error) => return Ok(Outcome::Failed((&error).into())),

@@ -21,14 +21,12 @@ use crate::allowance::Allowance;
 use crate::api_error::ApiError;
 use crate::checks::Found;
 use crate::context::{Context, caller, deadline, stopped, to_the_end};
-use crate::domain::{
-    Progress, RetryRequest, Run, RunFilter, RunRequest, Sample, ScenarioSource, Snapshot, State, TakenSample,
-};
+use crate::domain::{Progress, RetryRequest, Run, RunFilter, RunRequest, Sample, Snapshot, State, TakenSample};
 use crate::engine::queue::Task;
 use crate::names;
 use crate::pool::Stop;
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, Writing, events, list};
+use crate::store::{StoreError, Writing, events, list, uploads};
 use crate::{deletion, wire};
 
 /// RunService.
@@ -171,11 +169,16 @@ async fn create(
     let request_id = request.request_id.clone();
     let validate_only = request.validate_only;
     let (limits, run_id, owner) = (context.limits.clone(), fresh_name()?, caller.clone());
-    let bytes = request.scenario.as_ref().map_or(0, ScenarioSource::bytes);
-    let request = Arc::new(request);
-    let admit =
-        move |allowed: &Allowance, stop: &Stop| admission::admit(&request, &owner, &run_id, (&limits, allowed), stop);
-    let Found { result: mut accepted, place } = context.checks.run(bytes, admit).await?;
+    let (mut bytes, mut names_files) = (0, false);
+    if let Some(scenario) = &request.scenario {
+        (bytes, names_files) = (scenario.bytes(), !scenario.files.is_empty());
+        context.must_have_files(&caller, scenario).await?;
+    }
+    let (request, store) = (Arc::new(request), context.store.clone());
+    let admit = move |allowed: &Allowance, stop: &Stop| {
+        admission::admit(&request, &owner, &run_id, (&limits, allowed), (store.folder(), stop))
+    };
+    let Found { result: mut accepted, place } = context.checks.run((bytes, names_files), admit).await?;
     let notes = std::mem::take(&mut accepted.notes);
     if validate_only {
         let runs::New { run, scenario, .. } = accepted.run;
@@ -233,6 +236,8 @@ fn write_down(
     if let Some(full) = full {
         return Err(full.into());
     }
+    // They may have been deleted since.
+    uploads::must_have(writing.connection, &caller.name, &accepted.run.scenario)?;
     let mut tasks = Vec::new();
     let mut insert = |new: &runs::New| -> Result<Stored, StoreError> {
         let mut stored = runs::insert(writing, new)?;

@@ -13,13 +13,14 @@ use tonic::{Request, Response, Status};
 use crate::admission;
 use crate::allowance::Allowance;
 use crate::api_error::ApiError;
-use crate::context::Context;
+use crate::context::{Context, caller};
 use crate::domain::{ScenarioSource, SweepRequest};
 use crate::engine::sweep;
 use crate::limits::Limits;
 use crate::models;
 use crate::pool::Stop;
 use crate::schema::scenario_schema;
+use crate::store::named::NamedFiles;
 use crate::wire;
 
 /// ScenarioService.
@@ -31,15 +32,20 @@ impl ScenarioService for Scenarios {
         &self,
         request: Request<ValidateScenarioRequest>,
     ) -> Result<Response<ValidateScenarioResponse>, Status> {
+        let caller = caller(&request)?;
         let ValidateScenarioRequest { scenario, sweep } = request.into_inner();
         let (scenario, sweep) = (scenario.map(ScenarioSource::from), sweep.map(SweepRequest::from));
         admission::scenario(scenario.as_ref(), &self.0.limits)?;
         sweep.as_ref().map_or(Ok(()), sweep::check_size)?;
         let scenario = scenario.unwrap_or_default();
-        let bytes = scenario.bytes();
-        let limits = self.0.limits.clone();
-        let validate = move |allowed: &Allowance, _: &Stop| validate(&scenario, sweep.as_ref(), (&limits, allowed));
-        let validated = match self.0.checks.run(bytes, validate).await {
+        self.0.must_have_files(&caller, &scenario).await?;
+        let (bytes, names_files) = (scenario.bytes(), !scenario.files.is_empty());
+        let (store, limits) = (self.0.store.clone(), self.0.limits.clone());
+        let validate = move |allowed: &Allowance, stop: &Stop| {
+            let files = admission::files(&scenario, store.folder(), &limits, stop);
+            validate((&scenario, &files), sweep.as_ref(), (&limits, allowed))
+        };
+        let validated = match self.0.checks.run((bytes, names_files), validate).await {
             Ok(validated) => validated.result,
             Err(ApiError::InvalidScenario(mistakes)) => {
                 ValidateScenarioResponse { diagnostics: wire::diagnostics(&mistakes), ..Default::default() }
@@ -69,12 +75,12 @@ impl ScenarioService for Scenarios {
 }
 
 fn validate(
-    given: &ScenarioSource,
+    (given, files): (&ScenarioSource, &Arc<NamedFiles>),
     asked: Option<&SweepRequest>,
     (limits, allowed): (&Limits, &Allowance),
 ) -> Result<ValidateScenarioResponse, ApiError> {
-    let document = given.read_within(allowed.bounds);
-    let scenario = document.resolve().map_err(ApiError::scenario)?;
+    let document = given.read_within(allowed.bounds, files.clone());
+    let scenario = document.resolve().map_err(|mistakes| files.refusal(mistakes))?;
     let runs = match asked {
         Some(asked) => admission::sweep(&document, asked, allowed)?.1,
         None => 1,

@@ -1,6 +1,7 @@
 //! The files that runs leave behind.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
@@ -14,11 +15,18 @@ use crate::access::hexadecimal;
 use crate::api_error::ApiError;
 use crate::domain::{Artifact, FailureReason, RunFailure};
 
-/// Files that simulations leave; the last two only if there is a time series.
-pub(crate) const OF_SIMULATION: [&str; 5] =
-    ["report.json", "report.txt", "scenario.toml", "series.csv", "series.parquet"];
+/// Files that all simulations leave, those that list messages, and those with a time series, in the order of their names.
+pub(crate) const OF_MESSAGES: [&str; 2] = ["messages.csv", "messages.parquet"];
+pub(crate) const OF_ALL: [&str; 3] = ["report.json", "report.txt", "scenario.toml"];
+pub(crate) const OF_SERIES: [&str; 2] = ["series.csv", "series.parquet"];
+
+/// Files that simulations leave.
+pub(crate) fn of_simulation() -> impl Iterator<Item = &'static str> {
+    OF_MESSAGES.into_iter().chain(OF_ALL).chain(OF_SERIES)
+}
 
 /// A file that a run leaves behind.
+#[derive(Clone)]
 pub(crate) struct File {
     /// Its name, which the server has chosen.
     pub name: &'static str,
@@ -31,16 +39,23 @@ impl File {
         Self { name, bytes: bytes.into() }
     }
 
-    /// A table as CSV and Parquet.
+    /// A table as CSV and Parquet, which together have so many bytes at most.
     pub(crate) fn table(
         table: &Table,
-        csv_name: &'static str,
-        parquet_name: &'static str,
-    ) -> Result<[Self; 2], StoreError> {
-        let (mut csv, mut parquet) = (Vec::new(), Vec::new());
-        let written = table.write_csv(&mut csv).and_then(|()| table.write_parquet(&mut parquet));
+        [csv_name, parquet_name]: [&'static str; 2],
+        allowed: u64,
+    ) -> Result<[Self; 2], NotWritten> {
+        let room = usize::try_from(allowed).unwrap_or(usize::MAX);
+        let mut csv = Within { bytes: Vec::new(), room, asked: 0 };
+        let written = table.write_csv(&mut csv);
+        let mut parquet = Within { bytes: Vec::new(), room: room - csv.bytes.len(), asked: csv.asked };
+        let written = written.and_then(|()| table.write_parquet(&mut parquet));
+        let bytes = parquet.asked;
+        if bytes > allowed {
+            return Err(NotWritten::TooLarge { bytes, allowed });
+        }
         written.map_err(|error| StoreError::Broken(error.to_string()))?;
-        Ok([Self::new(csv_name, csv), Self::new(parquet_name, parquet)])
+        Ok([Self::new(csv_name, csv.bytes), Self::new(parquet_name, parquet.bytes)])
     }
 
     /// What kind of file one of this name is.
@@ -55,10 +70,32 @@ impl File {
     }
 }
 
+/// Bytes of a file that may have so many: what would be more is refused, and counted.
+struct Within {
+    bytes: Vec<u8>,
+    room: usize,
+    asked: u64,
+}
+
+impl io::Write for Within {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.asked += bytes.len() as u64;
+        if bytes.len() > self.room - self.bytes.len() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Why the files of a run are not written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum NotWritten {
-    #[error("the artifacts have {bytes} bytes, the run may have {allowed}")]
+    #[error("the artifacts have {bytes} bytes or more, the run may have {allowed}")]
     TooLarge { bytes: u64, allowed: u64 },
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -96,7 +96,10 @@ fn read(database: &Path) -> Result<Condition, rusqlite::Error> {
         Ok(there > 0
             && connection.query_row(&format!("SELECT EXISTS (SELECT 1 FROM {table})"), [], |row| row.get(0))?)
     };
-    Ok(if has_rows("runs")? || has_rows("removals")? { Condition::Sound } else { Condition::Empty })
+    let has_any = ["runs", "removals", "files", "file_removals"]
+        .iter()
+        .try_fold(false, |any, table| Ok::<_, rusqlite::Error>(any || has_rows(table)?))?;
+    Ok(if has_any { Condition::Sound } else { Condition::Empty })
 }
 
 /// A connection that leaves the database and its log as they are, even when it is closed.
@@ -106,11 +109,14 @@ pub(super) fn open(database: &Path) -> Result<Connection, rusqlite::Error> {
     Ok(connection)
 }
 
-/// The artifacts and checkpoints in a folder, whatever they are called.
+/// The artifacts, checkpoints and uploaded files in a folder, whatever they are called.
 pub(super) fn strangers(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut found = Vec::new();
     for kind in [files::ARTIFACTS, files::CHECKPOINTS] {
         found.extend(files::entries(&folder.join(kind))?);
     }
+    // Of what a client had begun to upload nobody knows but the client.
+    let uploaded = files::entries(&folder.join(files::UPLOADS))?;
+    found.extend(uploaded.into_iter().filter(|path| !path.to_str().is_some_and(files::is_unfinished)));
     Ok(found)
 }

@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use super::condition::{self, Condition};
 use super::fsck::{Checkup, check_data};
 use super::runs::{self, Stored};
-use super::{StoreError, artifacts, database, files, schema};
+use super::{StoreError, artifacts, database, files, schema, uploads};
 
 /// Copies a data directory, which a server may be using, into a new folder; then checks the copy.
 ///
@@ -59,7 +59,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
     }
     let live = condition::open(&source)?;
     schema::must_be_current(&live)?;
-    for name in ["", files::ARTIFACTS, files::CHECKPOINTS] {
+    for name in ["", files::ARTIFACTS, files::CHECKPOINTS, files::UPLOADS] {
         let path = to.join(name);
         fs::create_dir_all(&path).map_err(|error| files::broken("make", &path, &error))?;
     }
@@ -72,9 +72,9 @@ fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
         fs::rename(&unfinished, &target)
     };
     finish().map_err(|error| files::broken("write", &target, &error))?;
-    [to.join(files::ARTIFACTS), to.join(files::CHECKPOINTS), to.to_owned()]
+    [files::ARTIFACTS, files::CHECKPOINTS, files::UPLOADS, ""]
         .iter()
-        .try_for_each(|f| files::sync_folder(f))
+        .try_for_each(|name| files::sync_folder(&to.join(name)))
 }
 
 /// Copies the files of all runs that a copy of the database knows.
@@ -82,12 +82,19 @@ fn copy_files(from: &Path, to: &Path, live: &Connection, database: &Path) -> Res
     let copied = Connection::open(database)?;
     copied.pragma_update(None, "foreign_keys", true)?;
     // What had been deleted is not copied.
-    copied.execute("DELETE FROM removals", [])?;
+    copied.execute_batch("DELETE FROM removals; DELETE FROM file_removals")?;
     for stored in runs::all(&copied)? {
         if !copy_run(from, to, &copied, &stored)? && runs::find_number(live, stored.number)?.is_none() {
             // It was deleted meanwhile, and its files with it.
             files::remove_all(&files::artifacts(to, stored.number));
             copied.execute("DELETE FROM runs WHERE number = ?1", [stored.number])?;
+        }
+    }
+    for sha256 in uploads::contents(&copied)? {
+        let there = copy_file(&uploads::path(from, &sha256), &uploads::path(to, &sha256))?;
+        if !there && !uploads::has_owner(live, &sha256)? {
+            // It was deleted meanwhile.
+            uploads::forget(&copied, &sha256)?;
         }
     }
     copied.close().map_err(|(_, error)| error.into())

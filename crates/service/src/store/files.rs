@@ -18,6 +18,8 @@ pub(super) const UNFINISHED: &str = "unfinished";
 pub(crate) const ARTIFACTS: &str = "artifacts";
 pub(crate) const CHECKPOINTS: &str = "checkpoints";
 pub(crate) const ATTEMPTS: &str = "attempts";
+/// The folder of files that were uploaded.
+pub(crate) const UPLOADS: &str = "files";
 
 /// The folder of a run's artifacts.
 pub(crate) fn artifacts(folder: &Path, number: i64) -> PathBuf {

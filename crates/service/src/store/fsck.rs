@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::condition::{self, Condition};
 use super::runs::{self, Stored};
-use super::{StoreError, artifacts, checked, checkpoint, database, files, quarantine, schema, sums};
+use super::{StoreError, artifacts, checked, checkpoint, database, files, quarantine, schema, sums, uploads};
 use crate::domain::{Artifact, State};
 
 /// What there is in a data directory, and what is wrong with it.
@@ -25,6 +25,8 @@ pub struct Checkup {
     pub artifact_bytes: u64,
     /// Checkpoints of runs that have not ended.
     pub checkpoints: u64,
+    /// Files that were uploaded, each of their contents once.
+    pub files: u64,
     /// What was set aside.
     pub quarantined: u64,
     /// What is wrong; nothing if all fits.
@@ -79,12 +81,13 @@ pub fn check_data(folder: &Path) -> Result<Checkup, StoreError> {
         check_run(folder, &connection, &stored, &mut checkup)?;
     }
     known.extend(runs::removals(&connection)?.iter().map(ToString::to_string));
+    check_uploads(folder, &connection, &mut known, &mut checkup)?;
     check_strangers(folder, &known, &mut checkup)?;
     Ok(checkup)
 }
 
 fn check_rows(connection: &Connection, checkup: &mut Checkup) -> Result<(), StoreError> {
-    for (table, row) in sums::unfit_rows(connection)? {
+    for (table, row) in sums::unfit_rows(connection)?.into_iter().chain(uploads::unfit_rows(connection)?) {
         checkup.put(format!("tailback.sqlite, table {table}, {row}"), "the sum of the row does not fit");
     }
     let mut query = connection.prepare("PRAGMA foreign_key_check")?;
@@ -141,6 +144,26 @@ fn check_artifacts(
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if found.iter().all(|artifact| artifact.name != name) {
             checkup.put(place(&name), format!("run {} has no such artifact", stored.run.id));
+        }
+    }
+    Ok(())
+}
+
+/// Files that were uploaded; their names are known then.
+fn check_uploads(
+    folder: &Path,
+    connection: &Connection,
+    known: &mut BTreeSet<String>,
+    checkup: &mut Checkup,
+) -> Result<(), StoreError> {
+    known.extend(uploads::removals(connection)?);
+    known.extend(uploads::contents(connection)?);
+    let mut kept = uploads::all(connection)?;
+    kept.dedup_by(|one, other| one.sha256 == other.sha256);
+    for file in kept {
+        checkup.files += 1;
+        if let Some(damage) = uploads::damage(folder, &file) {
+            checkup.put(format!("{}/{}", files::UPLOADS, file.sha256), damage);
         }
     }
     Ok(())

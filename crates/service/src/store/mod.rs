@@ -20,12 +20,14 @@ pub(crate) mod files;
 mod fsck;
 pub(crate) mod list;
 mod log;
+pub(crate) mod named;
 pub(crate) mod quarantine;
 mod recovery;
 pub(crate) mod runs;
 pub(crate) mod samples;
 mod schema;
 mod sums;
+pub(crate) mod uploads;
 mod version_2;
 mod writer;
 
@@ -139,7 +141,7 @@ impl Store {
         if let (Some(refusal), false) = (&lost, recover) {
             return Err(refusal.clone());
         }
-        for name in [files::ARTIFACTS, files::CHECKPOINTS] {
+        for name in [files::ARTIFACTS, files::CHECKPOINTS, files::UPLOADS] {
             let path = folder.join(name);
             make_folder(&path).map_err(|error| files::broken("make", &path, &error))?;
         }

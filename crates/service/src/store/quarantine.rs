@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::runs::{self, Stored};
-use super::{StoreError, files};
+use super::{StoreError, files, uploads};
 
 /// The folder of what was set aside.
 pub(crate) const QUARANTINE: &str = "quarantine";
@@ -49,13 +49,31 @@ pub(super) fn tidy_up(folder: &Path, connection: &Connection) -> Result<(), Stor
             }
         }
     }
+    for path in files::entries(&folder.join(files::UPLOADS))? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match fate_of_upload(connection, &name)? {
+            Fate::Keep => {}
+            Fate::Remove => all_removed &= files::remove_all(&path),
+            Fate::SetAside => {
+                put(folder, &path, &format!("file-{name}"), "nobody is known to have it")?;
+            }
+        }
+    }
     // Whatever attempts have left there counts only when it is taken in.
     files::remove_all(&folder.join(files::ATTEMPTS));
     files::forget_unfinished_reserve(folder);
     if all_removed {
-        connection.execute("DELETE FROM removals", [])?;
+        connection.execute_batch("DELETE FROM removals; DELETE FROM file_removals")?;
     }
     Ok(())
+}
+
+fn fate_of_upload(connection: &Connection, name: &str) -> Result<Fate, StoreError> {
+    Ok(match name {
+        name if uploads::has_owner(connection, name)? => Fate::Keep,
+        name if files::is_unfinished(name) || uploads::may_go(connection, name)? => Fate::Remove,
+        _ => Fate::SetAside,
+    })
 }
 
 fn fate(connection: &Connection, kind: &str, name: &str) -> Result<Fate, StoreError> {

@@ -11,7 +11,7 @@ use tailback_report::{Report, Table};
 use tailback_scenario::{Document, Scenario};
 use tailback_sim::SweepManifest;
 
-use super::artifacts::{self, File, OF_SIMULATION};
+use super::artifacts::{self, File, OF_ALL, OF_MESSAGES, OF_SERIES};
 use super::runs::{self, New};
 use super::{StoreError, Writing, checked, condition, database, events, files, quarantine};
 use crate::domain::{Artifact, Execution, Progress, Run, ScenarioSource, State, Summary, SweepRequest};
@@ -60,7 +60,7 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
     let names = files::entries(path).map_err(|error| error.to_string())?;
     let names: Vec<_> = names.iter().filter_map(|path| path.file_name()?.to_str()).collect();
     let is_sweep = names.contains(&"sweep.json");
-    let known: &[&str] = if is_sweep { &OF_SWEEP } else { &OF_SIMULATION };
+    let known: Vec<&str> = if is_sweep { OF_SWEEP.into() } else { artifacts::of_simulation().collect() };
     if let Some(stranger) = names.iter().find(|name| !known.contains(name)) {
         return Err(format!("no run leaves a file called {stranger}"));
     }
@@ -69,7 +69,8 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
     let scenario = Document::read("scenario.toml", &document).resolve();
     let scenario = scenario.map_err(|mistakes| format!("scenario.toml: {mistakes}"))?;
     let has_series = !is_sweep && scenario.measure.series.is_some();
-    let complete = if is_sweep || has_series { known } else { &known[..3] };
+    let has_messages = !is_sweep && scenario.measure.messages;
+    let complete = if is_sweep { known } else { complete(has_messages, has_series) };
     if names != complete {
         return Err(format!("its files are {}, and should be {}", names.join(", "), complete.join(", ")));
     }
@@ -83,9 +84,22 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
     let private = true;
     let run = Run { id: format!("recovered-{number}"), state: State::Succeeded, note: NOTE.to_owned(), private, ..run };
     let document_hash = runs::document_hash(&document);
-    let source = ScenarioSource { name: "scenario.toml".to_owned(), document: document.into(), overrides: Vec::new() };
+    let source =
+        ScenarioSource { name: "scenario.toml".to_owned(), document: document.into(), ..ScenarioSource::default() };
     let found = complete.iter().map(|name| artifact(path, name)).collect::<Result<_, _>>()?;
     Ok((New { run, scenario: source, document_hash, threads: 1, memory_bytes: 0 }, found))
+}
+
+/// The files that a simulation must have left.
+fn complete(has_messages: bool, has_series: bool) -> Vec<&'static str> {
+    let mut complete = OF_ALL.to_vec();
+    if has_messages {
+        complete.splice(0..0, OF_MESSAGES);
+    }
+    if has_series {
+        complete.extend(OF_SERIES);
+    }
+    complete
 }
 
 fn simulation(report: &str, scenario: &Scenario) -> Result<Run, String> {

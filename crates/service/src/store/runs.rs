@@ -190,8 +190,12 @@ pub(crate) fn scenario(connection: &Connection, stored: &Stored) -> Result<Scena
     let query = "SELECT scenario_name, text, overrides, document FROM runs LEFT JOIN documents ON document = hash
         WHERE number = ?1";
     let read = |row: &Row<'_>| {
-        let source =
-            ScenarioSource { name: row.get(0)?, document: row.get(1)?, overrides: from_json(row, "overrides")? };
+        let source = ScenarioSource {
+            name: row.get(0)?,
+            document: row.get(1)?,
+            overrides: from_json(row, "overrides")?,
+            files: stored.run.files.clone(),
+        };
         Ok((source, row.get::<_, String>(3)?))
     };
     let lost =

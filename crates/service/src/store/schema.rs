@@ -16,7 +16,7 @@ type Step = fn(&Transaction<'_>) -> Result<(), StoreError>;
 
 /// The steps from an empty database on. A new one takes all of them, so that it cannot differ from one that was extended;
 /// those that were released once are not changed any more.
-const STEPS: [Step; 5] = [runs_and_events, samples, own_format, sums_and_removals, beyond_ends];
+const STEPS: [Step; 6] = [runs_and_events, samples, own_format, sums_and_removals, beyond_ends, uploaded_files];
 
 /// The version that the last step makes.
 const VERSION: usize = STEPS.len();
@@ -212,6 +212,28 @@ fn beyond_ends(transaction: &Transaction<'_>) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Version 6.
+const UPLOADED_FILES: &str = "
+    CREATE TABLE files (
+        owner TEXT NOT NULL,
+        sha256 TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        uploaded_ms INTEGER NOT NULL,
+        sum INTEGER NOT NULL,
+        PRIMARY KEY (owner, sha256)
+    ) WITHOUT ROWID;
+    CREATE INDEX files_by_content ON files (sha256);
+    -- Contents that nobody has any more or yet, and that may still be there, or be there already.
+    CREATE TABLE file_removals (
+        sha256 TEXT PRIMARY KEY
+    ) WITHOUT ROWID;
+";
+
+fn uploaded_files(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    Ok(transaction.execute_batch(UPLOADED_FILES)?)
 }
 
 /// Whether a database of today's version has all tables and indices as they are made.

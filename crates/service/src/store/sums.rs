@@ -103,7 +103,7 @@ pub(super) fn unfit_rows(connection: &Connection) -> Result<Vec<(&'static str, S
 }
 
 /// A value for people.
-fn plain(value: ValueRef<'_>) -> String {
+pub(super) fn plain(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "nothing".to_owned(),
         ValueRef::Integer(number) => number.to_string(),

@@ -62,6 +62,7 @@ fn run() -> Run {
         reuse: false,
         beyond_end: false,
         private: false,
+        files: BTreeMap::new(),
     }
 }
 

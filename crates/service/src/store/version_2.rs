@@ -116,6 +116,7 @@ impl Run {
             reuse: false,
             private: false,
             beyond_end: false,
+            files: BTreeMap::default(),
             id: self.id,
             owner: self.owner,
             labels: self.labels,

@@ -4,6 +4,7 @@
 //! interface, the inside of the service and its files can change one without the other.
 
 mod event;
+mod file;
 mod request;
 mod run;
 mod scenario;
@@ -12,6 +13,7 @@ mod server;
 mod status;
 
 pub(crate) use event::{event, heartbeat};
+pub(crate) use file::file;
 pub(crate) use request::list;
 pub(crate) use run::run;
 pub(crate) use scenario::{diagnostics, model, plan, summary as model_summary};

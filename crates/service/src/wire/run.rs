@@ -64,14 +64,15 @@ pub(super) fn state(state: v1::RunState) -> Option<State> {
 }
 
 impl From<ScenarioSource> for v1::Scenario {
-    fn from(ScenarioSource { name, document, overrides }: ScenarioSource) -> Self {
-        Self { name, document: document.as_ref().to_owned(), overrides }
+    fn from(ScenarioSource { name, document, overrides, files }: ScenarioSource) -> Self {
+        let files = files.into_iter().collect();
+        Self { name, document: document.as_ref().to_owned(), overrides, files }
     }
 }
 
 impl From<v1::Scenario> for ScenarioSource {
-    fn from(v1::Scenario { name, document, overrides }: v1::Scenario) -> Self {
-        Self { name, document: document.into(), overrides }
+    fn from(v1::Scenario { name, document, overrides, files }: v1::Scenario) -> Self {
+        Self { name, document: document.into(), overrides, files: files.into_iter().collect() }
     }
 }
 

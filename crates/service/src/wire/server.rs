@@ -50,5 +50,11 @@ pub(crate) fn limits(found: &Limits) -> v1::ServerLimits {
         ended_artifact_bytes_max: found.ended_artifact_bytes_max,
         body_time_max: milliseconds(found.body_ms_max),
         body_bytes_max: found.body_bytes_max,
+        file_bytes_max: found.file_bytes_max,
+        files_per_owner_max: found.files_per_owner_max,
+        file_bytes_per_owner_max: found.file_bytes_per_owner_max,
+        uploads_max: found.uploads_max,
+        file_text_bytes_max: found.file_text_bytes_max,
+        file_age_max: seconds(found.file_age_s_max).filter(|_| found.file_age_s_max > 0),
     }
 }

@@ -34,7 +34,7 @@ impl From<ApiError> for Status {
         }
         match &error {
             ApiError::Internal(cause) => tracing::error!(%cause, "a call failed"),
-            ApiError::DataLoss { .. } => tracing::error!(%error, "a call failed"),
+            ApiError::DataLoss { .. } | ApiError::FileLost { .. } => tracing::error!(%error, "a call failed"),
             _ => {}
         }
         Self::with_error_details(code, shortened(&error.to_string()), details)
@@ -47,10 +47,12 @@ fn code_and_reason(error: &ApiError) -> (Code, ErrorReason) {
         ApiError::InvalidRequest { .. } => (Code::InvalidArgument, ErrorReason::InvalidRequest),
         ApiError::RunNotFound(_) => (Code::NotFound, ErrorReason::RunNotFound),
         ApiError::ArtifactNotFound { .. } => (Code::NotFound, ErrorReason::ArtifactNotFound),
+        ApiError::FileNotFound(_) => (Code::NotFound, ErrorReason::FileNotFound),
         ApiError::ModelNotFound { .. } => (Code::NotFound, ErrorReason::ModelNotFound),
         ApiError::RunExists(_) => (Code::AlreadyExists, ErrorReason::RunExists),
         ApiError::RequestIdReused(_) => (Code::AlreadyExists, ErrorReason::RequestIdReused),
         ApiError::RunNotEnded { .. } => (Code::FailedPrecondition, ErrorReason::RunNotEnded),
+        ApiError::FileInUse { .. } => (Code::FailedPrecondition, ErrorReason::FileInUse),
         ApiError::NoResults { .. } => (Code::FailedPrecondition, ErrorReason::NoResults),
         ApiError::NoSeries(_) => (Code::FailedPrecondition, ErrorReason::NoSeries),
         ApiError::PartOfSweep { .. } => (Code::FailedPrecondition, ErrorReason::PartOfSweep),
@@ -69,7 +71,7 @@ fn code_and_reason(error: &ApiError) -> (Code, ErrorReason) {
         ApiError::BodyTooSlow { .. } | ApiError::DeadlinePassed { .. } => {
             (Code::DeadlineExceeded, ErrorReason::DeadlinePassed)
         }
-        ApiError::DataLoss { .. } => (Code::DataLoss, ErrorReason::DataLoss),
+        ApiError::DataLoss { .. } | ApiError::FileLost { .. } => (Code::DataLoss, ErrorReason::DataLoss),
         ApiError::Internal(_) => (Code::Internal, ErrorReason::Internal),
     }
 }
@@ -85,6 +87,8 @@ fn metadata(error: &ApiError) -> Vec<(&'static str, String)> {
             vec![("run", run.clone())]
         }
         ApiError::ArtifactNotFound { run, artifact } => vec![("run", run.clone()), ("artifact", artifact.clone())],
+        ApiError::FileNotFound(sha256) | ApiError::FileLost { sha256, .. } => vec![("file", sha256.clone())],
+        ApiError::FileInUse { sha256, run } => vec![("file", sha256.clone()), ("run", run.clone())],
         ApiError::DataLoss { run, part, .. } => vec![("run", run.clone()), ("part", part.clone())],
         ApiError::RunNotEnded { run, state } | ApiError::NoResults { run, state, .. } => {
             vec![("run", run.clone()), ("state", v1::RunState::from(*state).as_str_name().to_owned())]
@@ -137,6 +141,9 @@ fn limit_field(limit: Limit) -> &'static str {
         Limit::GroupPairs => "group_pairs_max",
         Limit::AnswerBytes => "answer_bytes_max",
         Limit::CheckTime => "check_time_max",
+        Limit::FileBytes => "file_bytes_max",
+        Limit::FilesPerOwner => "files_per_owner_max",
+        Limit::FileBytesPerOwner => "file_bytes_per_owner_max",
     }
 }
 

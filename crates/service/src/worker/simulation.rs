@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -18,12 +19,15 @@ use super::sampling::Sampler;
 use super::{memory, processor};
 use crate::domain::{FailureReason, RunFailure, Summary};
 use crate::store::StoreError;
-use crate::store::artifacts::{self, File, NotWritten};
+use crate::store::artifacts::{self, File, NotWritten, OF_MESSAGES, OF_SERIES};
 use crate::store::checkpoint::Checkpoint;
+use crate::store::named::NamedFiles;
 
 /// A sample or a checkpoint that took long is followed by this many times as long without one.
 const SAMPLE_REST: u32 = 50;
 const CHECKPOINT_REST: u32 = 20;
+/// No message that is listed takes less in a file.
+const LISTED_MESSAGE_BYTES: u64 = 24;
 /// How long to wait for room on the disk before it is tried again.
 const FULL_REST: Duration = Duration::from_millis(500);
 
@@ -32,11 +36,12 @@ const FULL_REST: Duration = Duration::from_millis(500);
 /// # Errors
 /// When the server is not there any more.
 pub(super) fn carry_out(assignment: &Assignment, channel: &mut Channel, suspended: &AtomicBool) -> io::Result<Ending> {
-    let scenario = match assignment.scenario.read().resolve() {
+    let Assignment { data, number, version, attempt, .. } = assignment;
+    let files = Arc::new(NamedFiles::of(&assignment.scenario, data, attempt));
+    let scenario = match assignment.scenario.read(files.clone()).resolve() {
         Ok(scenario) => scenario,
-        Err(mistakes) => return Ok(Ending::Failed(RunFailure::new(FailureReason::Scenario, mistakes.to_string()))),
+        Err(mistakes) => return Ok(Ending::Failed(files.failure(&mistakes))),
     };
-    let Assignment { data, number, version, .. } = assignment;
     let checkpoint = match Checkpoint::read(data, *number, version, &scenario.digest) {
         Ok(checkpoint) => checkpoint,
         Err(error) => return Ok(Ending::Failed(RunFailure::from(&error))),
@@ -221,7 +226,7 @@ impl Simulation<'_> {
             peak_rss_bytes: memory::peak_bytes(),
         };
         let report = findings.report(scenario, &assignment.version, &timing);
-        let files = match files(scenario, findings, &report) {
+        let files = match files(scenario, findings, &report, assignment.artifact_bytes_max) {
             Ok(files) => files,
             Err(error) => return Ok(Ending::Failed((&error).into())),
         };
@@ -249,14 +254,22 @@ impl Simulation<'_> {
 }
 
 /// What a run leaves behind that has succeeded.
-fn files(scenario: &Scenario, findings: &Findings, report: &Report) -> Result<Vec<File>, StoreError> {
+fn files(scenario: &Scenario, findings: &Findings, report: &Report, allowed: u64) -> Result<Vec<File>, NotWritten> {
     let mut files = vec![
         File::new("report.json", report.to_json()),
         File::new("report.txt", report.summary_text()),
         File::new("scenario.toml", scenario.text.clone()),
     ];
     if let Some(series) = findings.series(scenario) {
-        files.extend(File::table(&series, "series.csv", "series.parquet")?);
+        files.extend(File::table(&series, OF_SERIES, allowed)?);
+    }
+    // The table of all that there are to list would take many times what is written of it.
+    let bytes = findings.listed_messages().saturating_mul(LISTED_MESSAGE_BYTES);
+    if bytes > allowed {
+        return Err(NotWritten::TooLarge { bytes, allowed });
+    }
+    if let Some(messages) = findings.messages(scenario) {
+        files.extend(File::table(&messages, OF_MESSAGES, allowed)?);
     }
     Ok(files)
 }

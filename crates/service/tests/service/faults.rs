@@ -142,7 +142,7 @@ async fn a_thousand_invalid_scenarios() {
     let mut refused = 0;
     for number in 0..1000 {
         let document = documents().new_tree(&mut runner).expect("there is one").current();
-        let scenario = Scenario { name: "x".to_owned(), document, overrides: Vec::new() };
+        let scenario = Scenario { name: "x".to_owned(), document, ..Scenario::default() };
         let (scenario, sweep) = (Some(scenario), None);
         let checked = ValidateScenarioRequest { scenario: scenario.clone(), sweep };
         let checked = client.scenarios.validate_scenario(checked).await.expect("it answers OK").into_inner();

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use tailback_api::v1::file_service_client::FileServiceClient;
 use tailback_api::v1::result_service_client::ResultServiceClient;
 use tailback_api::v1::run_service_client::RunServiceClient;
 use tailback_api::v1::scenario_service_client::ScenarioServiceClient;
@@ -168,6 +169,7 @@ pub struct Client {
     pub results: ResultServiceClient<Channel>,
     pub scenarios: ScenarioServiceClient<Channel>,
     pub system: SystemServiceClient<Channel>,
+    pub files: FileServiceClient<Channel>,
 }
 
 impl Client {
@@ -176,7 +178,8 @@ impl Client {
             runs: RunServiceClient::new(channel.clone()),
             results: ResultServiceClient::new(channel.clone()),
             scenarios: ScenarioServiceClient::new(channel.clone()),
-            system: SystemServiceClient::new(channel),
+            system: SystemServiceClient::new(channel.clone()),
+            files: FileServiceClient::new(channel),
         }
     }
 
@@ -217,7 +220,7 @@ impl Client {
 
 /// Asks for a run of a document.
 pub fn request(document: &str) -> CreateRunRequest {
-    let scenario = Scenario { name: "test.toml".to_owned(), document: document.to_owned(), overrides: Vec::new() };
+    let scenario = Scenario { name: "test.toml".to_owned(), document: document.to_owned(), ..Scenario::default() };
     CreateRunRequest { scenario: Some(scenario), ..CreateRunRequest::default() }
 }
 

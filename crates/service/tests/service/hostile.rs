@@ -71,8 +71,12 @@ async fn sweeps_are_counted_first() {
 async fn names_paths_and_overrides_are_counted_first() {
     let server = Served::start().await;
     let mut client = server.client().await;
-    let scenario =
-        |name: &str, overrides: Vec<String>| Scenario { name: name.to_owned(), document: SMALL.to_owned(), overrides };
+    let scenario = |name: &str, overrides: Vec<String>| Scenario {
+        name: name.to_owned(),
+        document: SMALL.to_owned(),
+        overrides,
+        ..Scenario::default()
+    };
     let deep = format!("{}=1", vec!["a"; 8001].join("."));
     let invalid = client.create(CreateRunRequest { scenario: Some(scenario("x", vec![deep])), ..request(SMALL) }).await;
     assert!(invalid.expect_err("it is too deep").message().contains("the path has 8001 keys, the limit is 32"));

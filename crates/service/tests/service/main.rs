@@ -23,6 +23,7 @@ mod reusing;
 mod sharing;
 mod sweeps;
 mod tokens;
+mod uploading;
 mod watching;
 
 /// What workers run: with nobody at the other end it does nothing.

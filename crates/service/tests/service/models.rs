@@ -28,6 +28,7 @@ async fn scenarios_are_checked() {
         name: "bad.toml".to_owned(),
         document: SMALL.replace("g = 9", "g = 10\nx = 1"),
         overrides: vec!["traffic.laod=0.4".to_owned()],
+        ..Scenario::default()
     };
     let asked = ValidateScenarioRequest { scenario: Some(scenario), sweep: None };
     let invalid = client.scenarios.validate_scenario(asked).await.expect("it answers OK").into_inner();
@@ -73,7 +74,7 @@ async fn the_server_tells_about_itself() {
     let mut client = server.client().await;
     let about = client.system.get_server_info(GetServerInfoRequest {}).await.expect("it tells").into_inner();
     assert_eq!((about.version.as_str(), about.caller.as_str(), about.caller_role.as_str()), ("test", "local", "admin"));
-    assert_eq!(about.features, ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private"]);
+    assert_eq!(about.features, ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private", "files"]);
     let (allowed, published) = (limits(), about.limits.expect("they are published"));
     assert_eq!(published.header_bytes_max, allowed.header_bytes_max);
     assert_eq!(published.connection_calls_max, allowed.connection_calls_max);

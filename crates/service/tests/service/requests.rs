@@ -6,10 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
+use tailback_api::v1::upload_file_request::Part;
 use tailback_api::v1::{
-    CancelRunRequest, CreateRunRequest, DeleteRunRequest, Execution, GetModelRequest, GetReportRequest, GetRunRequest,
-    ListArtifactsRequest, ListModelsRequest, ListRunsRequest, QuerySeriesRequest, ReadArtifactRequest, RetryRunRequest,
-    RunState, Scenario, Sweep, ValidateScenarioRequest, WaitRunRequest, WatchRunRequest,
+    CancelRunRequest, CreateRunRequest, DeleteFileRequest, DeleteRunRequest, Execution, GetModelRequest,
+    GetReportRequest, GetRunRequest, ListArtifactsRequest, ListFilesRequest, ListModelsRequest, ListRunsRequest,
+    QuerySeriesRequest, ReadArtifactRequest, RetryRunRequest, RunState, Scenario, Sweep, UploadFileRequest,
+    UploadHeader, ValidateScenarioRequest, WaitRunRequest, WatchRunRequest,
 };
 use tailback_service::Limits;
 use tonic::{Code, Status};
@@ -37,6 +39,9 @@ enum Request {
     Artifacts(String),
     Read(ReadArtifactRequest),
     Series(QuerySeriesRequest),
+    Upload(Vec<UploadFileRequest>),
+    Files(ListFilesRequest),
+    DeleteFile(DeleteFileRequest),
     Models(String),
     Model(GetModelRequest),
 }
@@ -82,10 +87,37 @@ fn overrides() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(one, 0..4)
 }
 
+/// Digests that there may be, and texts that are none.
+fn digests() -> impl Strategy<Value = String> {
+    // The first is that of no bytes at all.
+    let some = ["e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", &"0".repeat(64)];
+    prop_oneof![3 => prop::sample::select(some.map(str::to_owned).to_vec()), 1 => texts()]
+}
+
+fn uploads() -> impl Strategy<Value = Vec<UploadFileRequest>> {
+    let header = || {
+        (texts(), numbers(), digests())
+            .prop_map(|(name, size, sha256)| Part::Header(UploadHeader { name, size, sha256 }))
+    };
+    let piece = (0usize..5000).prop_map(|bytes| Part::Content(vec![7; bytes].into()));
+    let other = prop_oneof![1 => header(), 3 => piece];
+    (prop::option::weighted(0.9, header()), prop::collection::vec(prop::option::weighted(0.9, other), 0..3)).prop_map(
+        |(header, others)| {
+            let parts = [header].into_iter().chain(others);
+            parts.map(|part| UploadFileRequest { part }).collect()
+        },
+    )
+}
+
 fn scenarios() -> impl Strategy<Value = Option<Scenario>> {
     let document = prop_oneof![3 => Just(SMALL.to_owned()), 1 => "\\PC{0,200}"];
-    let scenario =
-        (texts(), document, overrides()).prop_map(|(name, document, overrides)| Scenario { name, document, overrides });
+    let files = prop_oneof![3 => Just(HashMap::new()), 1 => prop::collection::hash_map(texts(), digests(), 0..3)];
+    let scenario = (texts(), document, overrides(), files).prop_map(|(name, document, overrides, files)| Scenario {
+        name,
+        document,
+        overrides,
+        files,
+    });
     prop::option::weighted(0.95, scenario)
 }
 
@@ -169,6 +201,12 @@ fn any_request() -> impl Strategy<Value = Request> {
         1 => series.prop_map(|(run_id, columns, traffic, from_cycle)| {
             Request::Series(QuerySeriesRequest { run_id, columns, traffic, from_cycle, until_cycle: from_cycle })
         }),
+        2 => uploads().prop_map(Request::Upload),
+        1 => (numbers(), texts(), digests(), texts()).prop_map(|(size, page_token, sha256, owner)| {
+            Request::Files(ListFilesRequest { page_size: size as u32, page_token, sha256, owner })
+        }),
+        1 => (digests(), texts())
+            .prop_map(|(sha256, owner)| Request::DeleteFile(DeleteFileRequest { sha256, owner })),
         1 => texts().prop_map(Request::Models),
         1 => (texts(), texts()).prop_map(|(kind, name)| Request::Model(GetModelRequest { kind, name })),
     ]
@@ -190,6 +228,9 @@ async fn ask(client: &mut Client, request: Request) -> Result<(), Status> {
         Request::Artifacts(run_id) => client.results.list_artifacts(ListArtifactsRequest { run_id }).await.map(drop),
         Request::Read(asked) => client.results.read_artifact(asked).await?.into_inner().message().await.map(drop),
         Request::Series(asked) => client.results.query_series(asked).await.map(drop),
+        Request::Upload(parts) => client.files.upload_file(tokio_stream::iter(parts)).await.map(drop),
+        Request::Files(asked) => client.files.list_files(asked).await.map(drop),
+        Request::DeleteFile(asked) => client.files.delete_file(asked).await.map(drop),
         Request::Models(kind) => client.scenarios.list_models(ListModelsRequest { kind }).await.map(drop),
         Request::Model(asked) => client.scenarios.get_model(asked).await.map(drop),
     }

@@ -4,12 +4,13 @@ use sha2::{Digest as _, Sha256};
 use tailback_api::v1::column::Values;
 use tailback_api::v1::{
     CreateRunRequest, Execution, GetReportRequest, ListArtifactsRequest, QuerySeriesRequest, ReadArtifactRequest,
-    ReadArtifactResponse,
+    ReadArtifactResponse, RunErrorReason, RunState,
 };
 use tailback_scenario::Document;
 use tailback_sim::Run;
 use tonic::Code;
 
+use crate::damage::content;
 use crate::harness::{Client, SMALL, Served, endless, named, reason, violations};
 
 async fn read(client: &mut Client, run: &str, name: &str, offset: u64) -> Vec<ReadArtifactResponse> {
@@ -24,6 +25,44 @@ async fn read(client: &mut Client, run: &str, name: &str, offset: u64) -> Vec<Re
 
 fn joined(pieces: &[ReadArtifactResponse]) -> Vec<u8> {
     pieces.iter().flat_map(|piece| piece.content.to_vec()).collect()
+}
+
+/// A burst of messages that are written down.
+fn with_messages() -> String {
+    let burst = SMALL.replace("load = 0.3", "load = 0.3\ncount = 5");
+    format!("{burst}messages = true\n")
+}
+
+#[tokio::test]
+async fn messages_that_are_written_down_are_tables() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    client.create(named("listed", &with_messages())).await.expect("it is accepted");
+    let ended = client.ended("listed").await;
+    assert_eq!(ended.state(), RunState::Succeeded, "{:?}", ended.error);
+    let asked = ListArtifactsRequest { run_id: "listed".to_owned() };
+    let listed = client.results.list_artifacts(asked).await.expect("it is there").into_inner().artifacts;
+    let names: Vec<_> = listed.iter().map(|artifact| artifact.name.as_str()).collect();
+    assert_eq!(names, ["messages.csv", "messages.parquet", "report.json", "report.txt", "scenario.toml"]);
+    let csv = content(&mut client, "listed", "messages.csv").await.expect("it is there");
+    let csv = String::from_utf8(csv).expect("it is text");
+    assert!(csv.starts_with("flow,source,destination,flits,created,completed,completion,slowdown\n"), "{csv}");
+    assert!(csv.lines().count() > 300, "{} lines", csv.lines().count());
+    let parquet = content(&mut client, "listed", "messages.parquet").await.expect("it is there");
+    assert!(parquet.starts_with(b"PAR1"));
+    // They count among the bytes that a run may leave.
+    let artifact_bytes_max = csv.len() as u64;
+    let execution = Some(Execution { artifact_bytes_max, ..Execution::default() });
+    let asked = CreateRunRequest { execution, ..named("large", &with_messages()) };
+    client.create(asked).await.expect("it is accepted");
+    let error = client.ended("large").await.error.expect("it has failed");
+    assert_eq!(error.reason(), RunErrorReason::ArtifactBytes);
+    assert!(error.message.contains(&format!("the run may have {artifact_bytes_max}")), "{}", error.message);
+    // A run that takes these results has them, too.
+    client.create(CreateRunRequest { reuse: true, ..named("again", &with_messages()) }).await.expect("it is accepted");
+    assert!(client.ended("again").await.note.contains("those of run `listed`"));
+    assert_eq!(content(&mut client, "again", "messages.csv").await.expect("it is there"), csv.into_bytes());
+    server.stop().await;
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use tailback_api::v1::file_service_client::FileServiceClient;
 use tailback_api::v1::result_service_client::ResultServiceClient;
 use tailback_api::v1::run_service_client::RunServiceClient;
 use tailback_service::{Configuration, Limits, Role, Tokens, add_line, new_token};
@@ -12,7 +13,7 @@ use tonic::{Request, Status};
 use crate::harness::{Served, configuration};
 
 type AddHeader = Box<dyn FnMut(Request<()>) -> Result<Request<()>, Status>>;
-type Line = InterceptedService<Channel, AddHeader>;
+pub type Line = InterceptedService<Channel, AddHeader>;
 pub type Bearing = RunServiceClient<Line>;
 
 fn add(header: &str) -> AddHeader {
@@ -36,6 +37,11 @@ pub async fn bearing(server: &Served, header: &str) -> Bearing {
 /// The same for results.
 pub async fn reading(server: &Served, header: &str) -> ResultServiceClient<Line> {
     ResultServiceClient::with_interceptor(connect(server).await, add(header))
+}
+
+/// The same for files.
+pub async fn uploading(server: &Served, header: &str) -> FileServiceClient<Line> {
+    FileServiceClient::with_interceptor(connect(server).await, add(header))
 }
 
 /// A file of tokens, and the headers that bear them.

@@ -74,7 +74,8 @@ class ResultServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListArtifacts(self, request, context):
-        """Lists the files that a run has left. A run that has not succeeded has none; a sweep has its table even if some of
+        """Lists the files that a run has left: its report, the resolved scenario, with `measure.series` the time series, and with
+        `measure.messages` each message of flows and programs that end, as CSV and Parquet. A run that has not succeeded has none; a sweep has its table even if some of
         its runs failed.
 
         * NOT_FOUND, RUN_NOT_FOUND: check the name.

@@ -115,14 +115,23 @@ class Run(_message.Message):
     def __init__(self, id: _Optional[str] = ..., owner: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., scenario: _Optional[_Union[Scenario, _Mapping]] = ..., execution: _Optional[_Union[Execution, _Mapping]] = ..., sweep: _Optional[_Union[Sweep, _Mapping]] = ..., state: _Optional[_Union[RunState, str]] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., summary: _Optional[_Union[Summary, _Mapping]] = ..., scenario_digest: _Optional[str] = ..., result_digest: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., child_number: _Optional[int] = ..., restarts: _Optional[int] = ..., note: _Optional[str] = ..., title: _Optional[str] = ..., last_sequence: _Optional[int] = ..., failed_attempts: _Optional[int] = ..., private: _Optional[bool] = ...) -> None: ...
 
 class Scenario(_message.Message):
-    __slots__ = ("name", "document", "overrides")
+    __slots__ = ("name", "document", "overrides", "files")
+    class FilesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     NAME_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     OVERRIDES_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
     name: str
     document: str
     overrides: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, name: _Optional[str] = ..., document: _Optional[str] = ..., overrides: _Optional[_Iterable[str]] = ...) -> None: ...
+    files: _containers.ScalarMap[str, str]
+    def __init__(self, name: _Optional[str] = ..., document: _Optional[str] = ..., overrides: _Optional[_Iterable[str]] = ..., files: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class Execution(_message.Message):
     __slots__ = ("threads", "wall_time_max", "artifact_bytes_max", "priority")

@@ -99,6 +99,8 @@ class RunServiceServicer:
         * ALREADY_EXISTS, RUN_EXISTS or REQUEST_ID_REUSED: choose another name.
         * RESOURCE_EXHAUSTED, QUEUE_FULL: try again after the delay of RetryInfo. LIMIT_EXCEEDED: make the run smaller.
         STORAGE_FULL: tell the administrator.
+        * NOT_FOUND, FILE_NOT_FOUND: upload the file that the scenario names, see FileService. DATA_LOSS: a file that it names is
+        damaged on the server's disk. Upload it again.
         * PERMISSION_DENIED, NOT_ALLOWED: use a token with the role submit or admin.
         * UNAVAILABLE, SHUTTING_DOWN: try again with the same `request_id` when the server is back.
         """

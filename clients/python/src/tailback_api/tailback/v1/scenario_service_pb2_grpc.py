@@ -65,6 +65,8 @@ class ScenarioServiceServicer:
         """Checks a scenario without running it. Answers OK also when the scenario has mistakes: look at `diagnostics`.
 
         * INVALID_ARGUMENT, INVALID_REQUEST: there is no scenario in the request.
+        * NOT_FOUND, FILE_NOT_FOUND: upload the file that the scenario names, see FileService. DATA_LOSS: a file that it names is
+        damaged on the server's disk. Upload it again.
         * RESOURCE_EXHAUSTED, TOO_MANY_STREAMS: too many scenarios are being checked. Try again later.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
