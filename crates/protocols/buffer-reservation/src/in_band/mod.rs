@@ -133,8 +133,7 @@ impl Protocol for InBand {
     }
 
     fn describe_control(&self, control: &Control, _: &Station, _: Clock) -> String {
-        let packets = packets(control);
-        format!("for {packets} packet{}", if packets == 1 { "" } else { "s" })
+        format!("for {}", several(packets(control), "packet"))
     }
 
     fn explain(&self, station: &Station) -> Vec<String> {
@@ -146,9 +145,10 @@ impl Protocol for InBand {
                 output.min(reorder)
             ),
             format!(
-                "a node that always has somebody to grant gets {:.3} of its link in data: a request of {} flits comes for each {grant_min} packets",
+                "a node that always has somebody to grant gets {:.3} of its link in data if a request of {} comes for each {}",
                 data / (data + f64::from(self.request_flits)),
-                self.request_flits
+                several(self.request_flits.into(), "flit"),
+                several(grant_min, "packet")
             ),
         ]
     }
@@ -158,4 +158,9 @@ impl Protocol for InBand {
 pub(crate) fn packets(control: &Control) -> u32 {
     let &[packets] = control.payload.as_slice() else { panic!("{control:?} does not say for how many packets it is") };
     packets as u32
+}
+
+/// So many of something, for people.
+fn several(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
