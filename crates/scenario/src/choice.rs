@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use tailback_buffer_reservation::{CENTRAL_SCHEDULER, DISTRIBUTED_SCHEDULER, END_TO_END_ACKNOWLEDGEMENT};
+use tailback_buffer_reservation::{
+    CENTRAL_SCHEDULER, DISTRIBUTED_SCHEDULER, END_TO_END_ACKNOWLEDGEMENT, IN_BAND_RESERVATION,
+};
 use tailback_crp::CRP;
 use tailback_ecn::ECN;
 use tailback_hardware::parameters as hardware;
@@ -34,6 +36,7 @@ pub(crate) const PROTOCOLS: &[ProtocolModel] = &[
     MVCM,
     CENTRAL_SCHEDULER,
     DISTRIBUTED_SCHEDULER,
+    IN_BAND_RESERVATION,
     END_TO_END_ACKNOWLEDGEMENT,
 ];
 

@@ -50,6 +50,31 @@ fn a_flow_fills_its_links_by_all_spines_alike() {
 }
 
 #[test]
+fn reservations_over_the_data_network_take_a_way_there_and_back() {
+    // The fabric of section 6.5: links of 5 cycles, switches of 4, messages of eight packets.
+    let fabric = "[topology.two-level-tree]\nnodes_per_leaf = 2\nleaves = 2\nspines = 2\n\
+        [links]\ninjection = { latency = 5, buffer = 512 }\nejection = { latency = 5 }\nlevel1 = { latency = 5, buffer = 512 }\n\
+        [router]\nspeedup = 8\ncrossbar_delay = \"4 cycles\"\noutput_queue = 512\n\
+        [nic]\npacket_flits = 32\ndelivery = \"in-order\"\n\
+        [[traffic]]\nfrom = [0]\nat = [3]\nsize = 256\npattern.hot-spot.to = [3]\n\
+        [measure]\nwarmup = 0\ncycles = 1000\n";
+    let cycles = |protocol: &str| {
+        report_on(&format!("routing = \"nearest-common-ancestor\"\nprotocol = {protocol}\n{fabric}"))
+            .total
+            .latency
+            .message
+            .max
+    };
+    let control = 4.0 * 5.0 + 3.0 * 4.0;
+    let data = control + 255.0;
+    assert_eq!(cycles("\"baseline\""), Some(data));
+    assert_eq!(cycles("\"in-band-reservation\""), Some(2.0 * control + data));
+    // With room for a packet each has a request and a grant of its own, one after the other; eight are asked for at once.
+    let one = "{ in-band-reservation = { output_buffer = 1 } }";
+    assert_eq!(cycles(one), Some(control + 8.0 * (control + control + 31.0)));
+}
+
+#[test]
 fn flows_take_turns_only_where_they_have_queues() {
     let text = network(2).replace("vc_choice", "queues = \"fifo\"\nvc_choice");
     let said =

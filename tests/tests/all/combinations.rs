@@ -23,7 +23,8 @@ const NETWORKS: [(&str, bool); 6] = [
 const CLOS_ONLY: [&str; 2] = ["central-scheduler", "distributed-scheduler"];
 
 /// The protocols in which routers send nothing.
-const ENDPOINTS_ONLY: [&str; 6] = ["baseline", "ecn", "renato", "pfister", "mvcm", "end-to-end-acknowledgement"];
+const ENDPOINTS_ONLY: [&str; 7] =
+    ["baseline", "ecn", "renato", "pfister", "mvcm", "in-band-reservation", "end-to-end-acknowledgement"];
 
 fn names(kind: &str) -> Vec<&'static str> {
     models().filter(|model| model.kind == kind).map(|model| model.name).collect()
@@ -45,6 +46,7 @@ fn document(network: &str, routing: &str, protocol: &str) -> Document {
         "renato" => document.with("links.injection.buffer=16"),
         "pfister" => document.with("protocol.pfister={ weight = 15, step = 8, timer = 100 }"),
         "mvcm" => document.with("protocol.mvcm={ slot = 20, input_threshold = 0.05, output_threshold = 0.1 }"),
+        "in-band-reservation" => document.with("protocol.in-band-reservation={ requests = 3, output_buffer = 4 }"),
         "srp" | "smsrp" => document.with(&format!("protocol.{protocol}.timeout=20")),
         "crp" => {
             let channels = [("dragonfly", "global"), ("multi-cluster", "inter-cluster")];

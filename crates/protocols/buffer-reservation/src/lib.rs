@@ -8,6 +8,7 @@
 //! | arbiter of an output | `output` | reserves room on the route of a packet, for one input at a time |
 //! | central scheduler | `central`, `bank` | all output arbiters, and input arbiters behind them, in one place |
 //! | distributed scheduler | `distributed` | output arbiters in the last switches, requests and grants through the others |
+//! | reservation over the data network | `in_band` | for any network: arbiters in the sinks, several packets at once |
 //! | end-to-end acknowledgement | `end_to_end` | the rival: a window for each flow, and nothing reserved |
 //! | models | [`throughput`], [`cost`] | what the paper computes |
 //!
@@ -16,7 +17,7 @@
 //! **What this crate must never know:** anything but the seam: no network, no engine, no topology.
 //!
 //! **The invariant it keeps:** no more packets are on their way to an output by one route than the buffer in front of it
-//! holds for that route, and each request is granted exactly once.
+//! holds for that route, and each request is granted exactly once. In band it is the node that no more are on their way to.
 
 mod adapter;
 mod bank;
@@ -26,6 +27,7 @@ mod distributed;
 mod egress;
 mod end_to_end;
 mod explain;
+mod in_band;
 mod output;
 mod pace;
 mod parameters;
@@ -38,3 +40,4 @@ mod words;
 pub use central::CENTRAL_SCHEDULER;
 pub use distributed::DISTRIBUTED_SCHEDULER;
 pub use end_to_end::END_TO_END_ACKNOWLEDGEMENT;
+pub use in_band::IN_BAND_RESERVATION;

@@ -51,3 +51,15 @@ pub fn end_to_end(seen: &Seen) {
     assert!(mean < 0.2 * without, "{mean} cycles, and {without} without windows");
     assert_eq!(seen.count("/flows/cold/latency/message/min"), 55);
 }
+
+/// The same over the data network, where requests and grants take a share of links.
+pub fn in_band(seen: &Seen) {
+    let baseline = Seen::of(&seen.scenario, &["protocol=\"baseline\""]);
+    let [mean, without] = [seen, &baseline].map(|seen| seen.number("/flows/cold/latency/message/mean"));
+    assert!(mean < 0.2 * without, "{mean} cycles, and {without} without reservations");
+    // Between neighbours: 14 cycles to the first flit of a request, of a grant of two flits, of two packets of eight.
+    assert_eq!(seen.count("/flows/cold/latency/message/min"), 14 + 15 + 14 + 15);
+    // What hot nodes do not receive in data are requests, and grants for what they send themselves.
+    let hot = seen.number("/flows/hot/accepted_load") * 14.0 / 2.0;
+    assert!((0.8..=1.0).contains(&hot), "hot nodes receive {hot} of what they could");
+}

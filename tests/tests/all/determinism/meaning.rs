@@ -34,6 +34,7 @@ fn meaning(name: &str) -> fn(&Seen) {
     match name {
         "clos-central" | "clos-distributed" => clos::scheduled,
         "clos-end-to-end" => clos::end_to_end,
+        "clos-in-band" => clos::in_band,
         "clos-weighted" => clos::weighted,
         "clos-unbalanced" => clos::unbalanced,
         "cluster-long-ring" => clusters::long_ring,

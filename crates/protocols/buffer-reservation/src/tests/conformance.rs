@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tailback_protocol::conformance::{Script, run};
 
-use super::{try_central, try_distributed, values};
+use super::{try_central, try_distributed, try_in_band, values};
 use crate::END_TO_END_ACKNOWLEDGEMENT;
 
 fn script(numbers: &[u64], routes: u32) -> Script {
@@ -33,6 +33,25 @@ proptest! {
     ) {
         let distributed = try_distributed(&[("buffer", &buffer.to_string()), ("queue", &queue.to_string())]).unwrap();
         let outcome = run(&distributed, &script(&numbers, routes));
+        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    }
+
+    #[test]
+    fn in_band_reservations_conform(
+        numbers in prop::collection::vec(any::<u64>(), 1..400),
+        [requests, grant, grant_min] in [1..21u32, 4..21u32, 1..5u32],
+        [output, reorder] in [4..30u32, 4..30u32],
+    ) {
+        let given = [
+            ("requests", requests),
+            ("grant", grant),
+            ("grant_min", grant_min),
+            ("output_buffer", output),
+            ("reorder_buffer", reorder),
+        ];
+        let given = given.map(|(name, number)| (name, number.to_string()));
+        let in_band = try_in_band(&given.each_ref().map(|(name, text)| (*name, text.as_str()))).unwrap();
+        let outcome = run(&in_band, &Script::from_numbers(&numbers));
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 

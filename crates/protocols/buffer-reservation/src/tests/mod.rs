@@ -4,6 +4,7 @@ mod central;
 mod conformance;
 mod distributed;
 mod end_to_end;
+mod in_band;
 mod refused;
 mod weights;
 mod world;
@@ -13,7 +14,8 @@ use tailback_protocol::{ProtocolModel, Station};
 
 use crate::central::Central;
 use crate::distributed::Distributed;
-use crate::{CENTRAL_SCHEDULER, DISTRIBUTED_SCHEDULER};
+use crate::in_band::InBand;
+use crate::{CENTRAL_SCHEDULER, DISTRIBUTED_SCHEDULER, IN_BAND_RESERVATION};
 
 /// Ticks of a packet: a flit in each.
 const PACKET: u64 = 8;
@@ -62,4 +64,8 @@ fn try_central(given: &[(&str, &str)]) -> Result<Central, BuildError> {
 
 fn try_distributed(given: &[(&str, &str)]) -> Result<Distributed, BuildError> {
     Distributed::of(&values(&DISTRIBUTED_SCHEDULER, given))
+}
+
+fn try_in_band(given: &[(&str, &str)]) -> Result<InBand, BuildError> {
+    InBand::of(&values(&IN_BAND_RESERVATION, given))
 }

@@ -2,7 +2,7 @@
 
 use tailback_protocol::Protocol;
 
-use super::{station, try_central};
+use super::{station, try_central, try_in_band};
 
 #[test]
 fn networks_that_are_no_clos_are_refused() {
@@ -35,9 +35,26 @@ fn numbers_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn grants_that_could_never_be_made_are_refused() {
+    let refused = try_in_band(&[("grant_min", "30"), ("grant", "40"), ("output_buffer", "20")]).unwrap_err();
+    assert_eq!(refused.message, "grants are of 30 packets or more, and output_buffer is 20");
+    assert_eq!(
+        try_in_band(&[("grant_min", "21")]).unwrap_err().message,
+        "grants are of 21 packets or more, and grant is 20"
+    );
+    let mut tree = station(3);
+    tree.nodes = 5;
+    assert!(try_in_band(&[]).unwrap().fits(&tree).is_ok(), "any network will do");
+}
+
+#[test]
 fn numbers_are_told_for_the_network_at_hand() {
     let lines = try_central(&[]).unwrap().explain(&station(8));
     assert!(lines.iter().any(|line| line.contains("6.00 packet times")), "{lines:#?}");
     assert!(lines.iter().any(|line| line.contains("data takes 6.88 packet times")), "{lines:#?}");
     assert!(lines.iter().any(|line| line.contains("1.06 million transistors")), "{lines:#?}");
+
+    let lines = try_in_band(&[]).unwrap().explain(&station(8));
+    assert!(lines[0].contains("at most 200 packets") && lines[0].contains("150 of them"), "{lines:#?}");
+    assert!(lines[1].contains("0.889 of its link"), "8 flits of 9: {lines:#?}");
 }
