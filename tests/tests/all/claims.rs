@@ -55,6 +55,7 @@ fn record(folder: &Path) -> Record {
 fn claims_that_do_not_hold_are_listed() {
     let mut text = HEAD.to_owned();
     for (title, folder) in [
+        ("clos", "papers/clos"),
         ("contention", "papers/contention"),
         ("crp", "papers/crp"),
         ("lhrp", "papers/lhrp"),
