@@ -153,16 +153,23 @@ impl SourceQueues {
     }
 
     /// The injection queue of the next packet that a node, whose number in the network is `source`, sends to a destination.
+    #[inline]
     fn injection_queue_of(&self, node: u32, source: u32, destination: u32) -> usize {
         match self.dealing {
             Dealing::One => 0,
             Dealing::Shares { nodes } => {
                 (u64::from(destination) * self.injection_queues_per_node as u64 / u64::from(nodes)) as usize
             }
-            Dealing::Turns => match self.turns.get(&flow(node, destination)) {
-                Some(&turn) => turn.into(),
-                None => first_route(source, destination, self.injection_queues_per_node as u32) as usize,
-            },
+            Dealing::Turns => self.injection_queue_in_turn(node, source, destination),
+        }
+    }
+
+    /// The same where the packets of a flow take injection queues in turn. Apart, so that others do not carry its code.
+    #[cold]
+    fn injection_queue_in_turn(&self, node: u32, source: u32, destination: u32) -> usize {
+        match self.turns.get(&flow(node, destination)) {
+            Some(&turn) => turn.into(),
+            None => first_route(source, destination, self.injection_queues_per_node as u32) as usize,
         }
     }
 
@@ -258,20 +265,32 @@ impl SourceQueues {
             self.messages.free.push(queue.first);
             queue.first = next;
         }
-        let mut next_position = position;
         if self.dealing == Dealing::Turns {
-            let turn = position % self.injection_queues_per_node;
-            let next_turn = (turn + 1) % self.injection_queues_per_node;
-            self.turns.insert(queue.key, next_turn as u8);
-            next_position = position - turn + next_turn;
-        }
-        if queue.first == NONE {
+            self.take_turn(position, first);
+        } else if queue.first == NONE {
             self.directory.remove(&queue.key);
             self.destinations.free.push(first);
         } else {
-            append(&mut self.injection_queues[next_position], first, &mut self.destinations.records);
+            append(injection_queue, first, &mut self.destinations.records);
         }
         before
+    }
+
+    /// The queue of a destination, which has been taken out of an injection queue, goes on in the next one of its node, if it
+    /// holds anything. Apart, for the same reason.
+    #[cold]
+    fn take_turn(&mut self, position: usize, queue: u32) {
+        let turn = position % self.injection_queues_per_node;
+        let next_turn = (turn + 1) % self.injection_queues_per_node;
+        let Destination { key, first, .. } = self.destinations.records[queue as usize];
+        self.turns.insert(key, next_turn as u8);
+        if first == NONE {
+            self.directory.remove(&key);
+            self.destinations.free.push(queue);
+        } else {
+            let next = &mut self.injection_queues[position - turn + next_turn];
+            append(next, queue, &mut self.destinations.records);
+        }
     }
 
     /// Takes the first queue of an injection queue out of its ring, until it is put back; returns its destination. Only where

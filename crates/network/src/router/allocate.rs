@@ -55,7 +55,9 @@ impl<M: Microarchitecture> Routers<M> {
         let words = router as usize * self.shape.words..(router as usize + 1) * self.shape.words;
         let first = router * self.shape.ports as u32;
         for round in 0..self.rules.iterations {
-            self.scratch.later_round = round > 0;
+            if self.might(self.rules.first_round_turns) {
+                self.scratch.later_round = round > 0;
+            }
             self.scratch.headers.clear();
             self.collect(first, self.active[words.start], now, around);
             for word in 1..self.shape.words {

@@ -51,6 +51,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// Whose turn it was last at the connection of a queue to the crossbar.
+    #[inline]
     fn last_turn(&self, id: QueueId) -> Turn {
         if self.rules.first_round_turns {
             return self.extras.turns[self.turn_index(id)];
