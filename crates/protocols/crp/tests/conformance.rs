@@ -71,6 +71,8 @@ proptest! {
     #[test]
     fn it_conforms(crp in protocols(), numbers in prop::collection::vec(any::<u64>(), 1..400)) {
         let script = Script::from_numbers(&numbers);
+        let packet = u32::from(script.packet_flits_max);
+        prop_assume!(packet <= crp.cell.min(crp.asking.largest), "packets fit into cells and segments");
         let trace = run(&crp, &script);
         prop_assert!(trace.is_ok(), "{crp:?}: {}", trace.unwrap_err());
         keeps_its_promise(&trace.unwrap(), crp.asking, script.packet_flits_max.into())?;
