@@ -215,9 +215,11 @@ fn groups_of(setting: &Setting, help: &str) -> Result<Groups, BuildError> {
 
 fn uniform(values: &Values, parameter: &'static str, with_self: bool) -> Result<Pattern, BuildError> {
     let among = values.nodes(parameter).clone();
-    // One destination is enough for everybody else: whether it is a source as well is for the traffic to see.
-    let alone = among.len() == 1;
-    Pattern::uniform(among, with_self || alone).map_err(|error| BuildError::at(parameter, error.to_string()))
+    if among.len() == 1 {
+        // One destination is enough for everybody else: whether it is a source as well is for the traffic to see.
+        return Ok(Pattern::Uniform { among, with_self });
+    }
+    Pattern::uniform(among, with_self).map_err(|error| BuildError::at(parameter, error.to_string()))
 }
 
 /// All distributions of message sizes.
