@@ -58,6 +58,9 @@ pub(crate) fn values(kind: Kind) -> String {
 /// What some protocols need of routers.
 const ROUTERS: &str = "[router]\nvirtual_output_queues = true\n";
 
+/// What the interfaces need that protocols for Clos networks reserve routes of.
+const INTERFACES: &str = "[nic]\nvc_choice = \"rotation\"\n";
+
 /// A small scenario with a model, found by trying: so it is known to be free of mistakes.
 fn example(model: &ModelSummary) -> Option<String> {
     let of_kind = |kind: &'static str| -> Vec<ModelSummary> {
@@ -68,9 +71,9 @@ fn example(model: &ModelSummary) -> Option<String> {
             for topology_table in tables(&topology) {
                 for own in tables(model) {
                     let text = scenario(model, &own, &topology, &topology_table, &routing);
-                    let others = if model.kind == "protocol" { vec![format!("{ROUTERS}{text}")] } else { Vec::new() };
+                    let sections = if model.kind == "protocol" { &["", ROUTERS, INTERFACES][..] } else { &[""] };
                     let is_good = |text: &String| Document::read("example", text).resolve().is_ok();
-                    if let Some(good) = [text].into_iter().chain(others).find(is_good) {
+                    if let Some(good) = sections.iter().map(|section| format!("{section}{text}")).find(is_good) {
                         return Some(good);
                     }
                 }
