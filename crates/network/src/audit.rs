@@ -32,6 +32,8 @@ pub struct Holdings {
     pub dropped_flits: u64,
     /// Data flits that have arrived.
     pub received_flits: u64,
+    /// Data packets that have arrived and wait at their nodes: for others before them, or for the egress line.
+    pub packets_held_at_nodes: u64,
     /// Data flits that sources have offered and that were not lost at once.
     pub offered_flits: u64,
 }
@@ -168,6 +170,7 @@ impl<'a> Ledger<'a> {
         self.dropped_flits += region.nodes.flits_dropped;
         self.holdings.offered_flits += region.nodes.flits_offered;
         self.holdings.received_flits += region.nodes.flits_received;
+        self.holdings.packets_held_at_nodes += region.nodes.resequencing.waiting() + region.nodes.egress.leaving();
     }
 
     fn held<O, M>(&mut self, region: &NetworkRegion<O, M>, held: Held) {

@@ -41,6 +41,11 @@ impl EgressLines {
         Err(at)
     }
 
+    /// How many packets wait for the lines.
+    pub fn leaving(&self) -> u64 {
+        self.0.iter().map(|line| line.leaving.len() as u64).sum()
+    }
+
     /// The packet whose last flit leaves now.
     pub fn take(&mut self, node: u32) -> Held {
         self.0[node as usize].leaving.pop_front().expect("a packet waits for each time that was given")

@@ -53,6 +53,11 @@ pub(crate) struct Resequencing {
 }
 
 impl Resequencing {
+    /// How many packets wait.
+    pub fn waiting(&self) -> u64 {
+        self.waiting.values().copied().map(u64::from).sum()
+    }
+
     /// A packet has arrived at a node. Returns those that are in order now.
     ///
     /// # Panics

@@ -68,7 +68,9 @@ pub fn conserves<M: Microarchitecture>(plan: NetworkPlan, routing: &str) -> Resu
 
 /// Whether nothing is left of what was offered.
 fn is_empty(holdings: &Holdings) -> bool {
-    holdings.waiting_flits + holdings.flits_under_way + holdings.dropped_flits + holdings.control_packets == 0
+    let Holdings { waiting_flits, flits_under_way, dropped_flits, control_packets, packets_held_at_nodes, .. } =
+        holdings;
+    waiting_flits + flits_under_way + dropped_flits + control_packets + packets_held_at_nodes == 0
 }
 
 proptest! {
