@@ -50,5 +50,5 @@ pub use report::{
 pub use series::series_table;
 pub use statistics::{BATCHES, Estimate, WarmUpHint, batch_means, student_t_975, warm_up_hint};
 pub use sweep::{CI95_OVER, SweepPoint, sweep_table};
-pub use table::{Cell, Column, CsvRows, Kind, Table, TableError, significant};
+pub use table::{Cell, Column, CsvRows, Kind, Table, TableError, significant, with_half_width};
 pub use timeline::{Intervals, Point, Timeline};

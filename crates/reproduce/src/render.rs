@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
-use tailback_report::significant;
+use tailback_report::{significant, with_half_width};
 
 use crate::claim::{Claim, Finding, Refutation, Verdict};
 use crate::experiment::Scale;
@@ -128,10 +128,9 @@ fn refutation<'a>(claim: &'a Claim, found: &Finding) -> Option<&'a Refutation> {
 
 /// What has been found, for people.
 fn shown(found: &Finding) -> String {
-    let number = |value: f64| significant(value, 4);
     match (found.measured, found.half_width) {
-        (Some(mean), Some(half)) => format!("measured {} ± {}", number(mean), significant(half, 2)),
-        (Some(mean), None) => format!("measured {}", number(mean)),
+        (Some(mean), Some(half)) => format!("measured {}", with_half_width(mean, half)),
+        (Some(mean), None) => format!("measured {}", significant(mean, 4)),
         (None, _) => found.note.clone().unwrap_or_default(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tailback_report::{Cell, Column, Kind, Table, significant};
+use tailback_report::{Cell, Column, Kind, Table, significant, with_half_width};
 
 use crate::experiment::Scale;
 use crate::measure::Measure;
@@ -172,9 +172,7 @@ impl Filled<'_> {
 /// A number for people, with its interval; nothing if it is not there.
 fn shown(cell: &Result<Measured, Absent>) -> String {
     match cell {
-        Ok(Measured { value, half_width: Some(half) }) => {
-            format!("{} ± {}", significant(*value, 4), significant(*half, 2))
-        }
+        Ok(Measured { value, half_width: Some(half) }) => with_half_width(*value, *half),
         Ok(Measured { value, half_width: None }) => significant(*value, 4),
         Err(_) => String::new(),
     }

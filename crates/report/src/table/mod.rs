@@ -7,7 +7,7 @@ mod text;
 use serde::{Serialize, Serializer};
 
 pub use csv::CsvRows;
-pub use text::significant;
+pub use text::{significant, with_half_width};
 
 /// What the cells of a column hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

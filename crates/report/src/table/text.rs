@@ -59,6 +59,13 @@ pub fn significant(number: f64, digits: i32) -> String {
     format!("{number:.decimals$}")
 }
 
+/// A number with half the width of its interval behind `±`: 0 where that is only what adding up in another order makes.
+#[must_use]
+pub fn with_half_width(number: f64, half_width: f64) -> String {
+    let half_width = if half_width < number.abs() * 1e-9 { 0.0 } else { half_width };
+    format!("{} ± {}", significant(number, 4), significant(half_width, 2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::example;
@@ -80,5 +87,12 @@ größer           12000  2500.0  -
         let shown = [0.0, 0.012_345, 1.234_56, 12.345_6, 12_345.6].map(|number| significant(number, 3));
         assert_eq!(shown, ["0.00", "0.0123", "1.23", "12.3", "12346"]);
         assert_eq!([0.5, 4.0, 123.0, 54_321.0, 0.000_1].map(|number| decimals([number].into_iter())), [4, 4, 2, 0, 7]);
+    }
+
+    #[test]
+    fn intervals_have_two_digits_unless_they_are_nothing() {
+        assert_eq!(with_half_width(0.027_8, 0.001_44), "0.02780 ± 0.0014");
+        assert_eq!(with_half_width(0.027_8, 1e-17), "0.02780 ± 0.0");
+        assert_eq!(with_half_width(0.0, 0.0), "0.000 ± 0.0");
     }
 }
