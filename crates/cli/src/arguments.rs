@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tailback_sim::MessageChoice;
 
+use crate::shard::Shard;
+
 pub use service::{
     BackupArguments, CancelArguments, FetchArguments, FilesArguments, FsckArguments, ListArguments, RestoreArguments,
     RetryArguments, RoleArgument, ServeArguments, ServerArguments, StateArgument, SubmitArguments, TokenArguments,
@@ -140,6 +142,10 @@ pub struct SweepArguments {
     /// Where results go and are found again; `results/<name of the file>` by default
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Make only the I-th of N shares of the runs: the same command with all other shares, anywhere, into one directory, and at last
+    /// without `--shard`, makes the whole. `slurm` stands for the place of a task in its job array
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse, conflicts_with_all = ["most", "least"])]
+    pub shard: Option<Shard>,
     /// Go on with a curve when it is saturated
     #[arg(long)]
     pub no_stop: bool,
@@ -208,6 +214,10 @@ pub struct ReproduceArguments {
     /// Where the files of papers and studies are, in the folders `papers/<paper>` and `studies`
     #[arg(long, value_name = "DIR", default_value = "configs")]
     pub configs: PathBuf,
+    /// Make only the I-th of N shares of the runs: the same command with all other shares, anywhere, into one directory, and at last
+    /// without `--shard`, makes the whole. `slurm` stands for the place of a task in its job array
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse, conflicts_with_all = ["no_run", "check", "record"])]
+    pub shard: Option<Shard>,
     /// Make no runs: draw and judge what is there
     #[arg(long)]
     pub no_run: bool,

@@ -19,6 +19,7 @@ mod progress;
 mod remote;
 mod rendering;
 mod results;
+mod shard;
 mod store;
 mod work;
 

@@ -1,7 +1,9 @@
 //! Directories of results.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -73,16 +75,23 @@ impl Directory {
         Report::read_json(fs::File::open(self.path(name)).ok()?).ok()
     }
 
-    /// Writes a file as a whole or not at all.
+    /// Writes a file as a whole or not at all. Others, on other machines, may write the same one at the same time.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Complaint> {
         let path = self.path(name);
         let write = || -> io::Result<()> {
-            fs::create_dir_all(path.parent().unwrap_or(&self.0))?;
-            let unfinished = path.with_extension("unfinished");
-            let mut file = fs::File::create(&unfinished)?;
+            let folder = path.parent().unwrap_or(&self.0);
+            fs::create_dir_all(folder)?;
+            // As anybody may read it who may read what programs write here.
+            let readable = fs::Permissions::from_mode(0o666);
+            let mut file = tempfile::Builder::new()
+                .prefix(name_of(&path))
+                .suffix(".unfinished")
+                .permissions(readable)
+                .tempfile_in(folder)?;
             file.write_all(bytes)?;
-            file.sync_all()?;
-            fs::rename(&unfinished, &path)
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
+            Ok(())
         };
         write().map_err(|error| Complaint::failed(format!("cannot write {}: {error}", path.display())))
     }
@@ -106,6 +115,10 @@ impl Directory {
         self.write(&format!("{name}.csv"), &csv)?;
         self.write(&format!("{name}.parquet"), &parquet)
     }
+}
+
+fn name_of(path: &Path) -> &OsStr {
+    path.file_name().unwrap_or_default()
 }
 
 /// Tries whether a folder can be made, if it has to be, and a file in it, and removes what was made for that.

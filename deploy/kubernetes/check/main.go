@@ -7,6 +7,7 @@ import (
 	"os"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -17,7 +18,10 @@ func check(document []byte) error {
 	if err := yaml.Unmarshal(document, &about); err != nil {
 		return err
 	}
-	kinds := map[string]any{"v1/Service": &corev1.Service{}, "apps/v1/StatefulSet": &appsv1.StatefulSet{}}
+	kinds := map[string]any{
+		"v1/Service": &corev1.Service{}, "v1/PersistentVolumeClaim": &corev1.PersistentVolumeClaim{},
+		"apps/v1/StatefulSet": &appsv1.StatefulSet{}, "batch/v1/Job": &batchv1.Job{},
+	}
 	kind, known := kinds[about.APIVersion+"/"+about.Kind]
 	if !known {
 		return fmt.Errorf("unknown kind %s/%s", about.APIVersion, about.Kind)

@@ -14,6 +14,7 @@ use crate::complaint::Complaint;
 use crate::output::{count, say, say_line, tell_line};
 use crate::rendering::Notes;
 use crate::results::Directory;
+use crate::shard::Made;
 use crate::store::Store;
 use crate::work::{self, Order, Task};
 use crate::{input, interrupt};
@@ -48,17 +49,21 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     // Before the first word: whoever has read it may interrupt.
     interrupt::listen();
     let mut curves = Curves::new(&sweep);
+    let mine = arguments.shard.map(|shard| shard.pick(tasks.iter()));
+    let is_mine = |task: &Task| mine.as_ref().is_none_or(|mine| mine.contains(&task.digest));
+    let wanted = tasks.iter().filter(|task| is_mine(task)).count();
     let mut missing = Vec::new();
     for (task, &(point, seed)) in tasks.iter().zip(&places) {
         match store.find(&task.digest, false) {
             Some(kept) => curves.put(point, seed, kept.report),
-            None => missing.push((Order { task, store: &store }, (point, seed))),
+            None if is_mine(task) => missing.push((Order { task, store: &store }, (point, seed))),
+            None => {}
         }
     }
     if !arguments.quiet {
-        let known = tasks.len() - missing.len();
+        let known = wanted - missing.len();
         let known = if known > 0 { format!("; {known} of them are there already") } else { String::new() };
-        tell_line!("{}, {jobs} at a time, into {}{known}", count(tasks.len() as u32, "run"), out.display());
+        tell_line!("{}, {jobs} at a time, into {}{known}", count(wanted as u32, "run"), out.display());
     }
     let (orders, places): (Vec<Order<'_>>, Vec<_>) = missing.into_iter().unzip();
     let curves = Mutex::new(curves);
@@ -71,19 +76,41 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
         |place, kept| locked().put(places[place].0, places[place].1, kept.report),
     )?;
     let curves = curves.into_inner().expect("no worker has panicked");
-    let table = sweep_table(&curves.points());
-    directory.write_table("sweep", &table)?;
-    match arguments.format {
-        Format::Json => say_line!("{}", table.to_json()),
-        Format::Text => say!("{}", main_columns(&table, &sweep).to_text()),
-    }
-    say_best(&table, &sweep, arguments)?;
-    if !arguments.quiet {
-        tell_line!("results are in {}; draw them with `tailback plot {}`", out.display(), out.display());
+    match arguments.shard {
+        Some(shard) => {
+            let is_there = |task: &Task| store.find(&task.digest, false).is_some();
+            let done = tasks.iter().filter(|task| is_mine(task) && is_there(task)).count();
+            let beyond = orders.iter().zip(&places);
+            let beyond = beyond.filter(|(order, place)| curves.is_beyond_end(place.0) && !is_there(order.task)).count();
+            shard.tell(Made { runs: wanted, done, beyond }, arguments.format, arguments.quiet);
+        }
+        None => conclude(&curves, &sweep, &directory, arguments)?,
     }
     if interrupted {
         let message = "interrupted; what is finished is kept, and the same command goes on from there";
         return Err(Complaint::Interrupted(message.to_owned()));
+    }
+    Ok(())
+}
+
+/// Writes the table and tells what is in it.
+fn conclude(
+    curves: &Curves,
+    sweep: &Sweep,
+    directory: &Directory,
+    arguments: &SweepArguments,
+) -> Result<(), Complaint> {
+    let table = sweep_table(&curves.points());
+    directory.write_table("sweep", &table)?;
+    match arguments.format {
+        Format::Json => say_line!("{}", table.to_json()),
+        Format::Text => say!("{}", main_columns(&table, sweep).to_text()),
+    }
+    say_best(&table, sweep, arguments)?;
+    if !arguments.quiet {
+        let out = directory.path("");
+        let out = out.components().as_path().display();
+        tell_line!("results are in {out}; draw them with `tailback plot {out}`");
     }
     Ok(())
 }

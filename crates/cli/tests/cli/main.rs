@@ -19,6 +19,7 @@ mod run;
 mod running;
 mod served;
 mod service;
+mod shard;
 mod show;
 mod sweep;
 mod terminal;

@@ -83,7 +83,12 @@ impl Program {
 
     /// Runs it to its end.
     pub fn run(&self, arguments: &[&str]) -> Said {
-        let output = self.command(arguments).output().expect("it can be started");
+        self.run_with(arguments, &[])
+    }
+
+    /// The same with these variables in its environment.
+    pub fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Said {
+        let output = self.command(arguments).envs(variables.iter().copied()).output().expect("it can be started");
         let text = |bytes| String::from_utf8(bytes).expect("it prints UTF-8");
         Said { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }

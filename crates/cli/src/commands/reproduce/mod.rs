@@ -14,8 +14,9 @@ use crate::complaint::Complaint;
 use crate::interrupt;
 use crate::output::{say, say_line, tell_line};
 use crate::rendering::Notes;
+use crate::shard::{Made, Shard};
 use catalogue::{Catalogue, Entry};
-use project::{Project, run_all};
+use project::{FigureRun, Project, run_all};
 
 /// Runs the command.
 pub fn run(arguments: &ReproduceArguments) -> Result<(), Complaint> {
@@ -35,13 +36,22 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Complaint> {
     // Before the first word: whoever has read it may interrupt.
     interrupt::listen();
     let wanted = project::wanted(&mut projects)?;
-    let interrupted = !arguments.no_run && run_all(&mut projects, &wanted, arguments.jobs, arguments.quiet)?;
-    let mut rows = Vec::new();
-    for project in &projects {
-        project.write()?;
-        rows.extend(project.rows());
+    let interrupted = match arguments.shard {
+        Some(shard) => run_share(shard, &mut projects, wanted, arguments)?,
+        None if arguments.no_run => false,
+        None => {
+            let of = project::runs(&projects);
+            run_all(&mut projects, &wanted, of, arguments.jobs, arguments.quiet)?
+        }
+    };
+    if arguments.shard.is_none() {
+        let mut rows = Vec::new();
+        for project in &projects {
+            project.write()?;
+            rows.extend(project.rows());
+        }
+        tell(&projects, &rows, arguments);
     }
-    tell(&projects, &rows, arguments);
     if interrupted {
         let message = "interrupted; what is finished is kept, and the same command goes on from there";
         return Err(Complaint::Interrupted(message.to_owned()));
@@ -51,6 +61,23 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Complaint> {
         changes.extend(compare(project, arguments)?);
     }
     if changes.is_empty() { Ok(()) } else { Err(Complaint::Failed("verdicts have changed".to_owned(), changes)) }
+}
+
+/// Makes the runs of one share, and draws and judges nothing. Tells whether somebody asked to stop.
+fn run_share(
+    shard: Shard,
+    projects: &mut [Project],
+    mut wanted: Vec<Vec<FigureRun>>,
+    arguments: &ReproduceArguments,
+) -> Result<bool, Complaint> {
+    let mine = shard.pick(projects.iter().flat_map(Project::tasks));
+    wanted.retain(|users| mine.contains(project::digest(projects, users)));
+    let interrupted = run_all(projects, &wanted, mine.len(), arguments.jobs, arguments.quiet)?;
+    let missing =
+        project::wanted(projects)?.iter().filter(|users| mine.contains(project::digest(projects, users))).count();
+    let made = Made { runs: mine.len(), done: mine.len() - missing, beyond: 0 };
+    shard.tell(made, arguments.format, arguments.quiet);
+    Ok(interrupted)
 }
 
 fn tell(projects: &[Project], rows: &[Row], arguments: &ReproduceArguments) {

@@ -70,6 +70,11 @@ impl Project {
         self.directory.path("")
     }
 
+    /// The runs that it is made of.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
     pub fn times(&self) -> Times {
         self.times
     }
@@ -144,19 +149,19 @@ impl Project {
     }
 }
 
-/// Makes the runs that are missing, figure by figure, each of them once. Tells whether somebody asked to stop.
+/// Makes the runs that are missing of so many, figure by figure, each of them once. Tells whether somebody asked to stop.
 pub fn run_all(
     projects: &mut [Project],
     wanted: &[Vec<FigureRun>],
+    of: usize,
     jobs: Option<u32>,
     quiet: bool,
 ) -> Result<bool, Complaint> {
     let jobs = work::jobs(jobs, projects.iter().flat_map(|project| &project.tasks))?;
     if !quiet {
-        let all = projects.iter().flat_map(|project| &project.tasks).map(|task| &task.digest).collect::<BTreeSet<_>>();
-        let known = all.len() - wanted.len();
+        let known = of - wanted.len();
         let known = if known > 0 { format!("; {known} of them are there already") } else { String::new() };
-        tell_line!("{}, {jobs} at a time{known}", count(all.len() as u32, "run"));
+        tell_line!("{}, {jobs} at a time{known}", count(of as u32, "run"));
     }
     let order = |users: &Vec<FigureRun>| {
         let FigureRun { project, task } = users[0];
@@ -201,6 +206,17 @@ pub fn wanted(projects: &mut [Project]) -> Result<Vec<Vec<FigureRun>>, Complaint
         }
     }
     Ok(wanted)
+}
+
+/// How many runs all figures need, each counted once.
+pub fn runs(projects: &[Project]) -> usize {
+    projects.iter().flat_map(Project::tasks).map(|task| &task.digest).collect::<BTreeSet<_>>().len()
+}
+
+/// The digest of the scenario of a run, by the figures that need it.
+pub fn digest<'p>(projects: &'p [Project], users: &[FigureRun]) -> &'p str {
+    let FigureRun { project, task } = users[0];
+    &projects[project].tasks[task].digest
 }
 
 /// What all figures together took.
