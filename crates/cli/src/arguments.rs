@@ -12,7 +12,7 @@ use crate::shard::Shard;
 pub use service::{
     BackupArguments, CancelArguments, FetchArguments, FilesArguments, FsckArguments, ListArguments, RestoreArguments,
     RetryArguments, RoleArgument, ServeArguments, ServerArguments, StateArgument, SubmitArguments, TokenArguments,
-    WatchArguments, WorkerArguments,
+    WatchArguments, WorkerArguments, WorkersArgument,
 };
 
 /// Simulates congestion in lossless interconnection networks.

@@ -28,11 +28,24 @@ pub struct Configuration {
     pub limits: Limits,
     /// What is started to carry out a run. It must call [`work`](crate::work).
     pub worker: WorkerCommand,
+    /// Where it is started.
+    pub placement: Placement,
     /// Where control groups are mounted, if the server is to make some for its workers. Then it moves into one itself, so this
     /// is for programs that do nothing else.
     pub control_groups: Option<PathBuf>,
     /// The version of the program, as it stands in reports.
     pub version: String,
+}
+
+/// Where workers are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// On this machine.
+    #[default]
+    Here,
+    /// On the nodes of a cluster, which have the same folders, as jobs of Slurm: with these options of `srun` besides those that a run needs. Workers then are connected
+    /// by [`Connection::Pipes`](crate::Connection).
+    Slurm(Vec<String>),
 }
 
 /// Certificates, in PEM.
@@ -103,6 +116,7 @@ impl Configuration {
             insecure: false,
             limits: Limits::default(),
             worker,
+            placement: Placement::Here,
             control_groups: None,
             version: version.to_owned(),
         }

@@ -55,7 +55,7 @@ mod worker;
 pub use access::{
     Changed, LastDay, Role, TokenError, Tokens, TokensInForce, add_line, certificate_line, new_token, remove_name,
 };
-pub use configuration::{CertificateError, Configuration, ConfigurationError, Encryption};
+pub use configuration::{CertificateError, Configuration, ConfigurationError, Encryption, Placement};
 pub use connection::CertificatesInForce;
 pub use engine::process::WorkerCommand;
 pub use limits::Limits;
@@ -63,4 +63,4 @@ pub use schema::scenario_schema;
 pub use server::{ServeError, Server};
 pub use store::{Checkup, Problem, StoreError, back_up, check_data, restore};
 pub use tame::{is_obeyed, tame};
-pub use worker::{bytes_in_proc, work};
+pub use worker::{Connection, bytes_in_proc, work};

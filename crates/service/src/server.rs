@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,14 +19,16 @@ use crate::access::{Guard, TokensInForce};
 use crate::bodies::BodyLayer;
 use crate::calls::CallLayer;
 use crate::checks::Checks;
-use crate::configuration::{CertificateError, Configuration, ConfigurationError};
+use crate::configuration::{CertificateError, Configuration, ConfigurationError, Placement};
 use crate::connection::accept::{Door, arrivals};
 use crate::connection::places::Places;
 use crate::connection::{CertificatesInForce, Encrypting, Protocol};
 use crate::context::{Context, stopped};
 use crate::engine::Engine;
 use crate::engine::control_groups::Groups;
-use crate::engine::process::Processes;
+use crate::engine::process::{Processes, WorkerCommand};
+use crate::engine::slurm::Jobs;
+use crate::engine::workers::Workers;
 use crate::meters::Meters;
 use crate::pool::Pool;
 use crate::rpc;
@@ -217,13 +220,29 @@ impl Listening {
     }
 }
 
+/// What carries out runs. Control groups are only made for what is on this machine.
+fn workers(
+    worker: WorkerCommand,
+    placement: Placement,
+    nice: u32,
+    control_groups: Option<PathBuf>,
+) -> Result<Box<dyn Workers>, StoreError> {
+    Ok(match placement {
+        Placement::Here => {
+            let groups = control_groups.and_then(|mount| Groups::of_this_process(&mount));
+            Box::new(Processes::new(worker, nice)?.in_groups(groups))
+        }
+        Placement::Slurm(options) => Box::new(Jobs::new(worker, &options)?),
+    })
+}
+
 /// Opens the data directory, and takes up again what was not finished.
 fn context(
     configuration: Configuration,
     meters: Arc<Meters>,
     stopping: watch::Receiver<bool>,
 ) -> Result<Context, ServeError> {
-    let Configuration { data, recover, tokens, encryption, limits, version, worker, control_groups, .. } =
+    let Configuration { data, recover, tokens, encryption, limits, version, worker, placement, control_groups, .. } =
         configuration;
     let mut features =
         ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private", "files"].map(str::to_owned).to_vec();
@@ -231,9 +250,8 @@ fn context(
     features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
     let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));
     // Before anything is opened or changed.
-    let workers = Processes::new(worker, limits.engine_nice).map_err(ServeError::Workers)?;
+    let workers = workers(worker, placement, limits.engine_nice, control_groups).map_err(ServeError::Workers)?;
     let store = Arc::new(Store::open(&data, recover, Told { hub: hub.clone(), meters: meters.clone() })?);
-    let workers = Box::new(workers.in_groups(control_groups.and_then(|mount| Groups::of_this_process(&mount))));
     let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone(), workers)?;
     let guard = Guard::new(tokens, limits.refusal_pause(), meters.clone());
     let streams = Arc::new(Semaphore::new(limits.streams_max as usize));

@@ -43,13 +43,31 @@ pub struct ServeArguments {
     /// the server may make some (systemd: `Delegate=memory`)
     #[arg(long, value_name = "FILE")]
     pub limits: Option<PathBuf>,
+    /// Where runs are simulated
+    #[arg(long, value_enum, default_value_t = WorkersArgument::Local)]
+    pub workers: WorkersArgument,
+    /// What else `srun` is told, as in `--slurm=--partition=batch`; may be repeated
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    pub slurm: Vec<String>,
     /// How to write the log, which goes to standard error; TAILBACK_LOG says how much, as in `debug`
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub log: Format,
 }
 
+/// Where a server has runs simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WorkersArgument {
+    /// By processes of this machine
+    Local,
+    /// By jobs of Slurm, on nodes that have this program and the data directory under the same names. The limits say how many at once
+    Slurm,
+}
+
 #[derive(Args, Debug)]
 pub struct WorkerArguments {
+    /// Talk to the server by standard input and output, as jobs of a scheduler do
+    #[arg(long)]
+    pub pipes: bool,
     /// How to write the log: as the server does
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub log: Format,

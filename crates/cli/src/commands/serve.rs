@@ -4,12 +4,12 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use tailback_service::{
-    CertificateError, Configuration, Encryption, Limits, ServeError, Server, Tokens, WorkerCommand,
+    CertificateError, Configuration, Encryption, Limits, Placement, ServeError, Server, Tokens, WorkerCommand,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use crate::arguments::{Format, ServeArguments};
+use crate::arguments::{Format, ServeArguments, WorkersArgument};
 use crate::complaint::Complaint;
 use crate::output::{Log, say_line};
 use crate::{input, remote};
@@ -91,7 +91,7 @@ fn configuration(arguments: &ServeArguments, files: Option<&CertificateFiles>) -
     let tokens = arguments.tokens.as_deref().map(Tokens::read).transpose();
     let encryption = files.map(CertificateFiles::read).transpose();
     let encryption = encryption.map_err(|error| Complaint::bad_input(error.to_string()))?;
-    let worker = WorkerCommand::this_program(&["worker", "--log", arguments.log.word()]);
+    let (worker, placement) = workers(arguments)?;
     Ok(Configuration {
         listen: arguments.listen,
         admin_listen: arguments.admin,
@@ -100,9 +100,26 @@ fn configuration(arguments: &ServeArguments, files: Option<&CertificateFiles>) -
         encryption,
         insecure: arguments.insecure,
         limits,
+        placement,
         control_groups: Some(PathBuf::from(CONTROL_GROUPS)),
         ..Configuration::local(arguments.data.clone(), env!("CARGO_PKG_VERSION"), worker)
     })
+}
+
+/// What is started to carry out a run, and where.
+fn workers(arguments: &ServeArguments) -> Result<(WorkerCommand, Placement), Complaint> {
+    let worker = ["worker", "--log", arguments.log.word()];
+    match arguments.workers {
+        WorkersArgument::Local if !arguments.slurm.is_empty() => {
+            let help = "say `--workers slurm` as well".to_owned();
+            Err(Complaint::BadInput("`--slurm` is for jobs of Slurm".to_owned(), Some(help)))
+        }
+        WorkersArgument::Local => Ok((WorkerCommand::this_program(&worker), Placement::Here)),
+        WorkersArgument::Slurm => {
+            let worker = WorkerCommand::this_program_anywhere(&[&worker[..], &["--pipes"]].concat());
+            Ok((worker, Placement::Slurm(arguments.slurm.clone())))
+        }
+    }
 }
 
 /// Writes what the service says to standard error.

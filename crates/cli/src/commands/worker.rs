@@ -1,5 +1,11 @@
 //! `tailback worker`: carries out one run for a server, which has started it.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::SIGTERM;
+use tailback_service::Connection;
+
 use super::serve;
 use crate::arguments::WorkerArguments;
 use crate::complaint::Complaint;
@@ -8,5 +14,14 @@ use crate::complaint::Complaint;
 pub fn run(arguments: &WorkerArguments) -> Result<(), Complaint> {
     serve::log(arguments.log);
     let not_asked = |error| Complaint::bad_input(format!("servers start workers, nobody else does ({error})"));
-    tailback_service::work().map_err(not_asked)
+    let suspended = Arc::new(AtomicBool::new(false));
+    let connection = if arguments.pipes {
+        // As a scheduler says that it will end the job soon.
+        signal_hook::flag::register(SIGTERM, suspended.clone())
+            .map_err(|error| Complaint::failed(error.to_string()))?;
+        Connection::Pipes
+    } else {
+        Connection::Socket
+    };
+    tailback_service::work(connection, &suspended).map_err(not_asked)
 }

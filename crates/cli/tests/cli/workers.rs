@@ -175,3 +175,13 @@ fn workers_give_way_to_their_server() {
     server.good(&program, &["cancel", "one"]);
     server.stop();
 }
+
+#[test]
+fn jobs_of_a_scheduler_need_one() {
+    let program = Program::new();
+    let said = program.run(&["serve", "--slurm=--partition=batch"]);
+    assert!(said.code == Some(2) && said.stderr.contains("say `--workers slurm` as well"), "{}", said.stderr);
+    let said = program.run_with(&["serve", "--listen", "127.0.0.1:0", "--workers", "slurm"], &[("PATH", "/nowhere")]);
+    assert!(said.code == Some(1) && said.stderr.contains("srun starts no jobs"), "{}", said.stderr);
+    assert!(!program.path("tailback-data").exists(), "nothing is made for a server that does not start");
+}

@@ -54,6 +54,8 @@ pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Resu
     loop {
         let failure = match attempt(shared, task, control)? {
             Outcome::Failed(failure) if failure.reason.ends_an_attempt() => failure,
+            // It was told to by somebody else, a scheduler whose time for it is up, and has written a checkpoint.
+            Outcome::Suspended if !shared.queue.is_stopping() => continue,
             outcome => return Ok(outcome),
         };
         tracing::warn!(error = failure.message, details = ?failure.details, "an attempt has failed");
@@ -81,6 +83,7 @@ fn attempt(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, S
     let limits = &shared.limits;
     let (folder, execution) = (AttemptFolder::make(shared, task.number)?, stored.run.execution);
     let wall_max = Duration::from_secs(limits.wall_time_s_max);
+    let wall_max = execution.wall_time_max.map_or(wall_max, |wanted| wanted.min(wall_max));
     let assignment = Assignment {
         run: task.run.clone(),
         number: task.number,
@@ -91,6 +94,7 @@ fn attempt(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, S
         attempt: folder.path().to_owned(),
         // Runs that an earlier version has accepted may have what was estimated, which left out the process itself.
         memory_bytes_max: task.memory_bytes.max(WORKER_BYTES),
+        wall_s_max: wall_max.as_secs(),
         artifact_bytes_max: limits.artifact_bytes(execution.artifact_bytes_max),
         sample_interval_ms: limits.sample_interval_ms,
         checkpoint_interval_ms: limits.checkpoint_interval_ms,
@@ -112,7 +116,7 @@ fn attempt(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, S
         numbers: Numbers { free: 0..0, written: 0 },
         course: Course::new(Vec::new(), 0, limits.samples_kept_max),
         memory: MemoryUsed::of(&shared.meters),
-        wall_max: execution.wall_time_max.map_or(wall_max, |wanted| wanted.min(wall_max)),
+        wall_max,
         ends_at: None,
         is_suspended: false,
     };

@@ -7,12 +7,14 @@
 //! taken up again by the next start of the server.
 
 mod attempt;
+mod child;
 pub(crate) mod control_groups;
 mod course;
 pub(crate) mod process;
 pub(crate) mod queue;
 mod retry;
 mod reuse;
+pub(crate) mod slurm;
 pub(crate) mod sweep;
 mod transitions;
 pub(crate) mod workers;

@@ -1,20 +1,16 @@
 //! Workers as processes of this machine.
 
-use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::io;
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::process::{Child, Command};
 use std::sync::mpsc::{Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::child::{Spawned, describe, lost, too_much};
 use super::control_groups::{Group, Groups};
 use super::workers::{Lease, Workers};
-use crate::domain::{FailureReason, RunFailure};
+use crate::domain::RunFailure;
 use crate::store::StoreError;
 use crate::worker::protocol::{Assignment, Channel, Message, Order};
 use crate::worker::{bytes_in_proc, give_way, with_base};
@@ -37,6 +33,13 @@ impl WorkerCommand {
         let program =
             if running.exists() { running } else { std::env::current_exe().unwrap_or_else(|_| "tailback".into()) };
         Self { program, arguments: arguments.iter().map(OsString::from).collect() }
+    }
+
+    /// The same by the name of its file, which other machines have to have as well.
+    #[must_use]
+    pub fn this_program_anywhere(arguments: &[&str]) -> Self {
+        let program = std::env::current_exe().unwrap_or_else(|_| "tailback".into());
+        Self { program, ..Self::this_program(arguments) }
     }
 }
 
@@ -103,22 +106,10 @@ impl Processes {
 
     fn spawn(&self) -> Result<(Spawned, Channel), StoreError> {
         let WorkerCommand { program, arguments } = &self.command;
-        let start = || -> io::Result<(Spawned, Channel)> {
-            let (ours, theirs) = UnixStream::pair()?;
-            let mut command = Command::new(program);
-            command.args(arguments).stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped());
-            // Whoever interrupts the server at a terminal lets it end its workers in its own way.
-            command.process_group(0);
-            let mut child = self.starter.spawn(command)?;
-            let said = child
-                .stderr
-                .take()
-                .map(|said| std::thread::Builder::new().name("worker-says".to_owned()).spawn(move || pass_on(said)));
-            let mut spawned = Spawned { child, said: None };
-            spawned.said = said.transpose()?;
-            Ok((spawned, Channel::new(ours)))
-        };
-        start().map_err(|error| StoreError::Broken(format!("cannot start a worker, {}: {error}", program.display())))
+        let mut command = Command::new(program);
+        command.args(arguments);
+        Spawned::new(command, false, |command| self.starter.spawn(command))
+            .map_err(|error| StoreError::Broken(format!("cannot start a worker, {}: {error}", program.display())))
     }
 }
 
@@ -128,58 +119,13 @@ impl Workers for Processes {
         let group = self.groups.as_ref().and_then(|groups| groups.make(with_base(memory_bytes_max, threads)));
         let (spawned, mut channel) = self.spawn()?;
         // As long as it has no assignment, a worker takes next to nothing.
-        let group = group.filter(|group| group.put(spawned.child.id()));
+        let group = group.filter(|group| group.put(spawned.id()));
         // A worker that is dead already cannot be told anything: that it is lost is found when it says nothing.
         if let Err(error) = channel.send(assignment) {
             tracing::warn!(%error, "a worker does not take its assignment");
         }
         Ok(Box::new(ProcessLease { spawned, group, channel, memory_bytes_max }))
     }
-}
-
-/// A process, killed when this is dropped.
-struct Spawned {
-    child: Child,
-    /// What passes on what it says on standard error, and keeps the last of it.
-    said: Option<JoinHandle<Vec<String>>>,
-}
-
-impl Spawned {
-    /// Waits for its end; how it ended, and the last lines that it has said.
-    fn wait_with_said(&mut self) -> (ExitStatus, Vec<String>) {
-        let status = self.child.wait().unwrap_or_default();
-        let said = self.said.take().and_then(|said| said.join().ok()).unwrap_or_default();
-        (status, said)
-    }
-}
-
-impl Drop for Spawned {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        self.wait_with_said();
-    }
-}
-
-/// Lines that are kept of what a worker says, and bytes of a line.
-const LINES_KEPT: usize = 8;
-const LINE_BYTES_MAX: u64 = 16 << 10;
-
-/// Passes on what a worker says as it is, for it writes the log as the server does; gives the last lines of it.
-fn pass_on(said: ChildStderr) -> Vec<String> {
-    let mut lines = VecDeque::new();
-    let mut said = BufReader::new(said);
-    let mut line = Vec::new();
-    while said.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
-        // Nobody may be there to read it.
-        let _ = io::stderr().write_all(&line);
-        lines.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
-        if lines.len() > LINES_KEPT {
-            lines.pop_front();
-        }
-        line.clear();
-    }
-    lines.into()
 }
 
 struct ProcessLease {
@@ -195,13 +141,7 @@ impl Lease for ProcessLease {
         if self.memory_bytes().is_some_and(|bytes| bytes > self.memory_bytes_max) {
             return Err(too_much(self.memory_bytes_max));
         }
-        self.channel.receive(Some(wait_max)).map_err(|error| {
-            // A worker that ends with an order that it has not read resets the connection.
-            if !matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) {
-                tracing::error!(%error, "what a worker says cannot be understood");
-                let _ = self.spawned.child.kill();
-            }
-            let (status, said) = self.spawned.wait_with_said();
+        self.spawned.next(&mut self.channel, wait_max).map_err(|(status, said)| {
             if self.group.as_ref().is_some_and(Group::has_taken_too_much) {
                 return too_much(self.memory_bytes_max);
             }
@@ -216,32 +156,7 @@ impl Lease for ProcessLease {
     }
 
     fn memory_bytes(&self) -> Option<u64> {
-        bytes_in_proc(format!("/proc/{}/status", self.spawned.child.id()), "VmRSS")
-    }
-}
-
-fn too_much(allowed: u64) -> RunFailure {
-    let allowed = allowed.div_ceil(1 << 20);
-    let message = format!("the run took more than the {allowed} MiB of memory that it may have");
-    RunFailure::new(FailureReason::Memory, message)
-}
-
-/// Why a worker has ended that did not say so.
-fn lost(status: ExitStatus, said: &[String], memory_bytes_max: u64) -> RunFailure {
-    // As a program of this language ends that is refused memory.
-    if said.iter().any(|line| line.starts_with("memory allocation of ")) {
-        return too_much(memory_bytes_max);
-    }
-    let message = format!("the process that simulated it {}", describe(status, &[]));
-    RunFailure { details: said.to_vec(), ..RunFailure::new(FailureReason::WorkerLost, message) }
-}
-
-fn describe(status: ExitStatus, said: &[String]) -> String {
-    let last = said.last().map_or_else(String::new, |last| format!(": {last}"));
-    match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("was ended by signal {signal}{last}"),
-        (_, Some(code)) => format!("ended with code {code}{last}"),
-        _ => format!("ended{last}"),
+        bytes_in_proc(format!("/proc/{}/status", self.spawned.id()), "VmRSS")
     }
 }
 
@@ -249,7 +164,7 @@ fn describe(status: ExitStatus, said: &[String]) -> String {
 mod tests {
     use super::super::control_groups::tests::pretended;
     use super::*;
-    use crate::domain::ScenarioSource;
+    use crate::domain::{FailureReason, ScenarioSource};
 
     /// A program that reads what it is given and says nothing is a worker as good as any, until it is lost.
     fn reader() -> WorkerCommand {
@@ -266,6 +181,7 @@ mod tests {
             data: PathBuf::new(),
             attempt: PathBuf::new(),
             memory_bytes_max: 100 << 20,
+            wall_s_max: 0,
             artifact_bytes_max: 0,
             sample_interval_ms: 0,
             checkpoint_interval_ms: 0,
@@ -295,7 +211,7 @@ mod tests {
         let own = getpriority_process(None).expect("it can be asked");
         let processes = Processes::new(reader(), 3).expect("it ends");
         let (worker, _channel) = processes.spawn().expect("it starts");
-        let worker = Pid::from_raw(worker.child.id() as i32).expect("it is none of the system");
+        let worker = Pid::from_raw(worker.id() as i32).expect("it is none of the system");
         assert_eq!(getpriority_process(Some(worker)).expect("it runs"), (own + 3).min(19));
         assert_eq!(getpriority_process(None).expect("it can be asked"), own);
     }

@@ -5,7 +5,7 @@
 //! from its last checkpoint by another worker. Dropping a lease revokes it: the worker ends at once.
 //!
 //! Workers share the server's folder, and need nothing else of it. So they may be [processes](super::process) of this
-//! machine, as they are today, or jobs of a site's scheduler on another.
+//! machine, or [jobs of Slurm](super::slurm) on another.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! A worker: a process that carries out one attempt of one run.
 //!
-//! A server starts it with one end of a pair of sockets as its standard input. It reads an [`Assignment`], simulates, and
+//! A server starts it with one end of a pair of sockets as its standard input, or has a scheduler start it, which carries input and output. It reads an [`Assignment`], simulates, and
 //! says how it goes by [`Message`]s. What it finds becomes files in the folder of the attempt; the server takes them in.
 //! When the server's end is closed, the worker ends at once: nobody waits for it any more.
 //!
@@ -11,6 +11,7 @@
 //! **The invariant it keeps:** it writes only into the folder of its attempt, and the checkpoint of its run as a whole.
 
 mod memory;
+mod pipes;
 mod processor;
 pub(crate) mod protocol;
 mod sampling;
@@ -34,14 +35,37 @@ pub(crate) use processor::give_way;
 /// The exit code of a worker whose server is gone.
 const ABANDONED: i32 = 3;
 
-/// Carries out what is asked for on standard input, which is a socket to a server.
+/// How a worker is connected to its server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connection {
+    /// Standard input is a socket.
+    Socket,
+    /// What carries standard input and output to and from the server is something else: a scheduler.
+    Pipes,
+}
+
+/// Carries out what a server asks for. Whoever sets `suspended` has it write a checkpoint and end, as the server may.
 ///
 /// # Errors
-/// When it is none, or the server does not say what to do.
-pub fn work() -> io::Result<()> {
-    let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    // Fails for everything that is no socket.
-    stream.peer_addr()?;
+/// When there is no server, or it does not say what to do.
+pub fn work(connection: Connection, suspended: &Arc<AtomicBool>) -> io::Result<()> {
+    match connection {
+        Connection::Socket => {
+            let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+            // Fails for everything that is no socket.
+            stream.peer_addr()?;
+            work_for(stream, suspended)
+        }
+        Connection::Pipes => {
+            let (stream, answers) = pipes::connect()?;
+            let result = work_for(stream, suspended);
+            answers.finish();
+            result
+        }
+    }
+}
+
+fn work_for(stream: UnixStream, suspended: &Arc<AtomicBool>) -> io::Result<()> {
     let mut orders = Channel::new(stream.try_clone()?);
     let assignment: Assignment = match orders.receive(None) {
         Ok(assignment) => assignment.ok_or(io::ErrorKind::TimedOut)?,
@@ -51,11 +75,10 @@ pub fn work() -> io::Result<()> {
     };
     memory::limit(assignment.memory_bytes_max, assignment.threads);
     memory::go_first();
-    let suspended = Arc::new(AtomicBool::new(false));
     let told = suspended.clone();
     std::thread::Builder::new().name("orders".to_owned()).spawn(move || follow(orders, &told))?;
     let mut channel = Channel::new(stream);
-    let carry_out = || simulation::carry_out(&assignment, &mut channel, &suspended);
+    let carry_out = || simulation::carry_out(&assignment, &mut channel, suspended);
     let ending = match catch_unwind(AssertUnwindSafe(carry_out)) {
         Ok(ending) => ending?,
         Err(panic) => {

@@ -1,6 +1,7 @@
 //! What a server and a worker tell each other: messages as JSON, each behind its length.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,6 +32,8 @@ pub(crate) struct Assignment {
     /// A folder of this attempt alone, for what it finds. Nobody else writes there.
     pub attempt: PathBuf,
     pub memory_bytes_max: u64,
+    /// The wall time that the run may take, all attempts together.
+    pub wall_s_max: u64,
     pub artifact_bytes_max: u64,
     pub sample_interval_ms: u64,
     pub checkpoint_interval_ms: u64,
@@ -90,6 +93,12 @@ pub(crate) struct Channel {
 impl Channel {
     pub(crate) fn new(stream: UnixStream) -> Self {
         Self { stream, received: Vec::new() }
+    }
+
+    /// Closes the connection, whoever else has this end of it.
+    pub(crate) fn close(&self) {
+        // The other end may have done so already.
+        let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     pub(crate) fn send(&mut self, message: &impl Serialize) -> io::Result<()> {

@@ -30,5 +30,5 @@ mod watching;
 #[test]
 #[ignore = "is the worker of the servers in these tests"]
 fn worker() {
-    drop(tailback_service::work());
+    drop(tailback_service::work(tailback_service::Connection::Socket, &std::sync::Arc::default()));
 }
