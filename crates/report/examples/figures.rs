@@ -1,4 +1,4 @@
-//! Figures of made-up results, to judge their looks: `cargo run --example figures FOLDER` writes them as SVG and PNG.
+//! Figures of made-up results on one page, to judge their looks: `cargo run --example figures > figures.html`.
 
 use tailback_report::{Curve, Figure, Size, Style};
 
@@ -69,7 +69,7 @@ fn banded(index: usize) -> Curve {
     Curve { half_widths: Some(curve.points.iter().map(|point| 0.03 + point.0 * 1e-6).collect()), ..curve }
 }
 
-fn figures() -> Vec<(&'static str, Figure)> {
+fn figures() -> Vec<Figure> {
     let uniform = "Uniform traffic on a dragonfly of 16,512 nodes";
     let adversarial = "Adversarial traffic on a dragonfly of 16,512 nodes";
     let load = "accepted load (flits/node/cycle)";
@@ -107,27 +107,23 @@ fn figures() -> Vec<(&'static str, Figure)> {
         ..Figure::default()
     };
     vec![
-        ("five", Figure::latency(uniform, "cycles", over_load(5, true, latency))),
-        ("twelve", twelve.clone()),
-        ("twelve-narrow", Figure { size: Size::SINGLE_COLUMN, ..twelve.clone() }),
-        ("twelve-double", Figure { size: Size::DOUBLE_COLUMN, log_y: true, y_max: None, ..twelve }),
-        ("narrow", narrow),
-        ("one", Figure::latency("One curve", "cycles", over_load(1, true, |index, load| latency(index, 0.35 * load)))),
-        ("throughput", Figure::throughput(adversarial, over_load(6, false, accepted))),
-        ("time", Figure { warm_up: Some(5000.0), caption: "72 nodes, scaled down".to_owned(), ..time(3) }),
-        ("time-twelve", time(12)),
-        ("cdf", cdf),
-        ("histogram", histogram),
-        ("categories", categories),
-        ("nothing", Figure::latency("Nothing yet", "cycles", Vec::new())),
+        Figure::latency(uniform, "cycles", over_load(5, true, latency)),
+        twelve.clone(),
+        Figure { size: Size::SINGLE_COLUMN, ..twelve.clone() },
+        Figure { size: Size::DOUBLE_COLUMN, log_y: true, y_max: None, ..twelve },
+        narrow,
+        Figure::latency("One curve", "cycles", over_load(1, true, |index, load| latency(index, 0.35 * load))),
+        Figure::throughput(adversarial, over_load(6, false, accepted)),
+        Figure { warm_up: Some(5000.0), caption: "72 nodes, scaled down".to_owned(), ..time(3) },
+        time(12),
+        cdf,
+        histogram,
+        categories,
+        Figure::latency("Nothing yet", "cycles", Vec::new()),
     ]
 }
 
-fn main() -> std::io::Result<()> {
-    let folder = std::env::args().nth(1).expect("say which folder the pictures go to");
-    for (name, figure) in figures() {
-        std::fs::write(format!("{folder}/{name}.svg"), figure.to_svg())?;
-        std::fs::write(format!("{folder}/{name}.png"), figure.to_png(1.5))?;
-    }
-    Ok(())
+fn main() {
+    println!("<!doctype html><meta charset=\"utf-8\"><title>figures</title>");
+    figures().iter().for_each(|figure| println!("{}", figure.to_svg()));
 }

@@ -291,8 +291,13 @@ mod tests {
     }
 
     fn texts(drawing: &Drawing) -> Vec<&str> {
-        let text = |shape| if let &Shape::Text { ref text, .. } = shape { Some(text.as_str()) } else { None };
-        drawing.shapes.iter().filter_map(text).collect()
+        let mut texts = Vec::new();
+        for shape in &drawing.shapes {
+            if let Shape::Text { text, .. } = shape {
+                texts.push(text.as_str());
+            }
+        }
+        texts
     }
 
     fn groups(drawing: &Drawing, wanted: &str) -> usize {

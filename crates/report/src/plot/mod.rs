@@ -1,20 +1,23 @@
-//! Figures: curves over axes, as SVG or PNG.
+//! Figures: curves over axes, as SVG, PNG or PDF.
 //!
 //! What a figure shows is plain data. `layout` finds the places of its parts, `draw` makes shapes of it, and `paint`, which alone knows the
-//! library, makes a picture of the shapes.
+//! plotting library, and `pdf` make a picture of the shapes.
 
 mod axis;
 mod clip;
 mod curves;
+mod distribution;
 mod draw;
 mod layout;
 mod legend;
 mod looks;
 mod paint;
+mod pdf;
 mod shapes;
 mod size;
 mod ticks;
 
+pub use distribution::{Counted, CountedOf};
 pub use size::Size;
 use ticks::step_for;
 
