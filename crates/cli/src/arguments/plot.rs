@@ -27,6 +27,9 @@ pub struct PlotArguments {
     /// right; may be repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub by: Vec<String>,
+    /// Draw only what has this value, as in `traffic.load=0.5`; may be repeated
+    #[arg(long, value_parser = setting, value_name = "NAME=VALUE")]
+    pub only: Vec<(String, String)>,
     /// Which axes are logarithmic
     #[arg(long, value_enum, value_name = "AXES")]
     pub log: Option<LogAxes>,
@@ -96,6 +99,11 @@ pub type AxisRange = (Option<f64>, Option<f64>);
 pub struct Range {
     pub x: AxisRange,
     pub y: AxisRange,
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("a name and a value are needed, as in `variant=MIN`")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn labels(text: &str) -> Result<(String, String), String> {

@@ -5,7 +5,7 @@ mod manifest;
 
 use std::sync::Mutex;
 
-use tailback_report::{CI95_OVER, Column, Table, sweep_table};
+use tailback_report::{CI95_OVER, Column, Table, sweep_histogram_table, sweep_series_table, sweep_table};
 use tailback_scenario::{Axis, Sweep};
 use tailback_sim::{Curves, SweepManifest, vary};
 
@@ -50,9 +50,9 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     let mut curves = Curves::new(&sweep);
     let mut missing = Vec::new();
     for (task, &(point, seed)) in tasks.iter().zip(&places) {
-        match store.find(&task.digest, false) {
+        match store.find(&task.digest, task.series).filter(|_| store.has_histograms(&task.digest)) {
             Some(kept) => curves.put(point, seed, kept.report),
-            None => missing.push((Order { task, store: &store }, (point, seed))),
+            None => missing.push((Order { task, store: &store, histograms: true }, (point, seed))),
         }
     }
     if !arguments.quiet {
@@ -71,8 +71,16 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
         |place, kept| locked().put(places[place].0, places[place].1, kept.report),
     )?;
     let curves = curves.into_inner().expect("no worker has panicked");
-    let table = sweep_table(&curves.points());
+    let points = curves.points();
+    let table = sweep_table(&points);
     directory.write_table("sweep", &table)?;
+    let details = [
+        ("series", sweep_series_table(&points, |report| store.series(&report.scenario_digest))),
+        ("histograms", sweep_histogram_table(&points, |report| store.histograms(&report.scenario_digest))),
+    ];
+    for (name, table) in details {
+        table.map_or(Ok(()), |table| directory.write_table(name, &table))?;
+    }
     match arguments.format {
         Format::Json => say_line!("{}", table.to_json()),
         Format::Text => say!("{}", main_columns(&table, &sweep).to_text()),

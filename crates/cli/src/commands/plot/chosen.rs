@@ -36,7 +36,9 @@ pub fn figure(sources: &[Source], arguments: &PlotArguments) -> Result<(String, 
     }
     let (x, y) = names.unwrap_or_default();
     if all.iter().all(|curve| curve.points.is_empty()) {
-        return Err(Complaint::bad_input(format!("there are no points: `{y}` has no number anywhere, or `{x}` has none")));
+        return Err(Complaint::bad_input(format!(
+            "there are no points: `{y}` has no number anywhere, or `{x}` has none"
+        )));
     }
     let is_load = x.ends_with("offered_load");
     let x_label = if is_load || is_time(&x) { measured(&x, unit) } else { x.clone() };
@@ -90,7 +92,11 @@ impl Choice {
         };
         // What is measured goes along with what is varied.
         let is_varied = varying.contains(&x) || source.manifest.iter().any(|manifest| manifest.axes.contains(&x));
-        let axis = if is_varied { x.clone() } else { load_axis.or_else(|| varying.iter().find(|name| *name != "variant").cloned()).unwrap_or_default() };
+        let axis = if is_varied {
+            x.clone()
+        } else {
+            load_axis.or_else(|| varying.iter().find(|name| *name != "variant").cloned()).unwrap_or_default()
+        };
         let others: Vec<String> = varying.into_iter().filter(|name| *name != axis).collect();
         let flows = flows(table);
         let by = if arguments.by.is_empty() { others.clone() } else { arguments.by.clone() };
@@ -98,21 +104,28 @@ impl Choice {
             others.iter().map(String::as_str).chain((!flows.is_empty()).then_some(FLOW)).collect();
         for name in &by {
             if *name == x {
-                return Err(Complaint::bad_input(format!("--by: `{name}` runs to the right, so curves cannot be told apart by it")));
+                return Err(Complaint::bad_input(format!(
+                    "--by: `{name}` runs to the right, so curves cannot be told apart by it"
+                )));
             }
             if !possible.contains(&name.as_str()) && !known(name) {
                 return Err(unknown("--by", "value that is varied", name, &possible));
             }
         }
         if let Some(missing) = others.iter().find(|name| !by.contains(name)) {
-            let message = format!("--by: `{missing}` is varied, too, so several points of a curve would lie above each other");
-            let help = format!("write --by {}, or choose one of its values with --only {missing}=…", [by.clone(), vec![missing.clone()]].concat().join(","));
+            let message =
+                format!("--by: `{missing}` is varied, too, so several points of a curve would lie above each other");
+            let help = format!(
+                "write --by {}, or choose one of its values with --only {missing}=…",
+                [by.clone(), vec![missing.clone()]].concat().join(",")
+            );
             return Err(Complaint::BadInput(message, Some(help)));
         }
         let by_flow = by.iter().any(|name| name == FLOW);
         let flows = if by_flow { flows.into_iter().map(Some).collect() } else { vec![None] };
         let defaults = ["latency_message_mean", "completion_p99", "program_cycles"];
-        let is_there = |name: &str| table.column(name).is_ok_and(|at| table.rows.iter().any(|row| row[at].number().is_some()));
+        let is_there =
+            |name: &str| table.column(name).is_ok_and(|at| table.rows.iter().any(|row| row[at].number().is_some()));
         let usual = defaults.into_iter().find(|name| is_there(name)).unwrap_or("accepted_load");
         let y = arguments.y.clone().unwrap_or_else(|| usual.to_owned());
         let by = by.into_iter().filter(|name| name != FLOW).collect();

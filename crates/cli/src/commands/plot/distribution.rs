@@ -13,7 +13,9 @@ const TIMES: [&str; 4] = ["message_latency", "network_latency", "resequencing", 
 /// The name of the file, and the figure.
 pub fn figure(sources: &[Source], kind: PlotKind, arguments: &PlotArguments) -> Result<(String, Figure), Complaint> {
     if arguments.x.is_some() {
-        return Err(Complaint::bad_input("--x: in a distribution, what is counted runs to the right; choose it with --y"));
+        return Err(Complaint::bad_input(
+            "--x: in a distribution, what is counted runs to the right; choose it with --y",
+        ));
     }
     let wanted = arguments.y.as_deref().unwrap_or("message_latency");
     let has_clock = sources.iter().all(|source| source.cycle_ns().is_some());
@@ -22,7 +24,8 @@ pub fn figure(sources: &[Source], kind: PlotKind, arguments: &PlotArguments) -> 
     for source in sources {
         let Some(mut table) = source.table("histograms.csv")? else {
             let message = format!("{} holds no histograms.csv", source.path.display());
-            let help = "make it with `tailback run … --out DIR` or `tailback sweep …`; earlier versions did not write it";
+            let help =
+                "make it with `tailback run … --out DIR` or `tailback sweep …`; earlier versions did not write it";
             return Err(Complaint::BadInput(message, Some(help.to_owned())));
         };
         keep(&mut table, wanted)?;
@@ -33,7 +36,8 @@ pub fn figure(sources: &[Source], kind: PlotKind, arguments: &PlotArguments) -> 
         let by: Vec<&str> = by.iter().map(String::as_str).collect();
         let groups = Counted::of_table(&table, &by).map_err(|error| Complaint::bad_input(error.to_string()))?;
         for group in groups {
-            let names: Vec<String> = source.prefix.iter().cloned().chain(group.names).filter(|name| !name.is_empty()).collect();
+            let names: Vec<String> =
+                source.prefix.iter().cloned().chain(group.names).filter(|name| !name.is_empty()).collect();
             let name = names.join(", ");
             curves.push(match kind {
                 PlotKind::Histogram => Curve::histogram(name, &group.counted, factor),

@@ -43,7 +43,12 @@ fn dress_one(figure: &mut Figure, arguments: &PlotArguments) -> Result<(), Compl
         }
     }
     if let Some(range) = arguments.range {
-        let pairs = [(&mut figure.x_min, range.x.0), (&mut figure.x_max, range.x.1), (&mut figure.y_min, range.y.0), (&mut figure.y_max, range.y.1)];
+        let pairs = [
+            (&mut figure.x_min, range.x.0),
+            (&mut figure.x_max, range.x.1),
+            (&mut figure.y_min, range.y.0),
+            (&mut figure.y_max, range.y.1),
+        ];
         for (end, given) in pairs {
             *end = given.or(*end);
         }
@@ -70,10 +75,15 @@ fn check(figure: &Figure) -> Result<(), Complaint> {
         }
         if let Some(end) = from.into_iter().chain(to).find(|end| *end <= 0.0) {
             let message = format!("--range: the axis {axis} is logarithmic and has no {end}");
-            return Err(Complaint::BadInput(message, Some("let it begin above 0, or leave its beginning out".to_owned())));
+            return Err(Complaint::BadInput(
+                message,
+                Some("let it begin above 0, or leave its beginning out".to_owned()),
+            ));
         }
         if !values.is_empty() && values.iter().all(|value| *value <= 0.0) {
-            return Err(Complaint::bad_input(format!("--log: nothing {axis} is above 0, so a logarithmic axis shows nothing")));
+            return Err(Complaint::bad_input(format!(
+                "--log: nothing {axis} is above 0, so a logarithmic axis shows nothing"
+            )));
         }
     }
     if figure.percentiles && [figure.y_min, figure.y_max].into_iter().flatten().any(|end| !(0.0..1.0).contains(&end)) {

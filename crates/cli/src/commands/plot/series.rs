@@ -30,7 +30,10 @@ pub fn figures(sources: &[&Source], arguments: &PlotArguments) -> Result<Vec<(St
                 return Err(unknown("--y", "figure of time series", y, &known));
             }
             let usual = USUAL.iter().find(|(column, _)| column == y);
-            vec![(y.clone(), usual.map_or_else(|| file_name(&format!("{y}-over-time")), |(_, name)| (*name).to_owned()))]
+            vec![(
+                y.clone(),
+                usual.map_or_else(|| file_name(&format!("{y}-over-time")), |(_, name)| (*name).to_owned()),
+            )]
         }
     };
     let has_clock = sources.iter().all(|source| source.cycle_ns().is_some());
@@ -44,14 +47,17 @@ pub fn figures(sources: &[&Source], arguments: &PlotArguments) -> Result<Vec<(St
         tell_apart(&mut table, &by)?;
         let by: Vec<&str> = by.iter().map(String::as_str).collect();
         for ((column, _), curves) in wanted.iter().zip(&mut curves) {
-            let found = Curve::from_table(&table, "cycle", column, &by)
-                .map_err(|error| Complaint::bad_input(format!("{}: {error}", source.path.join("series.csv").display())))?;
+            let found = Curve::from_table(&table, "cycle", column, &by).map_err(|error| {
+                Complaint::bad_input(format!("{}: {error}", source.path.join("series.csv").display()))
+            })?;
             let height = if is_time(column) { factor } else { 1.0 };
-            curves.extend(found.into_iter().map(|curve| scaled(curve, factor, height)).map(|curve| match &source.prefix {
-                Some(prefix) if curve.name.is_empty() => Curve { name: prefix.clone(), ..curve },
-                Some(prefix) => Curve { name: format!("{prefix}: {}", curve.name), ..curve },
-                None => curve,
-            }));
+            curves.extend(found.into_iter().map(|curve| scaled(curve, factor, height)).map(
+                |curve| match &source.prefix {
+                    Some(prefix) if curve.name.is_empty() => Curve { name: prefix.clone(), ..curve },
+                    Some(prefix) => Curve { name: format!("{prefix}: {}", curve.name), ..curve },
+                    None => curve,
+                },
+            ));
         }
     }
     let mut warm_ups = sources.iter().map(|source| source.warm_up().map(|cycles| (cycles as f64, source.cycle_ns())));
@@ -60,11 +66,21 @@ pub fn figures(sources: &[&Source], arguments: &PlotArguments) -> Result<Vec<(St
     let warm_up = warm_up.map(|(cycles, ns)| if has_clock { cycles * ns.unwrap_or(1.0) } else { cycles });
     let title = sources.iter().find(|source| source.manifest.is_some()).map_or("", |source| source.title());
     let figure = |((column, name), curves): ((String, String), Vec<Curve>)| {
-        let label = if column.ends_with("_load") { measured(&format!("flow.{column}"), unit) } else { measured(&column, unit) };
+        let label =
+            if column.ends_with("_load") { measured(&format!("flow.{column}"), unit) } else { measured(&column, unit) };
         let has_band = curves.iter().any(|curve| curve.half_widths.is_some());
-        let caption = if has_band { "bands: 95 % confidence intervals of the mean over seeds".to_owned() } else { String::new() };
+        let caption =
+            if has_band { "bands: 95 % confidence intervals of the mean over seeds".to_owned() } else { String::new() };
         let x_label = format!("time ({unit})");
-        (name, Figure { x_label, warm_up: warm_up.filter(|until| *until > 0.0), caption, ..Figure::time_series(title, label, curves) })
+        (
+            name,
+            Figure {
+                x_label,
+                warm_up: warm_up.filter(|until| *until > 0.0),
+                caption,
+                ..Figure::time_series(title, label, curves)
+            },
+        )
     };
     Ok(wanted.into_iter().zip(curves).map(figure).collect())
 }

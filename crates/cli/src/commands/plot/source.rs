@@ -27,7 +27,8 @@ pub struct Source {
 impl Source {
     /// The directory at a path, among others if there are several.
     pub fn read(path: &Path, several: bool) -> Result<Self, Complaint> {
-        let name = || path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+        let name =
+            || path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
         let manifest = read_manifest(path)?;
         let mut source =
             Self { path: path.to_owned(), prefix: several.then(name), manifest, sweep: None, report: None };
@@ -70,7 +71,9 @@ impl Source {
     /// What a sweep varies more than one value of, of the columns of one of its tables.
     pub fn varying(&self, table: &Table) -> Vec<String> {
         let axes = self.manifest.iter().flat_map(|manifest| &manifest.axes).map(String::as_str);
-        let varies = |name: &&str| table.column(name).is_ok_and(|column| table.rows.iter().any(|row| row[column] != table.rows[0][column]));
+        let varies = |name: &&str| {
+            table.column(name).is_ok_and(|column| table.rows.iter().any(|row| row[column] != table.rows[0][column]))
+        };
         std::iter::once("variant").chain(axes).filter(varies).map(str::to_owned).collect()
     }
 

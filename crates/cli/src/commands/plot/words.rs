@@ -3,7 +3,8 @@
 /// Whether a column holds times, which are in cycles.
 pub fn is_time(column: &str) -> bool {
     let metric = metric(column).trim_end_matches("_ci95");
-    ["latency_", "resequencing_", "completion_"].iter().any(|start| metric.starts_with(start)) || metric == "program_cycles"
+    ["latency_", "resequencing_", "completion_"].iter().any(|start| metric.starts_with(start))
+        || metric == "program_cycles"
 }
 
 /// The metric of a column that may be that of a flow.
