@@ -119,7 +119,9 @@ impl Axis {
 fn linear(least: f64, most: f64, ends: Ends, air: bool) -> (f64, f64) {
     if !air {
         let from = if least >= 0.0 && least <= 0.25 * most { 0.0 } else { least };
-        return (from, most);
+        // A measured load of 0.7997 is to have the tick of 0.8.
+        let tick = round_up(most, most - from);
+        return (from, if tick - most < 0.02 * (most - from) { tick } else { most });
     }
     if least >= 0.0 && (least <= NEAR_ZERO * most || least == most) {
         let top = if most > 0.0 { 1.02 * most } else { 1.0 };
@@ -168,7 +170,7 @@ mod tests {
     fn data_fill_their_axis() {
         assert_eq!(ends(Scale::Linear, &[100.0, 912.0], true), (0.0, 1000.0));
         assert_eq!(ends(Scale::Linear, &[0.1, 0.9], false), (0.0, 0.9));
-        assert_eq!(ends(Scale::Linear, &[2000.0, 7000.0], false), (2000.0, 7000.0));
+        assert_eq!(ends(Scale::Linear, &[2000.0, 6990.0], false), (2000.0, 7000.0));
         let (from, to) = ends(Scale::Linear, &[128.0, 161.0], true);
         assert!((120.0..128.0).contains(&from) && (161.0..=170.0).contains(&to), "{from} {to}");
         assert_eq!(ends(Scale::Log, &[0.0, 13.0, 700.0], true), (10.0, 1000.0));

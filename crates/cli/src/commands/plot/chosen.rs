@@ -109,7 +109,7 @@ impl Choice {
                 )));
             }
             if !possible.contains(&name.as_str()) && !known(name) {
-                return Err(unknown("--by", "value that is varied", name, &possible));
+                return Err(unknown("--by", "varied value", name, &possible));
             }
         }
         if let Some(missing) = others.iter().find(|name| !by.contains(name)) {

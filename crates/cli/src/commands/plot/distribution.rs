@@ -96,7 +96,7 @@ fn by(source: &Source, table: &Table, arguments: &PlotArguments) -> Result<Vec<S
     }
     let known: Vec<&str> = varying.iter().map(String::as_str).collect();
     match arguments.by.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(unknown("--by", "value that is varied", name, &known)),
+        Some(name) => Err(unknown("--by", "varied value", name, &known)),
         None if arguments.by.is_empty() => Ok(varying),
         None => Ok(arguments.by.clone()),
     }

@@ -98,7 +98,7 @@ fn by(source: &Source, table: &Table, arguments: &PlotArguments) -> Result<Vec<S
     }
     let known: Vec<&str> = varying.iter().map(String::as_str).collect();
     if let Some(name) = arguments.by.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(unknown("--by", "value that is varied", name, &known));
+        return Err(unknown("--by", "varied value", name, &known));
     }
     if let Some(missing) = varying.iter().find(|name| !arguments.by.contains(name)) {
         let message = format!("--by: `{missing}` is varied, too, so several series would be one curve");

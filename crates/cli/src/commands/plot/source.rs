@@ -65,7 +65,7 @@ impl Source {
     /// How many cycles the network warms up.
     pub fn warm_up(&self) -> Option<u64> {
         let of_run = self.report.as_ref().map(|report| report.cycles.warmup);
-        of_run.or(self.manifest.as_ref()?.warmup_cycles)
+        of_run.or_else(|| self.manifest.as_ref()?.warmup_cycles)
     }
 
     /// What a sweep varies more than one value of, of the columns of one of its tables.
