@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod plot;
 mod service;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use tailback_sim::MessageChoice;
 
 use crate::shard::Shard;
 
+pub use plot::{LogAxes, Picture, PlotArguments, PlotKind};
 pub use service::{
     BackupArguments, CancelArguments, FetchArguments, FilesArguments, FsckArguments, ListArguments, RestoreArguments,
     RetryArguments, RoleArgument, ServeArguments, ServerArguments, StateArgument, SubmitArguments, TokenArguments,
@@ -238,22 +240,6 @@ pub struct ReproduceArguments {
     pub quiet: bool,
 }
 
-#[derive(Args, Debug)]
-pub struct PlotArguments {
-    /// Directories with the results of runs or sweeps
-    #[arg(required = true, value_name = "DIR")]
-    pub directories: Vec<PathBuf>,
-    /// Where figures go; into the first directory by default
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// The kind of picture
-    #[arg(long, value_enum, default_value_t = Picture::Svg)]
-    pub picture: Picture,
-    /// Cut latencies off at this many cycles
-    #[arg(long, value_name = "CYCLES")]
-    pub latency_max: Option<f64>,
-}
-
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -271,13 +257,4 @@ impl Format {
             Self::Json => "json",
         }
     }
-}
-
-/// Kinds of pictures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Picture {
-    /// Scalable
-    Svg,
-    /// Pixels
-    Png,
 }

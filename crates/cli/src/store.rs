@@ -38,9 +38,30 @@ impl Store {
         if report.scenario_digest != scenario_digest || report.version != VERSION || report.interrupted.is_some() {
             return None;
         }
-        let series = || Table::read_csv(File::open(self.directory.path(&series_name(scenario_digest))).ok()?).ok();
-        let series = if with_series { Some(series()?) } else { None };
+        let series = if with_series { Some(self.series(scenario_digest)?) } else { None };
         Some(Kept { report, series })
+    }
+
+    /// The time series of a run that is kept.
+    pub fn series(&self, scenario_digest: &str) -> Option<Table> {
+        Table::read_csv(File::open(self.directory.path(&series_name(scenario_digest))).ok()?).ok()
+    }
+
+    /// The histograms of a run that is kept.
+    pub fn histograms(&self, scenario_digest: &str) -> Option<Table> {
+        Table::read_csv(File::open(self.directory.path(&histograms_name(scenario_digest))).ok()?).ok()
+    }
+
+    /// Whether the histograms of a run are kept; the version before this one did not.
+    pub fn has_histograms(&self, scenario_digest: &str) -> bool {
+        self.directory.path(&histograms_name(scenario_digest)).exists()
+    }
+
+    /// Keeps the histograms of a run, before the run itself.
+    pub fn keep_histograms(&self, scenario_digest: &str, histograms: &Table) -> Result<(), Complaint> {
+        let mut csv = Vec::new();
+        histograms.write_csv(&mut csv).map_err(|error| Complaint::failed(error.to_string()))?;
+        self.directory.write(&histograms_name(scenario_digest), &csv)
     }
 
     /// Keeps a run. The report goes last: where it is, all is there.
@@ -57,6 +78,10 @@ impl Store {
 
 fn stem(scenario_digest: &str) -> &str {
     &scenario_digest[..16]
+}
+
+fn histograms_name(scenario_digest: &str) -> String {
+    format!("{}-histograms.csv", stem(scenario_digest))
 }
 
 fn series_name(scenario_digest: &str) -> String {

@@ -79,6 +79,8 @@ pub fn jobs<'t>(asked: Option<u32>, tasks: impl Iterator<Item = &'t Task> + Clon
 pub struct Order<'t> {
     pub task: &'t Task,
     pub store: &'t Store,
+    /// Whether its histograms are kept, too.
+    pub histograms: bool,
 }
 
 /// Makes all runs in their order, `jobs` at a time, keeps them and passes them on by their places. Before each, `skip`
@@ -134,6 +136,9 @@ fn run_one(order: &Order<'_>, gauge: &Gauge) -> Result<Kept, Complaint> {
         return Err(Complaint::Interrupted("the run is not kept, as it is not finished".to_owned()));
     }
     let kept = Kept { report: findings.report(&scenario, VERSION, &timing), series: findings.series(&scenario) };
+    if order.histograms {
+        order.store.keep_histograms(&kept.report.scenario_digest, &findings.histograms(&scenario))?;
+    }
     order.store.keep(&kept)?;
     gauge.finish(weight, told.into_inner());
     Ok(kept)

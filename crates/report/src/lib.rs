@@ -28,6 +28,7 @@ mod series;
 mod statistics;
 mod summary;
 mod sweep;
+mod sweep_details;
 mod table;
 mod timeline;
 
@@ -40,7 +41,7 @@ pub use histograms::histogram_table;
 pub use messages::{ListedCompletion, messages_table};
 pub use metric::{METRICS, Metric, MetricOf};
 pub use named::Named;
-pub use plot::{Curve, Figure, Style};
+pub use plot::{Counted, CountedOf, Curve, Figure, Size, Style};
 pub use program::{PhaseFigures, ProgramFigures, ProgramPlan, ProgramRecord};
 pub use record::{ArrivedPacket, Delivered, FlowRecord, Offered, Record};
 pub use record_plan::{RecordPlan, Window};
@@ -50,5 +51,6 @@ pub use report::{
 pub use series::series_table;
 pub use statistics::{BATCHES, Estimate, WarmUpHint, batch_means, student_t_975, warm_up_hint};
 pub use sweep::{CI95_OVER, SweepPoint, sweep_table};
+pub use sweep_details::{sweep_histogram_table, sweep_series_table};
 pub use table::{Cell, Column, CsvRows, Kind, Table, TableError, significant, with_half_width};
 pub use timeline::{Intervals, Point, Timeline};

@@ -48,7 +48,7 @@ pub fn sweep_table(points: &[SweepPoint]) -> Table {
 }
 
 /// Each name once, in the order of first appearance.
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut known = Vec::new();
     for name in names {
         if !known.contains(&name) {

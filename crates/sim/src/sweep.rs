@@ -14,6 +14,9 @@ pub struct SweepManifest {
     pub axes: Vec<String>,
     /// The one of them that is the offered load.
     pub load_axis: Option<String>,
+    /// The cycles that all runs warm up, unless that is varied. Earlier builds did not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup_cycles: Option<u64>,
 }
 
 impl SweepManifest {
@@ -22,7 +25,9 @@ impl SweepManifest {
     pub fn new(base: &Scenario, sweep: &Sweep) -> Self {
         let axes: Vec<String> = sweep.axes.iter().map(|axis| axis.path.clone()).collect();
         let load_axis = sweep.load_axis().map(|index| axes[index].clone());
-        Self { title: base.title.clone(), scenario_digest: base.digest.clone(), axes, load_axis }
+        let is_varied = axes.iter().any(|axis| axis == "measure.warmup");
+        let warmup_cycles = (!is_varied).then_some(base.measure.warmup);
+        Self { title: base.title.clone(), scenario_digest: base.digest.clone(), axes, load_axis, warmup_cycles }
     }
 }
 

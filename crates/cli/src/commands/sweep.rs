@@ -5,7 +5,7 @@ mod manifest;
 
 use std::sync::Mutex;
 
-use tailback_report::{CI95_OVER, Column, Table, sweep_table};
+use tailback_report::{CI95_OVER, Column, Table, sweep_histogram_table, sweep_series_table, sweep_table};
 use tailback_scenario::{Axis, Sweep};
 use tailback_sim::{Curves, SweepManifest, vary};
 
@@ -52,11 +52,12 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     let mine = arguments.shard.map(|shard| shard.pick(tasks.iter()));
     let is_mine = |task: &Task| mine.as_ref().is_none_or(|mine| mine.contains(&task.digest));
     let wanted = tasks.iter().filter(|task| is_mine(task)).count();
+    let kept = |task: &Task| store.find(&task.digest, task.series).filter(|_| store.has_histograms(&task.digest));
     let mut missing = Vec::new();
     for (task, &(point, seed)) in tasks.iter().zip(&places) {
-        match store.find(&task.digest, false) {
+        match kept(task) {
             Some(kept) => curves.put(point, seed, kept.report),
-            None if is_mine(task) => missing.push((Order { task, store: &store }, (point, seed))),
+            None if is_mine(task) => missing.push((Order { task, store: &store, histograms: true }, (point, seed))),
             None => {}
         }
     }
@@ -78,13 +79,13 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     let curves = curves.into_inner().expect("no worker has panicked");
     match arguments.shard {
         Some(shard) => {
-            let is_there = |task: &Task| store.find(&task.digest, false).is_some();
+            let is_there = |task: &Task| kept(task).is_some();
             let done = tasks.iter().filter(|task| is_mine(task) && is_there(task)).count();
             let beyond = orders.iter().zip(&places);
             let beyond = beyond.filter(|(order, place)| curves.is_beyond_end(place.0) && !is_there(order.task)).count();
             shard.tell(Made { runs: wanted, done, beyond }, arguments.format, arguments.quiet);
         }
-        None => conclude(&curves, &sweep, &directory, arguments)?,
+        None => conclude(&curves, &sweep, &directory, &store, arguments)?,
     }
     if interrupted {
         let message = "interrupted; what is finished is kept, and the same command goes on from there";
@@ -98,10 +99,19 @@ fn conclude(
     curves: &Curves,
     sweep: &Sweep,
     directory: &Directory,
+    store: &Store,
     arguments: &SweepArguments,
 ) -> Result<(), Complaint> {
-    let table = sweep_table(&curves.points());
+    let points = curves.points();
+    let table = sweep_table(&points);
     directory.write_table("sweep", &table)?;
+    let details = [
+        ("series", sweep_series_table(&points, |report| store.series(&report.scenario_digest))),
+        ("histograms", sweep_histogram_table(&points, |report| store.histograms(&report.scenario_digest))),
+    ];
+    for (name, table) in details {
+        table.map_or(Ok(()), |table| directory.write_table(name, &table))?;
+    }
     match arguments.format {
         Format::Json => say_line!("{}", table.to_json()),
         Format::Text => say!("{}", main_columns(&table, sweep).to_text()),

@@ -78,7 +78,7 @@ fn an_interrupted_sweep_keeps_what_is_finished() {
     assert!(stderr.contains("what is finished is kept"), "{stderr}");
     assert_eq!(stdout.lines().count(), 2, "a header and the finished run:\n{stdout}");
     let kept: Vec<_> = program.files().into_keys().filter(|path| path.starts_with(program.path("out/runs"))).collect();
-    assert_eq!(kept.len(), 2, "the folder and the finished run: {kept:?}");
+    assert_eq!(kept.len(), 3, "the folder, and the finished run with its histograms: {kept:?}");
     // The same sweep, made shorter, goes on from there.
     let said = program.run(&[&sweep[..], &["--over", "measure.cycles=200,300"]].concat());
     assert!(said.code == Some(0) && said.stderr.contains("1 of them"), "{}", said.stderr);

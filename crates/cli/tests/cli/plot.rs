@@ -1,8 +1,9 @@
 //! `plot`: figures from what runs and sweeps have left.
 
 use std::fs;
+use std::path::Path;
 
-use crate::program::Program;
+use crate::program::{Program, compare};
 
 /// A program that has run a sweep and a time series.
 fn with_results() -> Program {
@@ -81,4 +82,115 @@ fn completion_times_are_drawn_over_what_is_varied() {
     assert_eq!(files, ["swept/completion.svg", "swept/slowdown.svg"]);
     let drawing = program.read("swept/slowdown.svg");
     assert!(drawing.contains("traffic.size") && drawing.contains("99th percentile of slowdowns"));
+}
+
+/// A sweep of two routings over load, with a clock and two flows, whose numbers are made up.
+fn made_up(program: &Program) {
+    fs::create_dir(program.path("swept")).expect("a folder can be made");
+    let manifest = r#"{"title":"Made up","scenario_digest":"0","axes":["traffic.load","router.arbiter"],"load_axis":"traffic.load"}"#;
+    program.write("swept/sweep.json", manifest);
+    let mut table = "traffic.load,router.arbiter,variant,seeds,cycle_ns,offered_load,latency_message_mean,latency_message_mean_ci95,\
+                     calm.offered_load,calm.latency_message_mean,hot.offered_load,hot.latency_message_mean\n"
+        .to_owned();
+    for (variant, slow) in [("MIN", 1.0), ("VAL", 2.0)] {
+        for (load, latency) in [(0.1, 50.0), (0.5, 75.0), (0.9, 1000.0)] {
+            let latency = slow * latency;
+            let flows = format!("{load},{latency},{load},{}", 2.0 * latency);
+            table += &format!("{load},age,{variant},3,2.0,{load},{latency},{},{flows}\n", latency / 10.0);
+        }
+    }
+    program.write("swept/sweep.csv", table);
+}
+
+/// The drawing of made-up numbers is the same on every machine, and somebody has looked at it.
+#[test]
+fn chosen_figures_are_as_they_were() {
+    let program = Program::new();
+    made_up(&program);
+    let cases: [(&str, &[&str]); 3] = [
+        ("plot-single", &["--x", "traffic.load", "--y", "latency_message_mean", "--size", "single"]),
+        ("plot-flows", &["--y", "latency_message_mean", "--by", "variant,flow", "--log", "y", "--title", ""]),
+        (
+            "plot-range",
+            &["--y", "latency_message_mean", "--range", "0..1,0..400", "--labels", "load,", "--size", "90x60mm"],
+        ),
+    ];
+    for (name, arguments) in cases {
+        let said = program.good(&[&["plot", "swept"], arguments].concat());
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.svg"));
+        tailback_tests::compare(&golden, &program.read(said.trim_end()));
+    }
+}
+
+#[test]
+fn times_are_in_nanoseconds_where_there_is_a_clock() {
+    let program = Program::new();
+    made_up(&program);
+    program.good(&["plot", "swept", "--y", "latency_message_mean", "--only", "variant=MIN", "--range", "0..,0..2000"]);
+    let drawn = program.read("swept/latency_message_mean-over-offered_load.svg");
+    assert!(drawn.contains("mean message latency (ns)") && drawn.contains(">2000<"), "{drawn}");
+    assert!(!drawn.contains("arrows"), "2000 ns are the 1000 cycles of the slowest");
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused() {
+    let program = Program::new();
+    made_up(&program);
+    let before = program.files();
+    for (name, arguments) in [
+        ("x", &["--x", "trafic.load"][..]),
+        ("y", &["--y", "latency_mesage_mean"]),
+        ("y-of-flows", &["--y", "latency", "--by", "variant,flow"]),
+        ("by", &["--by", "routing"]),
+        ("by-too-little", &["--by", "flow"]),
+        ("by-x", &["--x", "traffic.load", "--by", "traffic.load"]),
+        ("only", &["--only", "variant=MAX"]),
+        ("labels", &["--labels", "a,b"]),
+        ("range-backwards", &["--y", "latency_message_mean", "--range", "1..0"]),
+        ("range-log", &["--y", "latency_message_mean", "--range", ",0..9", "--log", "y"]),
+        ("log-names", &["--x", "variant", "--only", "traffic.load=0.1", "--log", "x"]),
+        ("size", &["--size", "1x1"]),
+        ("pdf-png", &["--pdf", "--picture", "png"]),
+        ("no-series", &["--kind", "series"]),
+        ("no-histograms", &["--kind", "cdf"]),
+    ] {
+        let arguments = [&["plot", "swept"], arguments].concat();
+        let said = program.run(&arguments);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        compare(&format!("mistake-plot-{name}"), &arguments, &said.stderr);
+        assert!(program.files() == before, "{arguments:?} has left something");
+    }
+}
+
+/// What a sweep writes beside its table is drawn: distributions, and series with bands over seeds.
+#[test]
+fn sweeps_keep_series_and_histograms() {
+    let program = Program::new();
+    let set = ["--set", "measure.series=50", "--set", "clock.cycle=\"1 ns\""];
+    let over = ["--over", "traffic.load=0.1,0.2", "--seeds", "3", "--no-stop", "--out", "swept"];
+    let sweep = [&["sweep", "small.toml", "--quiet"][..], &set, &over].concat();
+    program.good(&sweep);
+    let lines = |name: &str| program.read(&format!("swept/{name}.csv")).lines().count();
+    assert_eq!(lines("series"), 1 + 2 * 10);
+    assert!(lines("histograms") > 50 && program.path("swept/histograms.parquet").exists());
+    let first = program.files();
+    program.good(&sweep);
+    assert!(program.files() == first, "made again of what was kept");
+    let files = drawn(&program, &["plot", "swept", "--kind", "series"], b"<");
+    assert_eq!(
+        files,
+        ["accepted-over-time", "latency-over-time", "offered-over-time"].map(|n| format!("swept/{n}.svg"))
+    );
+    let series = program.read("swept/latency-over-time.svg");
+    for part in ["class=\"band\"", "class=\"warm-up\"", "time (ns)", "load=0.1", "shaded: warm-up"] {
+        assert!(series.contains(part), "{part} is missing");
+    }
+    for (kind, axis) in [("cdf", "p99.99"), ("histogram", ">messages<")] {
+        let files = drawn(&program, &["plot", "swept", "--kind", kind, "--y", "network_latency"], b"<");
+        assert_eq!(files, [format!("swept/network_latency-{kind}.svg")]);
+        let drawn = program.read(&files[0]);
+        let axis = axis.replace("messages", "packets");
+        assert!(drawn.contains("network latency (ns)") && drawn.contains(&axis), "{drawn}");
+    }
+    drawn(&program, &["plot", "swept", "--pdf"], b"%PDF-");
 }

@@ -7,12 +7,13 @@ use std::time::SystemTime;
 
 use crate::program::{Program, SMALL, compare};
 
-/// The runs that a sweep has kept, and when.
+/// The reports of the runs that a sweep has kept, and when.
 fn runs(program: &Program, out: &str) -> BTreeMap<PathBuf, SystemTime> {
     let entries = fs::read_dir(program.path(out).join("runs")).expect("a sweep keeps its runs");
     let entries = entries.map(|entry| entry.expect("the folder can be read to its end"));
     let written = |entry: &fs::DirEntry| entry.metadata().and_then(|about| about.modified()).expect("files have times");
-    entries.map(|entry| (entry.path(), written(&entry))).collect()
+    let is_report = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|extension| extension == "json");
+    entries.filter(is_report).map(|entry| (entry.path(), written(&entry))).collect()
 }
 
 fn values<'a>(csv: &'a str, column: &str) -> Vec<&'a str> {

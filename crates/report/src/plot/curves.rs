@@ -64,12 +64,7 @@ fn numbers(table: &Table, name: &str) -> Result<usize, TableError> {
 
 /// What the columns `by` hold, as one name.
 fn name(row: &[Cell], by: &[usize]) -> String {
-    let parts = by.iter().filter_map(|&column| match &row[column] {
-        Cell::Empty => None,
-        Cell::Text(text) => Some(text.clone()),
-        Cell::Integer(number) => Some(number.to_string()),
-        Cell::Number(number) => Some(number.to_string()),
-    });
+    let parts = by.iter().map(|&column| row[column].to_string()).filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join(", ")
 }
 

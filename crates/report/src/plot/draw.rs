@@ -1,221 +1,353 @@
-//! How figures are drawn. The only place that knows the plotting library.
+//! How figures are drawn.
 
-use kuva::plot::legend::{LegendEntry, LegendPosition, LegendShape};
-use kuva::plot::scatter::MarkerShape;
-use kuva::plot::{LinePlot, ScatterPlot};
-use kuva::render::layout::{Layout, TickFormat};
-use kuva::render::plots::Plot;
-use kuva::render::theme::Theme;
+use super::clip::{Frame, Seen, seen};
+use super::layout::{GAP, Layout};
+use super::looks::Look;
+use super::shapes::{Anchor, Colour, Drawing, Place, Shape, TEXT, width_of};
+use super::{Curve, Figure, Style};
 
-use super::legend::{Axes, Corner};
-use super::{Curve, Figure, Style, round_up, tick_step};
-use crate::Digest;
+const GRID: Colour = "#e6e6e6";
+const AXIS: Colour = "#444444";
+/// What is behind the warm-up.
+const WARM_UP: Colour = "#f1ede4";
 
-/// Colours that people with any kind of colour vision can tell apart (Okabe and Ito), without the yellow that is lost
-/// on white; darker ones first.
-const COLOURS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333"];
-
-/// Shapes of markers. Their number and that of the colours have no common divisor, so pairs repeat late.
-const MARKERS: [MarkerShape; 6] = [
-    MarkerShape::Circle,
-    MarkerShape::Square,
-    MarkerShape::Triangle,
-    MarkerShape::Diamond,
-    MarkerShape::TriangleDown,
-    MarkerShape::Pentagon,
-];
-
-/// Up to how many curves the legend lies inside of the axes.
-const INSIDE_LEGEND_MAX: usize = 8;
+/// Half the size of markers, in sizes of the text along the axes.
+const MARKER: f64 = 0.29;
+/// From so many curves of many points on, a few of their points are marked.
+const MARKED_FROM: usize = 7;
+/// On a curve of many points, the distance of marks.
+const MARK_DISTANCE: f64 = 60.0;
+/// Arrows of a curve that are nearer than this to each other would be a blot.
+const ARROW_DISTANCE: f64 = 12.0;
 
 impl Figure {
-    /// The figure as an SVG image. Its text is text in the viewer's own sans-serif font.
-    #[must_use]
-    pub fn to_svg(&self) -> String {
-        let (plots, layout) = self.drawing();
-        with_stable_clip_id(&kuva::render_to_svg(plots, layout))
+    /// The figure as shapes.
+    pub(super) fn drawing(&self) -> Drawing {
+        let plain = Layout::new(self, &self.captions(false, &[]));
+        let curves: Vec<Seen> = self.curves.iter().map(|curve| visible(curve, &plain)).collect();
+        let leaves = curves.iter().any(|seen| !seen.leaves.is_empty());
+        let absent = self.absent(&plain);
+        // A further caption takes height from the panel.
+        let layout = Layout::new(self, &self.captions(leaves, &absent));
+        let mut drawing = Drawing { width: layout.size.width, height: layout.size.height, shapes: Vec::new() };
+        self.panel(&mut drawing, &layout);
+        for (index, curve) in self.curves.iter().enumerate() {
+            drawing.group("curve", |drawing| self.curve(drawing, &layout, curve, index));
+        }
+        axes(&mut drawing, &layout);
+        self.around(&mut drawing, &layout);
+        drawing
     }
 
-    /// The figure as a PNG image, with `scale` pixels to a unit: 1 for a small one, 2 for fine print. It needs no font
-    /// of the system.
-    ///
-    /// # Panics
-    /// When the library cannot encode its own pixels.
-    #[must_use]
-    pub fn to_png(&self, scale: f32) -> Vec<u8> {
-        let (plots, layout) = self.drawing();
-        kuva::render_to_raster(plots, layout, scale).expect("pixels can be encoded")
+    /// What is said below: what was given, and what a reader must know about curves that cannot be seen as a whole.
+    fn captions(&self, leaves: bool, absent: &[String]) -> Vec<String> {
+        let mut captions: Vec<String> = self.caption.lines().map(str::to_owned).collect();
+        if self.warm_up.is_some_and(|until| self.x_min.is_none_or(|from| until > from)) {
+            captions.push("shaded: warm-up".to_owned());
+        }
+        if leaves {
+            captions.push("arrows: the curve goes on beyond the frame".to_owned());
+        }
+        if !absent.is_empty() {
+            captions.push(format!("beyond the frame: {}", absent.join(", ")));
+        }
+        captions
     }
 
-    fn drawing(&self) -> (Vec<Plot>, Layout) {
-        let axes = self.axes();
-        let mut plots = Vec::new();
+    /// The names of curves of which nothing can be seen.
+    fn absent(&self, layout: &Layout) -> Vec<String> {
+        let is_seen = |curve: &Curve| {
+            let places: Vec<Place> = curve.points.iter().filter_map(|&point| layout.place(point)).collect();
+            places.iter().any(|&place| layout.frame.holds(place)) || !visible(curve, layout).parts.is_empty()
+        };
+        let absent = self.curves.iter().filter(|curve| !curve.points.is_empty() && !is_seen(curve));
+        absent.map(|curve| curve.name.clone()).collect()
+    }
+
+    /// What lies behind the curves.
+    fn panel(&self, drawing: &mut Drawing, layout: &Layout) {
+        let Frame { left, top, right, bottom } = layout.frame;
+        if let Some(end) = self.warm_up.and_then(|end| layout.x.share(end)).filter(|&share| share > 0.0) {
+            let end = (left + end * layout.frame.width()).min(right);
+            drawing.group("warm-up", |drawing| {
+                drawing.area(vec![(left, top), (end, top), (end, bottom), (left, bottom)], WARM_UP, 1.0);
+            });
+        }
+        for tick in &layout.x_ticks {
+            let x = left + tick.share * layout.frame.width();
+            drawing.line(vec![(x, top), (x, bottom)], GRID, if tick.label.is_empty() { 0.3 } else { 0.6 }, &[]);
+        }
+        for tick in &layout.y_ticks {
+            let y = bottom - tick.share * layout.frame.height();
+            drawing.line(vec![(left, y), (right, y)], GRID, if tick.label.is_empty() { 0.3 } else { 0.6 }, &[]);
+        }
         if self.style == Style::MarkersAndDiagonal {
-            let end = axes.x.1.min(axes.y.1);
-            let diagonal = LinePlot::new().with_data([(0.0, 0.0), (end, end)]).with_color("#999999");
-            plots.push(Plot::Line(diagonal.with_stroke_width(1.0).with_dashed()));
-        }
-        plots.extend(self.curves.iter().enumerate().map(|(index, curve)| line(curve, index, self.style)));
-        // Without any curve there would be no axes either.
-        if self.style != Style::Line || self.curves.is_empty() {
-            plots.push(markers(&Curve::default(), 0, &axes));
-            plots.extend(self.curves.iter().enumerate().map(|(index, curve)| markers(curve, index, &axes)));
-        }
-        let layout = self.layout(&axes);
-        (plots, layout)
-    }
-
-    /// Where the axes begin and end; at zero and a little beyond the data, unless the figure says otherwise.
-    fn axes(&self) -> Axes {
-        let points = || self.curves.iter().flat_map(|curve| &curve.points);
-        let largest = |values: &mut dyn Iterator<Item = f64>| {
-            let largest = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
-            if largest > 0.0 { largest } else { 1.0 }
-        };
-        let x_max = self.x_max.unwrap_or_else(|| self.end_of_x(largest(&mut points().map(|point| point.0))));
-        // A little air above the highest point.
-        let y_max = self.y_max.unwrap_or_else(|| round_up(1.02 * largest(&mut points().map(|point| point.1))));
-        // There is no zero on a logarithmic axis.
-        let least = |values: &mut dyn Iterator<Item = f64>, max: f64| {
-            values.filter(|&value| value > 0.0).fold(max / 10.0, f64::min)
-        };
-        let x_min = if self.log_x { least(&mut points().map(|point| point.0), x_max) } else { 0.0 };
-        let y_min = if self.log_y { least(&mut points().map(|point| point.1), y_max) } else { 0.0 };
-        Axes { x: (self.x_min.unwrap_or(x_min), x_max), y: (self.y_min.unwrap_or(y_min), y_max) }
-    }
-
-    /// Where the axis to the right ends: far enough for whole markers, or at the next tick if that is near.
-    fn end_of_x(&self, largest: f64) -> f64 {
-        match self.style {
-            Style::Markers | Style::MarkersAndDiagonal => 1.02 * largest,
-            Style::Line if round_up(largest) < 1.05 * largest => round_up(largest),
-            Style::Line => largest,
+            let end = layout.x.to.min(layout.y.to);
+            let start = layout.x.from.max(layout.y.from);
+            let places = [start, end].map(|value| layout.place((value, value)));
+            for part in seen(&places, &layout.frame).parts {
+                drawing.line(part, "#999999", 0.8, &[4.0, 3.0]);
+            }
         }
     }
 
-    fn layout(&self, axes: &Axes) -> Layout {
-        let mut layout = Layout::new(axes.x, axes.y)
-            .with_theme(theme())
-            .with_width(760.0)
-            .with_height(500.0)
-            .with_title(escaped(&self.title))
-            .with_x_label(escaped(&self.x_label))
-            .with_y_label(escaped(&self.y_label))
-            .with_x_axis_min(axes.x.0)
-            .with_x_axis_max(axes.x.1)
-            .with_y_axis_min(axes.y.0)
-            .with_y_axis_max(axes.y.1)
-            .with_tick_format(TickFormat::Auto)
-            .with_title_size(17)
-            .with_label_size(14)
-            .with_tick_size(12)
-            .with_body_size(12)
-            .with_grid_line_width(0.8);
-        let steps = [axes.x, axes.y].map(|(from, to)| tick_step(to - from));
-        layout = if self.log_x {
-            layout.with_log_x()
-        } else {
-            layout.with_x_tick_step(steps[0]).with_x_tick_format(tick_format(steps[0]))
-        };
-        layout = if self.log_y {
-            layout.with_log_y()
-        } else {
-            layout.with_y_tick_step(steps[1]).with_y_tick_format(tick_format(steps[1]))
-        };
-        let entries: Vec<_> = self.curves.iter().enumerate().map(|(index, curve)| self.entry(curve, index)).collect();
-        if entries.iter().any(|entry| !entry.label.is_empty()) {
-            let inside = self.style != Style::Line && entries.len() <= INSIDE_LEGEND_MAX;
-            let position = if inside { position(self.freest_corner(axes)) } else { LegendPosition::OutsideRightTop };
-            layout = layout.with_legend_entries(entries).with_legend_position(position);
+    fn curve(&self, drawing: &mut Drawing, layout: &Layout, curve: &Curve, index: usize) {
+        let look = Look::of(index);
+        let seen = visible(&self.stepped(curve), layout);
+        let half_widths = curve.half_widths.as_deref().unwrap_or_default();
+        let has_band = self.style == Style::Line && half_widths.iter().any(|&width| width > 0.0);
+        if has_band {
+            band(drawing, layout, curve, half_widths, look.colour);
         }
-        layout
+        let many = matches!(self.style, Style::Line | Style::Steps);
+        let width = if many { 0.12 } else { 0.155 } * f64::from(layout.fonts.tick);
+        let marker = layout.marker();
+        // Between names there is nothing.
+        for part in seen.parts.iter().filter(|_| self.categories.is_empty()) {
+            drawing.line(part.clone(), look.colour, width, look.dash);
+        }
+        if !many {
+            let points = curve.points.iter().filter_map(|&point| layout.place(point).map(|place| (point, place)));
+            let inside: Vec<_> = points.filter(|(_, place)| layout.frame.holds(*place)).collect();
+            for (point, place) in &inside {
+                let at = curve.points.iter().position(|known| known == point);
+                let half_width = at.and_then(|at| half_widths.get(at)).copied().unwrap_or(0.0);
+                error_bar(drawing, layout, *point, *place, half_width, look.colour);
+            }
+            inside.iter().for_each(|(_, place)| look.mark(drawing, *place, marker));
+        } else if self.curves.len() >= MARKED_FROM {
+            // Curves begin at different places: marks of one do not cover those of another.
+            let start = MARK_DISTANCE * (0.1 + (index % 6) as f64 / 6.0);
+            seen.parts.iter().for_each(|part| along(part, start).for_each(|place| look.mark(drawing, place, marker)));
+        }
+        let mut last: Option<Place> = None;
+        for (tip, from) in seen.leaves {
+            if last.is_none_or(|last| libm::hypot(last.0 - tip.0, last.1 - tip.1) > ARROW_DISTANCE) {
+                drawing.group("leaves", |drawing| look.arrow(drawing, tip, from, 1.25 * marker));
+                last = Some(tip);
+            }
+        }
     }
 
-    fn entry(&self, curve: &Curve, index: usize) -> LegendEntry {
-        let shape = match self.style {
-            Style::Line => LegendShape::Line,
-            Style::Markers | Style::MarkersAndDiagonal => LegendShape::Marker(MARKERS[index % MARKERS.len()]),
-        };
-        LegendEntry { label: escaped(&curve.name), color: colour(index).to_owned(), shape, dasharray: None }
+    /// The points that lines go through.
+    fn stepped(&self, curve: &Curve) -> Curve {
+        if self.style != Style::Steps {
+            return curve.clone();
+        }
+        let mut points = Vec::new();
+        for pair in curve.points.windows(2) {
+            points.extend([pair[0], (pair[1].0, pair[0].1)]);
+        }
+        points.extend(curve.points.last().copied());
+        Curve { points, ..curve.clone() }
+    }
+
+    /// What stands around the panel.
+    fn around(&self, drawing: &mut Drawing, layout: &Layout) {
+        let Frame { left, top, right, bottom } = layout.frame;
+        let fonts = layout.fonts;
+        let line = |font: u32| 1.35 * f64::from(font);
+        let mut base = GAP + f64::from(fonts.title);
+        for text in &layout.title {
+            drawing.text((layout.size.width / 2.0, base), text, fonts.title, Anchor::Middle);
+            base += line(fonts.title);
+        }
+        let mut below = bottom + GAP + line(fonts.tick);
+        if !self.x_label.is_empty() {
+            below += line(fonts.label);
+            drawing.text(((left + right) / 2.0, below - 2.0), &self.x_label, fonts.label, Anchor::Middle);
+        }
+        let mut beside = GAP + f64::from(fonts.label);
+        for text in &layout.y_label {
+            let place = (beside, (f64::midpoint(top, bottom)).max(width_of(text, fonts.label) / 2.0));
+            let (text, size) = (text.clone(), fonts.label);
+            let label = Shape::Text { place, text, size, anchor: Anchor::Middle, upwards: true, colour: TEXT };
+            drawing.shapes.push(label);
+            beside += line(fonts.label);
+        }
+        drawing.group("legend", |drawing| self.legend(drawing, layout, below + 2.0));
+        below += layout.legend.height_below();
+        drawing.group("caption", |drawing| {
+            for text in &layout.caption {
+                below += line(fonts.caption);
+                drawing.text((GAP + 2.0, below), text, fonts.caption, Anchor::Start);
+            }
+        });
+    }
+
+    fn legend(&self, drawing: &mut Drawing, layout: &Layout, top: f64) {
+        let sample = layout.legend.sample();
+        let marked = !matches!(self.style, Style::Line | Style::Steps) || self.curves.len() >= MARKED_FROM;
+        for (index, (name, (x, y))) in layout.legend.entries(&layout.frame, layout.size.width, top).iter().enumerate() {
+            let look = Look::of(index);
+            let width = 0.155 * f64::from(layout.fonts.tick);
+            drawing.line(vec![(*x, *y), (x + sample, *y)], look.colour, width, look.dash);
+            if marked {
+                look.mark(drawing, (x + sample / 2.0, *y), layout.marker());
+            }
+            let font = layout.fonts.tick;
+            let place = (x + sample + 0.6 * f64::from(font), y + 0.35 * f64::from(font));
+            drawing.text(place, *name, font, Anchor::Start);
+        }
     }
 }
 
-fn position(corner: Corner) -> LegendPosition {
-    match corner {
-        Corner::TopLeft => LegendPosition::InsideTopLeft,
-        Corner::TopRight => LegendPosition::InsideTopRight,
-        Corner::BottomRight => LegendPosition::InsideBottomRight,
-        Corner::BottomLeft => LegendPosition::InsideBottomLeft,
+impl Layout {
+    /// Half the size of markers, in points.
+    fn marker(&self) -> f64 {
+        MARKER * f64::from(self.fonts.tick)
     }
 }
 
-/// Renames the clipping area after the content of the image.
-///
-/// The library numbers clipping areas through all images of a process, so that several can stand on one page. A name
-/// from the content does so too, and is the same whenever the figure is the same.
-fn with_stable_clip_id(svg: &str) -> String {
-    const BEFORE: &str = "<clipPath id=\"";
-    let id = svg.split_once(BEFORE).and_then(|(_, rest)| rest.split_once('"')).map(|(id, _)| id);
-    let Some(id) = id else { return svg.to_owned() };
-    let named = |name: &str| {
-        let defined = svg.replace(&format!("{BEFORE}{id}\""), &format!("{BEFORE}{name}\""));
-        defined.replace(&format!("clip-path=\"url(#{id})\""), &format!("clip-path=\"url(#{name})\""))
-    };
-    named(&format!("axes-{}", &Digest::new().text(&named("axes")).hex()[..12]))
+fn visible(curve: &Curve, layout: &Layout) -> Seen {
+    let places: Vec<Option<Place>> = curve.points.iter().map(|&point| layout.place(point)).collect();
+    seen(&places, &layout.frame)
 }
 
-/// How ticks of a linear axis are written: all in the same way. By itself the library writes 0.01 and 8e-3 beside each other.
-fn tick_format(step: f64) -> TickFormat {
-    match decimals(step) {
-        places @ 3..=6 => TickFormat::Fixed(places),
-        _ => TickFormat::Auto,
+/// The frame and what is written along it.
+fn axes(drawing: &mut Drawing, layout: &Layout) {
+    let Frame { left, top, right, bottom } = layout.frame;
+    let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
+    drawing.line(corners, AXIS, 0.7, &[]);
+    let font = layout.fonts.tick;
+    let length = |label: &str| if label.is_empty() { 1.5 } else { 3.0 };
+    for tick in &layout.x_ticks {
+        let x = left + tick.share * layout.frame.width();
+        drawing.line(vec![(x, bottom), (x, bottom + length(&tick.label))], AXIS, 0.7, &[]);
+        if !tick.label.is_empty() {
+            drawing.text((x, bottom + GAP + f64::from(font)), &tick.label, font, Anchor::Middle);
+        }
+    }
+    for tick in &layout.y_ticks {
+        let y = bottom - tick.share * layout.frame.height();
+        drawing.line(vec![(left - length(&tick.label), y), (left, y)], AXIS, 0.7, &[]);
+        if !tick.label.is_empty() {
+            drawing.text((left - 1.4 * GAP, y + 0.36 * f64::from(font)), &tick.label, font, Anchor::End);
+        }
     }
 }
 
-/// The decimal places of a distance between ticks.
-fn decimals(step: f64) -> usize {
-    (0..12).find(|&places| step * libm::pow(10.0, f64::from(places)) > 0.999).unwrap_or(12) as usize
-}
-
-fn line(curve: &Curve, index: usize, style: Style) -> Plot {
-    let width = if style == Style::Line { 1.5 } else { 2.0 };
-    let points = curve.points.iter().copied();
-    Plot::Line(LinePlot::new().with_data(points).with_color(colour(index)).with_stroke_width(width))
-}
-
-/// The markers of a curve, those that would be cut in halves left out, and its error bars.
-fn markers(curve: &Curve, index: usize, axes: &Axes) -> Plot {
-    let mut plot = ScatterPlot::new()
-        .with_data(curve.points.iter().copied())
-        .with_color(colour(index))
-        .with_marker(MARKERS[index % MARKERS.len()])
-        .with_size(4.5);
-    for (point, half_width) in plot.data.iter_mut().zip(curve.half_widths.iter().flatten()) {
-        // None instead of an interval without width, which would be drawn as a dash.
-        point.y_err = (*half_width > 0.0).then_some((*half_width, *half_width));
+/// The interval around each point, as far as it lies in the frame.
+fn band(drawing: &mut Drawing, layout: &Layout, curve: &Curve, half_widths: &[f64], colour: Colour) {
+    let Frame { top, bottom, .. } = layout.frame;
+    let inside = |(_, y): Place| y.clamp(top, bottom);
+    let (mut upper, mut lower) = (Vec::new(), Vec::new());
+    for (&(x, y), &width) in curve.points.iter().zip(half_widths) {
+        let Some(middle) = layout.place((x, y)) else { continue };
+        if !(layout.frame.left..=layout.frame.right).contains(&middle.0) {
+            continue;
+        }
+        upper.push((middle.0, layout.place((x, y + width)).map_or(top, inside)));
+        // On a logarithmic axis an interval may go down to nothing.
+        lower.push((middle.0, layout.place((x, y - width)).map_or(bottom, inside)));
     }
-    plot.data.retain(|point| point.y <= axes.y.1 && point.x >= axes.x.0);
-    Plot::Scatter(plot)
-}
-
-fn colour(index: usize) -> &'static str {
-    COLOURS[index % COLOURS.len()]
-}
-
-/// Quiet axes on white.
-fn theme() -> Theme {
-    let dark = || "#333333".to_owned();
-    Theme {
-        axis_color: dark(),
-        tick_color: dark(),
-        text_color: "#222222".to_owned(),
-        grid_color: "#e4e4e4".to_owned(),
-        legend_border: "#cccccc".to_owned(),
-        ..Theme::light()
+    if upper.len() > 1 {
+        let places = upper.into_iter().chain(lower.into_iter().rev()).collect();
+        drawing.group("band", |drawing| drawing.area(places, colour, 0.2));
     }
 }
 
-/// A text as it is: the library takes what is between dollar signs for a formula.
-fn escaped(text: &str) -> String {
-    text.replace('$', "\\$")
+/// The interval around a point.
+fn error_bar(drawing: &mut Drawing, layout: &Layout, (x, y): Place, (at, _): Place, half_width: f64, colour: Colour) {
+    if half_width <= 0.0 {
+        return;
+    }
+    let Frame { top, bottom, .. } = layout.frame;
+    let end = |value: f64, beyond: f64| layout.place((x, value)).map_or(beyond, |(_, y)| y);
+    let (upper, lower) = (end(y + half_width, top - 1.0), end(y - half_width, bottom + 1.0));
+    // What is smaller than the line is wide is no news.
+    if lower - upper < 1.0 {
+        return;
+    }
+    drawing.line(vec![(at, upper.max(top)), (at, lower.min(bottom))], colour, 0.8, &[]);
+    for end in [upper, lower].into_iter().filter(|end| (top..=bottom).contains(end)) {
+        drawing.line(vec![(at - 2.0, end), (at + 2.0, end)], colour, 0.8, &[]);
+    }
+}
+
+/// Places along a line, from `start` on at equal distances.
+fn along(part: &[Place], start: f64) -> impl Iterator<Item = Place> {
+    let (mut places, mut next, mut gone) = (Vec::new(), start, 0.0);
+    for pair in part.windows(2) {
+        // Along the axis: a line that goes up and down would have marks side by side.
+        let length = (pair[1].0 - pair[0].0).abs();
+        while length > 0.0 && gone + length >= next {
+            let share = (next - gone) / length;
+            places.push((pair[0].0 + share * (pair[1].0 - pair[0].0), pair[0].1 + share * (pair[1].1 - pair[0].1)));
+            next += MARK_DISTANCE;
+        }
+        gone += length;
+    }
+    places.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Size;
+    use super::*;
+
+    fn curve(name: &str, points: &[(f64, f64)]) -> Curve {
+        Curve { name: name.to_owned(), points: points.to_vec(), half_widths: None }
+    }
+
+    fn texts(drawing: &Drawing) -> Vec<&str> {
+        let mut texts = Vec::new();
+        for shape in &drawing.shapes {
+            if let Shape::Text { text, .. } = shape {
+                texts.push(text.as_str());
+            }
+        }
+        texts
+    }
+
+    fn groups(drawing: &Drawing, wanted: &str) -> usize {
+        drawing.shapes.iter().filter(|shape| matches!(shape, Shape::Begin(kind) if *kind == wanted)).count()
+    }
+
+    #[test]
+    fn curves_that_leave_the_frame_end_with_an_arrow_and_the_caption_says_so() {
+        let curves = vec![curve("stays", &[(0.1, 1.0), (0.5, 2.0)]), curve("leaves", &[(0.1, 1.0), (0.5, 90.0)])];
+        let figure = Figure { y_max: Some(5.0), curves, ..Figure::default() };
+        let drawing = figure.drawing();
+        assert_eq!(groups(&drawing, "leaves"), 1);
+        assert!(texts(&drawing).contains(&"arrows: the curve goes on beyond the frame"));
+        let drawing = Figure { y_max: None, ..figure.clone() }.drawing();
+        assert_eq!(groups(&drawing, "leaves"), 0);
+        assert!(!texts(&drawing).iter().any(|text| text.starts_with("arrows")));
+        let beyond = Figure { y_max: Some(0.5), ..figure };
+        assert!(texts(&beyond.drawing()).contains(&"beyond the frame: stays, leaves"));
+    }
+
+    #[test]
+    fn warm_ups_are_shaded_and_intervals_are_bands() {
+        let mut uncertain = curve("a", &[(0.0, 1.0), (50.0, 1.0), (100.0, 1.0)]);
+        uncertain.half_widths = Some(vec![0.1, 0.2, 0.1]);
+        let caption = "72 nodes, scaled down".to_owned();
+        let figure = Figure { warm_up: Some(30.0), caption, ..Figure::time_series("", "load", vec![uncertain]) };
+        let drawing = figure.drawing();
+        assert_eq!([groups(&drawing, "warm-up"), groups(&drawing, "band")], [1, 1]);
+        assert!(["72 nodes, scaled down", "shaded: warm-up"].iter().all(|text| texts(&drawing).contains(text)));
+        let later = Figure { x_min: Some(40.0), ..figure };
+        assert_eq!(groups(&later.drawing(), "warm-up"), 0);
+        assert!(!texts(&later.drawing()).contains(&"shaded: warm-up"));
+    }
+
+    /// Nothing of a drawing lies beyond its edges, whatever its size.
+    #[test]
+    fn drawings_are_as_large_as_they_say() {
+        for size in [Size::SINGLE_COLUMN, Size::DOUBLE_COLUMN, Size::default()] {
+            let curves = (0..12).map(|index| curve(&format!("name {index}"), &[(0.1, 100.0), (0.9, 9e5)])).collect();
+            let drawing = Figure { size, ..Figure::latency("What a long title this is", "ns", curves) }.drawing();
+            for shape in &drawing.shapes {
+                let places = match shape {
+                    Shape::Line { places, .. } | Shape::Area { places, .. } => places.clone(),
+                    Shape::Circle { centre, .. } => vec![*centre],
+                    Shape::Text { place, .. } => vec![*place],
+                    Shape::Begin(_) | Shape::End => Vec::new(),
+                };
+                let inside = |(x, y): &Place| (0.0..=drawing.width).contains(x) && (0.0..=drawing.height).contains(y);
+                assert!(places.iter().all(inside), "{size:?}: {shape:?}");
+            }
+        }
+    }
 }

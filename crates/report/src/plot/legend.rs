@@ -1,66 +1,92 @@
-//! Where the legend lies inside of the axes: in the corner in which it hides least.
+//! The legend: beside the panel if the figure is wide enough, else below it; never on it.
 
-use super::{Curve, Figure};
+use super::Size;
+use super::clip::Frame;
+use super::shapes::{Place, shortened, width_of};
 
-/// From where to where the axes go.
-pub(super) struct Axes {
-    pub x: (f64, f64),
-    pub y: (f64, f64),
+/// Below this width of a figure, in points, the panel needs all of it.
+const NARROW: f64 = 400.0;
+
+/// The largest share of the width that a legend beside the panel may take.
+const SHARE_BESIDE: f64 = 0.3;
+
+/// The length of the sample of a line, with the room behind it, in sizes of the text.
+const SAMPLE: f64 = 3.2;
+
+/// The names of curves, with where they lie.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Legend {
+    names: Vec<String>,
+    font: u32,
+    /// How many columns it has below the panel; none if it is beside.
+    columns: Option<usize>,
+    column_width: f64,
 }
 
-/// A corner of the axes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Corner {
-    TopLeft,
-    TopRight,
-    BottomRight,
-    BottomLeft,
-}
-
-/// The corners in the order in which they are taken if they are equally free: curves of load and latency leave the first free.
-/// With each, whether it is right, and whether it is at the top.
-const CORNERS: [(Corner, bool, bool); 4] = [
-    (Corner::TopLeft, false, true),
-    (Corner::TopRight, true, true),
-    (Corner::BottomRight, true, false),
-    (Corner::BottomLeft, false, false),
-];
-
-/// About how much of the axes a legend takes: of its frame and for each character of a line, and of its frame and for each line.
-const WIDTH: (f64, f64) = (0.08, 0.011);
-const HEIGHT: (f64, f64) = (0.06, 0.045);
-
-/// Places on a curve between two of its points that are looked at.
-const STEPS: u32 = 40;
-
-impl Figure {
-    /// The corner in which the legend hides least of the curves.
-    pub(super) fn freest_corner(&self, axes: &Axes) -> Corner {
-        let longest = self.curves.iter().map(|curve| curve.name.chars().count()).max().unwrap_or(0);
-        let size = (WIDTH.0 + WIDTH.1 * longest as f64, HEIGHT.0 + HEIGHT.1 * self.curves.len() as f64);
-        let places: Vec<(f64, f64)> = self.curves.iter().flat_map(|curve| self.places(curve, axes)).collect();
-        let hidden = |right: bool, top: bool| {
-            let is_near = |place: f64, end: bool, size: f64| if end { place > 1.0 - size } else { place < size };
-            places.iter().filter(|(x, y)| is_near(*x, right, size.0) && is_near(*y, top, size.1)).count()
-        };
-        let (corner, _, _) = CORNERS.iter().min_by_key(|(_, right, top)| hidden(*right, *top)).expect("there are four");
-        *corner
+impl Legend {
+    /// The legend of curves with these names; without any if none has one.
+    pub fn new(names: &[&str], size: Size, font: u32) -> Self {
+        let names = if names.iter().all(|name| name.is_empty()) { &[] } else { names };
+        let sample = (SAMPLE + 0.8) * f64::from(font);
+        let width = |name: &str| sample + width_of(name, font);
+        let widest = names.iter().map(|name| width(name)).fold(0.0, f64::max);
+        let room = size.width - 4.0 * f64::from(font);
+        let fits = names.len() as f64 * 1.45 * f64::from(font) < 0.8 * size.height;
+        let beside = size.width >= NARROW && widest <= SHARE_BESIDE * size.width && fits;
+        let column_width = widest.min(room);
+        let columns = ((room / column_width.max(1.0)) as usize).clamp(1, names.len().max(1));
+        // Rows of about the same length look better than a last one that is almost empty.
+        let rows = names.len().div_ceil(columns).max(1);
+        let columns = names.len().div_ceil(rows).max(1);
+        Self {
+            names: names.iter().map(|name| shortened(name, font, column_width - sample + 0.5)).collect(),
+            font,
+            columns: (!beside).then_some(columns),
+            column_width,
+        }
     }
 
-    /// Places along a curve that can be seen, as shares of the axes.
-    fn places(&self, curve: &Curve, axes: &Axes) -> Vec<(f64, f64)> {
-        let share = |value: f64, (from, to): (f64, f64), is_log: bool| {
-            if is_log { libm::log(value / from) / libm::log(to / from) } else { (value - from) / (to - from) }
-        };
-        let place = |&(x, y): &(f64, f64)| (share(x, axes.x, self.log_x), share(y, axes.y, self.log_y));
-        let points: Vec<(f64, f64)> = curve.points.iter().map(place).collect();
-        let mut places = points.clone();
-        for pair in points.windows(2) {
-            let between = |from: f64, to: f64, step: u32| from + (to - from) * f64::from(step) / f64::from(STEPS);
-            places.extend((1..STEPS).map(|s| (between(pair[0].0, pair[1].0, s), between(pair[0].1, pair[1].1, s))));
+    fn row_height(&self) -> f64 {
+        1.45 * f64::from(self.font)
+    }
+
+    /// The width that it takes beside the panel.
+    pub fn width_beside(&self) -> f64 {
+        if self.columns.is_none() && !self.names.is_empty() { self.column_width + f64::from(self.font) } else { 0.0 }
+    }
+
+    /// The height that it takes below the panel.
+    pub fn height_below(&self) -> f64 {
+        match self.columns {
+            Some(columns) if !self.names.is_empty() => {
+                self.names.len().div_ceil(columns) as f64 * self.row_height() + 2.0
+            }
+            _ => 0.0,
         }
-        places.retain(|(x, y)| (0.0..=1.0).contains(x) && (0.0..=1.0).contains(y));
-        places
+    }
+
+    /// The names with where the samples of their lines begin: beside the panel from its top, or below from `top`.
+    pub fn entries(&self, frame: &Frame, width: f64, top: f64) -> Vec<(&str, Place)> {
+        let place = |index: usize| match self.columns {
+            None => {
+                let x = frame.right + f64::from(self.font);
+                (x, frame.top + (index as f64 + 0.5) * self.row_height())
+            }
+            Some(columns) => {
+                let all = columns as f64 * self.column_width;
+                // In the middle of the panel, unless that is beyond the edge.
+                let middle = (frame.left + frame.right - all) / 2.0;
+                let left = middle.min(width - all - 2.0).max(4.0);
+                let (row, column) = (index / columns, index % columns);
+                (left + column as f64 * self.column_width, top + (row as f64 + 0.5) * self.row_height())
+            }
+        };
+        self.names.iter().enumerate().map(|(index, name)| (name.as_str(), place(index))).collect()
+    }
+
+    /// The length of the sample of a line.
+    pub fn sample(&self) -> f64 {
+        (SAMPLE - 0.6) * f64::from(self.font)
     }
 }
 
@@ -68,21 +94,30 @@ impl Figure {
 mod tests {
     use super::*;
 
-    fn corner(points: &[(f64, f64)], log_x: bool) -> Corner {
-        let curve = Curve { name: "a curve".to_owned(), points: points.to_vec(), ..Curve::default() };
-        let figure = Figure { curves: vec![curve], log_x, ..Figure::default() };
-        figure.freest_corner(&Axes { x: (1.0, 101.0), y: (0.0, 10.0) })
+    #[test]
+    fn legends_are_below_where_figures_are_narrow_or_names_long() {
+        let names = ["MIN", "VAL", "UGAL-L"];
+        assert!(Legend::new(&names, Size::default(), 9).width_beside() > 20.0);
+        let below = Legend::new(&names, Size::SINGLE_COLUMN, 7);
+        assert!(below.width_beside() == 0.0 && below.height_below() > 5.0);
+        let long = "a name that is much too long to stand beside anything at all in a figure";
+        assert!(Legend::new(&[long, "b"], Size::default(), 9).width_beside() == 0.0);
+        assert!(Legend::new(&["", ""], Size::default(), 9).names.is_empty());
     }
 
     #[test]
-    fn legends_lie_where_no_curve_is() {
-        assert_eq!(corner(&[(1.0, 1.0), (101.0, 9.5)], false), Corner::TopLeft);
-        assert_eq!(corner(&[(1.0, 9.5), (101.0, 1.0)], false), Corner::TopRight);
-        // What is beyond the axes is not seen.
-        assert_eq!(corner(&[(1.0, 90.0), (101.0, 95.0)], false), Corner::TopLeft);
-        assert_eq!(corner(&[(1.0, 9.5), (101.0, 9.5)], false), Corner::BottomRight);
-        assert_eq!(corner(&[(1.0, 9.5), (101.0, 9.5), (101.0, 0.1)], false), Corner::BottomLeft);
-        // On a logarithmic axis 5 is a third of the way to the right.
-        assert_eq!(corner(&[(5.0, 9.5), (101.0, 9.5)], true), Corner::TopLeft);
+    fn entries_do_not_overlap_and_stay_in_the_figure() {
+        let names: Vec<String> = (0..12).map(|index| format!("curve {index}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let size = Size::SINGLE_COLUMN;
+        let legend = Legend::new(&names, size, 7);
+        let frame = Frame { left: 40.0, top: 10.0, right: 240.0, bottom: 100.0 };
+        let entries = legend.entries(&frame, size.width, 120.0);
+        for (place, (name, (x, y))) in entries.iter().enumerate() {
+            assert!(*x >= 0.0 && x + legend.column_width <= size.width + 1.0, "{name} at {x}");
+            for (_, (other_x, other_y)) in &entries[..place] {
+                assert!((x - other_x).abs() + 0.01 >= legend.column_width || (y - other_y).abs() > 7.0);
+            }
+        }
     }
 }

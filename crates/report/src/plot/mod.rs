@@ -1,10 +1,25 @@
-//! Figures: curves over axes, as SVG or PNG.
+//! Figures: curves over axes, as SVG, PNG or PDF.
 //!
-//! What a figure shows is plain data; how it is drawn is known to `draw` alone, and only that knows the library.
+//! What a figure shows is plain data. `layout` finds the places of its parts, `draw` makes shapes of it, and `paint`, which alone knows the
+//! plotting library, and `pdf` make a picture of the shapes.
 
+mod axis;
+mod clip;
 mod curves;
+mod distribution;
 mod draw;
+mod layout;
 mod legend;
+mod looks;
+mod paint;
+mod pdf;
+mod shapes;
+mod size;
+mod ticks;
+
+pub use distribution::{Counted, CountedOf};
+pub use size::Size;
+use ticks::step_for;
 
 /// What a figure shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +44,16 @@ pub struct Figure {
     pub log_x: bool,
     /// Whether they are on the axis upwards.
     pub log_y: bool,
+    /// Whether what runs upwards is the share of values that are not larger, and the tail is to be seen.
+    pub percentiles: bool,
+    /// The names at 0, 1, 2 and so on to the right, if there are no numbers there.
+    pub categories: Vec<String>,
+    /// Until where to the right the network warms up, in a figure over time.
+    pub warm_up: Option<f64>,
+    /// What stands below, in lines.
+    pub caption: String,
+    /// How large it is.
+    pub size: Size,
     /// How curves are drawn.
     pub style: Style,
 }
@@ -40,7 +65,7 @@ pub struct Curve {
     pub name: String,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
-    /// Half the heights of the error bars of its points.
+    /// Half the heights of the error bars of its points; in a figure of lines only, of the band around it.
     pub half_widths: Option<Vec<f64>>,
 }
 
@@ -54,6 +79,8 @@ pub enum Style {
     MarkersAndDiagonal,
     /// A line only: for many points.
     Line,
+    /// From each point straight to the right: for histograms.
+    Steps,
 }
 
 /// Beyond this multiple of the latency at the lowest load, curves of latency are cut off.
@@ -105,16 +132,8 @@ impl Figure {
 
 /// The next number upwards that looks good at the end of an axis.
 fn round_up(value: f64) -> f64 {
-    let step = tick_step(value);
+    let step = step_for(value, 10);
     (value / step).ceil() * step
-}
-
-/// The distance of ticks from 0 to `max`: 1, 2 or 5 times a power of ten, such that there are four to ten.
-fn tick_step(max: f64) -> f64 {
-    let exponent = format!("{:e}", max / 10.0);
-    let exponent: i32 = exponent.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
-    let power = libm::pow(10.0, exponent.into());
-    [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|step| max / step <= 10.0).unwrap_or(max)
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ mod csv;
 mod parquet;
 mod text;
 
+use std::fmt;
+
 use serde::{Serialize, Serializer};
 
 pub use csv::CsvRows;
@@ -89,6 +91,18 @@ impl Cell {
             Kind::Number => text.parse().map_or(Self::Empty, Self::Number),
             Kind::Text => return,
         };
+    }
+}
+
+/// As it stands in CSV, but for numbers, which have no decimal point if they need none.
+impl fmt::Display for Cell {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => Ok(()),
+            Self::Text(text) => text.fmt(formatter),
+            Self::Integer(number) => number.fmt(formatter),
+            Self::Number(number) => number.fmt(formatter),
+        }
     }
 }
 

@@ -3,9 +3,11 @@
 use tailback_report::{Curve, Figure, Kind, Table, TableError};
 use tailback_sim::SweepManifest;
 
+use super::words::is_time;
+
 /// The column, the name of the file, and what the axis says.
 const METRICS: [(&str, &str, &str); 2] = [
-    ("completion_p99", "completion", "99th percentile of completion times (cycles)"),
+    ("completion_p99", "completion", "99th percentile of completion times"),
     ("slowdown_p99", "slowdown", "99th percentile of slowdowns"),
 ];
 
@@ -13,7 +15,11 @@ const METRICS: [(&str, &str, &str); 2] = [
 const WIDE: f64 = 30.0;
 
 /// The figures of a sweep, by the names of their files. None if no flow ends, or if nothing but loads, words and seeds is varied.
-pub(super) fn figures(table: &Table, manifest: &SweepManifest) -> Result<Vec<(String, Figure)>, TableError> {
+pub(super) fn figures(
+    table: &Table,
+    manifest: &SweepManifest,
+    unit: &str,
+) -> Result<Vec<(String, Figure)>, TableError> {
     let is_number = |name: &str| table.columns.iter().any(|column| column.name == name && column.kind != Kind::Text);
     let axis = manifest.axes.iter().find(|axis| is_number(axis)).filter(|_| manifest.load_axis.is_none());
     let Some(axis) = axis else { return Ok(Vec::new()) };
@@ -32,7 +38,8 @@ pub(super) fn figures(table: &Table, manifest: &SweepManifest) -> Result<Vec<(St
             let curves = Curve::from_table(table, axis, &column, &by)?;
             if curves.iter().any(|curve| !curve.points.is_empty()) {
                 let title = flow.map_or_else(|| manifest.title.clone(), |flow| format!("{}: {flow}", manifest.title));
-                figures.push((file, figure(title, axis, y_label, curves)));
+                let unit = if is_time(metric) { format!(" ({unit})") } else { String::new() };
+                figures.push((file, figure(title, axis, &format!("{y_label}{unit}"), curves)));
             }
         }
     }

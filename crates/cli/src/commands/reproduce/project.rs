@@ -103,6 +103,20 @@ impl Project {
         self.entry.figure.rows(&self.entry.group, &self.entry.name, self.scale, &self.results)
     }
 
+    /// How large the networks are that its drawings show, and whether that is as large as they should be.
+    fn size_in_words(&self) -> String {
+        let sizes: BTreeSet<u64> = self.results.outcomes().map(|outcome| outcome.report.nodes).collect();
+        let scale = match self.scale {
+            Scale::Quick => "scaled down",
+            Scale::Full => "full size",
+        };
+        match (sizes.first(), sizes.last()) {
+            (Some(least), Some(most)) if least == most => format!("{least} nodes, {scale}"),
+            (Some(least), Some(most)) => format!("{least} to {most} nodes, {scale}"),
+            _ => scale.to_owned(),
+        }
+    }
+
     /// The tables, filled in as far as runs are there.
     pub fn tables(&self) -> Vec<Filled<'_>> {
         self.entry.figure.sheets.iter().map(|sheet| sheet.fill(self.scale, &self.results)).collect()
@@ -111,7 +125,8 @@ impl Project {
     /// Writes the drawings with their points, the tables, the claims and how long it took.
     pub fn write(&self) -> Result<(), Complaint> {
         for panel in &self.entry.figure.panels {
-            let drawing = panel.draw(&self.results);
+            let mut drawing = panel.draw(&self.results);
+            drawing.caption = self.size_in_words();
             self.directory.write(&format!("{}.svg", panel.name), drawing.to_svg().as_bytes())?;
             self.directory.write_table(&panel.name, &drawing.to_table())?;
         }
@@ -165,7 +180,7 @@ pub fn run_all(
     }
     let order = |users: &Vec<FigureRun>| {
         let FigureRun { project, task } = users[0];
-        Order { task: &projects[project].tasks[task], store: &projects[project].store }
+        Order { task: &projects[project].tasks[task], store: &projects[project].store, histograms: false }
     };
     let orders: Vec<Order<'_>> = wanted.iter().map(order).collect();
     let (start, found) = (Instant::now(), Mutex::new(Vec::new()));

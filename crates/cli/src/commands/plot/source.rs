@@ -1,0 +1,142 @@
+//! The directories that figures are made of.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use tailback_report::{Cell, Kind, Report, Table};
+use tailback_scenario::reading::nearest;
+use tailback_sim::SweepManifest;
+
+use crate::commands::sweep::read_manifest;
+use crate::complaint::Complaint;
+use crate::results::REPORT;
+
+/// A directory with results.
+pub struct Source {
+    pub path: PathBuf,
+    /// What its curves are told by from those of other directories.
+    pub prefix: Option<String>,
+    /// What is said about a sweep, if it is one.
+    pub manifest: Option<SweepManifest>,
+    /// The table of a sweep.
+    pub sweep: Option<Table>,
+    /// The report of a run.
+    pub report: Option<Report>,
+}
+
+impl Source {
+    /// The directory at a path, among others if there are several.
+    pub fn read(path: &Path, several: bool) -> Result<Self, Complaint> {
+        let name =
+            || path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+        let manifest = read_manifest(path)?;
+        let mut source =
+            Self { path: path.to_owned(), prefix: several.then(name), manifest, sweep: None, report: None };
+        if source.manifest.is_some() {
+            source.sweep = source.table("sweep.csv")?;
+        }
+        source.report = File::open(path.join(REPORT)).ok().and_then(|file| Report::read_json(file).ok());
+        Ok(source)
+    }
+
+    /// A table of the directory, if it has it.
+    pub fn table(&self, name: &str) -> Result<Option<Table>, Complaint> {
+        let path = self.path.join(name);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let damaged = |error: &dyn std::fmt::Display| Complaint::bad_input(format!("{}: {error}", path.display()));
+        let file = File::open(&path).map_err(|error| damaged(&error))?;
+        Table::read_csv(file).map(Some).map_err(|error| damaged(&error))
+    }
+
+    /// How long a cycle is, if that is the same in all of it.
+    pub fn cycle_ns(&self) -> Option<f64> {
+        if let Some(report) = &self.report {
+            return report.cycle_ns;
+        }
+        let table = self.sweep.as_ref()?;
+        let column = table.column("cycle_ns").ok()?;
+        let mut lengths = table.rows.iter().map(|row| row[column].number());
+        let first = lengths.next()??;
+        lengths.all(|length| length == Some(first)).then_some(first)
+    }
+
+    /// How many cycles the network warms up.
+    pub fn warm_up(&self) -> Option<u64> {
+        let of_run = self.report.as_ref().map(|report| report.cycles.warmup);
+        of_run.or_else(|| self.manifest.as_ref()?.warmup_cycles)
+    }
+
+    /// What a sweep varies more than one value of, of the columns of one of its tables.
+    pub fn varying(&self, table: &Table) -> Vec<String> {
+        let axes = self.manifest.iter().flat_map(|manifest| &manifest.axes).map(String::as_str);
+        let varies = |name: &&str| {
+            table.column(name).is_ok_and(|column| table.rows.iter().any(|row| row[column] != table.rows[0][column]))
+        };
+        std::iter::once("variant").chain(axes).filter(varies).map(str::to_owned).collect()
+    }
+
+    /// The title of the scenario.
+    pub fn title(&self) -> &str {
+        let of_run = || self.report.as_ref().map_or("", |report| report.title.as_str());
+        self.manifest.as_ref().map_or_else(of_run, |manifest| manifest.title.as_str())
+    }
+}
+
+/// The unit of times: nanoseconds if all directories say how long a cycle is.
+pub fn unit(sources: &[Source]) -> &'static str {
+    if !sources.is_empty() && sources.iter().all(|source| source.cycle_ns().is_some()) { "ns" } else { "cycles" }
+}
+
+/// The rows of a table that have what was asked for.
+pub fn only(table: &mut Table, wanted: &[(String, String)]) -> Result<(), Complaint> {
+    for (name, value) in wanted {
+        let place = column("--only", table, name)?;
+        let is_wanted = |cell: &Cell| match (cell.number(), value.parse::<f64>()) {
+            (Some(number), Ok(value)) => number == value,
+            _ => cell.to_string() == *value,
+        };
+        let mut known: Vec<String> = Vec::new();
+        for row in &table.rows {
+            let text = row[place].to_string();
+            if !known.contains(&text) {
+                known.push(text);
+            }
+        }
+        table.rows.retain(|row| is_wanted(&row[place]));
+        if table.rows.is_empty() {
+            let message = format!("--only: `{name}` is nowhere `{value}`; it is {}", known.join(", "));
+            return Err(Complaint::bad_input(message));
+        }
+    }
+    Ok(())
+}
+
+/// The place of a column that was asked for by an option.
+pub fn column(option: &str, table: &Table, name: &str) -> Result<usize, Complaint> {
+    let names = || table.columns.iter().map(|column| column.name.as_str()).filter(|name| !name.ends_with("_ci95"));
+    table.column(name).map_err(|_| unknown(option, "column", name, &names().collect::<Vec<_>>()))
+}
+
+/// What is said of a name that is not there.
+pub fn unknown(option: &str, what: &str, name: &str, known: &[&str]) -> Complaint {
+    let help = nearest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+    let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    Complaint::BadInput(format!("{option}: there is no {what} `{name}`; there are {}", known.join(", ")), help)
+}
+
+/// Makes what tells curves apart readable: of what is a number, the name is told as well.
+pub fn tell_apart(table: &mut Table, by: &[String]) -> Result<(), Complaint> {
+    for name in by {
+        let place = column("--by", table, name)?;
+        if table.columns[place].kind != Kind::Text {
+            let short = name.rsplit('.').next().unwrap_or(name);
+            for row in &mut table.rows {
+                row[place] = Cell::Text(format!("{short}={}", row[place]));
+            }
+            table.columns[place].kind = Kind::Text;
+        }
+    }
+    Ok(())
+}
