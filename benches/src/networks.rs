@@ -64,6 +64,7 @@ const NIC: NicSpec = NicSpec {
     vc_choice: InjectionVc::RoundRobin,
     queue_limit: None,
     delivery: Delivery::Arrival,
+    line_flit_ticks: None,
     side_by_side: false,
 };
 

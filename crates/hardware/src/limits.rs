@@ -1,8 +1,8 @@
 //! The rules that a usable network keeps beyond the range of each single number.
 
 use crate::{
-    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns, NetworkSpec,
-    OutputHeld, QueuePer, SourceQueues, VCS_MAX,
+    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Delivery, Ejection, InjectionVc, InputServed, InputTurns,
+    NetworkSpec, OutputHeld, QueuePer, SourceQueues, VCS_MAX,
 };
 
 /// The longest that a network can be simulated, in ticks.
@@ -35,6 +35,11 @@ pub fn check(spec: &NetworkSpec, link_classes: &[&str], revises: bool) -> Vec<Pr
     check_buffers(spec, link_classes, &mut problems);
     check_channels(spec, link_classes, &mut problems);
     check_router(spec, revises, &mut problems);
+    check_interfaces(spec, &mut problems);
+    problems
+}
+
+fn check_interfaces(spec: &NetworkSpec, problems: &mut Vec<Problem>) {
     if spec.nic.vc_choice == InjectionVc::Rotation && spec.nic.queues == SourceQueues::Fifo {
         problems.push(Problem {
             section: "nic".to_owned(),
@@ -43,7 +48,19 @@ pub fn check(spec: &NetworkSpec, link_classes: &[&str], revises: bool) -> Vec<Pr
             help: "set nic.queues = \"per-destination\"".to_owned(),
         });
     }
-    problems
+    let mut of_line = |message: &str, help: &str| {
+        let (message, help) = (message.to_owned(), help.to_owned());
+        problems.push(Problem { section: "nic".to_owned(), parameter: "line", message, help });
+    };
+    let Some(line) = spec.nic.line_flit_ticks else { return };
+    if spec.nic.delivery == Delivery::Arrival {
+        of_line("data that is handed over as it arrives takes no line", "set nic.delivery = \"in-order\"");
+    } else if line < spec.links[0].flit_ticks.into() {
+        of_line(
+            "the line is faster than the link that feeds it",
+            "set links.ejection.cycles_per_flit, or leave it out",
+        );
+    }
 }
 
 /// Under virtual cut-through a packet moves on when the next buffer has room for all of it.

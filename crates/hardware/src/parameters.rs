@@ -267,16 +267,23 @@ pub const NIC: &[Parameter] = &[
         "delivery",
         &[
             word("arrival", "as it arrives"),
-            word("in-order", "in the order it was sent, of each source, by a line as fast as the link from the router"),
+            word("in-order", "in the order it was sent, of each source, by a line of its own"),
         ],
         "\"arrival\"",
         "how data is handed to the host: latency of messages ends there",
     ),
+    Parameter {
+        name: "line",
+        kind: Kind::IntegerOr { min: 1, max: 1024, word: "link" },
+        default: Some("\"link\""),
+        help: "cycles from one flit to the next on that line, with delivery = \"in-order\": as on the link from the router by \
+               default, or slower, so that the network is faster than what its hosts can take",
+    },
 ];
 
 /// What network interfaces do, from the values of [`NIC`]. How packets are injected is said by [`INJECTION`].
 #[must_use]
-pub fn nic(values: &Values) -> NicSpec {
+pub fn nic(values: &Values, ticks_per_cycle: u32) -> NicSpec {
     NicSpec {
         queues: match values.text("queues") {
             "fifo" => SourceQueues::Fifo,
@@ -293,6 +300,7 @@ pub fn nic(values: &Values) -> NicSpec {
             "in-order" => Delivery::InOrder,
             _ => Delivery::Arrival,
         },
+        line_flit_ticks: values.integer_or("line").map(|cycles| cycles as u32 * ticks_per_cycle),
         side_by_side: false,
     }
 }

@@ -95,6 +95,9 @@ pub(crate) fn read_hardware(
     if nic.as_ref().is_some_and(|values| values.text("delivery") == "arrival") {
         leave_out(root, "nic", "delivery");
     }
+    if nic.as_ref().is_some_and(|values| values.integer_or("line").is_none()) {
+        leave_out(root, "nic", "line");
+    }
     let (injection, injection_values) = injection?;
     let (ejection, _) = ejection?;
     let between: Vec<(LinkSpec, Values)> = between.into_iter().collect::<Option<_>>()?;
@@ -103,7 +106,10 @@ pub(crate) fn read_hardware(
     let whole_packets = injection_values.flag("whole_packets");
     Some(Hardware {
         router: parameters::router(&router),
-        nic: NicSpec { side_by_side: whole_packets && injection_values.flag("side_by_side"), ..parameters::nic(&nic) },
+        nic: NicSpec {
+            side_by_side: whole_packets && injection_values.flag("side_by_side"),
+            ..parameters::nic(&nic, context.scale.ticks_per_cycle)
+        },
         packet_flits: nic.integer("packet_flits") as u16,
         injection: LinkSpec { flit_ticks: if whole_packets { 0 } else { injection.flit_ticks }, ..injection },
         injection_vcs: injection_values.integer_or("vcs").map(|vcs| vcs as u8),

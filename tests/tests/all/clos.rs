@@ -49,6 +49,21 @@ fn a_flow_fills_its_links_by_all_spines_alike() {
     assert!((level1.mean - 8.0 * 1000.0 / 4050.0 / 32.0).abs() < 1e-9, "{}", level1.mean);
 }
 
+/// A line that takes two cycles for a flit, behind links that take one.
+#[test]
+fn a_slower_line_is_the_only_thing_that_is_slower() {
+    for (size, packets_cut) in [(8, 1), (4000, 500)] {
+        let flow = format!("[[traffic]]\nfrom = [1]\nat = [0]\nsize = {size}\npattern.hot-spot.to = [14]\n");
+        let text = format!("{}line = 2\n{flow}[measure]\nwarmup = 0\ncycles = 8050\n", network(4));
+        let report = report_on(&text);
+        // The first flit goes on as it arrives, the others follow at the rate of the line, whatever packets they are in.
+        let flits_after = f64::from(size - 1);
+        assert_eq!(report.total.latency.message.max, Some(48.0 + 2.0 * flits_after), "{size} flits");
+        let network = report.total.latency.network.max;
+        assert!(packets_cut > 1 || network == Some(48.0 + flits_after), "{network:?}");
+    }
+}
+
 #[test]
 fn reservations_over_the_data_network_take_a_way_there_and_back() {
     // The fabric of section 6.5: links of 5 cycles, switches of 4, messages of eight packets.

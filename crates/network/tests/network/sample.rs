@@ -206,11 +206,12 @@ fn nics() -> impl Strategy<Value = NicSpec> {
         select(vec![InjectionVc::RoundRobin, InjectionVc::Random, InjectionVc::ByDestination, InjectionVc::Rotation]);
     let limit = prop_oneof![3 => Just(None), 1 => (1u32..6).prop_map(Some)];
     let delivery = select(vec![Delivery::Arrival, Delivery::InOrder]);
-    (queues, choice, limit, any::<bool>(), delivery).prop_map(
-        |(queues, vc_choice, queue_limit, side_by_side, delivery)| {
+    let line = prop_oneof![2 => Just(None), 1 => (1u32..4).prop_map(Some)];
+    (queues, choice, limit, any::<bool>(), delivery, line).prop_map(
+        |(queues, vc_choice, queue_limit, side_by_side, delivery, line_flit_ticks)| {
             // Flows can take turns only where they have queues of their own.
             let queues = if vc_choice == InjectionVc::Rotation { SourceQueues::PerDestination } else { queues };
-            NicSpec { queues, vc_choice, queue_limit, side_by_side, delivery }
+            NicSpec { queues, vc_choice, queue_limit, side_by_side, delivery, line_flit_ticks }
         },
     )
 }
@@ -359,7 +360,16 @@ impl Sample {
                 vc_allocation: self.router.vc_allocation && !revises,
                 ..self.router.clone()
             },
-            nic: NicSpec { side_by_side: self.nic.side_by_side && self.whole_packets, ..self.nic },
+            nic: NicSpec {
+                side_by_side: self.nic.side_by_side && self.whole_packets,
+                // Lines that are up to three times as slow as links.
+                line_flit_ticks: self
+                    .nic
+                    .line_flit_ticks
+                    .filter(|_| self.nic.delivery == Delivery::InOrder)
+                    .map(|times| times * cycle),
+                ..self.nic
+            },
         }
     }
 
@@ -495,6 +505,7 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
             vc_choice: InjectionVc::RoundRobin,
             queue_limit: None,
             delivery: Delivery::Arrival,
+            line_flit_ticks: None,
             side_by_side: false,
         },
         whole_packets: false,

@@ -15,6 +15,20 @@ pub fn unbalanced(seen: &Seen) {
     assert!((ordered - at_once - waited).abs() < 0.1 * waited, "{ordered}, {at_once} and {waited} cycles");
 }
 
+/// More comes out of the network to hot nodes than their lines carry, and waits behind it: in the network all is as beside lines that are
+/// as fast as links.
+pub fn fast_fabric(seen: &Seen) {
+    seen.assert_plain(false);
+    let hot = seen.number("/flows/hot/accepted_load") * 16.0 / 2.0;
+    assert!((0.51..=0.6).contains(&hot), "{hot} come to lines of hot nodes, which carry a half");
+    let as_fast = Seen::of(&seen.scenario, &["nic.line=\"link\""]);
+    let [cold, without] = [seen, &as_fast].map(|seen| seen.number("/flows/cold/latency/network/mean"));
+    assert_eq!(cold, without, "what lines do does not come back into the network");
+    let [message, network] = ["message", "network"].map(|what| seen.number(&format!("/flows/hot/latency/{what}/mean")));
+    assert!(message > network + 40.0, "hot packets do not wait for lines: {message} and {network} cycles");
+    assert_eq!(seen.count("/flows/cold/latency/message/min"), 48 + 2 * 3);
+}
+
 /// Later rounds of an allocation find more pairs, and the turns that they leave alone change who comes when.
 pub fn islip(seen: &Seen) {
     seen.assert_plain(false);

@@ -34,6 +34,7 @@ fn meaning(name: &str) -> fn(&Seen) {
     match name {
         "clos-central" | "clos-distributed" => clos::scheduled,
         "clos-end-to-end" => clos::end_to_end,
+        "clos-fast-fabric" => clos::fast_fabric,
         "clos-in-band" => clos::in_band,
         "clos-weighted" => clos::weighted,
         "clos-unbalanced" => clos::unbalanced,

@@ -31,6 +31,7 @@ scenarios![
     clos_central,
     clos_distributed,
     clos_end_to_end,
+    clos_fast_fabric,
     clos_in_band,
     clos_unbalanced,
     clos_weighted,
