@@ -82,6 +82,7 @@ const ROUTER: RouterSpec = RouterSpec {
     crossbar_inputs: CrossbarPorts::PerPort,
     crossbar_outputs: CrossbarPorts::PerPort,
     virtual_output_queues: false,
+    destination_queue: None,
     input_turns: InputTurns::Queues,
     input_served: InputServed::Granted,
     ejection: Ejection::Room,

@@ -106,6 +106,34 @@ fn check_channels(spec: &NetworkSpec, link_classes: &[&str], problems: &mut Vec<
     }
 }
 
+/// Queues for each node: who takes room knows for which node, and gives it back for that one.
+fn check_destination_queues(spec: &NetworkSpec, broken: &mut impl FnMut(&'static str, &str, &str)) {
+    const NAME: &str = "destination_queue";
+    let Some(flits) = spec.router.destination_queue else { return };
+    if flits < spec.packet_flits_max {
+        broken(NAME, "a queue has no room for a packet", "give it as many flits (nic.packet_flits)");
+    }
+    if spec.router.virtual_output_queues {
+        broken(NAME, "queues are for outputs of the router or for nodes", "set virtual_output_queues = false");
+    }
+    if spec.router.credits == CreditCheck::Link {
+        broken(NAME, "room for a node is taken before a packet crosses", "set credits = \"crossbar\"");
+    }
+    if spec.router.vc_allocation {
+        broken(NAME, "packets that own a virtual channel block what goes elsewhere", "set vc_allocation = false");
+    }
+    if spec.classes.len() > 1 {
+        broken(
+            NAME,
+            "packets of several traffic classes would share queues",
+            "use a protocol without packets of its own",
+        );
+    }
+    if spec.nic.queues == SourceQueues::Fifo {
+        broken(NAME, "one packet without room would hold up all at its source", "set nic.queues = \"per-destination\"");
+    }
+}
+
 fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) {
     let router = &spec.router;
     let mut broken = |parameter, message: &str, help: &str| {
@@ -126,6 +154,7 @@ fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) 
         let help = "set crossbar_inputs = \"per-port\", or virtual_output_queues = false";
         broken("crossbar_inputs", "virtual output queues share the connection of their port", help);
     }
+    check_destination_queues(spec, &mut broken);
     if router.input_turns == InputTurns::Outputs && router.input_arbiter != Arbiter::RoundRobin {
         let help = "set input_arbiter = \"round-robin\", or input_turns = \"queues\"";
         broken("input_turns", "only a round-robin arbiter takes turns", help);

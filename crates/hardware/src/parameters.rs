@@ -122,6 +122,13 @@ pub const ROUTER: &[Parameter] = &[
     ),
     flag("virtual_output_queues", "false", "whether input buffers are split into a queue per output"),
     Parameter {
+        name: "destination_queue",
+        kind: Kind::FlitsOr { min: 1, max: 1 << 15, word: "none" },
+        default: Some("\"none\""),
+        help: "flits that an input buffer holds for each node of the network, in a queue and with credits of their own (network-level \
+               VOQs): what waits for one node holds up nothing for others",
+    },
+    Parameter {
         name: "output_queue",
         kind: Kind::FlitsOr { min: 1, max: 1 << 20, word: "unlimited" },
         default: Some("32"),
@@ -217,6 +224,7 @@ pub fn router(values: &Values) -> RouterSpec {
         crossbar_outputs: connections("crossbar_outputs"),
         output_held: if is("output_held", "full-rate") { OutputHeld::FullRate } else { OutputHeld::Crossing },
         virtual_output_queues: values.flag("virtual_output_queues"),
+        destination_queue: values.integer_or("destination_queue").map(|flits| flits as u16),
         output_queues: OutputQueueSpec {
             flits: values.integer_or("output_queue").map(|flits| flits as u32),
             per: match values.text("output_queue_per") {

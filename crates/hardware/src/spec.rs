@@ -118,6 +118,8 @@ pub struct RouterSpec {
     pub output_held: OutputHeld,
     /// Whether input buffers are split into a queue per output.
     pub virtual_output_queues: bool,
+    /// Flits that input buffers hold for each node of the network, in a queue and with credits of their own.
+    pub destination_queue: Option<u16>,
     /// The queues behind the crossbar.
     pub output_queues: OutputQueueSpec,
     /// Where a packet claims space in the buffer at the other end of a link.

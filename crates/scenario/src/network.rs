@@ -88,6 +88,9 @@ pub(crate) fn read_hardware(
     if router.as_ref().is_some_and(|values| values.integer_or("control_limit").is_none()) {
         leave_out(root, "router", "control_limit");
     }
+    if router.as_ref().is_some_and(|values| values.integer_or("destination_queue").is_none()) {
+        leave_out(root, "router", "destination_queue");
+    }
     if router.as_ref().is_some_and(|values| values.text("turns_move") == "every-round") {
         leave_out(root, "router", "turns_move");
     }
@@ -195,6 +198,17 @@ pub(crate) fn check_spec(
         let span = place_of(root, &problem.section, problem.parameter);
         let message = format!("{}.{}: {}", problem.section, problem.parameter, problem.message);
         reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(problem.help) });
+    }
+}
+
+/// Complains about a queue for each of too many nodes.
+pub(crate) fn check_destinations(spec: &NetworkSpec, nodes: u32, root: &Table, reading: &mut Reading) {
+    if spec.router.destination_queue.is_some() && nodes > 256 {
+        let message = format!("routers can have queues for 256 nodes at most, there are {nodes}");
+        reading.blame(Diagnostic {
+            span: place_of(root, "router", "destination_queue"),
+            ..Diagnostic::new(message).help("set router.destination_queue = \"none\", or take a smaller network")
+        });
     }
 }
 

@@ -29,6 +29,20 @@ pub fn fast_fabric(seen: &Seen) {
     assert_eq!(seen.count("/flows/cold/latency/message/min"), 48 + 2 * 3);
 }
 
+/// With a queue and room for each output of the network, what goes to hot ones delays the rest by no more than that links are shared. In
+/// the same buffers without a queue for each it does more.
+pub fn network_voqs(seen: &Seen) {
+    seen.assert_plain(false);
+    let alone = Seen::of(&seen.scenario, &["traffic.hot.destination_load=0.01"]);
+    let shared = Seen::of(&seen.scenario, &["router.destination_queue=\"none\""]);
+    let [mean, alone, shared] = [seen, &alone, &shared].map(|seen| seen.number("/flows/cold/latency/message/mean"));
+    assert!(mean < 1.5 * alone, "{mean} cycles, {alone} without hot outputs");
+    assert!(shared > 1.5 * mean, "{mean} cycles, {shared} with shared queues");
+    assert_eq!(seen.count("/flows/cold/latency/message/min"), 48 + 7);
+    let hot = seen.number("/flows/hot/accepted_load") * 16.0 / 2.0;
+    assert!((0.98..=1.0).contains(&hot), "hot nodes receive {hot} of what they could");
+}
+
 /// Later rounds of an allocation find more pairs, and the turns that they leave alone change who comes when.
 pub fn islip(seen: &Seen) {
     seen.assert_plain(false);

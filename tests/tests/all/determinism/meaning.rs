@@ -36,6 +36,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "clos-end-to-end" => clos::end_to_end,
         "clos-fast-fabric" => clos::fast_fabric,
         "clos-in-band" => clos::in_band,
+        "clos-network-voqs" => clos::network_voqs,
         "clos-weighted" => clos::weighted,
         "clos-unbalanced" => clos::unbalanced,
         "cluster-long-ring" => clusters::long_ring,

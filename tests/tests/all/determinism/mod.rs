@@ -33,6 +33,7 @@ scenarios![
     clos_end_to_end,
     clos_fast_fabric,
     clos_in_band,
+    clos_network_voqs,
     clos_unbalanced,
     clos_weighted,
     cluster_long_ring,
