@@ -64,6 +64,7 @@ const NIC: NicSpec = NicSpec {
     vc_choice: InjectionVc::RoundRobin,
     queue_limit: None,
     delivery: Delivery::Arrival,
+    line_flit_ticks: None,
     side_by_side: false,
 };
 
@@ -81,6 +82,7 @@ const ROUTER: RouterSpec = RouterSpec {
     crossbar_inputs: CrossbarPorts::PerPort,
     crossbar_outputs: CrossbarPorts::PerPort,
     virtual_output_queues: false,
+    destination_queue: None,
     input_turns: InputTurns::Queues,
     input_served: InputServed::Granted,
     ejection: Ejection::Room,

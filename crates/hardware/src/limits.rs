@@ -1,8 +1,8 @@
 //! The rules that a usable network keeps beyond the range of each single number.
 
 use crate::{
-    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Ejection, InjectionVc, InputServed, InputTurns, NetworkSpec,
-    OutputHeld, QueuePer, SourceQueues, VCS_MAX,
+    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Delivery, Ejection, InjectionVc, InputServed, InputTurns,
+    NetworkSpec, OutputHeld, QueuePer, SourceQueues, VCS_MAX,
 };
 
 /// The longest that a network can be simulated, in ticks.
@@ -35,6 +35,11 @@ pub fn check(spec: &NetworkSpec, link_classes: &[&str], revises: bool) -> Vec<Pr
     check_buffers(spec, link_classes, &mut problems);
     check_channels(spec, link_classes, &mut problems);
     check_router(spec, revises, &mut problems);
+    check_interfaces(spec, &mut problems);
+    problems
+}
+
+fn check_interfaces(spec: &NetworkSpec, problems: &mut Vec<Problem>) {
     if spec.nic.vc_choice == InjectionVc::Rotation && spec.nic.queues == SourceQueues::Fifo {
         problems.push(Problem {
             section: "nic".to_owned(),
@@ -43,7 +48,19 @@ pub fn check(spec: &NetworkSpec, link_classes: &[&str], revises: bool) -> Vec<Pr
             help: "set nic.queues = \"per-destination\"".to_owned(),
         });
     }
-    problems
+    let mut of_line = |message: &str, help: &str| {
+        let (message, help) = (message.to_owned(), help.to_owned());
+        problems.push(Problem { section: "nic".to_owned(), parameter: "line", message, help });
+    };
+    let Some(line) = spec.nic.line_flit_ticks else { return };
+    if spec.nic.delivery == Delivery::Arrival {
+        of_line("data that is handed over as it arrives takes no line", "set nic.delivery = \"in-order\"");
+    } else if line < spec.links[0].flit_ticks.into() {
+        of_line(
+            "the line is faster than the link that feeds it",
+            "set links.ejection.cycles_per_flit, or leave it out",
+        );
+    }
 }
 
 /// Under virtual cut-through a packet moves on when the next buffer has room for all of it.
@@ -89,6 +106,34 @@ fn check_channels(spec: &NetworkSpec, link_classes: &[&str], problems: &mut Vec<
     }
 }
 
+/// Queues for each node: who takes room knows for which node, and gives it back for that one.
+fn check_destination_queues(spec: &NetworkSpec, broken: &mut impl FnMut(&'static str, &str, &str)) {
+    const NAME: &str = "destination_queue";
+    let Some(flits) = spec.router.destination_queue else { return };
+    if flits < spec.packet_flits_max {
+        broken(NAME, "a queue has no room for a packet", "give it as many flits (nic.packet_flits)");
+    }
+    if spec.router.virtual_output_queues {
+        broken(NAME, "queues are for outputs of the router or for nodes", "set virtual_output_queues = false");
+    }
+    if spec.router.credits == CreditCheck::Link {
+        broken(NAME, "room for a node is taken before a packet crosses", "set credits = \"crossbar\"");
+    }
+    if spec.router.vc_allocation {
+        broken(NAME, "packets that own a virtual channel block what goes elsewhere", "set vc_allocation = false");
+    }
+    if spec.classes.len() > 1 {
+        broken(
+            NAME,
+            "packets of several traffic classes would share queues",
+            "use a protocol without packets of its own",
+        );
+    }
+    if spec.nic.queues == SourceQueues::Fifo {
+        broken(NAME, "one packet without room would hold up all at its source", "set nic.queues = \"per-destination\"");
+    }
+}
+
 fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) {
     let router = &spec.router;
     let mut broken = |parameter, message: &str, help: &str| {
@@ -109,6 +154,7 @@ fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) 
         let help = "set crossbar_inputs = \"per-port\", or virtual_output_queues = false";
         broken("crossbar_inputs", "virtual output queues share the connection of their port", help);
     }
+    check_destination_queues(spec, &mut broken);
     if router.input_turns == InputTurns::Outputs && router.input_arbiter != Arbiter::RoundRobin {
         let help = "set input_arbiter = \"round-robin\", or input_turns = \"queues\"";
         broken("input_turns", "only a round-robin arbiter takes turns", help);

@@ -122,6 +122,13 @@ pub const ROUTER: &[Parameter] = &[
     ),
     flag("virtual_output_queues", "false", "whether input buffers are split into a queue per output"),
     Parameter {
+        name: "destination_queue",
+        kind: Kind::FlitsOr { min: 1, max: 1 << 15, word: "none" },
+        default: Some("\"none\""),
+        help: "flits that an input buffer holds for each node of the network, in a queue and with credits of their own (network-level \
+               VOQs): what waits for one node holds up nothing for others",
+    },
+    Parameter {
         name: "output_queue",
         kind: Kind::FlitsOr { min: 1, max: 1 << 20, word: "unlimited" },
         default: Some("32"),
@@ -217,6 +224,7 @@ pub fn router(values: &Values) -> RouterSpec {
         crossbar_outputs: connections("crossbar_outputs"),
         output_held: if is("output_held", "full-rate") { OutputHeld::FullRate } else { OutputHeld::Crossing },
         virtual_output_queues: values.flag("virtual_output_queues"),
+        destination_queue: values.integer_or("destination_queue").map(|flits| flits as u16),
         output_queues: OutputQueueSpec {
             flits: values.integer_or("output_queue").map(|flits| flits as u32),
             per: match values.text("output_queue_per") {
@@ -267,16 +275,23 @@ pub const NIC: &[Parameter] = &[
         "delivery",
         &[
             word("arrival", "as it arrives"),
-            word("in-order", "in the order it was sent, of each source, by a line as fast as the link from the router"),
+            word("in-order", "in the order it was sent, of each source, by a line of its own"),
         ],
         "\"arrival\"",
         "how data is handed to the host: latency of messages ends there",
     ),
+    Parameter {
+        name: "line",
+        kind: Kind::IntegerOr { min: 1, max: 1024, word: "link" },
+        default: Some("\"link\""),
+        help: "cycles from one flit to the next on that line, with delivery = \"in-order\": as on the link from the router by \
+               default, or slower, so that the network is faster than what its hosts can take",
+    },
 ];
 
 /// What network interfaces do, from the values of [`NIC`]. How packets are injected is said by [`INJECTION`].
 #[must_use]
-pub fn nic(values: &Values) -> NicSpec {
+pub fn nic(values: &Values, ticks_per_cycle: u32) -> NicSpec {
     NicSpec {
         queues: match values.text("queues") {
             "fifo" => SourceQueues::Fifo,
@@ -293,6 +308,7 @@ pub fn nic(values: &Values) -> NicSpec {
             "in-order" => Delivery::InOrder,
             _ => Delivery::Arrival,
         },
+        line_flit_ticks: values.integer_or("line").map(|cycles| cycles as u32 * ticks_per_cycle),
         side_by_side: false,
     }
 }

@@ -41,6 +41,12 @@ impl NetworkSpec {
     pub fn routes(&self) -> u32 {
         if self.nic.vc_choice == InjectionVc::Rotation { self.classes[0].vcs[0].into() } else { 1 }
     }
+
+    /// Ticks from one flit to the next on the line by which data goes to a host in order.
+    #[must_use]
+    pub fn line_flit_ticks(&self) -> u32 {
+        self.nic.line_flit_ticks.unwrap_or_else(|| self.links[0].flit_ticks.into())
+    }
 }
 
 /// One direction of a link.
@@ -112,6 +118,8 @@ pub struct RouterSpec {
     pub output_held: OutputHeld,
     /// Whether input buffers are split into a queue per output.
     pub virtual_output_queues: bool,
+    /// Flits that input buffers hold for each node of the network, in a queue and with credits of their own.
+    pub destination_queue: Option<u16>,
     /// The queues behind the crossbar.
     pub output_queues: OutputQueueSpec,
     /// Where a packet claims space in the buffer at the other end of a link.
@@ -262,6 +270,8 @@ pub struct NicSpec {
     pub queue_limit: Option<u32>,
     /// When data that has arrived is handed to the host.
     pub delivery: Delivery,
+    /// Ticks from one flit to the next on the line to the host, where data goes there in order: as on the link from the router if none.
+    pub line_flit_ticks: Option<u32>,
     /// Whether packets that injection sends whole arrive flit by flit all the same, several of them side by side.
     pub side_by_side: bool,
 }
@@ -280,7 +290,7 @@ pub enum SourceQueues {
 pub enum Delivery {
     /// As it arrives.
     Arrival,
-    /// In the order in which it was sent, of each source for itself, by a line as fast as the link from the router. As many packets
+    /// In the order in which it was sent, of each source for itself, by a line of its own. As many packets
     /// can wait for others as have to, unless the protocol promises that they do not become more than some.
     InOrder,
 }

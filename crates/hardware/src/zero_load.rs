@@ -29,6 +29,7 @@ impl ZeroLoad {
         let ejection = &spec.links[LinkClass::TERMINAL.index()];
         let links = path.iter().map(|class| &spec.links[class.index()]);
         let slowest = links.clone().chain([ejection, &spec.injection]).map(|link| link.flit_ticks).max().unwrap_or(0);
+        let slowest = u32::from(slowest).max(spec.line_flit_ticks());
         Self {
             injection: spec.injection.latency.into(),
             router: router(spec),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tailback_engine::{Channel, Outbox, Tick, Wheel};
-use tailback_protocol::{Controller, ControllerAction, Party, remember, write_down};
+use tailback_protocol::{Controller, ControllerAction, Party, Words, remember, write_down};
 
 use crate::event::{Event, EventKind};
 use crate::fabric::Fabric;
@@ -20,7 +20,7 @@ use crate::region::{NetworkMail, OutOfBand};
 pub(crate) struct ControlMessage {
     pub from: Party,
     pub to: Party,
-    pub words: Vec<u64>,
+    pub words: Words,
 }
 
 /// Where everybody is who is reached by a control network: found once, for all regions.
@@ -100,7 +100,7 @@ enum Sender {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Due {
-    Words(Vec<u64>),
+    Words(Words),
     Timer(u32),
 }
 
@@ -130,7 +130,7 @@ impl ControlNetwork {
     }
 
     /// A message is to be sent in this tick, which takes `after` ticks more than the latency.
-    pub fn send(&mut self, from: Party, to: Party, words: Vec<u64>, after: Tick) {
+    pub fn send(&mut self, from: Party, to: Party, words: Words, after: Tick) {
         self.outgoing.push((after, ControlMessage { from, to, words }));
     }
 

@@ -162,6 +162,12 @@ pub(crate) fn credit(vc: u8, flits: u16) -> u32 {
     u32::from(vc) << 16 | u32::from(flits)
 }
 
+/// The node that a credit payload is for, where buffers have a queue for each.
+#[inline]
+pub(crate) fn credited_node(payload: u32) -> u8 {
+    (payload >> 24) as u8
+}
+
 /// The virtual channel and the flits of a credit payload.
 #[inline]
 pub(crate) fn credited(payload: u32) -> (u8, u16) {

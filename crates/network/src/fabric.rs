@@ -66,7 +66,7 @@ pub struct Shape {
     pub words: usize,
     /// Virtual channels in use per port, the most of any link class.
     pub vcs: usize,
-    /// Queues per virtual channel: one, or one per output.
+    /// Queues per virtual channel: one, one per output, or one per node.
     pub voqs: usize,
     /// Crossbar connections per port on the input side: one, or one per channel.
     pub inputs: usize,
@@ -306,7 +306,11 @@ impl Shape {
             ports,
             words: ports.div_ceil(64),
             vcs,
-            voqs: if spec.router.virtual_output_queues { ports } else { 1 },
+            voqs: match (spec.router.virtual_output_queues, spec.router.destination_queue) {
+                (true, _) => ports,
+                (_, Some(_)) => topology.nodes() as usize,
+                _ => 1,
+            },
             inputs: connections(spec.router.crossbar_inputs),
             outputs: connections(spec.router.crossbar_outputs),
             output_queues,

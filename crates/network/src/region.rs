@@ -13,7 +13,7 @@ use tailback_topology::{LinkClass, NodeId, Port, RouterId};
 
 use crate::Observer;
 use crate::control_network::{ControlMessage, ControlNetwork};
-use crate::event::{BROADCAST, EARLY, Event, EventKind, OF_NODES, RARE, credited, has};
+use crate::event::{BROADCAST, EARLY, Event, EventKind, OF_NODES, RARE, has};
 use crate::fabric::Fabric;
 use crate::message_trace::{MessageTrace, TraceEvent};
 use crate::nic::{NodeState, Seats};
@@ -308,8 +308,7 @@ fn take_early<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surro
     }
     if has(kinds, EventKind::Credit) {
         around.each(EventKind::Credit, |around, event| {
-            let (vc, flits) = credited(event.payload());
-            routers.receive_credit(event.target(), vc, flits, now, around);
+            routers.receive_credit(event.target(), event.payload(), now, around);
         });
     }
     if has(kinds, EventKind::InputFree) {

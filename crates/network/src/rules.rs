@@ -70,6 +70,8 @@ pub struct Rules {
     revising: u32,
     /// Whether packets are routed when they arrive, not when they are heads.
     pub routes_on_arrival: bool,
+    /// Flits that input buffers hold for each node, where they have a queue for each; otherwise none.
+    pub destination_queue: Option<u16>,
     /// Whether routing agents are told of heads.
     pub tells_heads: bool,
     /// Whether they are told too when these start to cross.
@@ -162,6 +164,7 @@ impl Rules {
             one_priority,
             revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
             routes_on_arrival: router.virtual_output_queues,
+            destination_queue: router.destination_queue,
             tells_heads: routings.iter().any(|routing| routing.interests().heads),
             tells_crossings: routings.iter().any(|routing| routing.interests().crossings),
             looked_at: routings

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Words;
+
 /// Whoever sends or receives messages on the control network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Party {
@@ -31,7 +33,7 @@ pub enum ControllerAction {
         /// To whom.
         to: Party,
         /// What it says.
-        words: Vec<u64>,
+        words: Words,
         /// Ticks that it takes beyond the latency of the control network.
         after: u64,
     },

@@ -38,6 +38,7 @@ mod sink;
 mod snapshot;
 mod source;
 mod switch;
+mod words;
 
 pub use baseline::{BASELINE, Baseline};
 pub use clock::Clock;
@@ -56,6 +57,7 @@ pub use source::{Offered, Outgoing, Source, SourceAction, Verdict};
 pub use switch::{
     Fate, Fill, Here, Moment, Passing, PortVc, Ports, Switch, SwitchAction, SwitchNeeds, View, WaitsUntil, Watch,
 };
+pub use words::{TooManyWords, Words};
 
 /// The protocol that the documents add, compiled and put through [`conformance`].
 #[cfg(doctest)]

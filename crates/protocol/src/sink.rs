@@ -1,6 +1,6 @@
 //! The receiving side of a node.
 
-use crate::{Clock, Control, PacketKind, PacketRef, Party};
+use crate::{Clock, Control, PacketKind, PacketRef, Party, Words};
 
 /// A data packet that has arrived, all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub enum SinkAction {
         /// To whom.
         to: Party,
         /// What it says.
-        words: Vec<u64>,
+        words: Words,
         /// Ticks that it takes beyond the latency of the control network.
         after: u64,
     },

@@ -1,6 +1,6 @@
 //! The sending side of a node.
 
-use crate::{Clock, Control, PacketKind, PacketRef, Party};
+use crate::{Clock, Control, PacketKind, PacketRef, Party, Words};
 
 /// A packet that could be sent for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub enum SourceAction {
         /// To whom.
         to: Party,
         /// What it says.
-        words: Vec<u64>,
+        words: Words,
         /// Ticks that it takes beyond the latency of the control network.
         after: u64,
     },

@@ -88,12 +88,18 @@ pub(crate) fn read_hardware(
     if router.as_ref().is_some_and(|values| values.integer_or("control_limit").is_none()) {
         leave_out(root, "router", "control_limit");
     }
+    if router.as_ref().is_some_and(|values| values.integer_or("destination_queue").is_none()) {
+        leave_out(root, "router", "destination_queue");
+    }
     if router.as_ref().is_some_and(|values| values.text("turns_move") == "every-round") {
         leave_out(root, "router", "turns_move");
     }
     let nic = read_section(root, "nic", parameters::NIC, context, reading);
     if nic.as_ref().is_some_and(|values| values.text("delivery") == "arrival") {
         leave_out(root, "nic", "delivery");
+    }
+    if nic.as_ref().is_some_and(|values| values.integer_or("line").is_none()) {
+        leave_out(root, "nic", "line");
     }
     let (injection, injection_values) = injection?;
     let (ejection, _) = ejection?;
@@ -103,7 +109,10 @@ pub(crate) fn read_hardware(
     let whole_packets = injection_values.flag("whole_packets");
     Some(Hardware {
         router: parameters::router(&router),
-        nic: NicSpec { side_by_side: whole_packets && injection_values.flag("side_by_side"), ..parameters::nic(&nic) },
+        nic: NicSpec {
+            side_by_side: whole_packets && injection_values.flag("side_by_side"),
+            ..parameters::nic(&nic, context.scale.ticks_per_cycle)
+        },
         packet_flits: nic.integer("packet_flits") as u16,
         injection: LinkSpec { flit_ticks: if whole_packets { 0 } else { injection.flit_ticks }, ..injection },
         injection_vcs: injection_values.integer_or("vcs").map(|vcs| vcs as u8),
@@ -189,6 +198,17 @@ pub(crate) fn check_spec(
         let span = place_of(root, &problem.section, problem.parameter);
         let message = format!("{}.{}: {}", problem.section, problem.parameter, problem.message);
         reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(problem.help) });
+    }
+}
+
+/// Complains about a queue for each of too many nodes.
+pub(crate) fn check_destinations(spec: &NetworkSpec, nodes: u32, root: &Table, reading: &mut Reading) {
+    if spec.router.destination_queue.is_some() && nodes > 256 {
+        let message = format!("routers can have queues for 256 nodes at most, there are {nodes}");
+        reading.blame(Diagnostic {
+            span: place_of(root, "router", "destination_queue"),
+            ..Diagnostic::new(message).help("set router.destination_queue = \"none\", or take a smaller network")
+        });
     }
 }
 

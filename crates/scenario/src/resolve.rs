@@ -16,7 +16,9 @@ use crate::clock::read_clock;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Document;
 use crate::files::Library;
-use crate::network::{Hardware, Routings, check_spec, leave_out, place_of, read_hardware, read_section};
+use crate::network::{
+    Hardware, Routings, check_destinations, check_spec, leave_out, place_of, read_hardware, read_section,
+};
 use crate::nodes::{NodeBook, compact, read_nodes};
 use crate::parameters::Context;
 use crate::program::read_programs;
@@ -324,6 +326,7 @@ impl Resolver<'_> {
         let spec = hardware.spec(built, routings, packet_flits_min, ticks_per_cycle);
         let topology = routing.topology();
         check_spec(&spec, topology.link_classes(), routing.revises(), root, self.reading);
+        check_destinations(&spec, topology.nodes(), root, self.reading);
         check_protocol(built, protocol.name, &spec, topology.as_ref(), root, self.reading);
         check_paths(built, protocol.name, |routing| Arc::clone(routings.of(routing)), root, self.reading);
         spec

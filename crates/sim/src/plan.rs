@@ -103,7 +103,8 @@ fn memory(scenario: &Scenario, topology: &dyn Topology, regions: u32, plain: boo
     // Storage is for the largest router, but what is for ports that others lack is never touched.
     let of_router = |router| {
         let ports = u64::from(topology.ports(router));
-        let queues = if spec.router.virtual_output_queues { ports } else { 1 };
+        let per_node = spec.router.destination_queue.map_or(1, |_| u64::from(topology.nodes()));
+        let queues = if spec.router.virtual_output_queues { ports } else { per_node };
         let channels = if plain { 0 } else { spec.vcs() as u64 * queues };
         ports * (PLAIN_PORT_BYTES + GENERAL_CHANNEL_BYTES * channels)
     };

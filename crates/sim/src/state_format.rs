@@ -7,7 +7,7 @@ use tailback_engine::{SnapshotError, read_value, write_value};
 /// It counts up whenever any part of a simulation writes something else, or means something else by the same bytes; also
 /// when it simulates something else from there on, because a run that goes on must find what an undisturbed one finds. A
 /// test fails until that is done.
-pub const STATE_FORMAT: u32 = 6;
+pub const STATE_FORMAT: u32 = 7;
 
 /// What a state begins with.
 pub(crate) fn write(bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {

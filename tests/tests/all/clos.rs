@@ -49,6 +49,38 @@ fn a_flow_fills_its_links_by_all_spines_alike() {
     assert!((level1.mean - 8.0 * 1000.0 / 4050.0 / 32.0).abs() < 1e-9, "{}", level1.mean);
 }
 
+/// A line that takes two cycles for a flit, behind links that take one.
+#[test]
+fn a_slower_line_is_the_only_thing_that_is_slower() {
+    for (size, packets_cut) in [(8, 1), (4000, 500)] {
+        let flow = format!("[[traffic]]\nfrom = [1]\nat = [0]\nsize = {size}\npattern.hot-spot.to = [14]\n");
+        let text = format!("{}line = 2\n{flow}[measure]\nwarmup = 0\ncycles = 8050\n", network(4));
+        let report = report_on(&text);
+        // The first flit goes on as it arrives, the others follow at the rate of the line, whatever packets they are in.
+        let flits_after = f64::from(size - 1);
+        assert_eq!(report.total.latency.message.max, Some(48.0 + 2.0 * flits_after), "{size} flits");
+        let network = report.total.latency.network.max;
+        assert!(packets_cut > 1 || network == Some(48.0 + flits_after), "{network:?}");
+    }
+}
+
+/// Node 0 fills what lies before node 2, and sends one packet to node 3, which is at the same leaf. With a queue for each node it takes as long as alone;
+/// otherwise it waits in the queue of its leaf.
+#[test]
+fn a_queue_for_each_node_keeps_those_for_others_out_of_the_way() {
+    let long = "[[traffic]]\nname = \"many\"\nat = [0]\nsize = 400\npattern.hot-spot.to = [2]\nfrom = [0, 1]\n";
+    let short = "[[traffic]]\nname = \"one\"\nat = [400]\nsize = 8\npattern.hot-spot.to = [3]\nfrom = [1]\n";
+    let delay = |queues: &str| {
+        let network = network(2).replace("output_queue = 16\n", &format!("output_queue = 16\n{queues}"));
+        let report = report_on(&format!("{network}{long}{short}[measure]\nwarmup = 0\ncycles = 3000\n"));
+        report.flows.iter().find(|(name, _)| *name == "one").and_then(|(_, flow)| flow.figures.latency.message.max)
+    };
+    let [own, shared] = [delay("destination_queue = 48\n"), delay("")].map(|cycles| cycles.expect("it arrives"));
+    // Where both want a link the packet may wait for one of the others, at each of four links.
+    assert!((55.0..=55.0 + 4.0 * 8.0).contains(&own), "{own} cycles");
+    assert!(shared > 2.0 * own, "{shared} and {own} cycles");
+}
+
 #[test]
 fn reservations_over_the_data_network_take_a_way_there_and_back() {
     // The fabric of section 6.5: links of 5 cycles, switches of 4, messages of eight packets.

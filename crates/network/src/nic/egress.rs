@@ -1,7 +1,7 @@
 //! Egress lines: what leaves the network in order goes on to its host, one packet after the other.
 //!
-//! Each node has a line as fast as the link from its router. A packet that arrives in order, and finds the line idle, is on it while it
-//! arrives; several that are in order all at once, as the one before them arrives, leave back to back.
+//! Each node has a line as fast as the link from its router, or slower. A packet that arrives in order, and finds the line idle, is on it
+//! while it arrives; several that are in order all at once, as the one before them arrives, leave back to back.
 
 use std::collections::VecDeque;
 
@@ -28,11 +28,15 @@ impl EgressLines {
         Self(vec![Line::default(); nodes])
     }
 
-    /// A packet is in order, and takes so long on the line. Returns it if its last flit leaves as it arrives; otherwise it waits, and
-    /// the tick is returned when its last flit leaves.
-    pub fn add(&mut self, node: u32, held: Held, duration: Time, now: Time) -> Result<Held, Time> {
+    /// A packet is in order, of which a flit takes so long on the line. Returns it if its last flit leaves as it arrives; otherwise it
+    /// waits, and the tick is returned when its last flit leaves.
+    pub fn add(&mut self, node: u32, held: Held, flit_ticks: Time, now: Time) -> Result<Held, Time> {
         let Some(line) = self.0.get_mut(node as usize) else { return Ok(held) };
-        let at = now.max(line.free_at.saturating_add(duration));
+        let (flits, tail_lag) = (Time::from(held.packet.flits), held.packet.tail_lag);
+        // Of the packet that arrives just now the first flit has been here for a while. Those in order after it follow it.
+        let behind_first_flit = (now - tail_lag) + (flits - 1) * flit_ticks;
+        let behind_others = line.free_at.saturating_add(flits * flit_ticks);
+        let at = now.max(behind_first_flit).max(behind_others);
         line.free_at = at;
         if at == now {
             return Ok(held);

@@ -98,9 +98,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             sink.on_arrival(arrival, now, actions);
         });
         let held = Held { packet, payload, word, arrived: now };
+        let flit_ticks = self.fabric.spec.line_flit_ticks();
         for held in self.nodes.resequencing.add(node, number, held, most) {
-            let duration = Time::from(held.packet.flits) * Time::from(self.fabric.spec.links[0].flit_ticks);
-            match self.nodes.egress.add(node, held, duration, now) {
+            match self.nodes.egress.add(node, held, flit_ticks, now) {
                 Ok(held) => self.take_held(node, &held, now),
                 Err(at) => self.wait_until(node, at.into(), What::Egress),
             }

@@ -5,7 +5,7 @@ use super::part::Part;
 use super::retransmit::KeptMessage;
 use super::source::{Answer, LOSSLESS, SendAs};
 use super::source_queues::Waiting;
-use crate::event::{Event, EventKind, credited};
+use crate::event::{Event, EventKind, credited, credited_node};
 use crate::observer::Offer;
 use crate::packet::{NONE, Packet};
 use crate::region::NetworkRegion;
@@ -100,6 +100,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     pub(crate) fn receive_node_credit(&mut self, node: u32, payload: u32, now: Time) {
         let (vc, flits) = credited(payload);
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] += flits;
+        if self.nodes.rooms.exist() {
+            let destination = credited_node(payload).into();
+            if self.nodes.rooms.free(node, vc, destination, flits) {
+                self.nodes.sources.unpark(node, self.node_ids[node as usize], destination);
+            }
+        }
         let record = &self.nodes.nodes[node as usize];
         if record.waiting > 0 || record.control_waiting > 0 || !self.nodes.due.is_empty() {
             self.make_ready(node, now);
@@ -263,6 +269,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn next_of_injection_queue(&mut self, node: u32, injection_queue: usize, now: Time) -> Option<(u16, SendAs)> {
         loop {
             let flits = self.next_packet_flits(node, injection_queue)?;
+            if self.nodes.rooms.exist() && self.waits_for_room(node, injection_queue, flits) {
+                continue;
+            }
             if self.protocol.sources.is_empty() {
                 return Some((flits, LOSSLESS));
             }
@@ -271,6 +280,26 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 Answer::Parked => {}
             }
         }
+    }
+
+    /// Takes the next packet of an injection queue out of the way, and all for its destination, if the router has no room for it.
+    #[cold]
+    fn waits_for_room(&mut self, node: u32, injection_queue: usize, flits: u16) -> bool {
+        let destination = self.nodes.sources.front(node, injection_queue).expect("a message waits").destination;
+        let class = &self.fabric.spec.classes[0];
+        let own = class.first_vc[0] + injection_queue as u8;
+        // Flows that take their channels in turn have an injection queue for each; others need room in all that they may get.
+        let vcs = if self.nodes.sources.injection_queues_per_node() > 1 {
+            own..own + 1
+        } else {
+            class.first_vc[0]..class.first_vc[0] + class.vcs[0]
+        };
+        let waits = vcs.into_iter().any(|vc| !self.nodes.rooms.has_room(node, vc, destination, flits));
+        if waits {
+            self.nodes.sources.park(node, injection_queue);
+            self.nodes.rooms.wait(node, destination);
+        }
+        waits
     }
 
     fn next_packet_flits(&mut self, node: u32, injection_queue: usize) -> Option<u16> {
@@ -349,6 +378,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let busy = Time::from(flits) * Time::from(spec.injection.flit_ticks);
         self.nodes.nodes[node as usize].link_free_at = now + busy.max(spec.ticks_per_cycle);
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] -= flits;
+        if self.nodes.rooms.exist() {
+            let destination = self.pool[packet].destination;
+            self.nodes.rooms.take(node, vc, destination, flits);
+        }
         let port = self.injections[node as usize];
         self.wheel.schedule(arrival.into(), Event::at(EventKind::Arrival, port, packet));
         self.trace_launch(node, packet, now);

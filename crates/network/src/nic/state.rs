@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use tailback_random::Stream;
 use tailback_workload::Process;
 
+use super::destination_rooms::DestinationRooms;
 use super::due::DueQueue;
 use super::egress::EgressLines;
 use super::receive::Reassembly;
@@ -42,6 +43,8 @@ pub(crate) struct NodeState {
     pub nodes: Vec<Node>,
     /// By node and virtual channel: free flits in the router's injection buffer.
     pub free: Vec<u16>,
+    /// Where routers have a queue for each node.
+    pub rooms: DestinationRooms,
     pub processes: Vec<Process>,
     pub sources: SourceQueues,
     /// By node and traffic class: the control packets that wait. None where there is only one class.
@@ -125,6 +128,7 @@ impl NodeState {
         Self {
             nodes,
             free: node_ids.iter().flat_map(|_| (0..fabric.shape.vcs).map(|vc| fabric.capacity(0, vc))).collect(),
+            rooms: DestinationRooms::new(fabric, node_ids.len()),
             processes,
             sources: SourceQueues::new(fabric, node_ids.len()),
             controls: vec![EMPTY; if classes > 1 { node_ids.len() * classes } else { 0 }],

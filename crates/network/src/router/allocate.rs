@@ -172,7 +172,8 @@ impl<M: Microarchitecture> Routers<M> {
             return Examined::NeedsChannel;
         }
         let output = self.inputs[id.index as usize].first_port + u32::from(queue.port);
-        if let Some(vc) = self.channel_with_room(output, &queue, now, around.fabric) {
+        let channel = self.channel_with_room(output, &queue, now, around.fabric);
+        if let Some(vc) = channel.filter(|&vc| self.has_room_for_node(id, output, vc, queue.flits)) {
             let header = revised.map_or(SETTLED, |revised| self.scratch.keep_header(revised.header));
             let (queue, packet, port) = (number as u32, queue.head, queue.port);
             return Examined::Ready(Request { id, queue, packet, output, port, vc, header });
@@ -356,6 +357,9 @@ impl<M: Microarchitecture> Routers<M> {
     /// Whether the output queue of a winner has room for it after those before it: the channels of a port can have
     /// connections to the crossbar of their own and yet share a queue.
     fn still_fits(&self, winner: &Request, now: Time, around: &Surroundings<'_>) -> bool {
+        if self.has_crossed_meanwhile(winner, now) {
+            return false;
+        }
         let ejects_when_idle = self.ejects_when_idle(winner.output);
         if self.outputs_share() && !ejects_when_idle {
             return true; // there is only one winner

@@ -47,6 +47,7 @@ impl<M: Microarchitecture> Routers<M> {
             Arbiter::Oldest => around.pool[request.packet].created() << 13 | u64::from(input),
         };
         let priority = if M::PLAIN || self.rules.one_priority { 0 } else { u8::MAX - priority(request, around) };
+        let turn = if self.sorts_by_node() { turn << 8 | self.turn_of_node(request.id) } else { turn };
         u64::from(priority) << 56 | u64::from(enters) << 55 | turn
     }
 

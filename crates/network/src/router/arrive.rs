@@ -29,6 +29,8 @@ impl<M: Microarchitecture> Routers<M> {
         }
         if self.routes_on_arrival() {
             id.voq = self.route_on_arrival(id, packet, now, around);
+        } else if self.sorts_by_node() {
+            id.voq = around.pool[packet].destination as u8;
         }
         if self.may(self.rules.watches_arrivals || self.rules.counts_for_nodes.is_some()) {
             self.arrive_watched(id, packet, now, around);

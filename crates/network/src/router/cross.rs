@@ -68,6 +68,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
         self.leave_queue(request, behind, flits, end, now, around);
         self.take_credits(index, vc, flits);
+        self.take_room_for_node(id, index, vc, flits);
         if self.departs_at_once() {
             self.depart(index, packet, end, now, around);
         } else {
@@ -92,7 +93,7 @@ impl<M: Microarchitecture> Routers<M> {
             let channel = self.channel(id.index, id.vc);
             self.extras.occupied[channel] -= flits;
         }
-        around.return_credit(&self.inputs[id.index as usize], id.vc, flits, now);
+        around.return_credit(&self.inputs[id.index as usize], self.credit_of(id, flits), now);
         self.queues[queue as usize].head = behind;
         if behind == NONE {
             self.clear_awake(id);
@@ -103,6 +104,9 @@ impl<M: Microarchitecture> Routers<M> {
             if !self.inputs_share() || self.might(self.rules.head_delay > 0) {
                 self.begin_asking(id, end, now, around);
             }
+        }
+        if self.sorts_by_node() {
+            self.schedule_input_free(id, around); // others may wait for the connection of the same channel
         }
         if self.inputs_share() {
             self.deactivate(id.index);

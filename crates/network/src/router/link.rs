@@ -6,7 +6,7 @@ use tailback_hardware::LinkArbiter;
 use tailback_protocol::WaitsUntil;
 
 use super::{Microarchitecture, Routers, Surroundings, members};
-use crate::event::{Event, EventKind};
+use crate::event::{Event, EventKind, credited};
 use crate::packet::NONE;
 use crate::time::Time;
 
@@ -264,7 +264,9 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Credits arrive at a port.
     #[inline]
-    pub fn receive_credit(&mut self, index: u32, vc: u8, flits: u16, now: Time, around: &mut Surroundings<'_>) {
+    pub fn receive_credit(&mut self, index: u32, payload: u32, now: Time, around: &mut Surroundings<'_>) {
+        let (vc, flits) = credited(payload);
+        self.free_room_for_node(index, payload);
         *self.credit_mut(index, vc) += flits;
         debug_assert!(
             self.credit(index, vc) <= around.fabric.capacity(self.outputs[index as usize].link_class, vc.into()),

@@ -19,6 +19,7 @@ mod arbiters;
 mod arrive;
 mod cross;
 mod departures;
+mod destinations;
 mod inspect;
 mod link;
 mod mark;
@@ -128,7 +129,13 @@ impl<M: Microarchitecture> Routers<M> {
         !M::BASIC && rule
     }
 
-    /// Whether inputs have a queue per output.
+    /// Whether inputs have a queue per node of the network.
+    #[inline]
+    fn sorts_by_node(&self) -> bool {
+        self.might(self.rules.destination_queue.is_some())
+    }
+
+    /// Whether inputs have several queues per virtual channel.
     #[inline]
     fn has_voqs(&self) -> bool {
         M::VOQS.unwrap_or(self.shape.voqs > 1)

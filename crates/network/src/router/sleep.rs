@@ -202,11 +202,22 @@ impl<M: Microarchitecture> Routers<M> {
     /// Wakes the queues of port `sleeper` whose heads want to leave by `to`.
     #[inline]
     fn wake(&mut self, sleeper: u32, to: u8, now: Time, around: &mut Surroundings<'_>) {
+        if self.sorts_by_node() {
+            for voq in 0..self.shape.voqs {
+                self.wake_channels(self.queue_id(sleeper, voq as u8, 0), to, now, around);
+            }
+            return;
+        }
         if self.has_voqs() && self.inputs_share() {
             return self.wake_voq(self.queue_id(sleeper, to, 0), now, around);
         }
         let voq = if self.has_voqs() { to } else { 0 };
-        let first = self.queue_id(sleeper, voq, 0);
+        self.wake_channels(self.queue_id(sleeper, voq, 0), to, now, around);
+    }
+
+    /// Wakes the heads of all virtual channels of a port, or of one VOQ of each, that want to leave by `to`.
+    #[inline]
+    fn wake_channels(&mut self, first: QueueId, to: u8, now: Time, around: &mut Surroundings<'_>) {
         let mut asleep = self.heads(first).asleep;
         while asleep != 0 {
             let id = QueueId { vc: asleep.trailing_zeros() as u8, ..first };

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{
-    General, Microarchitecture, NetworkPlan, NetworkRegion, OutputQueueSpec, Plain, RouterSpec, ZeroLoad,
+    General, Microarchitecture, NetworkPlan, NetworkRegion, NicSpec, OutputQueueSpec, Plain, RouterSpec, ZeroLoad,
 };
 use tailback_topology::LinkClass;
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
@@ -96,7 +96,9 @@ proptest! {
         sample in samples().prop_filter("broadcasts take links", |sample| !broadcasts_on_links(sample)),
         source in any::<u16>(), destination in any::<u16>(), flits in 1u16..9,
     ) {
-        let sample = Sample { protocol: baseline(false), ..sample };
+        // What is looked at is the arrival, which is before the line.
+        let nic = NicSpec { line_flit_ticks: None, ..sample.nic };
+        let sample = Sample { protocol: baseline(false), nic, ..sample };
         let flits = flits.min(sample.packet_flits);
         let plan = one_message(&sample, source.into(), destination.into(), flits.into());
         let spec = plan.spec.clone();

@@ -142,7 +142,7 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
         select(vec![TurnsMove::EveryRound, TurnsMove::FirstRound]),
     );
     (0u32..4, 1u32..8, allocator, shape, queues, oddities).prop_map(
-        |(head_delay, crossbar_delay, allocator, shape, output_queues, oddities)| {
+        move |(head_delay, crossbar_delay, allocator, shape, output_queues, oddities)| {
             let (input_turns, input_served, ejection, ejection_vcs, output_held, turns_move) = oddities;
             let (iterations, order, input_arbiter, output_arbiter, allocation_period) = allocator;
             let (crossbar_inputs, crossbar_outputs, vc_allocation, queues_per_output, credits, transit_first) = shape;
@@ -150,6 +150,9 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
             let per = if credits == CreditCheck::Link { QueuePer::Channel } else { output_queues.per };
             let control_limit = output_queues.control_limit.filter(|_| per != QueuePer::Port);
             let output_queues = OutputQueueSpec { per, control_limit, ..output_queues };
+            let inputs_share = crossbar_inputs == CrossbarPorts::PerPort;
+            let several = queues_per_output && !vc_allocation && credits == CreditCheck::Crossbar;
+            let per_node = several && (!inputs_share || iterations == 2);
             RouterSpec {
                 head_delay,
                 crossbar_delay,
@@ -163,7 +166,8 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
                 vc_allocation,
                 crossbar_inputs,
                 crossbar_outputs,
-                virtual_output_queues: queues_per_output && crossbar_inputs == CrossbarPorts::PerPort,
+                virtual_output_queues: queues_per_output && inputs_share && !per_node,
+                destination_queue: per_node.then_some(2 * packet_flits),
                 output_queues,
                 credits,
                 input_turns: if input_arbiter == Arbiter::RoundRobin { input_turns } else { InputTurns::Queues },
@@ -189,6 +193,7 @@ fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value
         crossbar_inputs: CrossbarPorts::PerPort,
         crossbar_outputs: CrossbarPorts::PerPort,
         virtual_output_queues: false,
+        destination_queue: None,
         output_queues: OutputQueueSpec { per: QueuePer::Port, control_limit: None, ..router.output_queues },
         credits: CreditCheck::Crossbar,
         input_turns: InputTurns::Queues,
@@ -206,11 +211,12 @@ fn nics() -> impl Strategy<Value = NicSpec> {
         select(vec![InjectionVc::RoundRobin, InjectionVc::Random, InjectionVc::ByDestination, InjectionVc::Rotation]);
     let limit = prop_oneof![3 => Just(None), 1 => (1u32..6).prop_map(Some)];
     let delivery = select(vec![Delivery::Arrival, Delivery::InOrder]);
-    (queues, choice, limit, any::<bool>(), delivery).prop_map(
-        |(queues, vc_choice, queue_limit, side_by_side, delivery)| {
+    let line = prop_oneof![2 => Just(None), 1 => (1u32..4).prop_map(Some)];
+    (queues, choice, limit, any::<bool>(), delivery, line).prop_map(
+        |(queues, vc_choice, queue_limit, side_by_side, delivery, line_flit_ticks)| {
             // Flows can take turns only where they have queues of their own.
             let queues = if vc_choice == InjectionVc::Rotation { SourceQueues::PerDestination } else { queues };
-            NicSpec { queues, vc_choice, queue_limit, side_by_side, delivery }
+            NicSpec { queues, vc_choice, queue_limit, side_by_side, delivery, line_flit_ticks }
         },
     )
 }
@@ -356,10 +362,23 @@ impl Sample {
                 ejection_vcs: self.router.ejection_vcs.min(ejection),
                 // Who changes its mind can neither be sorted by output nor acquire a channel before.
                 virtual_output_queues: self.router.virtual_output_queues && !revises,
+                destination_queue: self.router.destination_queue.filter(|_| {
+                    let queued = self.nic.queues == SourceQueues::PerDestination;
+                    queued && routings.len() == 1 && topology.nodes() <= 256
+                }),
                 vc_allocation: self.router.vc_allocation && !revises,
                 ..self.router.clone()
             },
-            nic: NicSpec { side_by_side: self.nic.side_by_side && self.whole_packets, ..self.nic },
+            nic: NicSpec {
+                side_by_side: self.nic.side_by_side && self.whole_packets,
+                // Lines that are up to three times as slow as links.
+                line_flit_ticks: self
+                    .nic
+                    .line_flit_ticks
+                    .filter(|_| self.nic.delivery == Delivery::InOrder)
+                    .map(|times| times * cycle),
+                ..self.nic
+            },
         }
     }
 
@@ -476,6 +495,7 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
             crossbar_inputs: CrossbarPorts::PerPort,
             crossbar_outputs: CrossbarPorts::PerPort,
             virtual_output_queues: false,
+            destination_queue: None,
             output_queues: OutputQueueSpec {
                 flits: Some(4),
                 per: QueuePer::Port,
@@ -495,6 +515,7 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
             vc_choice: InjectionVc::RoundRobin,
             queue_limit: None,
             delivery: Delivery::Arrival,
+            line_flit_ticks: None,
             side_by_side: false,
         },
         whole_packets: false,

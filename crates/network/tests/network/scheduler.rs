@@ -86,7 +86,7 @@ impl Source for Adapter {
             Some(false) => {}
             None => {
                 self.asked.insert(packet.destination, false);
-                let (words, after) = (vec![REQUEST, packet.destination.into()], asks_late(packet.destination));
+                let (words, after) = ([REQUEST, packet.destination.into()].into(), asks_late(packet.destination));
                 actions.push(SourceAction::Tell { to: controller_of(packet.destination), words, after });
             }
         }
@@ -147,7 +147,7 @@ impl Sink for Egress {
     }
 
     fn on_timer(&mut self, token: u32, _now: u64, actions: &mut Vec<SinkAction>) {
-        actions.push(SinkAction::Tell { to: controller_of(token), words: vec![CREDIT, token.into()], after: 0 });
+        actions.push(SinkAction::Tell { to: controller_of(token), words: [CREDIT, token.into()].into(), after: 0 });
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
@@ -185,7 +185,7 @@ impl Controller for Arbiter {
             && let Some(to) = waiting.pop_front()
         {
             *used += 1;
-            actions.push(ControllerAction::Tell { to, words: vec![token.into()], after: 0 });
+            actions.push(ControllerAction::Tell { to, words: [token.into()].into(), after: 0 });
         }
     }
 

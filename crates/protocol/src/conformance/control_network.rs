@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Controller, ControllerAction, Party, Protocol, Station};
+use crate::{Controller, ControllerAction, Party, Protocol, Station, Words};
 
 /// What somebody tells somebody.
-pub(super) type Told = (Party, Party, Vec<u64>);
+pub(super) type Told = (Party, Party, Words);
 
 enum Due {
-    Message(Party, Vec<u64>),
+    Message(Party, Words),
     Timer(u32),
 }
 
@@ -131,7 +131,7 @@ mod tests {
 
         fn on_timer(&mut self, _: u32, _: u64, actions: &mut Vec<ControllerAction>) {
             let to = self.to.take().expect("somebody has spoken");
-            actions.push(ControllerAction::Tell { to, words: vec![self.sum], after: 0 });
+            actions.push(ControllerAction::Tell { to, words: [self.sum].into(), after: 0 });
         }
     }
 
@@ -144,18 +144,18 @@ mod tests {
     fn what_comes_at_once_is_received_in_order_of_senders() {
         let (mut network, controller) = (network(), Party::Controller(0));
         for (from, word) in [(Party::Sink(0), 4), (Party::Source(1), 2), (Party::Source(0), 1), (Party::Source(1), 3)] {
-            network.send((from, controller, vec![word]), 0, 5).expect("it is there");
+            network.send((from, controller, [word].into()), 0, 5).expect("it is there");
         }
         // Timers come behind all messages of their tick.
-        network.send((Party::Sink(1), controller, vec![5]), 2, 5).expect("it is there");
+        network.send((Party::Sink(1), controller, [5].into()), 2, 5).expect("it is there");
         assert_eq!((network.next(), network.take(14)), (Some(15), Ok(None)));
         assert_eq!((network.take(15), network.take(17), network.next()), (Ok(None), Ok(None), Some(27)));
-        assert_eq!(network.take(27), Ok(Some((controller, Party::Source(0), vec![12_345]))));
+        assert_eq!(network.take(27), Ok(Some((controller, Party::Source(0), [12_345].into()))));
     }
 
     #[test]
     fn nobody_is_told_anything_who_is_not_there() {
-        let refused = network().send((Party::Source(0), Party::Controller(1), vec![]), 0, 0);
+        let refused = network().send((Party::Source(0), Party::Controller(1), Words::default()), 0, 0);
         assert_eq!(refused, Err("Source(0) tells Controller(1) something, which is not there".to_owned()));
     }
 }

@@ -1,5 +1,7 @@
 //! What is said on the control network: one word each.
 
+use tailback_protocol::Words;
+
 /// What somebody tells somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
@@ -25,7 +27,7 @@ const NODES_MAX: u32 = 1 << BITS;
 
 impl Word {
     /// As it is told.
-    pub fn words(self) -> Vec<u64> {
+    pub fn words(self) -> Words {
         let (kind, numbers) = match self {
             Self::Request { input, output, route } => (0, [input, output, route]),
             Self::Grant { input, output } => (1, [input, output, 0]),
@@ -34,7 +36,7 @@ impl Word {
             Self::GrantRoom { queue } => (4, [0, 0, queue]),
             Self::Acknowledgement => (5, [0; 3]),
         };
-        vec![numbers.into_iter().fold(kind, |word, number| word << BITS | u64::from(number))]
+        [numbers.into_iter().fold(kind, |word, number| word << BITS | u64::from(number))].into()
     }
 
     /// What was told.

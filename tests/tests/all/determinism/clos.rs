@@ -15,6 +15,34 @@ pub fn unbalanced(seen: &Seen) {
     assert!((ordered - at_once - waited).abs() < 0.1 * waited, "{ordered}, {at_once} and {waited} cycles");
 }
 
+/// More comes out of the network to hot nodes than their lines carry, and waits behind it: in the network all is as beside lines that are
+/// as fast as links.
+pub fn fast_fabric(seen: &Seen) {
+    seen.assert_plain(false);
+    let hot = seen.number("/flows/hot/accepted_load") * 16.0 / 2.0;
+    assert!((0.51..=0.6).contains(&hot), "{hot} come to lines of hot nodes, which carry a half");
+    let as_fast = Seen::of(&seen.scenario, &["nic.line=\"link\""]);
+    let [cold, without] = [seen, &as_fast].map(|seen| seen.number("/flows/cold/latency/network/mean"));
+    assert_eq!(cold, without, "what lines do does not come back into the network");
+    let [message, network] = ["message", "network"].map(|what| seen.number(&format!("/flows/hot/latency/{what}/mean")));
+    assert!(message > network + 40.0, "hot packets do not wait for lines: {message} and {network} cycles");
+    assert_eq!(seen.count("/flows/cold/latency/message/min"), 48 + 2 * 3);
+}
+
+/// With a queue and room for each output of the network, what goes to hot ones delays the rest by no more than that links are shared. In
+/// the same buffers without a queue for each it does more.
+pub fn network_voqs(seen: &Seen) {
+    seen.assert_plain(false);
+    let alone = Seen::of(&seen.scenario, &["traffic.hot.destination_load=0.01"]);
+    let shared = Seen::of(&seen.scenario, &["router.destination_queue=\"none\""]);
+    let [mean, alone, shared] = [seen, &alone, &shared].map(|seen| seen.number("/flows/cold/latency/message/mean"));
+    assert!(mean < 1.5 * alone, "{mean} cycles, {alone} without hot outputs");
+    assert!(shared > 1.5 * mean, "{mean} cycles, {shared} with shared queues");
+    assert_eq!(seen.count("/flows/cold/latency/message/min"), 48 + 7);
+    let hot = seen.number("/flows/hot/accepted_load") * 16.0 / 2.0;
+    assert!((0.98..=1.0).contains(&hot), "hot nodes receive {hot} of what they could");
+}
+
 /// Later rounds of an allocation find more pairs, and the turns that they leave alone change who comes when.
 pub fn islip(seen: &Seen) {
     seen.assert_plain(false);

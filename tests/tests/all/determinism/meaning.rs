@@ -34,7 +34,9 @@ fn meaning(name: &str) -> fn(&Seen) {
     match name {
         "clos-central" | "clos-distributed" => clos::scheduled,
         "clos-end-to-end" => clos::end_to_end,
+        "clos-fast-fabric" => clos::fast_fabric,
         "clos-in-band" => clos::in_band,
+        "clos-network-voqs" => clos::network_voqs,
         "clos-weighted" => clos::weighted,
         "clos-unbalanced" => clos::unbalanced,
         "cluster-long-ring" => clusters::long_ring,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tailback_protocol::{
     Arrival, ControlNetwork, Controller, ControllerAction, Offered, Outgoing, PacketKind, PacketRef, Party, Protocol,
-    Sink, SinkAction, Source, SourceAction, Station, Verdict, first_route,
+    Sink, SinkAction, Source, SourceAction, Station, Verdict, Words, first_route,
 };
 
 use super::PACKET;
@@ -32,7 +32,7 @@ pub struct Packet {
 
 #[derive(Debug)]
 enum Due {
-    Words(Vec<u64>),
+    Words(Words),
     Timer(u32),
 }
 
@@ -191,7 +191,7 @@ impl<S: Scheduler> World<S> {
         }
     }
 
-    fn tell(&mut self, from: Party, to: Party, words: Vec<u64>, after: u64) {
+    fn tell(&mut self, from: Party, to: Party, words: Words, after: u64) {
         *self.told.entry(name(&words)).or_default() += 1;
         if let (Party::Source(_), "grants") = (to, name(&words)) {
             *self.told.entry("grants to sources").or_default() += 1;

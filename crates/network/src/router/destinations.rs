@@ -1,0 +1,69 @@
+//! A queue for each node of the network at each virtual channel of an input (network-level VOQs), with credits of its own.
+//!
+//! What waits for one node then takes no room from what waits for others, and is not in front of it. The VOQ of such a queue is the number of
+//! its node.
+//!
+//! **The invariant it keeps:** no buffer holds more for a node than its queue has room for.
+
+use super::request::Request;
+use super::state::QueueId;
+use super::{Microarchitecture, Routers};
+use crate::event::{credit, credited, credited_node};
+use crate::time::Time;
+
+impl<M: Microarchitecture> Routers<M> {
+    /// Whether the buffer behind a channel has room for a packet of a queue, of those for its node. Always where there are none.
+    #[inline]
+    pub(super) fn has_room_for_node(&self, id: QueueId, index: u32, vc: u8, flits: u16) -> bool {
+        match self.rules.destination_queue {
+            Some(limit) if self.sorts_by_node() && !self.outputs[index as usize].is_terminal() => {
+                self.extras.held[self.held_index(index, vc, id.voq)] + flits <= limit
+            }
+            _ => true,
+        }
+    }
+
+    /// A packet of a queue takes room behind a channel.
+    #[inline]
+    pub(super) fn take_room_for_node(&mut self, id: QueueId, index: u32, vc: u8, flits: u16) {
+        if self.sorts_by_node() && !self.outputs[index as usize].is_terminal() {
+            let held = self.held_index(index, vc, id.voq);
+            self.extras.held[held] += flits;
+        }
+    }
+
+    /// Credits arrive at a port, which say for which node there is room.
+    #[inline]
+    pub(super) fn free_room_for_node(&mut self, index: u32, payload: u32) {
+        if self.sorts_by_node() {
+            let (vc, flits) = credited(payload);
+            let held = self.held_index(index, vc, credited_node(payload));
+            self.extras.held[held] -= flits;
+        }
+    }
+
+    /// The credit for a packet that leaves a queue.
+    #[inline]
+    pub(super) fn credit_of(&self, id: QueueId, flits: u16) -> u32 {
+        let node = if self.sorts_by_node() { u32::from(id.voq) << 24 } else { 0 };
+        node | credit(id.vc, flits)
+    }
+
+    /// Which of the queues that share a connection of an input to the crossbar goes first, where outputs have to say so: those that were
+    /// not served last, in turn.
+    #[inline]
+    pub(super) fn turn_of_node(&self, id: QueueId) -> u64 {
+        let (own, last, count) = (usize::from(id.voq), usize::from(self.input(id).last_voq), self.shape.voqs);
+        ((own + count - last - 1) % count) as u64
+    }
+
+    /// Whether a packet has been granted a connection of its input that another one has got in the same allocation.
+    #[inline]
+    pub(super) fn has_crossed_meanwhile(&self, request: &Request, now: Time) -> bool {
+        self.sorts_by_node() && self.input(request.id).busy_until > now
+    }
+
+    fn held_index(&self, index: u32, vc: u8, node: u8) -> usize {
+        (index as usize * self.shape.vcs + usize::from(vc)) * self.shape.voqs + usize::from(node)
+    }
+}
