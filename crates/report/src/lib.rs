@@ -45,7 +45,7 @@ pub use program::{PhaseFigures, ProgramFigures, ProgramPlan, ProgramRecord};
 pub use record::{ArrivedPacket, Delivered, FlowRecord, Offered, Record};
 pub use record_plan::{RecordPlan, Window};
 pub use report::{
-    Cycles, FlowFigures, FlowInput, Interruption, LinkUtilisation, LoadCourse, Measured, Performance, Report,
+    Cycles, FlowFigures, FlowInput, HotNode, Interruption, LinkUtilisation, LoadCourse, Measured, Performance, Report,
 };
 pub use series::series_table;
 pub use statistics::{BATCHES, Estimate, WarmUpHint, batch_means, student_t_975, warm_up_hint};

@@ -231,9 +231,10 @@ impl<'s> Run<'s> {
     /// When something does not add up.
     pub fn findings(&self) -> Result<Findings, Failure> {
         let cycle = self.progress().cycle;
-        self.network.audit().map_err(|reason| Failure::Inconsistent { cycle, reason })?;
+        let holdings = self.network.audit().map_err(|reason| Failure::Inconsistent { cycle, reason })?;
         Ok(Findings {
             record: self.network.record(),
+            holdings,
             links: self.network.link_flits(self.scenario.topology.built.graph().as_ref()),
             packet_hops: self.network.packet_hops(),
             threads: self.threads() as u32,
