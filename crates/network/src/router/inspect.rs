@@ -1,7 +1,7 @@
 //! What others see of routers: audits, the search for deadlocks, whoever counts, and the cache.
 
 use super::{Microarchitecture, PortId, Routers};
-use crate::packet::Pool;
+use crate::packet::{NONE, Pool};
 use crate::time::Time;
 
 /// A packet that a router holds.
@@ -29,6 +29,21 @@ pub enum Held {
         /// Whether it has taken its credits.
         credited: bool,
     },
+}
+
+/// A queue of an input that holds packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputQueue {
+    /// The port.
+    pub port: PortId,
+    /// Which of the queues of the virtual channel.
+    pub voq: u8,
+    /// The virtual channel.
+    pub vc: u8,
+    /// The first packet.
+    pub head: u32,
+    /// Where the head wants to go, if that is known: the port, the first channel that will do, how many.
+    pub wants: Option<(u8, u8, u8)>,
 }
 
 impl<M: Microarchitecture> Routers<M> {
@@ -92,6 +107,30 @@ impl<M: Microarchitecture> Routers<M> {
                 visit(Held::Input { port, vc, packet, wants });
             }
         }
+    }
+
+    /// Shows all queues of inputs that hold packets, as they are before tick `now`. Of a head whose routing decides anew at each
+    /// attempt it is known where it wants to go once it has tried, and as long as it may try.
+    pub fn visit_input_queues(&self, pool: &Pool, now: Time, cycle: Time, visit: &mut dyn FnMut(InputQueue)) {
+        let per_port = self.shape.voqs * self.shape.vcs;
+        for (index, queues) in (0..).zip(self.queues.chunks(per_port)) {
+            for (number, queue) in queues.iter().enumerate().filter(|(_, queue)| queue.head != NONE) {
+                let (voq, vc) = ((number / self.shape.vcs) as u8, (number % self.shape.vcs) as u8);
+                let id = self.queue_id(index, voq, vc);
+                let has_tried = || {
+                    let since = pool[queue.head].head_at.max(self.input(id).busy_until);
+                    self.heads(id).asleep & 1 << vc != 0 || since + cycle <= now
+                };
+                let knows = queue.vcs > 0 && (queue.routed || has_tried());
+                let wants = knows.then_some((queue.port, queue.vc, queue.vcs));
+                visit(InputQueue { port: self.port_id(index), voq, vc, head: queue.head, wants });
+            }
+        }
+    }
+
+    /// Whether the link of a port sends just before tick `now`, or is going to.
+    pub fn is_sending(&self, port: PortId, now: Time) -> bool {
+        self.outputs[self.port_index(port) as usize].link_free_at >= now
     }
 
     /// Free flits in the buffer of a virtual channel at the other end of a port's link.

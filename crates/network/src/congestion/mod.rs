@@ -1,0 +1,105 @@
+//! Congestion trees: what stands behind a link that cannot take what it is sent.
+//!
+//! All of it is found by looking at a network between two ticks, so it costs nothing at other times. These are the terms:
+//!
+//! * A queue of an input **waits** if its head has been routed and has not begun to cross.
+//! * A buffer, that of a virtual channel of an input, is **stopped** if a queue of it waits, whatever feeds it lacks the
+//!   credits of a packet of the largest size, and more of the room that is taken is taken by packets in the buffer than by what
+//!   is on the link or comes back as credits. So a short buffer at the end of a long link is not stopped as long as it drains.
+//! * A queue **waits for buffers** if all buffers are stopped that its head may go to next, and otherwise **for the link**.
+//! * A link is the **root** of a tree if it is busy and a stopped buffer has a queue that waits for it: it is fed faster than it
+//!   drains, and others are held up.
+//! * The **tree** has all queues that wait for the root, then all that wait for a stopped buffer of a queue of the tree, and so on.
+//!   A queue that could be of several trees is of the one whose root is nearest, then of the root that comes first by router
+//!   and port. How often that step was taken is the **depth**.
+//! * A packet of the tree is a **victim** if no minimal path from where it is to its destination takes the root. Where
+//!   there are several minimal paths it may take another one and is no victim all the same, so victims are at least so many.
+//!
+//! **The invariant it keeps:** what is found depends on the state of the network alone, not on how it is dealt out to regions.
+
+mod grow;
+mod paths;
+mod snapshot;
+
+use std::collections::BTreeSet;
+
+use tailback_engine::Simulation;
+use tailback_topology::{LinkClass, NodeId, Peer, Port, RouterId};
+
+pub use self::paths::Paths;
+use self::snapshot::Snapshot;
+use crate::router::Microarchitecture;
+use crate::time::time;
+use crate::{NetworkRegion, Observer};
+
+/// What stands behind a link at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CongestionTree {
+    /// The root: a router, and the port that the link leaves by.
+    pub router: RouterId,
+    /// The port.
+    pub port: Port,
+    /// What class of links the root is of.
+    pub class: LinkClass,
+    /// The node that the root leads to, if it leads to one.
+    pub node: Option<NodeId>,
+    /// Buffers of virtual channels with queues of the tree.
+    pub buffers: u32,
+    /// Flits in these queues.
+    pub flits: u64,
+    /// Buffers one behind the other, at most.
+    pub depth: u32,
+    /// Flits of victims, at least.
+    pub victim_flits: u64,
+}
+
+/// All congestion trees of a network as it is now, by root.
+pub fn congestion_trees<O: Observer, M: Microarchitecture>(
+    simulation: &Simulation<NetworkRegion<O, M>>,
+    paths: &mut Paths,
+) -> Vec<CongestionTree> {
+    let regions: Vec<_> = simulation.regions().collect();
+    let Some(first) = regions.first() else { return Vec::new() };
+    let (topology, now) = (first.fabric.topology.as_ref(), time(simulation.now()));
+    let snapshot = Snapshot::new(&regions, now);
+    let is_busy = |queue: usize| {
+        let (region, output) = snapshot.output_of(queue);
+        regions[region].routers.is_sending(output, now)
+    };
+    let describe = |grown: grow::Grown| {
+        let (router, port) = snapshot.port(grown.root);
+        let peer = topology.peer(router, port);
+        let mut tree = CongestionTree {
+            router,
+            port,
+            class: topology.link_class(router, port),
+            node: if let Peer::Node(node) = peer { Some(node) } else { None },
+            buffers: 0,
+            flits: 0,
+            depth: grown.depth,
+            victim_flits: 0,
+        };
+        let mut buffers = BTreeSet::new();
+        for member in grown.members {
+            let queue = &snapshot.queues[member as usize];
+            buffers.insert(queue.buffer);
+            let (pool, here) = (&regions[queue.region as usize].pool, snapshot.router(queue.buffer));
+            for slot in pool.list(queue.head) {
+                let packet = &pool[slot];
+                tree.flits += u64::from(packet.flits);
+                let uses_root = match peer {
+                    Peer::Router { router: far, .. } => {
+                        // Of the router of the root the choice of heads is known.
+                        let chose = slot == queue.head && here == router;
+                        let end = topology.attachment(packet.destination).0;
+                        if chose { queue.to == port } else { paths.lead_by(topology, here, (router, far), end) }
+                    }
+                    peer => peer == Peer::Node(packet.destination),
+                };
+                tree.victim_flits += if uses_root { 0 } else { u64::from(packet.flits) };
+            }
+        }
+        CongestionTree { buffers: buffers.len() as u32, ..tree }
+    };
+    grow::grow(&snapshot.states(), &snapshot.stopped, is_busy).into_iter().map(describe).collect()
+}
