@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Completions, FlowRecord, Histogram, Point, Window, batch_means};
+use crate::{Completions, FlowRecord, Histogram, Point, TreeFigures, Window, batch_means};
 
 /// Accepting less than this share of what was offered counts as saturation.
 pub const SATURATION_THRESHOLD: f64 = 0.95;
@@ -49,6 +49,9 @@ pub struct Figures {
     /// Data packets that are in the network when the run ends: of all flows together only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight_packets: Option<u64>,
+    /// Congestion trees, if they were looked for: of all flows together only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trees: Option<Box<TreeFigures>>,
     /// The share of delivered packets that took a path that is not minimal.
     #[serde(alias = "detoured_share")]
     pub nonminimal_share: Option<f64>,
@@ -143,6 +146,7 @@ impl Figures {
             packets_delivered: delivered.packets,
             backlog_flits: None,
             in_flight_packets: None,
+            trees: None,
             nonminimal_share: (delivered.packets > 0).then(|| delivered.nonminimal as f64 / delivered.packets as f64),
             completions: record.completions.as_ref().map(|completions| Completions::new(completions, clock)),
             program_cycles: None,

@@ -30,6 +30,7 @@ mod summary;
 mod sweep;
 mod table;
 mod timeline;
+mod trees;
 
 use completion::SLOWDOWN_ONE;
 pub use completion::{CompletedMessage, CompletionRecord, Completions, Durations, OfSize};
@@ -52,3 +53,4 @@ pub use statistics::{BATCHES, Estimate, WarmUpHint, batch_means, student_t_975, 
 pub use sweep::{CI95_OVER, SweepPoint, sweep_table};
 pub use table::{Cell, Column, CsvRows, Kind, Table, TableError, significant};
 pub use timeline::{Intervals, Point, Timeline};
+pub use trees::{LargestTree, TreeFigures};

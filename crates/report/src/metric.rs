@@ -61,6 +61,9 @@ pub const METRICS: &[Metric] = &[
     Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
     Metric::new("backlog_flits", |f| Some(f.backlog_flits? as f64)).only_of(MetricOf::Network),
     Metric::new("in_flight_packets", |f| Some(f.in_flight_packets? as f64)).only_of(MetricOf::Network),
+    Metric::new("trees_count", |f| Some(f.trees.as_ref()?.count as f64)).only_of(MetricOf::Network),
+    Metric::new("trees_largest_flits", |f| Some(f.trees.as_ref()?.largest_flits as f64)).only_of(MetricOf::Network),
+    Metric::new("trees_victim_share", |f| f.trees.as_ref()?.victim_share).only_of(MetricOf::Network),
     Metric::new("saturated", |f| Some(f64::from(u8::from(f.saturated)))),
 ];
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use crate::table::significant;
 use crate::table::{Cell, Column, Kind, Table};
-use crate::{Amounts, Completions, Distribution, Figures, HotNode, Interruption, OfSize, Report};
+use crate::{Amounts, Completions, Distribution, Figures, HotNode, Interruption, OfSize, Report, TreeFigures};
 
 impl Report {
     /// A summary in about twenty aligned lines, without colours.
@@ -67,6 +67,7 @@ impl Report {
             let shares: Vec<String> = self.hot_nodes.iter().map(share).collect();
             writeln!(text, "\n  hot links {}", shares.join(", "))?;
         }
+        self.write_trees(text)?;
         if !self.counters.is_empty() {
             indent(text, &self.counter_table().to_text())?;
         }
@@ -87,6 +88,16 @@ impl Report {
             write!(text, ", {unfinished} of {count} messages of flows that end have not arrived")?;
         }
         writeln!(text)
+    }
+
+    fn write_trees(&self, text: &mut String) -> fmt::Result {
+        let Some(trees) = &self.total.trees else { return Ok(()) };
+        let TreeFigures { instants, count, largest, .. } = trees.as_ref();
+        let Some(largest) = largest else {
+            return writeln!(text, "\n  trees     none was seen at {instants} instants");
+        };
+        writeln!(text, "\n  trees     {count} seen at {instants} instants; the largest in cycle {}:", largest.cycle)?;
+        writeln!(text, "            {}", largest.sentence())
     }
 
     /// The unit of the loads of all flows together, which are per node that sends.

@@ -9,6 +9,7 @@ use tailback_scenario::Scenario;
 use tailback_workload::Traffic;
 
 use crate::endpoints::endpoint_notes;
+use crate::sampler::Samples;
 
 /// What a run has found until its end, or until it was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct Findings {
     pub record: Record,
     /// What the sources and the network hold in the end. It is no part of the digest: it follows from what is.
     pub(crate) holdings: Holdings,
+    /// What was looked at now and again. It is no part of the digest: looking changes nothing.
+    pub(crate) samples: Samples,
     /// The links, in no particular order.
     pub(crate) links: Vec<LinkFlits>,
     /// Packets that have crossed a router, each counted once per router, warm-up included.
@@ -116,6 +119,7 @@ impl Findings {
         });
         report.total.backlog_flits = Some(self.holdings.waiting_flits);
         report.total.in_flight_packets = Some(self.holdings.packets_under_way);
+        report.total.trees = measure.trees_every.map(|_| Box::new(self.samples.trees.figures(scenario)));
         report.hot_nodes = self.hot_nodes(scenario);
         report
     }
@@ -137,6 +141,12 @@ impl Findings {
     #[must_use]
     pub fn messages(&self, scenario: &Scenario) -> Option<Table> {
         messages_table(&self.record, &flows(scenario, self.reached), scenario.clock.ticks_per_cycle.into())
+    }
+
+    /// The congestion trees over time, if the scenario asks for them.
+    #[must_use]
+    pub fn trees(&self, scenario: &Scenario) -> Option<Table> {
+        scenario.measure.trees_every.map(|_| self.samples.trees.table(scenario))
     }
 
     /// How many messages are listed.

@@ -20,9 +20,11 @@ mod plan;
 mod recorder;
 mod run;
 mod running_network;
+mod sampler;
 mod state_format;
 mod sweep;
 mod trace;
+mod trees;
 mod unloaded;
 mod waiting;
 
