@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::Cause;
+
 /// What the head of a queue waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WaitsFor {
@@ -22,16 +24,17 @@ pub(super) struct QueueState {
 /// A tree of queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grown {
-    /// The link that all of them wait for in the end.
+    /// The link that all of them wait for in the end, and why.
     pub root: u32,
+    pub cause: Cause,
     /// The queues, by their places, the nearest to the root first.
     pub members: Vec<u32>,
     /// How many buffers stand one behind the other.
     pub depth: u32,
 }
 
-/// The trees of some queues, by root. `stopped` is by buffer; `is_busy` tells whether the link is that a queue waits for.
-pub(super) fn grow(queues: &[QueueState], stopped: &[bool], is_busy: impl Fn(usize) -> bool) -> Vec<Grown> {
+/// The trees of some queues, by root. `stopped` is by buffer; `cause` tells why some queues wait for a link, if they have to.
+pub(super) fn grow(queues: &[QueueState], stopped: &[bool], cause: impl Fn(&[u32]) -> Option<Cause>) -> Vec<Grown> {
     let (mut at_link, mut at_buffer) = (BTreeMap::<u32, Vec<u32>>::new(), BTreeMap::<u32, Vec<u32>>::new());
     for (place, queue) in (0..).zip(queues) {
         match &queue.waits_for {
@@ -41,12 +44,12 @@ pub(super) fn grow(queues: &[QueueState], stopped: &[bool], is_busy: impl Fn(usi
             }
         }
     }
-    let is_root = |waiting: &[u32]| {
-        let holds_others_up = |&place: &u32| stopped[queues[place as usize].buffer as usize];
-        waiting.iter().any(holds_others_up) && is_busy(waiting[0] as usize)
+    let holds_others_up = |&place: &u32| stopped[queues[place as usize].buffer as usize];
+    let root = |(root, members): (u32, Vec<u32>)| {
+        let cause = members.iter().any(holds_others_up).then(|| cause(&members))??;
+        Some(Grown { root, cause, members, depth: 1 })
     };
-    let roots = at_link.into_iter().filter(|(_, waiting)| is_root(waiting));
-    let mut trees: Vec<Grown> = roots.map(|(root, members)| Grown { root, members, depth: 1 }).collect();
+    let mut trees: Vec<Grown> = at_link.into_iter().filter_map(root).collect();
     let mut taken = vec![false; queues.len()];
     trees.iter().flat_map(|tree| &tree.members).for_each(|&place| taken[place as usize] = true);
     // All trees grow by a level at a time, so each queue is of the nearest.
@@ -88,39 +91,46 @@ mod tests {
         QueueState { buffer, waits_for: WaitsFor::Buffers(buffers.to_vec()) }
     }
 
+    fn busy(_: &[u32]) -> Option<Cause> {
+        Some(Cause::Rate)
+    }
+
     #[test]
     fn a_tree_has_whoever_waits_for_whoever_waits_for_the_root() {
         let queues = [at_link(0, 7), at_link(1, 7), at_buffers(2, &[0]), at_buffers(3, &[2]), at_buffers(4, &[5])];
         let stopped = [true, false, true, true, true, true];
-        let trees = grow(&queues, &stopped, |_| true);
-        assert_eq!(trees, [Grown { root: 7, members: vec![0, 1, 2, 3], depth: 3 }]);
+        let trees = grow(&queues, &stopped, busy);
+        assert_eq!(trees, [Grown { root: 7, cause: Cause::Rate, members: vec![0, 1, 2, 3], depth: 3 }]);
     }
 
     #[test]
     fn there_is_none_where_nobody_is_held_up_or_the_link_is_idle() {
         let queues = [at_link(0, 7), at_link(1, 7)];
-        assert!(grow(&queues, &[false, false], |_| true).is_empty());
-        assert!(grow(&queues, &[true, true], |_| false).is_empty());
+        assert!(grow(&queues, &[false, false], busy).is_empty());
+        assert!(grow(&queues, &[true, true], |_| None).is_empty());
     }
 
     #[test]
     fn what_does_not_fill_its_buffer_has_nobody_behind_it() {
         let queues = [at_link(0, 7), at_link(1, 7), at_buffers(2, &[1])];
-        assert_eq!(grow(&queues, &[true, false, true], |_| true)[0].members, [0, 1]);
+        assert_eq!(grow(&queues, &[true, false, true], busy)[0].members, [0, 1]);
     }
 
     #[test]
     fn a_queue_between_two_trees_is_of_the_nearest_and_then_of_the_first() {
         let queues =
             [at_link(0, 7), at_link(1, 8), at_buffers(2, &[1]), at_buffers(3, &[0, 2]), at_buffers(4, &[0, 1])];
-        let trees = grow(&queues, &[true; 5], |_| true);
-        assert_eq!(trees[0], Grown { root: 7, members: vec![0, 3, 4], depth: 2 });
-        assert_eq!(trees[1], Grown { root: 8, members: vec![1, 2], depth: 2 });
+        let trees = grow(&queues, &[true; 5], busy);
+        assert_eq!(trees[0], Grown { root: 7, cause: Cause::Rate, members: vec![0, 3, 4], depth: 2 });
+        assert_eq!(trees[1], Grown { root: 8, cause: Cause::Rate, members: vec![1, 2], depth: 2 });
     }
 
     #[test]
     fn a_circle_without_a_root_is_no_tree() {
         let queues = [at_buffers(0, &[1]), at_buffers(1, &[0]), at_link(2, 7), at_buffers(3, &[2])];
-        assert_eq!(grow(&queues, &[true; 4], |_| true), [Grown { root: 7, members: vec![2, 3], depth: 2 }]);
+        assert_eq!(
+            grow(&queues, &[true; 4], busy),
+            [Grown { root: 7, cause: Cause::Rate, members: vec![2, 3], depth: 2 }]
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Congestion trees: what stands behind a link that cannot take what it is sent.
+//! Congestion trees: what stands behind a link that cannot take what it is sent; and the state of single links.
 //!
 //! All of it is found by looking at a network between two ticks, so it costs nothing at other times. These are the terms:
 //!
@@ -7,8 +7,9 @@
 //!   credits of a packet of the largest size, and more of the room that is taken is taken by packets in the buffer than by what
 //!   is on the link or comes back as credits. So a short buffer at the end of a long link is not stopped as long as it drains.
 //! * A queue **waits for buffers** if all buffers are stopped that its head may go to next, and otherwise **for the link**.
-//! * A link is the **root** of a tree if it is busy and a stopped buffer has a queue that waits for it: it is fed faster than it
-//!   drains, and others are held up.
+//! * A link is the **root** of a tree if a stopped buffer has a queue that waits for it, so others are held up, and it is busy while
+//!   one of those that wait has the credits that it needs: it is fed faster than it can send. It is also one if all that wait
+//!   lack credits: the buffer at its other end drains, but is too short for the link.
 //! * The **tree** has all queues that wait for the root, then all that wait for a stopped buffer of a queue of the tree, and so on.
 //!   A queue that could be of several trees is of the one whose root is nearest, then of the root that comes first by router
 //!   and port. How often that step was taken is the **depth**.
@@ -18,6 +19,7 @@
 //! **The invariant it keeps:** what is found depends on the state of the network alone, not on how it is dealt out to regions.
 
 mod grow;
+mod links;
 mod paths;
 mod snapshot;
 
@@ -26,11 +28,21 @@ use std::collections::BTreeSet;
 use tailback_engine::Simulation;
 use tailback_topology::{LinkClass, NodeId, Peer, Port, RouterId};
 
+pub use self::links::{LinkStates, SelectedLinks, link_states};
 pub use self::paths::Paths;
 use self::snapshot::Snapshot;
 use crate::router::Microarchitecture;
 use crate::time::time;
 use crate::{NetworkRegion, Observer};
+
+/// Why a link is a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It sends all the time.
+    Rate,
+    /// It lacks credits of a buffer that drains.
+    Credits,
+}
 
 /// What stands behind a link at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +55,8 @@ pub struct CongestionTree {
     pub class: LinkClass,
     /// The node that the root leads to, if it leads to one.
     pub node: Option<NodeId>,
+    /// Why it is the root.
+    pub cause: Cause,
     /// Buffers of virtual channels with queues of the tree.
     pub buffers: u32,
     /// Flits in these queues.
@@ -62,9 +76,12 @@ pub fn congestion_trees<O: Observer, M: Microarchitecture>(
     let Some(first) = regions.first() else { return Vec::new() };
     let (topology, now) = (first.fabric.topology.as_ref(), time(simulation.now()));
     let snapshot = Snapshot::new(&regions, now);
-    let is_busy = |queue: usize| {
-        let (region, output) = snapshot.output_of(queue);
-        regions[region].routers.is_sending(output, now)
+    let cause = |waiting: &[u32]| {
+        if !waiting.iter().any(|&queue| snapshot.queues[queue as usize].has_credits) {
+            return Some(Cause::Credits);
+        }
+        let (region, output) = snapshot.output_of(waiting[0] as usize);
+        regions[region].routers.is_sending(output, now).then_some(Cause::Rate)
     };
     let describe = |grown: grow::Grown| {
         let (router, port) = snapshot.port(grown.root);
@@ -74,6 +91,7 @@ pub fn congestion_trees<O: Observer, M: Microarchitecture>(
             port,
             class: topology.link_class(router, port),
             node: if let Peer::Node(node) = peer { Some(node) } else { None },
+            cause: grown.cause,
             buffers: 0,
             flits: 0,
             depth: grown.depth,
@@ -101,5 +119,5 @@ pub fn congestion_trees<O: Observer, M: Microarchitecture>(
         }
         CongestionTree { buffers: buffers.len() as u32, ..tree }
     };
-    grow::grow(&snapshot.states(), &snapshot.stopped, is_busy).into_iter().map(describe).collect()
+    grow::grow(&snapshot.states(), &snapshot.stopped, cause).into_iter().map(describe).collect()
 }

@@ -22,6 +22,8 @@ pub(super) struct Waiting {
     pub to: Port,
     first: u8,
     count: u8,
+    /// Whether one of them has the credits that it needs.
+    pub has_credits: bool,
 }
 
 /// What a network looks like. Ports are numbered router by router, buffers of virtual channels port by port, by the port that
@@ -49,7 +51,7 @@ impl<'a> Snapshot<'a> {
         let (mut flits, mut waits) = (vec![0_u32; taken.len()], vec![false; taken.len()]);
         for (number, region) in (0..).zip(regions) {
             region.routers.visit_input_queues(&region.pool, now, fabric.spec.ticks_per_cycle, &mut |queue| {
-                let InputQueue { port, voq, vc, head, wants } = queue;
+                let InputQueue { port, voq, vc, head, wants, .. } = queue;
                 let buffer = snapshot.buffer(region.router_ids[port.router as usize], port.port, vc);
                 if taken[buffer as usize] > 0 {
                     let packets = region.pool.list(head);
@@ -57,8 +59,10 @@ impl<'a> Snapshot<'a> {
                 }
                 if let Some((to, first, count)) = wants {
                     waits[buffer as usize] = true;
-                    let router = port.router;
-                    snapshot.queues.push(Waiting { region: number, router, head, buffer, voq, to, first, count });
+                    let (router, has_credits) = (port.router, region.routers.has_credits(&queue));
+                    let region = number;
+                    let waiting = Waiting { region, router, head, buffer, voq, to, first, count, has_credits };
+                    snapshot.queues.push(waiting);
                 }
             });
         }

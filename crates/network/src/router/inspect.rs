@@ -42,6 +42,8 @@ pub struct InputQueue {
     pub vc: u8,
     /// The first packet.
     pub head: u32,
+    /// Its flits.
+    pub flits: u16,
     /// Where the head wants to go, if that is known: the port, the first channel that will do, how many.
     pub wants: Option<(u8, u8, u8)>,
 }
@@ -123,9 +125,25 @@ impl<M: Microarchitecture> Routers<M> {
                 };
                 let knows = queue.vcs > 0 && (queue.routed || has_tried());
                 let wants = knows.then_some((queue.port, queue.vc, queue.vcs));
-                visit(InputQueue { port: self.port_id(index), voq, vc, head: queue.head, wants });
+                visit(InputQueue { port: self.port_id(index), voq, vc, head: queue.head, flits: queue.flits, wants });
             }
         }
+    }
+
+    /// Whether a channel that will do for the head of a queue has the credits that it needs.
+    pub fn has_credits(&self, queue: &InputQueue) -> bool {
+        let Some((port, first, count)) = queue.wants else { return false };
+        let port = PortId { port, ..queue.port };
+        (first..first + count).any(|vc| self.credits(port, vc) >= queue.flits)
+    }
+
+    /// Flits that a port's link has sent while it was measured and before tick `now`. Whatever has been granted to it is taken to
+    /// follow without a gap.
+    pub fn flits_sent_before(&self, port: PortId, now: Time) -> u32 {
+        let output = &self.outputs[self.port_index(port) as usize];
+        let granted_until = output.link_free_at.min(self.rules.measured_until);
+        let still_to_send = granted_until.saturating_sub(now) / Time::from(output.flit_ticks.max(1));
+        output.flits_sent.saturating_sub(still_to_send)
     }
 
     /// Whether the link of a port sends just before tick `now`, or is going to.
