@@ -57,7 +57,7 @@ impl LargestTree {
             Some(bytes) => scaled(*bytes as f64, &["B", "kB", "MB", "GB"]),
             None => format!("{flits} flits"),
         };
-        let elsewhere = significant(100.0 * victim_share, 3);
+        let elsewhere = (100.0 * victim_share).round();
         format!(
             "a tree of {buffers} rooted at the {root}{since} holds {held}; {elsewhere} % of what waits in it goes elsewhere"
         )
@@ -91,7 +91,7 @@ mod tests {
             victim_share: 0.84,
         };
         let expected = "a tree of 212 buffers rooted at the ejection link of node 17 since 31.0 us holds 3.10 MB; \
-                        84.0 % of what waits in it goes elsewhere";
+                        84 % of what waits in it goes elsewhere";
         assert_eq!(tree.sentence(), expected);
         let bare = LargestTree { buffers: 1, bytes: None, age_ns: None, age_cycles: 0, victim_share: 0.0, ..tree };
         let expected = "a tree of a buffer rooted at the ejection link of node 17 holds 48500 flits; \

@@ -79,7 +79,8 @@ impl Resolver<'_> {
         if let (Some(measure), Some(flows)) = (&measure, &flows) {
             check_end(root.table, measure, flows, self.reading);
             check_listed(root.table, measure, flows, self.reading);
-            check_sampling(root.table, measure, self.reading);
+            let graph = topology.as_ref().map(|topology| topology.built.graph());
+            check_sampling(root.table, measure, graph.as_deref(), self.reading);
         }
         let topology = topology?;
         let (hardware, protocol, routing, flows) = (hardware?, protocol?, routing?, flows?);

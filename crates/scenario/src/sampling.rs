@@ -1,6 +1,7 @@
 //! What is looked at now and again while a network runs: `[measure.trees]` and `[measure.links]`.
 
 use tailback_parameters::{Kind, Parameter};
+use tailback_topology::{Peer, Port, Topology};
 
 use crate::diagnostic::Diagnostic;
 use crate::network::place_of;
@@ -33,6 +34,9 @@ pub(crate) const LINKS: &[Parameter] = &[
         help: "which links: \"all\", or one or several of \"ejection\" and the kinds of links between routers, as in \"ejection global\"",
     },
 ];
+
+/// The most rows of links, of all instants.
+const LINK_ROWS_MAX: u64 = 1 << 22;
 
 /// What `[measure]` says of both. A section that is not there is left out of the resolved text, so that scenarios without it keep
 /// their digests.
@@ -118,9 +122,24 @@ fn selected(measure: &Table, text: &str, link_classes: &[&'static str], reading:
     (classes != 0).then_some(classes)
 }
 
-/// Checks that a run does not stop to look more often than it can.
-pub(crate) fn check_sampling(root: &Table, measure: &Measure, reading: &mut Reading) {
+/// Checks that a run does not stop to look more often than it can, and that what it writes down of links has room.
+pub(crate) fn check_sampling(root: &Table, measure: &Measure, topology: Option<&dyn Topology>, reading: &mut Reading) {
     let cycles = measure.warmup + measure.cycles;
+    if let (Some(sampling), Some(topology)) = (measure.links, topology) {
+        let links = links_of(topology, sampling.classes);
+        let rows = (cycles / sampling.every).saturating_mul(links);
+        if rows > LINK_ROWS_MAX {
+            let span = place_of(root, "measure.links", "every");
+            let message = format!(
+                "`measure.links` writes {rows} rows, of {links} links at {} times, the limit is {LINK_ROWS_MAX}",
+                cycles / sampling.every
+            );
+            let every = cycles.saturating_mul(links).div_ceil(LINK_ROWS_MAX);
+            let help = format!("look every {every} cycles, or select fewer links");
+            reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(help) });
+            return;
+        }
+    }
     let sections = [("trees", measure.trees_every), ("links", measure.links.map(|links| links.every))];
     for (section, every) in sections.into_iter().filter_map(|(section, every)| Some((section, every?))) {
         let instants = cycles / every;
@@ -131,6 +150,15 @@ pub(crate) fn check_sampling(root: &Table, measure: &Measure, reading: &mut Read
             reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(help) });
         }
     }
+}
+
+/// How many links that leave routers are of some classes.
+fn links_of(topology: &dyn Topology, classes: u64) -> u64 {
+    let is_selected = |router, port| {
+        topology.peer(router, port) != Peer::Nothing && classes & 1 << topology.link_class(router, port).0 != 0
+    };
+    let of = |router| (0..topology.ports(router)).filter(|&port| is_selected(router, port as Port)).count() as u64;
+    (0..topology.routers()).map(of).sum()
 }
 
 fn blame(measure: &Table, section: &str, key: &str, message: String, help: &str, reading: &mut Reading) {

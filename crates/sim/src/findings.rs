@@ -149,6 +149,12 @@ impl Findings {
         scenario.measure.trees_every.map(|_| self.samples.trees.table(scenario))
     }
 
+    /// The links over time, if the scenario asks for them.
+    #[must_use]
+    pub fn links(&self, scenario: &Scenario) -> Option<Table> {
+        scenario.measure.links.map(|sampling| self.samples.links.table(scenario, sampling))
+    }
+
     /// How many messages are listed.
     #[must_use]
     pub fn listed_messages(&self) -> u64 {

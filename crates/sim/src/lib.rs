@@ -14,6 +14,7 @@ mod curves;
 mod endpoints;
 mod explain;
 mod findings;
+mod links;
 mod message_choice;
 mod message_trace;
 mod plan;

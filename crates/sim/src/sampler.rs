@@ -1,9 +1,10 @@
 //! What is looked at now and again while a network runs, at cycles that the scenario names.
 
 use serde::{Deserialize, Serialize};
-use tailback_network::Paths;
+use tailback_network::{Paths, SelectedLinks};
 use tailback_scenario::Scenario;
 
+use crate::links::LinkRecord;
 use crate::running_network::RunningNetwork;
 use crate::trees::TreeRecord;
 
@@ -11,6 +12,7 @@ use crate::trees::TreeRecord;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Samples {
     pub trees: TreeRecord,
+    pub links: LinkRecord,
 }
 
 /// Whoever looks.
@@ -18,6 +20,8 @@ pub(crate) struct Samples {
 pub(crate) struct Sampler {
     pub samples: Samples,
     paths: Paths,
+    /// The links that are looked at, once they have been.
+    selected: Option<SelectedLinks>,
 }
 
 impl Sampler {
@@ -42,10 +46,16 @@ impl Sampler {
         if scenario.measure.trees_every.is_some_and(|every| cycle.is_multiple_of(every)) {
             self.samples.trees.note(cycle, measured, &network.congestion_trees(&mut self.paths));
         }
+        if let Some(links) = scenario.measure.links.filter(|links| cycle.is_multiple_of(links.every)) {
+            let of_classes = || SelectedLinks::of_classes(scenario.topology.built.graph().as_ref(), links.classes);
+            let selected = self.selected.get_or_insert_with(of_classes);
+            self.samples.links.note(cycle, &network.link_states(selected));
+        }
     }
 }
 
 /// How often something is looked at, in cycles.
 fn periods(scenario: &Scenario) -> impl Iterator<Item = u64> {
-    scenario.measure.trees_every.into_iter()
+    let links = scenario.measure.links.map(|links| links.every);
+    scenario.measure.trees_every.into_iter().chain(links)
 }

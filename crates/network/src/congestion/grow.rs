@@ -61,9 +61,6 @@ pub(super) fn grow(queues: &[QueueState], stopped: &[bool], cause: impl Fn(&[u32
             *seen = level.end;
             for place in level {
                 let buffer = queues[tree.members[place] as usize].buffer;
-                if !stopped[buffer as usize] {
-                    continue;
-                }
                 // What waits for a buffer is all of one tree.
                 let behind = at_buffer.remove(&buffer).unwrap_or_default();
                 let news = behind.into_iter().filter(|&place| !std::mem::replace(&mut taken[place as usize], true));
@@ -108,12 +105,6 @@ mod tests {
         let queues = [at_link(0, 7), at_link(1, 7)];
         assert!(grow(&queues, &[false, false], busy).is_empty());
         assert!(grow(&queues, &[true, true], |_| None).is_empty());
-    }
-
-    #[test]
-    fn what_does_not_fill_its_buffer_has_nobody_behind_it() {
-        let queues = [at_link(0, 7), at_link(1, 7), at_buffers(2, &[1])];
-        assert_eq!(grow(&queues, &[true, false, true], busy)[0].members, [0, 1]);
     }
 
     #[test]

@@ -2,15 +2,18 @@
 //!
 //! All of it is found by looking at a network between two ticks, so it costs nothing at other times. These are the terms:
 //!
-//! * A queue of an input **waits** if its head has been routed and has not begun to cross.
-//! * A buffer, that of a virtual channel of an input, is **stopped** if a queue of it waits, whatever feeds it lacks the
-//!   credits of a packet of the largest size, and more of the room that is taken is taken by packets in the buffer than by what
-//!   is on the link or comes back as credits. So a short buffer at the end of a long link is not stopped as long as it drains.
-//! * A queue **waits for buffers** if all buffers are stopped that its head may go to next, and otherwise **for the link**.
+//! * A queue of an input **waits** if its head has been routed and has not begun to cross. As long as the packet before it
+//!   crosses, and its own route is not known, it is taken to wait for the same as that one did; but no link is a root because of one such
+//!   queue alone.
+//! * A buffer, that of a virtual channel of an input, is **full** if a queue of it waits and whatever feeds it lacks the
+//!   credits of a packet of the largest size. It is **stopped** if at least a quarter of the room that is taken is taken by packets in
+//!   the buffer, and not by what is on the link or comes back as credits: a short buffer at the end of a long link, from
+//!   which packets go on at once, holds nobody up.
+//! * A queue **waits for buffers** if all buffers are full that its head may go to next, and otherwise **for the link**.
 //! * A link is the **root** of a tree if a stopped buffer has a queue that waits for it, so others are held up, and it is busy while
 //!   one of those that wait has the credits that it needs: it is fed faster than it can send. It is also one if all that wait
 //!   lack credits: the buffer at its other end drains, but is too short for the link.
-//! * The **tree** has all queues that wait for the root, then all that wait for a stopped buffer of a queue of the tree, and so on.
+//! * The **tree** has all queues that wait for the root, then all that wait for a full buffer of a queue of the tree, and so on.
 //!   A queue that could be of several trees is of the one whose root is nearest, then of the root that comes first by router
 //!   and port. How often that step was taken is the **depth**.
 //! * A packet of the tree is a **victim** if no minimal path from where it is to its destination takes the root. Where
@@ -77,7 +80,12 @@ pub fn congestion_trees<O: Observer, M: Microarchitecture>(
     let (topology, now) = (first.fabric.topology.as_ref(), time(simulation.now()));
     let snapshot = Snapshot::new(&regions, now);
     let cause = |waiting: &[u32]| {
-        if !waiting.iter().any(|&queue| snapshot.queues[queue as usize].has_credits) {
+        // A packet that crosses and has no rival does not wait, even if others do behind it.
+        let queues = || waiting.iter().map(|&queue| &snapshot.queues[queue as usize]);
+        if waiting.len() == 1 && queues().all(|queue| queue.follows) {
+            return None;
+        }
+        if queues().all(|queue| !queue.has_credits && !queue.follows) {
             return Some(Cause::Credits);
         }
         let (region, output) = snapshot.output_of(waiting[0] as usize);

@@ -24,6 +24,8 @@ pub(super) struct Waiting {
     count: u8,
     /// Whether one of them has the credits that it needs.
     pub has_credits: bool,
+    /// Whether it is only known where the packet before the head goes, which crosses.
+    pub follows: bool,
 }
 
 /// What a network looks like. Ports are numbered router by router, buffers of virtual channels port by port, by the port that
@@ -35,7 +37,8 @@ pub(super) struct Snapshot<'a> {
     vcs: usize,
     /// The queues that wait, in order.
     pub queues: Vec<Waiting>,
-    /// By buffer.
+    /// By buffer: whether it is full, and whether it is stopped.
+    full: Vec<bool>,
     pub stopped: Vec<bool>,
 }
 
@@ -44,31 +47,40 @@ impl<'a> Snapshot<'a> {
     pub fn new<O: Observer, M: Microarchitecture>(regions: &[&'a NetworkRegion<O, M>], now: Time) -> Self {
         let fabric = regions[0].fabric.as_ref();
         let (topology, shape) = (fabric.topology.as_ref(), fabric.shape);
-        let stopped = vec![false; topology.routers() as usize * shape.ports * shape.vcs];
-        let mut snapshot = Self { fabric, topology, ports: shape.ports, vcs: shape.vcs, queues: Vec::new(), stopped };
+        let buffers = topology.routers() as usize * shape.ports * shape.vcs;
+        let mut snapshot = Self {
+            fabric,
+            topology,
+            ports: shape.ports,
+            vcs: shape.vcs,
+            queues: Vec::new(),
+            full: vec![false; buffers],
+            stopped: vec![false; buffers],
+        };
         let taken = snapshot.find_short(regions);
         // By buffer: flits that are in it, where they matter; whether a queue of it waits.
         let (mut flits, mut waits) = (vec![0_u32; taken.len()], vec![false; taken.len()]);
         for (number, region) in (0..).zip(regions) {
             region.routers.visit_input_queues(&region.pool, now, fabric.spec.ticks_per_cycle, &mut |queue| {
-                let InputQueue { port, voq, vc, head, wants, .. } = queue;
+                let InputQueue { port, voq, vc, head, wants, follows, .. } = queue;
                 let buffer = snapshot.buffer(region.router_ids[port.router as usize], port.port, vc);
                 if taken[buffer as usize] > 0 {
                     let packets = region.pool.list(head);
                     flits[buffer as usize] += packets.map(|slot| u32::from(region.pool[slot].flits)).sum::<u32>();
                 }
-                if let Some((to, first, count)) = wants {
+                if let Some((to, first, count)) = wants.or(follows.map(|(port, vc)| (port, vc, 1))) {
                     waits[buffer as usize] = true;
                     let (router, has_credits) = (port.router, region.routers.has_credits(&queue));
-                    let region = number;
-                    let waiting = Waiting { region, router, head, buffer, voq, to, first, count, has_credits };
+                    let (region, follows) = (number, follows.is_some());
+                    let waiting = Waiting { region, router, head, buffer, voq, to, first, count, has_credits, follows };
                     snapshot.queues.push(waiting);
                 }
             });
         }
         snapshot.queues.sort_unstable_by_key(|queue| (queue.buffer, queue.voq));
-        for (buffer, stopped) in snapshot.stopped.iter_mut().enumerate() {
-            *stopped = waits[buffer] && taken[buffer] > 0 && 2 * flits[buffer] > u32::from(taken[buffer]);
+        for (buffer, &taken) in taken.iter().enumerate() {
+            snapshot.full[buffer] = taken > 0 && waits[buffer];
+            snapshot.stopped[buffer] = snapshot.full[buffer] && 4 * flits[buffer] >= u32::from(taken);
         }
         snapshot
     }
@@ -116,16 +128,16 @@ impl<'a> Snapshot<'a> {
         let link = WaitsFor::Link(self.port_number(router, queue.to));
         let Peer::Router { router: far, port } = self.topology.peer(router, queue.to) else { return link };
         let (own, class) = (queue.first..queue.first + queue.count, self.topology.link_class(router, queue.to).0);
-        let stopped = |vc: &u8| self.stopped[self.buffer(far, port, *vc) as usize];
+        let full = |vc: &u8| self.full[self.buffer(far, port, *vc) as usize];
         let buffers = |vcs: &mut dyn Iterator<Item = u8>| vcs.map(|vc| self.buffer(far, port, vc)).collect();
-        if own.clone().all(|vc| stopped(&vc)) {
+        if own.clone().all(|vc| full(&vc)) {
             return WaitsFor::Buffers(buffers(&mut own.clone()));
         }
         if !self.fabric.rules.claims_first {
             // Packets wait for credits in output queues, and may be in front of those of other channels.
             let queue_of = |vc: u8| self.fabric.output_queue(class, vc);
             let same_queue = |vc: &u8| own.clone().any(|own| queue_of(own) == queue_of(*vc));
-            let ahead: Vec<u8> = (0..self.vcs as u8).filter(stopped).filter(same_queue).collect();
+            let ahead: Vec<u8> = (0..self.vcs as u8).filter(full).filter(same_queue).collect();
             if ahead.iter().any(|vc| !own.contains(vc)) {
                 return WaitsFor::Buffers(buffers(&mut ahead.into_iter()));
             }

@@ -1,5 +1,6 @@
 //! What others see of routers: audits, the search for deadlocks, whoever counts, and the cache.
 
+use super::state::QueueId;
 use super::{Microarchitecture, PortId, Routers};
 use crate::packet::{NONE, Pool};
 use crate::time::Time;
@@ -46,6 +47,8 @@ pub struct InputQueue {
     pub flits: u16,
     /// Where the head wants to go, if that is known: the port, the first channel that will do, how many.
     pub wants: Option<(u8, u8, u8)>,
+    /// If that is not known as the packet before it is crossing: the port and channel that this one leaves by.
+    pub follows: Option<(u8, u8)>,
 }
 
 impl<M: Microarchitecture> Routers<M> {
@@ -125,9 +128,22 @@ impl<M: Microarchitecture> Routers<M> {
                 };
                 let knows = queue.vcs > 0 && (queue.routed || has_tried());
                 let wants = knows.then_some((queue.port, queue.vc, queue.vcs));
-                visit(InputQueue { port: self.port_id(index), voq, vc, head: queue.head, flits: queue.flits, wants });
+                let follows = if knows { None } else { self.crossing_from(id, now.saturating_sub(cycle)) };
+                let (port, head, flits) = (self.port_id(index), queue.head, queue.flits);
+                visit(InputQueue { port, voq, vc, head, flits, wants, follows });
             }
         }
+    }
+
+    /// The port and channel that the packet leaves by that was the head of a queue before, if it crosses or did at `since`.
+    fn crossing_from(&self, id: QueueId, since: Time) -> Option<(u8, u8)> {
+        let input = self.input(id);
+        if input.busy_until < since || (input.last_voq, input.last_vc) != (id.voq, id.vc) {
+            return None;
+        }
+        let output = self.inputs[id.index as usize].first_port + u32::from(input.last_port);
+        let connections = (0..self.shape.outputs as u8).map(|vc| self.output(output, vc));
+        connections.max_by_key(|connection| connection.busy_until).map(|connection| (input.last_port, connection.vc))
     }
 
     /// Whether a channel that will do for the head of a queue has the credits that it needs.
