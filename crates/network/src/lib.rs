@@ -16,6 +16,7 @@
 
 mod audit;
 mod build;
+mod congestion;
 mod control_network;
 mod deadlock;
 mod declarations;
@@ -37,6 +38,7 @@ mod time;
 
 pub use audit::{Discrepancy, Holdings, audit, last_hop};
 pub use build::NetworkPlan;
+pub use congestion::{Cause, CongestionTree, LinkStates, Paths, SelectedLinks, congestion_trees, link_states};
 pub use deadlock::{Deadlock, find_deadlock};
 pub use message_trace::{
     Blocked, Crossing, Hop, Occurrence, Place, Subject, TRACE_EVENTS_MAX, TraceEvent, TracedMessage, Waits,

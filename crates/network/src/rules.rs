@@ -97,7 +97,7 @@ pub struct Rules {
     pub counts_inputs: bool,
     /// When flits are counted that links send.
     measured_from: Time,
-    measured_until: Time,
+    pub measured_until: Time,
 }
 
 impl Rules {

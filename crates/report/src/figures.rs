@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Completions, FlowRecord, Histogram, Point, Window, batch_means};
+use crate::{Completions, FlowRecord, Histogram, Point, TreeFigures, Window, batch_means};
 
 /// Accepting less than this share of what was offered counts as saturation.
 pub const SATURATION_THRESHOLD: f64 = 0.95;
@@ -43,7 +43,16 @@ pub struct Figures {
     pub flits: Amounts,
     /// Packets delivered in the measured cycles.
     pub packets_delivered: u64,
-    /// The share of them that took a path that is not minimal.
+    /// Data flits that wait at their sources when the run ends: of all flows together only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog_flits: Option<u64>,
+    /// Data packets that are in the network when the run ends: of all flows together only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_packets: Option<u64>,
+    /// Congestion trees, if they were looked for: of all flows together only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trees: Option<Box<TreeFigures>>,
+    /// The share of delivered packets that took a path that is not minimal.
     #[serde(alias = "detoured_share")]
     pub nonminimal_share: Option<f64>,
     /// How flows have ended that end; of all flows together, of those that do.
@@ -135,6 +144,9 @@ impl Figures {
             messages: Amounts { offered: offered.messages, delivered: delivered.messages, lost: offered.lost_messages },
             flits: Amounts { offered: offered.flits, delivered: delivered.flits, lost: offered.lost_flits },
             packets_delivered: delivered.packets,
+            backlog_flits: None,
+            in_flight_packets: None,
+            trees: None,
             nonminimal_share: (delivered.packets > 0).then(|| delivered.nonminimal as f64 / delivered.packets as f64),
             completions: record.completions.as_ref().map(|completions| Completions::new(completions, clock)),
             program_cycles: None,

@@ -31,6 +31,7 @@ mod sweep;
 mod sweep_details;
 mod table;
 mod timeline;
+mod trees;
 
 use completion::SLOWDOWN_ONE;
 pub use completion::{CompletedMessage, CompletionRecord, Completions, Durations, OfSize};
@@ -46,7 +47,7 @@ pub use program::{PhaseFigures, ProgramFigures, ProgramPlan, ProgramRecord};
 pub use record::{ArrivedPacket, Delivered, FlowRecord, Offered, Record};
 pub use record_plan::{RecordPlan, Window};
 pub use report::{
-    Cycles, FlowFigures, FlowInput, Interruption, LinkUtilisation, LoadCourse, Measured, Performance, Report,
+    Cycles, FlowFigures, FlowInput, HotNode, Interruption, LinkUtilisation, LoadCourse, Measured, Performance, Report,
 };
 pub use series::series_table;
 pub use statistics::{BATCHES, Estimate, WarmUpHint, batch_means, student_t_975, warm_up_hint};
@@ -54,3 +55,4 @@ pub use sweep::{CI95_OVER, SweepPoint, sweep_table};
 pub use sweep_details::{sweep_histogram_table, sweep_series_table};
 pub use table::{Cell, Column, CsvRows, Kind, Table, TableError, significant, with_half_width};
 pub use timeline::{Intervals, Point, Timeline};
+pub use trees::{LargestTree, TreeFigures};

@@ -22,6 +22,8 @@ pub enum MetricOf {
     All,
     /// Flows whose data interfaces put in order.
     OrderedData,
+    /// The network: all flows together, and no single one.
+    Network,
     /// Flows that end.
     FlowsThatEnd,
     /// Programs.
@@ -57,6 +59,11 @@ pub const METRICS: &[Metric] = &[
     Metric::new("unfinished", |f| Some(f.completions.as_ref()?.unfinished as f64)).only_of(MetricOf::FlowsThatEnd),
     Metric::new("program_cycles", |f| f.program_cycles).only_of(MetricOf::Programs),
     Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
+    Metric::new("backlog_flits", |f| Some(f.backlog_flits? as f64)).only_of(MetricOf::Network),
+    Metric::new("in_flight_packets", |f| Some(f.in_flight_packets? as f64)).only_of(MetricOf::Network),
+    Metric::new("trees_count", |f| Some(f.trees.as_ref()?.count as f64)).only_of(MetricOf::Network),
+    Metric::new("trees_largest_flits", |f| Some(f.trees.as_ref()?.largest_flits as f64)).only_of(MetricOf::Network),
+    Metric::new("trees_victim_share", |f| f.trees.as_ref()?.victim_share).only_of(MetricOf::Network),
     Metric::new("saturated", |f| Some(f64::from(u8::from(f.saturated)))),
 ];
 
@@ -71,6 +78,11 @@ impl Metric {
 
     const fn only_of(self, of: MetricOf) -> Self {
         Self { of, ..self }
+    }
+
+    /// Whether a single flow may have it.
+    pub(crate) fn is_of_flows(&self) -> bool {
+        self.of != MetricOf::Network
     }
 }
 

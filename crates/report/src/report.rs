@@ -48,6 +48,9 @@ pub struct Report {
     /// is nothing but data.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub ejection: Named<f64>,
+    /// The nodes whose links were by far the busiest, the busiest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hot_nodes: Vec<HotNode>,
     /// Further counters.
     pub counters: Named<u64>,
     /// What a reader should know, in whole sentences without a full stop.
@@ -103,6 +106,15 @@ pub struct LinkUtilisation {
     pub mean: f64,
     /// The busiest one.
     pub max: f64,
+}
+
+/// A node whose link was much busier than those of most others.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HotNode {
+    /// The node.
+    pub node: u32,
+    /// The share of the measured cycles in which its link was busy, with packets of any kind.
+    pub share: f64,
 }
 
 /// What the simulation itself took.
@@ -252,6 +264,7 @@ impl Report {
             cycles,
             links,
             ejection,
+            hot_nodes: Vec::new(),
             counters: record.counters().map(|(name, count)| (name.to_owned(), count)).collect(),
             notes,
             performance,

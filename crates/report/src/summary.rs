@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use crate::table::significant;
 use crate::table::{Cell, Column, Kind, Table};
-use crate::{Amounts, Completions, Distribution, Figures, Interruption, OfSize, Report};
+use crate::{Amounts, Completions, Distribution, Figures, HotNode, Interruption, OfSize, Report, TreeFigures};
 
 impl Report {
     /// A summary in about twenty aligned lines, without colours.
@@ -37,6 +37,7 @@ impl Report {
         )?;
         let Amounts { offered, delivered, lost } = messages;
         writeln!(text, "  messages  {offered} offered, {delivered} delivered, {lost} lost")?;
+        self.write_left(text)?;
         if let (Some(mean), Some(max)) = (hops.mean, hops.max) {
             let share = self.total.nonminimal_share.filter(|&share| share > 0.0);
             let share =
@@ -61,11 +62,42 @@ impl Report {
             let shares: Vec<String> = self.ejection.iter().map(share).collect();
             writeln!(text, "\n  ejection  {}", shares.join(", "))?;
         }
+        if !self.hot_nodes.is_empty() {
+            let share = |hot: &HotNode| format!("node {} {:.2} %", hot.node, 100.0 * hot.share);
+            let shares: Vec<String> = self.hot_nodes.iter().map(share).collect();
+            writeln!(text, "\n  hot links {}", shares.join(", "))?;
+        }
+        self.write_trees(text)?;
         if !self.counters.is_empty() {
             indent(text, &self.counter_table().to_text())?;
         }
         self.write_performance(text)?;
         self.notes.iter().try_for_each(|note| writeln!(text, "  note: {note}"))
+    }
+
+    /// What has not arrived, so that nobody reads latencies, which are of what has, without it.
+    fn write_left(&self, text: &mut String) -> fmt::Result {
+        let (Some(backlog), Some(packets)) = (self.total.backlog_flits, self.total.in_flight_packets) else {
+            return Ok(());
+        };
+        write!(
+            text,
+            "  left      at the end {backlog} flits wait at their sources, {packets} data packets are in the network"
+        )?;
+        if let Some(Completions { count, unfinished, .. }) = self.total.completions {
+            write!(text, ", {unfinished} of {count} messages of flows that end have not arrived")?;
+        }
+        writeln!(text)
+    }
+
+    fn write_trees(&self, text: &mut String) -> fmt::Result {
+        let Some(trees) = &self.total.trees else { return Ok(()) };
+        let TreeFigures { instants, count, largest, .. } = trees.as_ref();
+        let Some(largest) = largest else {
+            return writeln!(text, "\n  trees     none was seen at {instants} instants");
+        };
+        writeln!(text, "\n  trees     {count} seen at {instants} instants; the largest in cycle {}:", largest.cycle)?;
+        writeln!(text, "            {}", largest.sentence())
     }
 
     /// The unit of the loads of all flows together, which are per node that sends.

@@ -22,7 +22,8 @@ pub const CI95_OVER: &str = "ci95_over";
 /// It has a column for each setting (those of all points, in the order of their first appearance), `variant`, `seeds`,
 /// [`CI95_OVER`], `cycle_ns`, and for each metric its mean over the seeds and in `<metric>_ci95` half the width of the 95 %
 /// confidence interval by Student's t: over seeds, or with a single seed, of mean latencies only, over the batches of
-/// that run. `saturated` is the share of the seeds. Metrics of flows that end are there if there are such flows. If there are several flows, their metrics follow as `<flow>.<metric>`.
+/// that run. `saturated` is the share of the seeds. Metrics of flows that end are there if there are such flows,
+/// those of the network if the reports have them. If there are several flows, their metrics follow as `<flow>.<metric>`.
 /// Latencies are in link cycles.
 #[must_use]
 pub fn sweep_table(points: &[SweepPoint]) -> Table {
@@ -34,6 +35,7 @@ pub fn sweep_table(points: &[SweepPoint]) -> Table {
     }
     let applies = |metric: &&Metric| match metric.of {
         MetricOf::All => true,
+        MetricOf::Network => reports().any(|report| (metric.value)(&report.total).is_some()),
         MetricOf::OrderedData => reports().any(|report| report.total.latency.resequencing.is_some()),
         MetricOf::FlowsThatEnd => reports().any(|report| report.total.completions.is_some()),
         MetricOf::Programs => reports().any(|report| !report.programs.is_empty()),
@@ -66,7 +68,7 @@ fn columns(settings: &[&str], flows: &[&str], metrics: &[&Metric]) -> Vec<Column
     columns.push(Column::new("cycle_ns", Kind::Number));
     let prefixes = std::iter::once(String::new()).chain(flows.iter().map(|name| format!("{name}.")));
     for prefix in prefixes {
-        for Metric { name, .. } in metrics {
+        for Metric { name, .. } in metrics.iter().filter(|metric| prefix.is_empty() || metric.is_of_flows()) {
             columns.push(Column::new(format!("{prefix}{name}"), Kind::Number));
             columns.push(Column::new(format!("{prefix}{name}_ci95"), Kind::Number));
         }
@@ -85,16 +87,17 @@ fn row(point: &SweepPoint, settings: &[&str], flows: &[&str], metrics: &[&Metric
     row.push(if point.reports.len() > 1 { "seeds" } else { "batches" }.into());
     row.push(point.reports.first().and_then(|report| report.cycle_ns).into());
     let total: Vec<_> = point.reports.iter().map(|report| &report.total).collect();
-    add_metrics(&mut row, &total, metrics);
+    add_metrics(&mut row, &total, metrics.iter().copied());
     for name in flows {
         let of_flow = |report| Report::flow(report, name);
-        add_metrics(&mut row, &point.reports.iter().filter_map(of_flow).collect::<Vec<_>>(), metrics);
+        let figures: Vec<_> = point.reports.iter().filter_map(of_flow).collect();
+        add_metrics(&mut row, &figures, metrics.iter().copied().filter(|metric| metric.is_of_flows()));
     }
     row
 }
 
 /// Appends the means of all metrics over the seeds, and their confidence intervals.
-fn add_metrics(row: &mut Vec<Cell>, seeds: &[&Figures], metrics: &[&Metric]) {
+fn add_metrics<'a>(row: &mut Vec<Cell>, seeds: &[&Figures], metrics: impl Iterator<Item = &'a Metric>) {
     for metric in metrics {
         let samples: Vec<f64> = seeds.iter().filter_map(|figures| (metric.value)(figures)).collect();
         let estimate = Estimate::from_samples(&samples);

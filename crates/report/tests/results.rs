@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use tailback_report::{
-    ArrivedPacket, Curve, Cycles, Digest, Figure, FlowInput, Interruption, Intervals, LinkUtilisation, LoadCourse,
-    Measured, Named, Performance, Record, RecordPlan, Report, SweepPoint, Table, Window, sweep_histogram_table,
-    sweep_series_table, sweep_table,
+    ArrivedPacket, Curve, Cycles, Digest, Figure, FlowInput, HotNode, Interruption, Intervals, LinkUtilisation,
+    LoadCourse, Measured, Named, Performance, Record, RecordPlan, Report, SweepPoint, Table, Window,
+    sweep_histogram_table, sweep_series_table, sweep_table,
 };
 
 /// Two ticks per cycle, 1000 cycles of warm-up, 2000 measured.
@@ -166,6 +166,29 @@ fn the_paths_of_the_json_are_those_that_others_rely_on() {
     assert_eq!(number("/sources"), 72.0);
     assert_eq!(json["notes"].as_array().unwrap().len(), 2);
     assert!(json.get("interrupted").is_none());
+}
+
+/// Latencies are of what has arrived: what has not stands beside them, and in the tables of sweeps for all flows together.
+#[test]
+fn what_has_not_arrived_is_told_of_the_network_as_a_whole() {
+    let record = steady();
+    let mut left = report(&record, 1);
+    assert!(!left.summary_text().contains("  left "), "reports of earlier builds do not tell");
+    (left.total.backlog_flits, left.total.in_flight_packets) = (Some(1200), Some(34));
+    left.hot_nodes = vec![HotNode { node: 17, share: 0.998 }];
+    let json: Value = serde_json::from_str(&left.to_json()).unwrap();
+    assert_eq!((&json["backlog_flits"], &json["in_flight_packets"]), (&1200.into(), &34.into()));
+    assert_eq!(json["hot_nodes"][0]["node"], 17);
+    assert!(json["flows"]["victim"].get("backlog_flits").is_none());
+    let text = left.summary_text();
+    let line = "  left      at the end 1200 flits wait at their sources, 34 data packets are in the network\n";
+    assert!(text.contains(line) && text.contains("\n  hot links node 17 99.80 %\n"), "{text}");
+    let point = |report| SweepPoint { settings: Vec::new(), variant: String::new(), reports: vec![report] };
+    let table = sweep_table(&[point(left), point(report(&record, 2))]);
+    let column = table.column("backlog_flits").unwrap();
+    assert_eq!((table.rows[0][column].number(), table.rows[1][column].number()), (Some(1200.0), None));
+    assert!(table.column("victim.backlog_flits").is_err() && table.column("victim.saturated").is_ok());
+    assert!(sweep_table(&[point(report(&record, 2))]).column("in_flight_packets").is_err());
 }
 
 #[test]

@@ -20,12 +20,13 @@ use crate::network::{
     Hardware, Routings, check_destinations, check_spec, leave_out, place_of, read_hardware, read_section,
 };
 use crate::nodes::{NodeBook, compact, read_nodes};
-use crate::parameters::Context;
+use crate::parameters::{Context, read_parameters};
 use crate::program::read_programs;
 use crate::protocol::{check_paths, check_protocol};
 use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
 use crate::resolved_text::texts;
+use crate::sampling::{check_sampling, read_sampling};
 use crate::scenario::{Chosen, Clock, Execution, Measure, PartitionChoice, Scenario};
 use crate::sections::{EXECUTION, MEASURE};
 use crate::sweep::read_sweep;
@@ -69,7 +70,7 @@ impl Resolver<'_> {
         let hardware = read_hardware(root, &link_classes, &plain, self.reading);
         let protocol = self.protocol(root, &plain);
         let routing = self.routing(root, topology.as_ref(), &plain);
-        let measure = self.measure(root, &plain);
+        let measure = self.measure(root, &link_classes, &plain);
         let execution = self.execution(root, &plain);
         let mut book = self.nodes(root, topology.as_ref(), seed.unwrap_or(1));
         let packet_flits = hardware.as_ref().map_or(8, |hardware| hardware.packet_flits);
@@ -80,6 +81,8 @@ impl Resolver<'_> {
         if let (Some(measure), Some(flows)) = (&measure, &flows) {
             check_end(root.table, measure, flows, self.reading);
             check_listed(root.table, measure, flows, self.reading);
+            let graph = topology.as_ref().map(|topology| topology.built.graph());
+            check_sampling(root.table, measure, graph.as_deref(), self.reading);
         }
         let topology = topology?;
         let (hardware, protocol, routing, flows) = (hardware?, protocol?, routing?, flows?);
@@ -217,8 +220,18 @@ impl Resolver<'_> {
         self.chosen(&choice, built, "routing")
     }
 
-    fn measure(&mut self, root: &mut TableReader<'_>, context: &Context<'_>) -> Option<Measure> {
-        let values = read_section(root, "measure", MEASURE, context, self.reading)?;
+    fn measure(
+        &mut self,
+        root: &mut TableReader<'_>,
+        link_classes: &[&'static str],
+        context: &Context<'_>,
+    ) -> Option<Measure> {
+        let mut section = root.section("measure", self.reading);
+        let values = read_parameters(&mut section, MEASURE, context, self.reading);
+        let sampling = read_sampling(&mut section, link_classes, context, self.reading);
+        let resolved = section.finish(self.reading);
+        root.resolved.put("measure", Item::Table(resolved));
+        let (values, sampling) = (values?, sampling?);
         if !values.flag("by_source") {
             leave_out(root, "measure", "by_source");
         }
@@ -238,6 +251,8 @@ impl Resolver<'_> {
             series_by_creation: values.text("series_by") == "creation",
             by_source: values.flag("by_source"),
             messages: values.flag("messages"),
+            trees_every: sampling.trees_every,
+            links: sampling.links,
         };
         let limit = TICKS_MAX / u64::from(ticks_per_cycle);
         let problem = if measure.cycles == 0 {

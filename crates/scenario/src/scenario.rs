@@ -93,6 +93,19 @@ pub struct Measure {
     pub by_source: bool,
     /// Whether each message of flows that end is written down.
     pub messages: bool,
+    /// Cycles from one time at which congestion trees are looked for to the next, if they are.
+    pub trees_every: Option<u64>,
+    /// What is written down of links, if anything is.
+    pub links: Option<LinkSampling>,
+}
+
+/// What is written down of single links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkSampling {
+    /// Cycles from one row of a link to the next.
+    pub every: u64,
+    /// The set of the classes of links it is written down of, as bits.
+    pub classes: u64,
 }
 
 /// How to run a scenario.

@@ -4,6 +4,7 @@ use tailback_parameters::{Choice, Kind, Parameter};
 
 use crate::clock::CLOCK_KEYS;
 use crate::models::Key;
+use crate::sampling::{LINKS, TREES};
 use crate::{program, traffic};
 
 /// A section of a scenario file, for people.
@@ -207,6 +208,18 @@ pub const SECTIONS: &[SectionModel] = &[
         ),
     },
     SectionModel { name: "measure", summary: "when to measure", parameters: MEASURE, ..PLAIN },
+    SectionModel {
+        name: "measure.trees",
+        summary: "congestion trees: what stands behind links that are sent more than they can take; looked for only if it is there",
+        parameters: TREES,
+        ..PLAIN
+    },
+    SectionModel {
+        name: "measure.links",
+        summary: "a series of each link, which `run --out` keeps as links.csv and .parquet; written down only if it is there",
+        parameters: LINKS,
+        ..PLAIN
+    },
     SectionModel {
         name: "execution",
         summary: "how to run it; nothing here can change results",

@@ -23,9 +23,10 @@ pub fn scenario_schema() -> String {
         put(kind, choice(kind, Map::new()));
     }
     put("links", links());
-    for name in ["router", "nic", "measure", "execution"] {
+    for name in ["router", "nic", "execution"] {
         put(name, section(name));
     }
+    put("measure", measure());
     put("nodes", json!({ "type": "object", "additionalProperties": kind_schema(Kind::Nodes) }));
     put(
         "traffic",
@@ -130,6 +131,15 @@ fn links() -> Value {
     let pattern = |name: String| name.split("1,").next().map(|stem| format!("^{stem}[0-9]+$")).unwrap_or_default();
     let patterns: Map<_, _> = numbered.into_iter().map(|(names, table)| (pattern(names), table)).collect();
     schema["patternProperties"] = Value::Object(patterns);
+    schema
+}
+
+/// When to measure, and what is looked at now and again.
+fn measure() -> Value {
+    let mut schema = section("measure");
+    for name in ["trees", "links"] {
+        schema["properties"][name] = section(&format!("measure.{name}"));
+    }
     schema
 }
 

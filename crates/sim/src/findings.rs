@@ -1,19 +1,25 @@
 //! What a run has found.
 
+use tailback_network::Holdings;
 use tailback_report::{
-    Cycles, Digest, FlowInput, Interruption, LinkUtilisation, LoadCourse, Measured, Named, Performance, Record, Report,
-    Table, histogram_table, messages_table, series_table,
+    Cycles, Digest, FlowInput, HotNode, Interruption, LinkUtilisation, LoadCourse, Measured, Named, Performance,
+    Record, Report, Table, histogram_table, messages_table, series_table,
 };
 use tailback_scenario::Scenario;
 use tailback_workload::Traffic;
 
 use crate::endpoints::endpoint_notes;
+use crate::sampler::Samples;
 
 /// What a run has found until its end, or until it was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings {
     /// What was written down, of all regions.
     pub record: Record,
+    /// What the sources and the network hold in the end. It is no part of the digest: it follows from what is.
+    pub(crate) holdings: Holdings,
+    /// What was looked at now and again. It is no part of the digest: looking changes nothing.
+    pub(crate) samples: Samples,
     /// The links, in no particular order.
     pub(crate) links: Vec<LinkFlits>,
     /// Packets that have crossed a router, each counted once per router, warm-up included.
@@ -27,6 +33,11 @@ pub struct Findings {
     /// For each program whose ranks wait, what for, in a sentence.
     pub(crate) waiting: Vec<String>,
 }
+
+/// A node whose link is less busy is not hot.
+const HOT_SHARE: f64 = 0.5;
+/// The most nodes that are listed as hot.
+const HOT_NODES_MAX: usize = 16;
 
 /// What a link sent while it was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +97,7 @@ impl Findings {
         let Timing { wall_s, cpu_s, peak_rss_bytes } = *timing;
         let end = measure.warmup + measure.cycles;
         let interrupted = (!self.is_whole).then_some(Interruption { cycle: self.reached, of: end });
-        Report::new(Measured {
+        let mut report = Report::new(Measured {
             title: scenario.title.clone(),
             version: version.to_owned(),
             scenario_digest: scenario.digest.clone(),
@@ -105,7 +116,12 @@ impl Findings {
             ejection: self.ejection(scenario),
             notes: endpoint_notes(self, scenario).into_iter().chain(self.waiting.clone()).collect(),
             performance: Performance::new(wall_s, cpu_s, self.packet_hops, peak_rss_bytes, self.threads),
-        })
+        });
+        report.total.backlog_flits = Some(self.holdings.waiting_flits);
+        report.total.in_flight_packets = Some(self.holdings.packets_under_way);
+        report.total.trees = measure.trees_every.map(|_| Box::new(self.samples.trees.figures(scenario)));
+        report.hot_nodes = self.hot_nodes(scenario);
+        report
     }
 
     /// The time series, if the scenario asks for one.
@@ -125,6 +141,18 @@ impl Findings {
     #[must_use]
     pub fn messages(&self, scenario: &Scenario) -> Option<Table> {
         messages_table(&self.record, &flows(scenario, self.reached), scenario.clock.ticks_per_cycle.into())
+    }
+
+    /// The congestion trees over time, if the scenario asks for them.
+    #[must_use]
+    pub fn trees(&self, scenario: &Scenario) -> Option<Table> {
+        scenario.measure.trees_every.map(|_| self.samples.trees.table(scenario))
+    }
+
+    /// The links over time, if the scenario asks for them.
+    #[must_use]
+    pub fn links(&self, scenario: &Scenario) -> Option<Table> {
+        scenario.measure.links.map(|sampling| self.samples.links.table(scenario, sampling))
     }
 
     /// How many messages are listed.
@@ -156,6 +184,18 @@ impl Findings {
         let flits = control.filter_map(|name| counted(name).map(|count| (name, count)));
         let data = (kinds[0].name, self.record.total().delivered.flits);
         [data].into_iter().chain(flits).map(|(name, flits)| (name.to_owned(), flits as f64 / room)).collect()
+    }
+
+    /// The nodes whose links were busy for most of the time, and more than twice as busy as the mean of all.
+    fn hot_nodes(&self, scenario: &Scenario) -> Vec<HotNode> {
+        let room = self.ejection_room(scenario);
+        let to_nodes = || self.links.iter().filter_map(|link| Some((link.node?, u64::from(link.flits))));
+        let (count, total) = to_nodes().fold((0, 0), |(count, total), (_, flits)| (count + 1, total + flits));
+        let hot = to_nodes().filter(|(_, flits)| *flits as f64 >= HOT_SHARE * room && flits * count > 2 * total);
+        let mut nodes: Vec<HotNode> = hot.map(|(node, flits)| HotNode { node, share: flits as f64 / room }).collect();
+        nodes.sort_by(|one, other| other.share.total_cmp(&one.share).then(one.node.cmp(&other.node)));
+        nodes.truncate(HOT_NODES_MAX);
+        nodes
     }
 
     fn link_utilisation(&self, scenario: &Scenario) -> Vec<LinkUtilisation> {

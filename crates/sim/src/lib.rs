@@ -14,15 +14,18 @@ mod curves;
 mod endpoints;
 mod explain;
 mod findings;
+mod links;
 mod message_choice;
 mod message_trace;
 mod plan;
 mod recorder;
 mod run;
 mod running_network;
+mod sampler;
 mod state_format;
 mod sweep;
 mod trace;
+mod trees;
 mod unloaded;
 mod waiting;
 

@@ -13,6 +13,7 @@ use crate::message_trace::MessageTrace;
 use crate::plan::{Regions, network_plan};
 use crate::recorder::record_plan;
 use crate::running_network::{AnyExecutor, RunningNetwork, build};
+use crate::sampler::Sampler;
 use crate::state_format;
 use crate::unloaded::Unloaded;
 use crate::waiting::describe;
@@ -27,6 +28,7 @@ pub struct Run<'s> {
     executor: AnyExecutor,
     /// The tick from which on a standstill is looked into again.
     suspicious_from: u64,
+    sampler: Sampler,
 }
 
 /// How far a run has come.
@@ -110,7 +112,8 @@ impl<'s> Run<'s> {
         let regions = Regions::of(scenario, threads);
         let network = build_network(scenario, regions, traced);
         let suspicious_from = scenario.execution.deadlock_after;
-        Ok(Self { scenario, network, regions, traced, executor, suspicious_from })
+        let sampler = Sampler::default();
+        Ok(Self { scenario, network, regions, traced, executor, suspicious_from, sampler })
     }
 
     /// How many threads simulate.
@@ -152,9 +155,11 @@ impl<'s> Run<'s> {
         mut watch: impl FnMut(&Progress) -> ControlFlow<()> + Send,
     ) -> Result<Ending, Failure> {
         while let Some(until) = self.next_stage(cycle) {
+            let until = Sampler::stop_before(self.scenario, self.progress().cycle, until);
             if self.stage(until, &mut watch)? == Ending::Stopped {
                 return Ok(Ending::Stopped);
             }
+            self.sampler.look(self.scenario, self.network.as_ref());
         }
         Ok(Ending::Reached)
     }
@@ -231,9 +236,11 @@ impl<'s> Run<'s> {
     /// When something does not add up.
     pub fn findings(&self) -> Result<Findings, Failure> {
         let cycle = self.progress().cycle;
-        self.network.audit().map_err(|reason| Failure::Inconsistent { cycle, reason })?;
+        let holdings = self.network.audit().map_err(|reason| Failure::Inconsistent { cycle, reason })?;
         Ok(Findings {
             record: self.network.record(),
+            holdings,
+            samples: self.sampler.samples.clone(),
             links: self.network.link_flits(self.scenario.topology.built.graph().as_ref()),
             packet_hops: self.network.packet_hops(),
             threads: self.threads() as u32,
@@ -253,6 +260,9 @@ impl<'s> Run<'s> {
         tailback_engine::write_value(&self.regions, &mut bytes)?;
         self.network.save(&mut bytes)?;
         tailback_engine::write_value(&self.suspicious_from, &mut bytes)?;
+        if Sampler::is_wanted(self.scenario) {
+            tailback_engine::write_value(&self.sampler.samples, &mut bytes)?;
+        }
         Ok(bytes)
     }
 
@@ -269,6 +279,9 @@ impl<'s> Run<'s> {
         }
         self.network.load(&mut bytes)?;
         self.suspicious_from = tailback_engine::read_value(&mut bytes)?;
+        if Sampler::is_wanted(self.scenario) {
+            self.sampler.samples = tailback_engine::read_value(&mut bytes)?;
+        }
         Ok(())
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use tailback_engine::{Crew, Executor, NEVER, Outcome, Rayon, Sequential, Simulation, Snapshot, SnapshotError, Tick};
 use tailback_network::{
-    Deadlock, Discrepancy, General, Holdings, Microarchitecture, NetworkPlan, NetworkRegion, Plain, Sorting,
-    TraceEvent, TracedMessage, audit, find_deadlock, last_hop,
+    CongestionTree, Deadlock, Discrepancy, General, Holdings, LinkStates, Microarchitecture, NetworkPlan,
+    NetworkRegion, Paths, Plain, SelectedLinks, Sorting, TraceEvent, TracedMessage, audit, congestion_trees,
+    find_deadlock, last_hop, link_states,
 };
 use tailback_report::{CompletionRecord, Record, RecordPlan};
 use tailback_topology::{Peer, Topology};
@@ -70,6 +71,12 @@ pub(crate) trait RunningNetwork: Send {
     fn find_deadlock(&self) -> Option<Deadlock>;
 
     fn audit(&self) -> Result<Holdings, Discrepancy>;
+
+    /// What stands behind links that are sent more than they can take.
+    fn congestion_trees(&self, paths: &mut Paths) -> Vec<CongestionTree>;
+
+    /// What some links look like.
+    fn link_states(&self, selected: &SelectedLinks) -> LinkStates;
 
     /// Messages of flows that end which have neither arrived nor been lost, and ranks of programs that are not done.
     fn unfinished(&self) -> u64;
@@ -149,6 +156,14 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
 
     fn audit(&self) -> Result<Holdings, Discrepancy> {
         audit(self)
+    }
+
+    fn congestion_trees(&self, paths: &mut Paths) -> Vec<CongestionTree> {
+        congestion_trees(self, paths)
+    }
+
+    fn link_states(&self, selected: &SelectedLinks) -> LinkStates {
+        link_states(self, selected)
     }
 
     fn unfinished(&self) -> u64 {

@@ -109,6 +109,8 @@ fn write(directory: &Directory, scenario: &Scenario, findings: &Findings, report
         if let Some(messages) = findings.messages(scenario) {
             directory.write_table("messages", &messages)?;
         }
+        findings.trees(scenario).map_or(Ok(()), |table| directory.write_table("trees", &table))?;
+        findings.links(scenario).map_or(Ok(()), |table| directory.write_table("links", &table))?;
     }
     let mut outdated =
         [INTERRUPTED, "interrupted-series.csv", "interrupted-series.parquet"].into_iter().chain(trace::INTERRUPTED);

@@ -1,7 +1,8 @@
 //! What others see of routers: audits, the search for deadlocks, whoever counts, and the cache.
 
+use super::state::QueueId;
 use super::{Microarchitecture, PortId, Routers};
-use crate::packet::Pool;
+use crate::packet::{NONE, Pool};
 use crate::time::Time;
 
 /// A packet that a router holds.
@@ -29,6 +30,25 @@ pub enum Held {
         /// Whether it has taken its credits.
         credited: bool,
     },
+}
+
+/// A queue of an input that holds packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputQueue {
+    /// The port.
+    pub port: PortId,
+    /// Which of the queues of the virtual channel.
+    pub voq: u8,
+    /// The virtual channel.
+    pub vc: u8,
+    /// The first packet.
+    pub head: u32,
+    /// Its flits.
+    pub flits: u16,
+    /// Where the head wants to go, if that is known: the port, the first channel that will do, how many.
+    pub wants: Option<(u8, u8, u8)>,
+    /// If that is not known as the packet before it is crossing: the port and channel that this one leaves by.
+    pub follows: Option<(u8, u8)>,
 }
 
 impl<M: Microarchitecture> Routers<M> {
@@ -92,6 +112,59 @@ impl<M: Microarchitecture> Routers<M> {
                 visit(Held::Input { port, vc, packet, wants });
             }
         }
+    }
+
+    /// Shows all queues of inputs that hold packets, as they are before tick `now`. Of a head whose routing decides anew at each
+    /// attempt it is known where it wants to go once it has tried, and as long as it may try.
+    pub fn visit_input_queues(&self, pool: &Pool, now: Time, cycle: Time, visit: &mut dyn FnMut(InputQueue)) {
+        let per_port = self.shape.voqs * self.shape.vcs;
+        for (index, queues) in (0..).zip(self.queues.chunks(per_port)) {
+            for (number, queue) in queues.iter().enumerate().filter(|(_, queue)| queue.head != NONE) {
+                let (voq, vc) = ((number / self.shape.vcs) as u8, (number % self.shape.vcs) as u8);
+                let id = self.queue_id(index, voq, vc);
+                let has_tried = || {
+                    let since = pool[queue.head].head_at.max(self.input(id).busy_until);
+                    self.heads(id).asleep & 1 << vc != 0 || since + cycle <= now
+                };
+                let knows = queue.vcs > 0 && (queue.routed || has_tried());
+                let wants = knows.then_some((queue.port, queue.vc, queue.vcs));
+                let follows = if knows { None } else { self.crossing_from(id, now.saturating_sub(cycle)) };
+                let (port, head, flits) = (self.port_id(index), queue.head, queue.flits);
+                visit(InputQueue { port, voq, vc, head, flits, wants, follows });
+            }
+        }
+    }
+
+    /// The port and channel that the packet leaves by that was the head of a queue before, if it crosses or did at `since`.
+    fn crossing_from(&self, id: QueueId, since: Time) -> Option<(u8, u8)> {
+        let input = self.input(id);
+        if input.busy_until < since || (input.last_voq, input.last_vc) != (id.voq, id.vc) {
+            return None;
+        }
+        let output = self.inputs[id.index as usize].first_port + u32::from(input.last_port);
+        let connections = (0..self.shape.outputs as u8).map(|vc| self.output(output, vc));
+        connections.max_by_key(|connection| connection.busy_until).map(|connection| (input.last_port, connection.vc))
+    }
+
+    /// Whether a channel that will do for the head of a queue has the credits that it needs.
+    pub fn has_credits(&self, queue: &InputQueue) -> bool {
+        let Some((port, first, count)) = queue.wants else { return false };
+        let port = PortId { port, ..queue.port };
+        (first..first + count).any(|vc| self.credits(port, vc) >= queue.flits)
+    }
+
+    /// Flits that a port's link has sent while it was measured and before tick `now`. Whatever has been granted to it is taken to
+    /// follow without a gap.
+    pub fn flits_sent_before(&self, port: PortId, now: Time) -> u32 {
+        let output = &self.outputs[self.port_index(port) as usize];
+        let granted_until = output.link_free_at.min(self.rules.measured_until);
+        let still_to_send = granted_until.saturating_sub(now) / Time::from(output.flit_ticks.max(1));
+        output.flits_sent.saturating_sub(still_to_send)
+    }
+
+    /// Whether the link of a port sends just before tick `now`, or is going to.
+    pub fn is_sending(&self, port: PortId, now: Time) -> bool {
+        self.outputs[self.port_index(port) as usize].link_free_at >= now
     }
 
     /// Free flits in the buffer of a virtual channel at the other end of a port's link.

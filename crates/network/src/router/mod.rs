@@ -40,7 +40,7 @@ use std::marker::PhantomData;
 use serde::{Deserialize, Serialize};
 
 use self::departures::Departures;
-pub(crate) use self::inspect::Held;
+pub(crate) use self::inspect::{Held, InputQueue};
 pub use self::microarchitecture::{General, Microarchitecture, Plain, Sorting, Traced};
 use self::request::Scratch;
 use self::state::{

@@ -1,6 +1,7 @@
 //! Tests of whole networks, with random topologies, routers and flows.
 
 mod by_hand;
+mod congestion;
 mod conservation;
 mod contention;
 mod deadlock;

@@ -55,7 +55,7 @@ test.toml:18:8: `traffic.1.load` is a number, not the text "high"
 test.toml:21:10: nothing is measured in 0 cycles
   help: measure at least one cycle
 test.toml:22:1: unknown key `treshold` in [measure]
-  help: the keys are warmup, cycles, until, series, series_by, by_source, messages"#;
+  help: the keys are warmup, cycles, until, series, series_by, by_source, messages, trees, links"#;
     assert_eq!(mistakes(text, &[]), expected);
 }
 
@@ -66,6 +66,13 @@ fn each_kind_of_mistake_has_its_words() {
         (&["links.local.buffer=4"], "a buffer of 4 flits has no room for a packet of 8"),
         (&["router.output_queue=4"], "an output queue of 4 flits has no room"),
         (&["router.credits=link"], "block other channels"),
+        (&["measure.trees.every=0"], "`measure.trees.every` is not a whole number of link cycles, at least one"),
+        (&["measure.trees.evry=10"], "unknown key `evry` in [measure.trees]"),
+        (&["measure.trees=10"], "`measure.trees` is a table, not"),
+        (&["measure.trees.every=1", "measure.cycles=2000000"], "looks 2005000 times, the limit is 1048576"),
+        (&["measure.links.select=globe"], "unknown links \"globe\""),
+        (&["measure.links.select="], "selects no links"),
+        (&["measure.links.every=1", "measure.cycles=1000000"], "rows, of "),
         (&["router.control_limit=8"], "control packets and data share an output queue"),
         (&["router.control_limit=0"], "`router.control_limit` = 0 is outside 1 to"),
         (&["router.vc_allocation=true", "router.iterations=2"], "with vc_allocation an allocation has one round"),

@@ -1,7 +1,7 @@
 //! What good files resolve to.
 
 use tailback_hardware::LinkSpec;
-use tailback_scenario::{Document, Scenario, models};
+use tailback_scenario::{Document, LinkSampling, Scenario, models};
 use tailback_workload::MessageSize;
 
 use crate::SMALL;
@@ -249,4 +249,18 @@ fn bytes_and_rates_become_flits_and_cycles() {
         assert!(scenario.text.contains(line), "{line} is not in\n{}", scenario.text);
     }
     assert_eq!(resolve(&scenario.text, &[]).text, scenario.text);
+}
+
+/// What is not asked for is not in the resolved text, so scenarios from before have the digests that they had.
+#[test]
+fn what_is_looked_at_now_and_again_is_resolved_only_if_it_is_asked_for() {
+    let without = resolve(SMALL, &[]);
+    assert_eq!((without.measure.trees_every, without.measure.links), (None, None));
+    assert!(!without.text.contains("trees") && !without.text.contains("select"), "{}", without.text);
+    let with = resolve(SMALL, &["measure.trees.every=250", "measure.links.select=ejection global"]);
+    assert_eq!(with.measure.trees_every, Some(250));
+    // Classes are those of the topology: terminals, local and global links.
+    assert_eq!(with.measure.links, Some(LinkSampling { every: 1000, classes: 0b101 }));
+    assert_ne!(with.digest, without.digest);
+    assert_eq!(resolve(&with.text, &[]).text, with.text);
 }
