@@ -1,5 +1,6 @@
 //! `tailback run`: one scenario, one report.
 
+mod checkpoint;
 mod trace;
 
 use std::ops::ControlFlow;
@@ -9,25 +10,34 @@ use tailback_report::{Interruption, Report};
 use tailback_scenario::Scenario;
 use tailback_sim::{Ending, Findings, Progress, Run, Timing, TracedMessage};
 
+use self::checkpoint::{Checkpoint, Checkpoints};
 use self::trace::Trace;
-use crate::arguments::{Format, RunArguments};
+use crate::arguments::{Format, RunArguments, ScenarioArguments};
 use crate::complaint::Complaint;
 use crate::host::Stopwatch;
 use crate::output::{count, mebibytes, say, tell_line};
 use crate::progress::Bar;
-use crate::results::{Directory, INTERRUPTED, REPORT};
+use crate::results::{CHECKPOINT, Directory, INTERRUPTED, REPORT};
 use crate::store::VERSION;
 use crate::{input, interrupt};
 
 /// Runs the command.
 pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
-    let scenario = scenario(arguments)?;
+    let checkpoint = arguments.resume.as_deref().map(Checkpoint::read).transpose()?;
+    let scenario = match &checkpoint {
+        Some(checkpoint) => checkpoint.scenario(arguments.threads)?,
+        None => scenario(arguments)?,
+    };
     let plan = input::plan(&scenario)?;
     let traced = traced(&scenario, arguments)?;
-    let directory = arguments.out.as_deref().map(Directory::at).transpose()?;
+    let directory = arguments.out.as_deref().or(arguments.resume.as_deref()).map(Directory::at).transpose()?;
     if let Some(directory) = &directory {
         directory.refuse_others(&scenario.digest)?;
+        if checkpoint.is_none() {
+            directory.refuse_unfinished()?;
+        }
     }
+    let mut checkpoints = Checkpoints::of(arguments, &scenario, directory.as_ref(), checkpoint.as_ref())?;
     // Before the first word: whoever has read it may interrupt.
     interrupt::listen();
     if !arguments.quiet {
@@ -41,16 +51,23 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
         Some(message) => Run::tracing(&scenario, threads, message)?,
         None => Run::new(&scenario, threads)?,
     };
-    let outcome = finish(&mut run, Stopwatch::of_process, |progress, wall| {
-        bar.show(progress.cycle, || speed(progress, wall.elapsed().as_secs_f64()));
-    });
+    if let Some(checkpoint) = &checkpoint {
+        checkpoint.load(&mut run)?;
+    }
+    let hops_before = run.progress().packet_hops;
+    let show = |progress: &Progress, wall: &Instant| {
+        bar.show(progress.cycle, || speed(progress, hops_before, wall.elapsed().as_secs_f64()));
+    };
+    let outcome = finish(&mut run, Stopwatch::of_process, show, checkpoints.as_mut());
     bar.clear();
     let trace = Trace::of(&run, arguments);
     trace.iter().for_each(Trace::show); // of a run that fails, too: it may tell why
     let Simulated { ending, findings, timing } = outcome?;
     let report = findings.report(&scenario, VERSION, &timing);
     if ending == Ending::Stopped && report.cycles.measured == 0 {
-        return Err(interrupted(&report, "before anything was measured; nothing was written"));
+        let hint = checkpoints.as_ref().and_then(Checkpoints::hint);
+        let then = hint.unwrap_or_else(|| "nothing was written".to_owned());
+        return Err(interrupted(&report, &format!("before anything was measured; {then}")));
     }
     // What cannot be written is printed all the same: it may have taken long.
     let written = directory.as_ref().map_or(Ok(()), |directory| {
@@ -63,19 +80,24 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
     }
     if ending == Ending::Stopped {
         written?;
-        let kept = directory
+        let mut kept = directory
             .map_or_else(String::new, |directory| format!("; {} keeps it", directory.path(INTERRUPTED).display()));
+        if let Some(hint) = checkpoints.as_ref().and_then(Checkpoints::hint) {
+            kept += &format!("; {hint}");
+        }
         return Err(interrupted(&report, &format!("the report is about the cycles until then, and no result{kept}")));
     }
-    if arguments.format == Format::Text && !arguments.quiet {
+    if arguments.format == Format::Text && !arguments.quiet && checkpoint.is_none() {
         suggest(arguments, &scenario);
     }
-    written
+    written?;
+    // What is on disk as a result need not be simulated again.
+    directory.map_or(Ok(()), |directory| directory.remove(CHECKPOINT))
 }
 
 /// The scenario with what was said beside it.
 fn scenario(arguments: &RunArguments) -> Result<Scenario, Complaint> {
-    let mut document = input::document(&arguments.scenario)?;
+    let mut document = input::document(&named(arguments))?;
     if let Some(seed) = arguments.seed {
         document = document.with_from("--seed", &format!("seed={seed}"));
     }
@@ -83,6 +105,11 @@ fn scenario(arguments: &RunArguments) -> Result<Scenario, Complaint> {
         document = document.with_from("--threads", &format!("execution.threads={threads}"));
     }
     input::resolve(&document)
+}
+
+/// The file that the arguments name, and what is laid over it.
+fn named(arguments: &RunArguments) -> ScenarioArguments {
+    ScenarioArguments { file: arguments.file.clone().unwrap_or_default(), set: arguments.set.clone() }
 }
 
 /// The message that is to be traced, if one is.
@@ -131,34 +158,46 @@ pub fn simulate(
     start: fn() -> Stopwatch,
     show: impl FnMut(&Progress, &Instant) + Send,
 ) -> Result<Simulated, Complaint> {
-    finish(&mut Run::new(scenario, threads)?, start, show)
+    finish(&mut Run::new(scenario, threads)?, start, show, None)
 }
 
-/// The same for a run that is built.
+/// The same for a run that is built, of which checkpoints may be wanted.
 fn finish(
     run: &mut Run<'_>,
     start: fn() -> Stopwatch,
     mut show: impl FnMut(&Progress, &Instant) + Send,
+    mut checkpoints: Option<&mut Checkpoints>,
 ) -> Result<Simulated, Complaint> {
     let (stopwatch, began) = (start(), Instant::now());
-    let ending = run.finish(|progress| {
-        show(progress, &began);
-        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
+    let ending = loop {
+        let is_due = || checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.is_due());
+        let ending = run.finish(|progress| {
+            show(progress, &began);
+            if interrupt::asked() || is_due() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if let (Ending::Stopped, Some(checkpoints)) = (ending, checkpoints.as_mut()) {
+            checkpoints.write(run, stopwatch.read());
+        }
+        if ending == Ending::Reached || interrupt::asked() {
+            break ending;
+        }
+    };
     let timing = stopwatch.read();
+    let timing = checkpoints.map_or(timing, |checkpoints| checkpoints.whole(timing));
     Ok(Simulated { ending, findings: run.findings()?, timing })
 }
 
-fn speed(progress: &Progress, seconds: f64) -> String {
+/// How far a run has come, and how fast it is, which began after so many packet-hops.
+fn speed(progress: &Progress, hops_before: u64, seconds: f64) -> String {
     let Progress { cycle, cycles, packet_hops, .. } = *progress;
-    let speed = packet_hops as f64 / seconds.max(1e-3) / 1e6;
+    let speed = (packet_hops - hops_before) as f64 / seconds.max(1e-3) / 1e6;
     format!("{cycle} of {cycles} cycles, {speed:.1} M packet-hops/s")
 }
 
 /// What one could do next.
 fn suggest(arguments: &RunArguments, scenario: &Scenario) {
-    let file = arguments.scenario.file.display();
-    let name = input::stem(&arguments.scenario.file);
+    let named = named(arguments);
+    let (file, name) = (named.file.display(), input::stem(&named.file));
     tell_line!("\ntry next:");
     let flows = &scenario.workload.flows;
     let timed = flows.iter().find(|flow| flow.is_timed());
