@@ -18,11 +18,6 @@ impl Beside {
     pub fn of(file: &Path) -> Self {
         Self(file.parent().unwrap_or_else(|| Path::new("")).to_owned())
     }
-
-    /// Those in a folder.
-    pub fn in_folder(folder: &Path) -> Self {
-        Self(folder.to_owned())
-    }
 }
 
 impl Files for Beside {

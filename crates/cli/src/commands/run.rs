@@ -97,14 +97,8 @@ pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
 
 /// The scenario with what was said beside it.
 fn scenario(arguments: &RunArguments) -> Result<Scenario, Complaint> {
-    let mut document = input::document(&named(arguments))?;
-    if let Some(seed) = arguments.seed {
-        document = document.with_from("--seed", &format!("seed={seed}"));
-    }
-    if let Some(threads) = arguments.threads {
-        document = document.with_from("--threads", &format!("execution.threads={threads}"));
-    }
-    input::resolve(&document)
+    let document = input::document(&named(arguments))?;
+    input::resolve(&input::with_options(document, arguments.seed, arguments.threads))
 }
 
 /// The file that the arguments name, and what is laid over it.

@@ -30,9 +30,12 @@ struct Heading {
     format: u32,
     version: String,
     scenario_digest: String,
-    /// The resolved scenario, and the folder of the files that it names.
-    scenario: String,
-    folder: PathBuf,
+    /// The file of the scenario, and what was laid over it.
+    file: PathBuf,
+    text: String,
+    set: Vec<String>,
+    seed: Option<u64>,
+    threads: Option<u32>,
     /// What the run has come to and taken.
     cycle: u64,
     wall_ms: u64,
@@ -67,16 +70,15 @@ impl Checkpoint {
 
     /// The scenario of the run, on other threads if so wished.
     pub fn scenario(&self, threads: Option<u32>) -> Result<Scenario, Complaint> {
-        let mut document = Document::read(&self.path.display().to_string(), &self.heading.scenario)
-            .with_files(Arc::new(Beside::in_folder(&self.heading.folder)));
-        if let Some(threads) = threads {
-            document = document.with_from("--threads", &format!("execution.threads={threads}"));
-        }
-        let scenario = input::resolve(&document)?;
-        if scenario.digest == self.heading.scenario_digest {
+        let Heading { file, text, set, seed, threads: before, scenario_digest, .. } = &self.heading;
+        let name = file.display().to_string();
+        let document = Document::read(&name, text).with_files(Arc::new(Beside::of(file)));
+        let document = set.iter().fold(document, |document, set| document.with(set));
+        let scenario = input::resolve(&input::with_options(document, *seed, threads.or(*before)))?;
+        if scenario.digest == *scenario_digest {
             return Ok(scenario);
         }
-        let reason = format!("a file that its scenario names has changed, in {}", self.heading.folder.display());
+        let reason = format!("a file that {name} names has changed");
         Err(unusable(&self.path, &Unfit::Other(reason)))
     }
 
@@ -131,8 +133,11 @@ impl Checkpoints {
                 format: STATE_FORMAT,
                 version: VERSION.to_owned(),
                 scenario_digest: scenario.digest.clone(),
-                scenario: scenario.text.clone(),
-                folder: folder(arguments.file.as_deref()),
+                file: absolute(arguments.file.as_deref().unwrap_or(Path::new(""))),
+                text: input::read(arguments.file.as_deref().unwrap_or(Path::new("")))?,
+                set: arguments.set.clone(),
+                seed: arguments.seed,
+                threads: arguments.threads,
                 cycle: 0,
                 wall_ms: 0,
                 processor_ms: 0,
@@ -188,9 +193,7 @@ impl Checkpoints {
     }
 }
 
-/// The folder that a scenario is in, wherever the program is started next.
-fn folder(file: Option<&Path>) -> PathBuf {
-    let folder = file.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
+/// A file that is found wherever the program is started next.
+fn absolute(file: &Path) -> PathBuf {
+    std::path::absolute(file).unwrap_or_else(|_| file.to_owned())
 }
