@@ -30,12 +30,18 @@ impl Ranks {
     /// Deals out regions of which so much work is expected each.
     #[must_use]
     pub fn new(exchange: Box<dyn Exchange>, work: &[u64]) -> Self {
-        let (rank, ranks) = (exchange.rank(), exchange.ranks());
-        let owners = deal(work, ranks);
-        let place = |rank: usize| owners.partition_point(|&owner| (owner as usize) < rank);
-        let mine = place(rank)..place(rank + 1);
+        let ranks = exchange.ranks();
         let notices = vec![Notice::default(); ranks];
-        Self { letters: vec![Vec::new(); ranks], exchange, owners, mine, notices }
+        let mut ranks = Self { letters: vec![Vec::new(); ranks], exchange, owners: Vec::new(), mine: 0..0, notices };
+        ranks.deal_anew(work);
+        ranks
+    }
+
+    /// Deals out other regions in place of those before. All ranks have to do so.
+    pub fn deal_anew(&mut self, work: &[u64]) {
+        self.owners = deal(work, self.ranks());
+        let place = |rank: usize| self.owners.partition_point(|&owner| (owner as usize) < rank);
+        self.mine = place(self.rank())..place(self.rank() + 1);
     }
 
     /// The number of this rank.
@@ -75,7 +81,8 @@ impl Ranks {
     }
 
     /// When the first of all regions has something to do, by what all ranks have said last.
-    pub(crate) fn next(&self) -> Tick {
+    #[must_use]
+    pub fn next(&self) -> Tick {
         self.notices.iter().map(|notice| notice.next).min().unwrap_or(NEVER)
     }
 
