@@ -58,9 +58,9 @@ pub fn threads(scenario: &Scenario) -> usize {
     scenario.execution.threads.map_or_else(host::cores, |threads| threads as usize)
 }
 
-/// A plan that fits into memory.
-pub fn plan(scenario: &Scenario) -> Result<Plan, Complaint> {
-    let plan = Plan::on(scenario, threads(scenario));
+/// A plan for so many threads that fits into memory.
+pub fn plan(scenario: &Scenario, threads: usize) -> Result<Plan, Complaint> {
+    let plan = Plan::on(scenario, threads);
     check_memory(plan.memory_bytes, scenario.execution.memory_bytes, 1)?;
     Ok(plan)
 }

@@ -32,7 +32,7 @@ pub const SIZES: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRAN
 /// When there are others, and they cannot be reached.
 pub fn join(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Box<dyn Exchange>>, JoinError> {
     let several = |name: &&str| variable(name).and_then(|text| text.trim().parse::<u32>().ok()).is_some_and(|n| n > 1);
-    if !SIZES.iter().any(|name| several(name)) {
+    if !SIZES.iter().any(several) {
         return Ok(None);
     }
     reach()
@@ -50,9 +50,11 @@ fn reach() -> Result<Option<Box<dyn Exchange>>, JoinError> {
 }
 
 /// Ends all processes at once, of which this one has said why.
-#[cfg(feature = "mpi")]
 pub fn abort(code: i32) -> ! {
-    world::abort(code)
+    #[cfg(feature = "mpi")]
+    world::abort(code);
+    #[cfg(not(feature = "mpi"))]
+    std::process::exit(code)
 }
 
 #[cfg(test)]

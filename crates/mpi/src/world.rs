@@ -126,6 +126,15 @@ impl World {
     }
 }
 
+/// To part takes all, and those who wait for one that has failed would wait for ever.
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            abort(101);
+        }
+    }
+}
+
 /// Ends all processes at once.
 pub(crate) fn abort(code: i32) -> ! {
     SimpleCommunicator::world().abort(code)

@@ -37,6 +37,6 @@ pub use plan::{Backlog, Plan};
 pub use run::{Ending, Failure, Progress, Run};
 pub use state_format::STATE_FORMAT;
 pub use sweep::{SweepManifest, vary};
-pub use tailback_engine::{Exchange, InProcess};
+pub use tailback_engine::{Exchange, ExchangeError, InProcess, Notice};
 pub use tailback_network::TracedMessage;
 pub use trace::{PathType, path_types};

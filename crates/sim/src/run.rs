@@ -306,6 +306,14 @@ impl<'s> Run<'s> {
         Ok(self.together.as_mut().map_or(Ok(says), |together| together.any(says))?)
     }
 
+    /// What all ranks have of something together.
+    ///
+    /// # Errors
+    /// When a rank is gone.
+    pub fn sum_of_ranks(&mut self, own: u64) -> Result<u64, Failure> {
+        Ok(self.together.as_mut().map_or(Ok(own), |together| together.sum(own))?)
+    }
+
     /// What was written down so far, warm-up included.
     #[must_use]
     pub fn record(&self) -> Record {

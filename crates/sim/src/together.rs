@@ -130,7 +130,12 @@ impl Together {
 
     /// Whether any rank says so.
     pub fn any(&mut self, says: bool) -> Result<bool, ExchangeError> {
-        Ok(self.ranks.tell([u64::from(says), 0, 0, 0])?.iter().any(|figures| figures[0] != 0))
+        Ok(self.sum(says.into())? > 0)
+    }
+
+    /// What all ranks have together.
+    pub fn sum(&mut self, own: u64) -> Result<u64, ExchangeError> {
+        Ok(self.ranks.tell([own, 0, 0, 0])?.iter().map(|figures| figures[0]).sum())
     }
 }
 

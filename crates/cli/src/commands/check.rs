@@ -36,7 +36,7 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
     let document = input::document(&arguments.scenario)?;
     let scenario = input::resolve(&document)?;
     let sweep = document.sweep()?;
-    let plan = input::plan(&scenario)?;
+    let plan = input::plan(&scenario, input::threads(&scenario))?;
     let per_cycle = f64::from(scenario.clock.ticks_per_cycle);
     let graph = scenario.topology.built.graph();
     let checked = Checked {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use tailback_report::{Interruption, Report};
 use tailback_scenario::Scenario;
-use tailback_sim::{Ending, Findings, Progress, Run, Timing, TracedMessage};
+use tailback_sim::{Ending, Exchange, Failure, Findings, Plan, Progress, Run, Timing, TracedMessage};
 
 use self::checkpoint::{Checkpoint, Checkpoints};
 use self::trace::Trace;
@@ -19,80 +19,143 @@ use crate::output::{count, mebibytes, say, tell_line};
 use crate::progress::Bar;
 use crate::results::{CHECKPOINT, Directory, INTERRUPTED, REPORT};
 use crate::store::VERSION;
-use crate::{input, interrupt};
+use crate::{input, interrupt, ranks};
 
 /// Runs the command.
 pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
-    let checkpoint = arguments.resume.as_deref().map(Checkpoint::read).transpose()?;
-    let scenario = match &checkpoint {
-        Some(checkpoint) => checkpoint.scenario(arguments.threads)?,
-        None => scenario(arguments)?,
-    };
-    let plan = input::plan(&scenario)?;
-    let traced = traced(&scenario, arguments)?;
-    let directory = arguments.out.as_deref().or(arguments.resume.as_deref()).map(Directory::at).transpose()?;
-    if let Some(directory) = &directory {
-        directory.refuse_others(&scenario.digest)?;
-        if checkpoint.is_none() {
-            directory.refuse_unfinished()?;
+    let mut exchange = ranks::join()?;
+    let prepared = Prepared::of(arguments, exchange.as_deref());
+    let prepared = ranks::agree(exchange.as_deref_mut(), prepared)?;
+    prepared.tell(arguments.quiet);
+    prepared.run(arguments, exchange)
+}
+
+/// A run that can begin.
+struct Prepared {
+    scenario: Scenario,
+    /// Of this process.
+    threads: usize,
+    plan: Plan,
+    traced: Option<TracedMessage>,
+    /// Where the run goes on, if it was ended before.
+    checkpoint: Option<Checkpoint>,
+    checkpoints: Option<Checkpoints>,
+    /// Where results go, if this is the process that writes them.
+    directory: Option<Directory>,
+    is_first: bool,
+}
+
+impl Prepared {
+    fn of(arguments: &RunArguments, exchange: Option<&dyn Exchange>) -> Result<Self, Complaint> {
+        let (is_first, ranks) = exchange.map_or((true, 1), |exchange| (exchange.rank() == 0, exchange.ranks()));
+        let checkpoint = arguments.resume.as_deref().map(Checkpoint::read).transpose()?;
+        let scenario = match &checkpoint {
+            Some(checkpoint) => checkpoint.scenario(arguments.threads)?,
+            None => scenario(arguments)?,
+        };
+        // Several processes are as many threads as were asked for.
+        let threads =
+            if ranks > 1 { scenario.execution.threads.unwrap_or(1) as usize } else { input::threads(&scenario) };
+        let plan = input::plan(&scenario, threads.max(1) * ranks)?;
+        let traced = traced(&scenario, arguments)?;
+        if traced.is_some() && ranks > 1 {
+            return Err(Complaint::bad_input("a message is traced by one process: start it without the others"));
+        }
+        let out = arguments.out.as_deref().or(arguments.resume.as_deref());
+        let directory = out.filter(|_| is_first).map(Directory::at).transpose()?;
+        if let Some(directory) = &directory {
+            directory.refuse_others(&scenario.digest)?;
+            if checkpoint.is_none() {
+                directory.refuse_unfinished()?;
+            }
+        }
+        let mut checkpoints = Checkpoints::of(arguments, &scenario, out, checkpoint.as_ref())?;
+        if !is_first {
+            checkpoints.iter_mut().for_each(Checkpoints::follow);
+        }
+        // Before the first word: whoever has read it may interrupt.
+        if ranks > 1 {
+            interrupt::listen_patiently()
+        } else {
+            interrupt::listen()
+        }
+        Ok(Self { scenario, threads, plan, traced, checkpoint, checkpoints, directory, is_first })
+    }
+
+    /// Tells what it will take.
+    fn tell(&self, quiet: bool) {
+        if !quiet {
+            let Plan { nodes, routers, regions, memory_bytes, .. } = self.plan;
+            let [nodes, routers, regions] =
+                [(nodes, "node"), (routers, "router"), (regions, "region")].map(|(n, thing)| count(n, thing));
+            tell_line!("{nodes}, {routers}, {regions}, about {} MiB", mebibytes(memory_bytes));
         }
     }
-    let mut checkpoints = Checkpoints::of(arguments, &scenario, directory.as_ref(), checkpoint.as_ref())?;
-    // Before the first word: whoever has read it may interrupt.
-    interrupt::listen();
-    if !arguments.quiet {
-        let [nodes, routers, regions] = [(plan.nodes, "node"), (plan.routers, "router"), (plan.regions, "region")]
-            .map(|(n, thing)| count(n, thing));
-        tell_line!("{nodes}, {routers}, {regions}, about {} MiB", mebibytes(plan.memory_bytes));
+
+    fn run(mut self, arguments: &RunArguments, exchange: Option<Box<dyn Exchange>>) -> Result<(), Complaint> {
+        let (scenario, threads, are_several) = (&self.scenario, self.threads, exchange.is_some());
+        let mut bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet || !self.is_first);
+        let run = match (self.traced, exchange) {
+            (_, Some(exchange)) => Run::together(scenario, threads, exchange),
+            (Some(message), None) => Run::tracing(scenario, threads, message),
+            (None, None) => Run::new(scenario, threads),
+        };
+        let mut run = ranks::together(run, are_several)?;
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.load(&mut run, are_several)?;
+        }
+        let hops_before = run.progress().packet_hops;
+        let show = |progress: &Progress, wall: &Instant| {
+            bar.show(progress.cycle, || speed(progress, hops_before, wall.elapsed().as_secs_f64()));
+        };
+        let outcome = finish(&mut run, Stopwatch::of_process, show, self.checkpoints.as_mut());
+        bar.clear();
+        let trace = Trace::of(&run, arguments);
+        trace.iter().for_each(Trace::show); // of a run that fails, too: it may tell why
+        match ranks::together(outcome, are_several)? {
+            Some(simulated) => self.tell_results(arguments, simulated, trace.as_ref()),
+            None => Ok(()),
+        }
     }
-    let threads = input::threads(&scenario);
-    let mut bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet);
-    let mut run = match traced {
-        Some(message) => Run::tracing(&scenario, threads, message)?,
-        None => Run::new(&scenario, threads)?,
-    };
-    if let Some(checkpoint) = &checkpoint {
-        checkpoint.load(&mut run)?;
-    }
-    let hops_before = run.progress().packet_hops;
-    let show = |progress: &Progress, wall: &Instant| {
-        bar.show(progress.cycle, || speed(progress, hops_before, wall.elapsed().as_secs_f64()));
-    };
-    let outcome = finish(&mut run, Stopwatch::of_process, show, checkpoints.as_mut());
-    bar.clear();
-    let trace = Trace::of(&run, arguments);
-    trace.iter().for_each(Trace::show); // of a run that fails, too: it may tell why
-    let Simulated { ending, findings, timing } = outcome?;
-    let report = findings.report(&scenario, VERSION, &timing);
-    if ending == Ending::Stopped && report.cycles.measured == 0 {
-        let hint = checkpoints.as_ref().and_then(Checkpoints::hint);
-        let then = hint.unwrap_or_else(|| "nothing was written".to_owned());
-        return Err(interrupted(&report, &format!("before anything was measured; {then}")));
-    }
-    // What cannot be written is printed all the same: it may have taken long.
-    let written = directory.as_ref().map_or(Ok(()), |directory| {
-        write(directory, &scenario, &findings, &report)?;
-        trace.as_ref().map_or(Ok(()), |trace| trace.write(directory, report.interrupted.is_some()))
-    });
-    match arguments.format {
-        Format::Json => say!("{}", report.to_json()),
-        Format::Text => say!("{}", report.summary_text()),
-    }
-    if ending == Ending::Stopped {
+
+    /// Prints and writes what was found.
+    fn tell_results(
+        &self,
+        arguments: &RunArguments,
+        simulated: Simulated,
+        trace: Option<&Trace>,
+    ) -> Result<(), Complaint> {
+        let (scenario, directory) = (&self.scenario, self.directory.as_ref());
+        let Simulated { ending, findings, timing } = simulated;
+        let hint = self.checkpoints.as_ref().and_then(Checkpoints::hint);
+        let report = findings.report(scenario, VERSION, &timing);
+        if ending == Ending::Stopped && report.cycles.measured == 0 {
+            let then = hint.unwrap_or_else(|| "nothing was written".to_owned());
+            return Err(interrupted(&report, &format!("before anything was measured; {then}")));
+        }
+        // What cannot be written is printed all the same: it may have taken long.
+        let written = directory.map_or(Ok(()), |directory| {
+            write(directory, scenario, &findings, &report)?;
+            trace.map_or(Ok(()), |trace| trace.write(directory, report.interrupted.is_some()))
+        });
+        match arguments.format {
+            Format::Json => say!("{}", report.to_json()),
+            Format::Text => say!("{}", report.summary_text()),
+        }
+        if ending == Ending::Stopped {
+            written?;
+            let kept = directory.map(|directory| format!("{} keeps it", directory.path(INTERRUPTED).display()));
+            let more: String = [kept, hint].into_iter().flatten().map(|what| format!("; {what}")).collect();
+            let what = format!("the report is about the cycles until then, and no result{more}");
+            return Err(interrupted(&report, &what));
+        }
+        if arguments.format == Format::Text && !arguments.quiet && self.checkpoint.is_none() {
+            suggest(arguments, scenario);
+        }
         written?;
-        let mut kept = directory
-            .map_or_else(String::new, |directory| format!("; {} keeps it", directory.path(INTERRUPTED).display()));
-        if let Some(hint) = checkpoints.as_ref().and_then(Checkpoints::hint) {
-            kept += &format!("; {hint}");
-        }
-        return Err(interrupted(&report, &format!("the report is about the cycles until then, and no result{kept}")));
+        // What is on disk as a result need not be simulated again.
+        directory.map_or(Ok(()), |directory| directory.remove(CHECKPOINT))
     }
-    if arguments.format == Format::Text && !arguments.quiet && checkpoint.is_none() {
-        suggest(arguments, &scenario);
-    }
-    written?;
-    // What is on disk as a result need not be simulated again.
-    directory.map_or(Ok(()), |directory| directory.remove(CHECKPOINT))
 }
 
 /// The scenario with what was said beside it.
@@ -152,16 +215,17 @@ pub fn simulate(
     start: fn() -> Stopwatch,
     show: impl FnMut(&Progress, &Instant) + Send,
 ) -> Result<Simulated, Complaint> {
-    finish(&mut Run::new(scenario, threads)?, start, show, None)
+    let simulated = finish(&mut Run::new(scenario, threads)?, start, show, None)?;
+    Ok(simulated.expect("a process alone is the first one"))
 }
 
-/// The same for a run that is built, of which checkpoints may be wanted.
+/// The same for a run that is built, of which checkpoints may be wanted. Of several processes the first has what was found.
 fn finish(
     run: &mut Run<'_>,
     start: fn() -> Stopwatch,
     mut show: impl FnMut(&Progress, &Instant) + Send,
     mut checkpoints: Option<&mut Checkpoints>,
-) -> Result<Simulated, Complaint> {
+) -> Result<Option<Simulated>, Failure> {
     let (stopwatch, began) = (start(), Instant::now());
     let ending = loop {
         let is_due = || checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.is_due());
@@ -170,15 +234,17 @@ fn finish(
             if interrupt::asked() || is_due() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if let (Ending::Stopped, Some(checkpoints)) = (ending, checkpoints.as_mut()) {
-            checkpoints.write(run, stopwatch.read());
+            checkpoints.write(run, stopwatch.read())?;
         }
-        if ending == Ending::Reached || interrupt::asked() {
+        if ending == Ending::Reached || run.any_rank(interrupt::asked())? {
             break ending;
         }
     };
+    let is_first = run.gather()?;
     let timing = stopwatch.read();
+    let timing = Timing { cpu_s: run.sum_of_ranks((timing.cpu_s * 1e6) as u64)? as f64 / 1e6, ..timing };
     let timing = checkpoints.map_or(timing, |checkpoints| checkpoints.whole(timing));
-    Ok(Simulated { ending, findings: run.findings()?, timing })
+    is_first.then(|| Ok(Simulated { ending, findings: run.findings()?, timing })).transpose()
 }
 
 /// How far a run has come, and how fast it is, which began after so many packet-hops.

@@ -11,14 +11,15 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use tailback_scenario::{Document, Scenario};
 use tailback_service::{Unfit, read_state, refuse_other_programs, write_state};
-use tailback_sim::{Run, STATE_FORMAT, Timing};
+use tailback_sim::{Failure, Run, STATE_FORMAT, Timing};
 
 use crate::arguments::RunArguments;
 use crate::complaint::Complaint;
 use crate::files::Beside;
 use crate::input;
 use crate::output::tell_line;
-use crate::results::{CHECKPOINT, Directory};
+use crate::ranks;
+use crate::results::CHECKPOINT;
 use crate::store::VERSION;
 
 /// A checkpoint that took long to write is followed by this many times as long without one.
@@ -82,9 +83,12 @@ impl Checkpoint {
         Err(unusable(&self.path, &Unfit::Other(reason)))
     }
 
-    /// Has a run of that scenario go on from here.
-    pub fn load(&self, run: &mut Run<'_>) -> Result<(), Complaint> {
-        run.load(&self.state).map_err(|error| unusable(&self.path, &Unfit::Other(error.to_string())))
+    /// Has a run of that scenario go on from here, in all of its processes.
+    pub fn load(&self, run: &mut Run<'_>, are_several: bool) -> Result<(), Complaint> {
+        match run.load(&self.state) {
+            Err(error) if !are_several => Err(unusable(&self.path, &Unfit::Other(error.to_string()))),
+            loaded => ranks::together(loaded, are_several),
+        }
     }
 
     /// How often the run is to be written down.
@@ -107,7 +111,8 @@ pub struct Checkpoints {
     path: PathBuf,
     heading: Heading,
     every: Duration,
-    due: Instant,
+    /// None if another process says when.
+    due: Option<Instant>,
     /// What the run had taken when it went on.
     before: (Duration, Duration),
     /// The cycle of the last one that was written.
@@ -119,7 +124,7 @@ impl Checkpoints {
     pub fn of(
         arguments: &RunArguments,
         scenario: &Scenario,
-        directory: Option<&Directory>,
+        directory: Option<&Path>,
         resumed: Option<&Checkpoint>,
     ) -> Result<Option<Self>, Complaint> {
         let Some(every) = arguments.checkpoint_every.or(resumed.map(Checkpoint::every)) else { return Ok(None) };
@@ -146,10 +151,10 @@ impl Checkpoints {
         };
         let before = (heading.wall_ms, heading.processor_ms);
         Ok(Some(Self {
-            path: directory.path(CHECKPOINT),
+            path: directory.join(CHECKPOINT),
             heading: Heading { every_ms: (every.as_millis() as u64).max(1), ..heading },
             every,
-            due: Instant::now() + every,
+            due: Some(Instant::now() + every),
             before: (Duration::from_millis(before.0), Duration::from_millis(before.1)),
             last: None,
         }))
@@ -157,7 +162,12 @@ impl Checkpoints {
 
     /// Whether it is time for one.
     pub fn is_due(&self) -> bool {
-        Instant::now() >= self.due
+        self.due.is_some_and(|due| Instant::now() >= due)
+    }
+
+    /// Has the first of several processes say when it is time.
+    pub fn follow(&mut self) {
+        self.due = None;
     }
 
     /// What the run has taken in all, of which this much since it went on.
@@ -167,23 +177,26 @@ impl Checkpoints {
     }
 
     /// Writes one in place of the last. That it cannot be written ends no run, which may still come to its end.
-    pub fn write(&mut self, run: &Run<'_>, timing: Timing) {
+    /// In a run of several processes all call it, and the first one writes.
+    ///
+    /// # Errors
+    /// When the processes of the run cannot go on together.
+    pub fn write(&mut self, run: &mut Run<'_>, timing: Timing) -> Result<(), Failure> {
         let began = Instant::now();
         let timing = self.whole(timing);
         self.heading.cycle = run.progress().cycle;
         self.heading.wall_ms = (timing.wall_s * 1e3) as u64;
         self.heading.processor_ms = (timing.cpu_s * 1e3) as u64;
-        let state = run.save().map_err(|error| error.to_string());
-        let written = state.and_then(|state| {
-            let unfinished = self.path.with_extension("unfinished");
-            write_state(&unfinished, &self.path, &self.heading, &state).map_err(|error| error.to_string())
-        });
+        let Some(state) = run.save_together()? else { return Ok(()) };
+        let unfinished = self.path.with_extension("unfinished");
+        let written = write_state(&unfinished, &self.path, &self.heading, &state);
         match written {
             Ok(()) => self.last = Some(self.heading.cycle),
             Err(error) => tell_line!("warning: the state in cycle {} is not kept: {error}", self.heading.cycle),
         }
         let now = Instant::now();
-        self.due = now + self.every.max((now - began) * REST);
+        self.due = Some(now + self.every.max((now - began) * REST));
+        Ok(())
     }
 
     /// Where a run that was ended can go on, in words.
