@@ -175,6 +175,9 @@ pub struct SweepArguments {
 pub struct CheckArguments {
     #[command(flatten)]
     pub scenario: ScenarioArguments,
+    /// Say what each of so many processes of `mpirun` would have to simulate
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub ranks: Option<u32>,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

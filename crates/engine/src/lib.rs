@@ -37,7 +37,7 @@ pub use crew::Crew;
 pub use exchange::{Exchange, ExchangeError, FIGURES, InProcess, Notice};
 pub use executor::{Executor, Rayon, Sequential};
 pub use outbox::Outbox;
-pub use ranks::Ranks;
+pub use ranks::{Ranks, deal_out};
 pub use region::{Mail, Region};
 pub use simulation::{Outcome, Simulation};
 pub use snapshot::{Snapshot, SnapshotError, read_value, write_value};

@@ -39,9 +39,9 @@ impl Ranks {
 
     /// Deals out other regions in place of those before. All ranks have to do so.
     pub fn deal_anew(&mut self, work: &[u64]) {
-        self.owners = deal(work, self.ranks());
-        let place = |rank: usize| self.owners.partition_point(|&owner| (owner as usize) < rank);
-        self.mine = place(self.rank())..place(self.rank() + 1);
+        let shares = deal_out(work, self.ranks());
+        self.owners = shares.iter().zip(0..).flat_map(|(share, rank)| share.clone().map(move |_| rank)).collect();
+        self.mine = shares[self.rank()].clone();
     }
 
     /// The number of this rank.
@@ -140,18 +140,25 @@ impl Ranks {
     }
 }
 
-/// Deals out regions to ranks, in runs of about equal work: gives the rank of each.
-fn deal(work: &[u64], ranks: usize) -> Vec<u32> {
-    let weight = |work: u64| u128::from(work) + 1;
-    let total: u128 = work.iter().copied().map(weight).sum();
-    let mut before = 0;
-    let owner = |&work: &u64| {
+/// Deals out regions to ranks, in runs of neighbours of about equal work: gives those of each.
+#[must_use]
+pub fn deal_out(work: &[u64], ranks: usize) -> Vec<Range<usize>> {
+    let weight = |region: usize| u128::from(work[region]) + 1;
+    let total: u128 = (0..work.len()).map(weight).sum();
+    let (mut before, mut ends) = (0, vec![0; ranks]);
+    for region in 0..work.len() {
         // The rank in whose share the middle of this region lies.
-        let owner = (2 * before + weight(work)) * ranks as u128 / (2 * total);
-        before += weight(work);
-        owner as u32
+        let owner = (2 * before + weight(region)) * ranks as u128 / (2 * total);
+        ends[owner as usize] = region + 1;
+        before += weight(region);
+    }
+    let mut start = 0;
+    let share = |end: usize| {
+        let share = start..end.max(start);
+        start = share.end;
+        share
     };
-    work.iter().map(owner).collect()
+    ends.into_iter().map(share).collect()
 }
 
 #[cfg(test)]
@@ -161,10 +168,11 @@ mod tests {
 
     #[test]
     fn regions_are_dealt_out_in_runs_of_equal_work() {
-        assert_eq!(deal(&[1, 1, 1, 1], 2), [0, 0, 1, 1]);
-        assert_eq!(deal(&[90, 10, 10, 10, 10, 10, 10, 10, 10, 10], 2), [0, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+        assert_eq!(deal_out(&[1, 1, 1, 1], 2), [0..2, 2..4]);
+        assert_eq!(deal_out(&[90, 10, 10, 10, 10, 10, 10, 10, 10, 10], 2), [0..1, 1..10]);
         // More ranks than regions: some have none.
-        assert_eq!(deal(&[5, 5], 4), [1, 3]);
+        assert_eq!(deal_out(&[5, 5], 4), [0..0, 0..1, 1..1, 1..2]);
+        assert_eq!(deal_out(&[], 2), [0..0, 0..0]);
     }
 
     #[test]

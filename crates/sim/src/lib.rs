@@ -39,4 +39,5 @@ pub use state_format::STATE_FORMAT;
 pub use sweep::{SweepManifest, vary};
 pub use tailback_engine::{Exchange, ExchangeError, InProcess, Notice};
 pub use tailback_network::TracedMessage;
+pub use together::RankPlan;
 pub use trace::{PathType, path_types};
