@@ -7,6 +7,7 @@
 //! everything.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
@@ -17,7 +18,7 @@ use tailback_api::v1::{
     CreateRunRequest, GetReportRequest, ListRunsRequest, RunState, Scenario, WaitRunRequest, WatchRunRequest,
 };
 use tailback_report::Report;
-use tailback_service::{Configuration, Limits, Server, WorkerCommand};
+use tailback_service::{Configuration, Connection, Limits, Server, WorkerCommand};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tonic::transport::Channel;
@@ -267,7 +268,7 @@ async fn all(load: Load) {
 
 fn main() {
     if std::env::args().any(|argument| argument == WORKER) {
-        return tailback_service::work().expect("a server has started it");
+        return tailback_service::work(Connection::Socket, &Arc::default()).expect("a server has started it");
     }
     // Cargo says so when it is a benchmark that is wanted.
     let whole = std::env::args().any(|argument| argument == "--bench");

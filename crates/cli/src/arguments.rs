@@ -2,8 +2,10 @@
 
 mod plot;
 mod service;
+mod wall_time;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tailback_sim::MessageChoice;
@@ -89,8 +91,12 @@ pub struct ScenarioArguments {
 
 #[derive(Args, Debug)]
 pub struct RunArguments {
-    #[command(flatten)]
-    pub scenario: ScenarioArguments,
+    /// The scenario file (TOML)
+    #[arg(required_unless_present = "resume")]
+    pub file: Option<PathBuf>,
+    /// Set a value of the scenario, as in `measure.cycles=4000` or `traffic.load=0.3`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
     /// The seed of all random streams
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -107,6 +113,14 @@ pub struct RunArguments {
     /// changes no result
     #[arg(long, value_name = "SRC,DST,N", value_parser = message_choice)]
     pub trace_message: Option<MessageChoice>,
+    /// Write the state of the run into the directory of `--out` each time that this much time has passed, as in "10 s",
+    /// "5 min" or "1 h", and when Ctrl-C ends the run. It changes no result
+    #[arg(long, value_name = "TIME", value_parser = wall_time::parse, conflicts_with = "trace_message")]
+    pub checkpoint_every: Option<Duration>,
+    /// Go on with a run that was ended before it was done, from its last state in this directory, on any number of threads.
+    /// What it finds is the same
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "set", "seed", "out", "trace_message"])]
+    pub resume: Option<PathBuf>,
     /// How to print the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -169,6 +183,9 @@ pub struct SweepArguments {
 pub struct CheckArguments {
     #[command(flatten)]
     pub scenario: ScenarioArguments,
+    /// Say what each of so many processes of `mpirun` would have to simulate
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub ranks: Option<u32>,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

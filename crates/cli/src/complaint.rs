@@ -24,6 +24,8 @@ pub enum Complaint {
     RunCancelled(String),
     /// Somebody asked to stop.
     Interrupted(String),
+    /// Another process of the run tells why, and how it ends.
+    Elsewhere,
 }
 
 impl Complaint {
@@ -73,6 +75,7 @@ impl Complaint {
                 tell_line!("{message}");
                 ExitCode::from(130)
             }
+            Self::Elsewhere => ExitCode::SUCCESS,
         }
     }
 }
@@ -93,6 +96,7 @@ impl From<Failure> for Complaint {
         let message = failure.to_string();
         match failure {
             Failure::Deadlock { circle, .. } => Self::Failed(message, circle),
+            Failure::Elsewhere => Self::Elsewhere,
             _ => Self::failed(message),
         }
     }

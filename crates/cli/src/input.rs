@@ -25,6 +25,17 @@ pub fn document_with(arguments: &ScenarioArguments, files: Arc<dyn Files>) -> Re
     Ok(arguments.set.iter().fold(document, |document, set| document.with(set)))
 }
 
+/// With what options say of it.
+pub fn with_options(mut document: Document, seed: Option<u64>, threads: Option<u32>) -> Document {
+    if let Some(seed) = seed {
+        document = document.with_from("--seed", &format!("seed={seed}"));
+    }
+    if let Some(threads) = threads {
+        document = document.with_from("--threads", &format!("execution.threads={threads}"));
+    }
+    document
+}
+
 /// The scenario of a document that is resolved once; its notes are told.
 pub fn resolve(document: &Document) -> Result<Scenario, Complaint> {
     let scenario = document.resolve()?;
@@ -47,9 +58,9 @@ pub fn threads(scenario: &Scenario) -> usize {
     scenario.execution.threads.map_or_else(host::cores, |threads| threads as usize)
 }
 
-/// A plan that fits into memory.
-pub fn plan(scenario: &Scenario) -> Result<Plan, Complaint> {
-    let plan = Plan::on(scenario, threads(scenario));
+/// A plan for so many threads that fits into memory.
+pub fn plan(scenario: &Scenario, threads: usize) -> Result<Plan, Complaint> {
+    let plan = Plan::on(scenario, threads);
     check_memory(plan.memory_bytes, scenario.execution.memory_bytes, 1)?;
     Ok(plan)
 }

@@ -5,14 +5,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// From now on the first Ctrl-C asks to stop, and the second one stops at once.
+/// From now on the first Ctrl-C asks to stop, as does what batch systems send; the second one stops at once.
 pub fn listen() {
+    listen_with(true);
+}
+
+/// The same in one of several processes, of which each may hear of the same Ctrl-C more than once.
+pub fn listen_patiently() {
+    listen_with(false);
+}
+
+fn listen_with(stops_at_once: bool) {
     // It fails only when it was called before, or where there are no signals.
-    let _ = ctrlc::set_handler(|| {
+    let _ = ctrlc::set_handler(move || {
         if ASKED.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+            if stops_at_once {
+                std::process::exit(130);
+            }
+        } else if stops_at_once {
+            tell_line!("stopping; press Ctrl-C again to stop at once");
+        } else {
+            tell_line!("stopping");
         }
-        tell_line!("stopping; press Ctrl-C again to stop at once");
     });
 }
 

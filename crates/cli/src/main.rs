@@ -16,6 +16,7 @@ mod input;
 mod interrupt;
 mod output;
 mod progress;
+mod ranks;
 mod remote;
 mod rendering;
 mod results;

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::io::{self, Write as _};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tailback_service::{is_obeyed, tame};
 
@@ -32,8 +33,19 @@ macro_rules! tell_line {
 
 pub(crate) use {say, say_line, tell_line};
 
+/// Whether this process has nothing to say, as another one speaks for it.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing is printed or told by this process; or it is again.
+pub fn be_silent(silent: bool) {
+    SILENT.store(silent, Ordering::Relaxed);
+}
+
 /// Prints. Where nobody listens any more, as behind `| head`, there is nothing to say and nothing wrong.
 pub fn print(what: fmt::Arguments<'_>) {
+    if SILENT.load(Ordering::Relaxed) {
+        return;
+    }
     match io::stdout().lock().write_all(tame(&what.to_string()).as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             tell_line!("error: cannot write to standard output: {error}");
@@ -50,6 +62,9 @@ pub fn tell(what: fmt::Arguments<'_>) {
 
 /// The same for what is tame and has colours.
 pub fn tell_tamed(text: &str) {
+    if SILENT.load(Ordering::Relaxed) {
+        return;
+    }
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 

@@ -19,6 +19,8 @@ pub struct Directory(PathBuf);
 pub const REPORT: &str = "report.json";
 /// The name of the report of a run that was interrupted. It is no result, and nothing looks for it.
 pub const INTERRUPTED: &str = "interrupted.json";
+/// The name of the state of a run that is not done.
+pub const CHECKPOINT: &str = "checkpoint";
 /// The name of what is said about a sweep as a whole.
 pub const MANIFEST: &str = "sweep.json";
 
@@ -68,6 +70,16 @@ impl Directory {
             return Err(Complaint::BadInput(problem, Some(help)));
         }
         Ok(())
+    }
+
+    /// Refuses if a run has left a checkpoint here: it can go on.
+    pub fn refuse_unfinished(&self) -> Result<(), Complaint> {
+        let path = self.path(CHECKPOINT);
+        if !path.exists() {
+            return Ok(());
+        }
+        let help = format!("go on with `tailback run --resume {}`, or remove it to start again", self.0.display());
+        Err(Complaint::BadInput(format!("{} is of a run that is not done", path.display()), Some(help)))
     }
 
     /// A report, if there is one that can be read.

@@ -139,6 +139,18 @@ impl Inboxes {
         }
     }
 
+    /// Tells one receiver of mail that region `from` has sent in `buffer`: its number, counted from one.
+    pub fn put(&self, channels: &ChannelMap, from: usize, receiver: u32, buffer: usize, number: u32) {
+        let (to, place) = channels.target(from, receiver);
+        self.words[buffer][(self.first[to as usize] + place) as usize].store(number, Ordering::Relaxed);
+        self.status(to as usize).mailed.fetch_or(1 << buffer, Ordering::Relaxed);
+    }
+
+    /// Looks no more at what is there for a region.
+    pub fn forget(&self, region: usize) {
+        self.status(region).mailed.store(0, Ordering::Relaxed);
+    }
+
     /// Forgets all mail.
     pub fn clear(&self) {
         for region in 0..self.regions {

@@ -18,25 +18,31 @@ mod batch;
 mod channel;
 mod crew;
 mod deal;
+mod exchange;
 mod executor;
 mod gate;
 mod inbox;
 mod outbox;
+mod ranks;
 mod region;
 mod shard;
 mod simulation;
 mod slots;
 mod snapshot;
+mod together;
 mod wheel;
 
 pub use channel::{Channel, ChannelError, ChannelMap};
 pub use crew::Crew;
+pub use exchange::{Exchange, ExchangeError, FIGURES, InProcess, Notice};
 pub use executor::{Executor, Rayon, Sequential};
 pub use outbox::Outbox;
+pub use ranks::{Ranks, deal_out};
 pub use region::{Mail, Region};
 pub use simulation::{Outcome, Simulation};
 pub use snapshot::{Snapshot, SnapshotError, read_value, write_value};
 pub use tailback_random::Stream;
+pub use together::{GatherError, Watcher};
 pub use wheel::{Batch, Kinds, Scheduled, Wheel};
 
 /// Simulated time. What one tick stands for is the model's business.

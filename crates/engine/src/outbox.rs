@@ -69,6 +69,11 @@ impl<B: Mail> Outbox<B> {
         }
     }
 
+    /// Whether it was opened for the window that ended at `window_end`.
+    pub(crate) fn is_of_window(&self, window_end: Tick) -> bool {
+        self.window_end == window_end
+    }
+
     /// The receivers of this window's mail, in the order of its numbers.
     pub(crate) fn receivers(&self) -> &[u32] {
         &self.used

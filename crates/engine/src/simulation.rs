@@ -1,6 +1,6 @@
 //! A set of regions, and the loop over windows.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use crate::batch::{Batch, Windows};
 use crate::crew::Crew;
@@ -17,7 +17,7 @@ const MAGIC: u64 = 0x7461_696c_6261_6b02;
 const SHORT_LOOKAHEAD: Tick = 64;
 
 /// A window with fewer events is short: a thread would be through with the regions of another before it has found them.
-const SHORT_WINDOW_EVENTS: u64 = 2000;
+pub(crate) const SHORT_WINDOW_EVENTS: u64 = 2000;
 
 /// How a call of [`Simulation::run_until`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,25 +31,25 @@ pub enum Outcome {
 /// A set of regions that advance together.
 #[derive(Debug)]
 pub struct Simulation<R: Region> {
-    channels: ChannelMap,
-    shards: Vec<Shard<R>>,
+    pub(crate) channels: ChannelMap,
+    pub(crate) shards: Vec<Shard<R>>,
     /// By buffer, then by region: what was sent in the last windows, which use buffers in turn.
-    outboxes: Vec<Vec<Outbox<R::Mail>>>,
-    inboxes: Inboxes,
+    pub(crate) outboxes: Vec<Vec<Outbox<R::Mail>>>,
+    pub(crate) inboxes: Inboxes,
     /// The buffer of the last window, and all that have not been received.
-    buffer: usize,
-    unread: Buffers,
+    pub(crate) buffer: usize,
+    pub(crate) unread: Buffers,
     /// When the first of all mail arrives that has not been received.
-    mail_earliest: Tick,
+    pub(crate) mail_earliest: Tick,
     /// Whether regions may have been changed from outside, so that when they have something to do is not known.
-    changed: bool,
-    now: Tick,
-    longest_window: Tick,
-    observed_every: Tick,
-    observe_at: Tick,
+    pub(crate) changed: bool,
+    pub(crate) now: Tick,
+    pub(crate) longest_window: Tick,
+    pub(crate) observed_every: Tick,
+    pub(crate) observe_at: Tick,
     deal: Deal,
     /// Events per tick, about.
-    rate: f64,
+    pub(crate) rate: f64,
 }
 
 impl<R: Region> Simulation<R> {
@@ -194,7 +194,7 @@ impl<R: Region> Simulation<R> {
     }
 
     /// Advances all regions one after the other.
-    fn run_window(&mut self, until: Tick) -> Done {
+    pub(crate) fn run_window(&mut self, until: Tick) -> Done {
         let buffer = (self.buffer + 1) % self.outboxes.len();
         let window = Window { until, buffer, unread: self.unread };
         let mut sending = std::mem::take(&mut self.outboxes[buffer]);
@@ -231,7 +231,7 @@ impl<R: Region> Simulation<R> {
     }
 
     /// Has several threads advance the regions.
-    fn run_batch(&mut self, windows: Windows, members: usize, crew: &mut Crew<'_>) -> Done {
+    pub(crate) fn run_batch(&mut self, windows: Windows, members: usize, crew: &mut Crew<'_>) -> Done {
         if self.deal.is_over(members) {
             let work = self.shards.iter_mut().map(|shard| {
                 let events = shard.region.events();
@@ -253,17 +253,20 @@ impl<R: Region> Simulation<R> {
     }
 }
 
-impl<R: Region + Snapshot> Snapshot for Simulation<R> {
-    fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
-        write_value(&(MAGIC, self.shards.len() as u64, self.now, self.mail_earliest), bytes)?;
+impl<R: Region + Snapshot> Simulation<R> {
+    pub(crate) fn save_heading(&self, mail_earliest: Tick, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
+        write_value(&(MAGIC, self.shards.len() as u64, self.now, mail_earliest), bytes)
+    }
+
+    pub(crate) fn save_regions(&self, which: Range<usize>, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
         // Buffers by rank among those with mail that somebody has yet to read: their numbers say how often there was a window, and
         // which of them count as unread says how threads shared them.
         let mut with_mail: Buffers = 0;
-        for to in 0..self.shards.len() {
+        for to in which.clone() {
             self.inboxes.show(&self.channels, to, |buffer, _, _| with_mail |= 1 << buffer);
         }
-        for (to, shard) in self.shards.iter().enumerate() {
-            shard.region.save(bytes)?;
+        for to in which {
+            self.shards[to].region.save(bytes)?;
             let mut mail = Vec::new();
             self.inboxes.show(&self.channels, to, |buffer, from, number| {
                 let rank = (with_mail & ((1 << buffer) - 1)).count_ones();
@@ -272,6 +275,13 @@ impl<R: Region + Snapshot> Snapshot for Simulation<R> {
             write_value(&mail, bytes)?;
         }
         Ok(())
+    }
+}
+
+impl<R: Region + Snapshot> Snapshot for Simulation<R> {
+    fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
+        self.save_heading(self.mail_earliest, bytes)?;
+        self.save_regions(0..self.shards.len(), bytes)
     }
 
     fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {

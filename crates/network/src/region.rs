@@ -128,6 +128,11 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.pool.len()
     }
 
+    /// The last tick in which a packet crossed one of its routers.
+    pub fn last_hop(&self) -> Tick {
+        self.routers.last_hop().into()
+    }
+
     /// Shows each link of the region: its router and port, its class, and the flits it has sent while it was measured: of a
     /// packet that has been granted, those that it will have sent by the end of that time.
     pub fn visit_links(&self, mut visit: impl FnMut(RouterId, Port, LinkClass, u32)) {

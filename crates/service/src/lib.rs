@@ -61,6 +61,8 @@ pub use engine::process::WorkerCommand;
 pub use limits::Limits;
 pub use schema::scenario_schema;
 pub use server::{ServeError, Server};
-pub use store::{Checkup, Problem, StoreError, back_up, check_data, restore};
+pub use store::{
+    Checkup, Problem, StoreError, Unfit, back_up, check_data, read_state, refuse_other_programs, restore, write_state,
+};
 pub use tame::{is_obeyed, tame};
 pub use worker::{Connection, bytes_in_proc, work};

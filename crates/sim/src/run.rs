@@ -3,18 +3,20 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use tailback_engine::{Executor as _, Outcome, Rayon, Sequential, SnapshotError};
-use tailback_network::{Discrepancy, TracedMessage};
+use tailback_engine::{Exchange, Executor as _, Outcome, Ranks, Rayon, Sequential};
+use tailback_network::TracedMessage;
 use tailback_report::Record;
 use tailback_scenario::{Measure, PartitionChoice, Scenario};
 
+use crate::failure::Failure;
 use crate::findings::Findings;
 use crate::message_trace::MessageTrace;
 use crate::plan::{Regions, network_plan};
 use crate::recorder::record_plan;
-use crate::running_network::{AnyExecutor, RunningNetwork, build};
+use crate::running_network::{AnyExecutor, RunningNetwork, Watched, build};
 use crate::sampler::Sampler;
 use crate::state_format;
+use crate::together::{Together, work};
 use crate::unloaded::Unloaded;
 use crate::waiting::describe;
 
@@ -26,6 +28,8 @@ pub struct Run<'s> {
     /// The message whose trace is kept, if one's is.
     traced: Option<TracedMessage>,
     executor: AnyExecutor,
+    /// The other processes that simulate it, if there are some.
+    together: Option<Together>,
     /// The tick from which on a standstill is looked into again.
     suspicious_from: u64,
     sampler: Sampler,
@@ -53,45 +57,13 @@ pub enum Ending {
     Stopped,
 }
 
-/// Why a run has no findings.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
-    /// Packets wait for each other.
-    #[error("deadlock: packets in {} buffers have waited for each other in a circle since cycle {since_cycle}", circle.len())]
-    Deadlock {
-        /// The last cycle in which a packet crossed a router.
-        since_cycle: u64,
-        /// The buffers, a line for each.
-        circle: Vec<String>,
-    },
-    /// Flits or credits do not add up: a mistake in the simulator.
-    #[error("the simulation went wrong in cycle {cycle}: {reason}")]
-    Inconsistent {
-        /// The cycle in which it was noticed.
-        cycle: u64,
-        /// What does not add up.
-        reason: Discrepancy,
-    },
-    /// The threads cannot be started.
-    #[error("cannot start {threads} threads: {reason}")]
-    Threads {
-        /// How many were asked for.
-        threads: usize,
-        /// Why not.
-        reason: String,
-    },
-    /// A state cannot be written or read.
-    #[error(transparent)]
-    Snapshot(#[from] SnapshotError),
-}
-
 impl<'s> Run<'s> {
     /// Builds the network of `scenario`, to be simulated on `threads` threads. One, or 0, is the caller's own.
     ///
     /// # Errors
     /// When the threads cannot be started.
     pub fn new(scenario: &'s Scenario, threads: usize) -> Result<Self, Failure> {
-        Self::build(scenario, threads, None)
+        Self::build(scenario, threads, None, None)
     }
 
     /// The same, and what happens to a message is noted: [`Run::trace`]. It changes no result, and takes more time.
@@ -99,27 +71,55 @@ impl<'s> Run<'s> {
     /// # Errors
     /// When the threads cannot be started.
     pub fn tracing(scenario: &'s Scenario, threads: usize, message: TracedMessage) -> Result<Self, Failure> {
-        Self::build(scenario, threads, Some(message))
+        Self::build(scenario, threads, Some(message), None)
     }
 
-    fn build(scenario: &'s Scenario, threads: usize, traced: Option<TracedMessage>) -> Result<Self, Failure> {
+    /// The same as [`Run::new`], together with the other processes of an exchange, each of which has so many threads. All of
+    /// them make the same calls in the same order; what changes the network they do together. Findings has the first rank,
+    /// after [`Run::gather`].
+    ///
+    /// # Errors
+    /// When the threads cannot be started, or another process is gone or has another scenario.
+    pub fn together(scenario: &'s Scenario, threads: usize, exchange: Box<dyn Exchange>) -> Result<Self, Failure> {
+        Self::build(scenario, threads, None, Some(exchange))
+    }
+
+    fn build(
+        scenario: &'s Scenario,
+        threads: usize,
+        traced: Option<TracedMessage>,
+        exchange: Option<Box<dyn Exchange>>,
+    ) -> Result<Self, Failure> {
         let executor = match threads {
             0 | 1 => AnyExecutor::Sequential(Sequential),
             _ => AnyExecutor::Rayon(
                 Rayon::new(threads).map_err(|error| Failure::Threads { threads, reason: error.to_string() })?,
             ),
         };
-        let regions = Regions::of(scenario, threads);
+        let meet = |exchange| Together::meet(Ranks::new(exchange, &[]), scenario, threads);
+        let together = exchange.map(meet).transpose()?;
+        let regions = Regions::of(scenario, together.as_ref().map_or(threads, |together| together.threads));
         let network = build_network(scenario, regions, traced);
         let suspicious_from = scenario.execution.deadlock_after;
         let sampler = Sampler::default();
-        Ok(Self { scenario, network, regions, traced, executor, suspicious_from, sampler })
+        let mut run = Self { scenario, network, regions, traced, executor, together, suspicious_from, sampler };
+        run.deal_out()?;
+        Ok(run)
+    }
+
+    /// Deals out regions to ranks.
+    fn deal_out(&mut self) -> Result<(), Failure> {
+        if let Some(together) = &mut self.together {
+            together.ranks.deal_anew(&work(&network_plan(self.scenario, self.regions)));
+            together.agree(self.network.as_mut())?;
+        }
+        Ok(())
     }
 
     /// How many threads simulate.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.executor.threads()
+        self.together.as_ref().map_or_else(|| self.executor.threads(), |together| together.threads)
     }
 
     /// Calls `ask` on each thread that simulates, and gives what each has said: what it has spent, say. A thread is the
@@ -132,7 +132,7 @@ impl<'s> Run<'s> {
     /// How far it has come.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        progress(self.scenario, self.network.as_ref())
+        progress(self.scenario, self.seen())
     }
 
     /// Simulates to the end, unless `watch`, which is called every hundred cycles or so, asks to stop. It is called by
@@ -159,9 +159,31 @@ impl<'s> Run<'s> {
             if self.stage(until, &mut watch)? == Ending::Stopped {
                 return Ok(Ending::Stopped);
             }
-            self.sampler.look(self.scenario, self.network.as_ref());
+            if Sampler::is_due(self.scenario, self.progress().cycle) && self.gather()? {
+                self.sampler.look(self.scenario, self.network.as_ref());
+            }
         }
         Ok(Ending::Reached)
+    }
+
+    /// What is looked at now and again, of all ranks.
+    fn seen(&self) -> &dyn Watched {
+        match &self.together {
+            Some(together) => &together.seen,
+            None => self.network.as_ref() as &dyn Watched,
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.together.as_ref().map_or_else(|| self.network.is_idle(), |together| together.seen.is_idle)
+    }
+
+    fn unfinished(&self) -> u64 {
+        let together = self.together.as_ref();
+        together.map_or_else(
+            || self.network.unfinished(),
+            |together| self.network.to_be_finished() - together.seen.finished,
+        )
     }
 
     /// Whether nothing is left to be simulated: all cycles have been, or all flows that end have ended, if that is the end of
@@ -170,7 +192,7 @@ impl<'s> Run<'s> {
         let Measure { warmup, cycles, until_drained, .. } = self.scenario.measure;
         let cycle = self.progress().cycle;
         let may_be_drained = until_drained && cycle > warmup && cycle.is_multiple_of(DRAINED_EVERY_CYCLES);
-        cycle >= warmup + cycles || may_be_drained && self.network.unfinished() == 0
+        cycle >= warmup + cycles || may_be_drained && self.unfinished() == 0
     }
 
     /// The cycle to simulate up to before something is looked at; none if `end` is reached or the run is over.
@@ -182,7 +204,7 @@ impl<'s> Run<'s> {
         } else if cycle < warmup {
             // Whoever watches is told when measuring begins.
             Some(end.min(warmup))
-        } else if until_drained && (self.network.unfinished() == 0 || !self.network.is_idle()) {
+        } else if until_drained && (self.unfinished() == 0 || !self.is_idle()) {
             // Where nothing goes on although something is unfinished, nothing ever will.
             Some(end.min((cycle + 1).next_multiple_of(DRAINED_EVERY_CYCLES)))
         } else {
@@ -195,26 +217,71 @@ impl<'s> Run<'s> {
         cycle: u64,
         watch: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<Ending, Failure> {
-        let scenario = self.scenario;
-        let patience = scenario.execution.deadlock_after;
-        let suspicious_from = &mut self.suspicious_from;
-        let mut failure = None;
+        let (scenario, patience) = (self.scenario, self.scenario.execution.deadlock_after);
         let end = cycle * u64::from(scenario.clock.ticks_per_cycle);
-        let outcome = self.network.run_until(end, &self.executor, &mut |network| {
-            if network.now() >= *suspicious_from {
-                failure = look_for_deadlock(scenario, network);
-                *suspicious_from = network.last_hop().max(network.now() - patience) + patience + 1;
+        loop {
+            let (suspicious_from, mut suspected) = (&mut self.suspicious_from, false);
+            let mut look = |seen: &dyn Watched| {
+                if seen.now() >= *suspicious_from {
+                    suspected = seen.packets() > 0 && seen.now() >= seen.last_hop() + patience;
+                    *suspicious_from = seen.last_hop().max(seen.now() - patience) + patience + 1;
+                }
+                if suspected { ControlFlow::Break(()) } else { watch(&progress(scenario, seen)) }
+            };
+            let (network, executor) = (self.network.as_mut(), &self.executor);
+            let outcome = match &mut self.together {
+                Some(together) => together.run_until(network, end, executor, &mut look)?,
+                None => network.run_until(end, executor, &mut look),
+            };
+            if suspected || self.is_idle() && self.seen().packets() > 0 {
+                self.refuse_deadlock()?;
             }
-            if failure.is_some() { ControlFlow::Break(()) } else { watch(&progress(scenario, network)) }
-        });
-        if self.network.is_idle() && self.network.packets() > 0 {
-            failure = failure.or_else(|| look_for_deadlock(scenario, self.network.as_ref()));
+            match outcome {
+                Outcome::Reached => return Ok(Ending::Reached),
+                Outcome::Stopped if suspected => {} // of nothing
+                Outcome::Stopped => return Ok(Ending::Stopped),
+            }
         }
-        match (failure, outcome) {
-            (Some(failure), _) => Err(failure),
-            (None, Outcome::Reached) => Ok(Ending::Reached),
-            (None, Outcome::Stopped) => Ok(Ending::Stopped),
+    }
+
+    /// Looks into a standstill: it may be that packets are only on very long links.
+    fn refuse_deadlock(&mut self) -> Result<(), Failure> {
+        let Some(together) = &mut self.together else {
+            return find_deadlock(self.scenario, self.network.as_ref()).map_or(Ok(()), Err);
+        };
+        let is_first = together.gather(self.network.as_mut())?;
+        let found = is_first.then(|| find_deadlock(self.scenario, self.network.as_ref())).flatten();
+        let is_any = together.any(found.is_some())?;
+        match found {
+            Some(failure) => Err(failure),
+            None if is_any => Err(Failure::Elsewhere),
+            None => Ok(()),
         }
+    }
+
+    /// Has the first rank of several know the whole network, to look at it or to tell what was found; tells whether this is
+    /// the first one.
+    ///
+    /// # Errors
+    /// When a rank is gone.
+    pub fn gather(&mut self) -> Result<bool, Failure> {
+        Ok(self.together.as_mut().map_or(Ok(true), |together| together.gather(self.network.as_mut()))?)
+    }
+
+    /// Whether any rank says so.
+    ///
+    /// # Errors
+    /// When a rank is gone.
+    pub fn any_rank(&mut self, says: bool) -> Result<bool, Failure> {
+        Ok(self.together.as_mut().map_or(Ok(says), |together| together.any(says))?)
+    }
+
+    /// What all ranks have of something together.
+    ///
+    /// # Errors
+    /// When a rank is gone.
+    pub fn sum_of_ranks(&mut self, own: u64) -> Result<u64, Failure> {
+        Ok(self.together.as_mut().map_or(Ok(own), |together| together.sum(own))?)
     }
 
     /// What was written down so far, warm-up included.
@@ -250,20 +317,47 @@ impl<'s> Run<'s> {
         })
     }
 
-    /// Writes the state down.
+    /// Writes the state down, of one process alone.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn save(&self) -> Result<Vec<u8>, Failure> {
+        let mut bytes = self.heading()?;
+        self.network.save(&mut bytes)?;
+        self.write_rest(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// What stands behind the state of the network.
+    fn write_rest(&self, bytes: &mut Vec<u8>) -> Result<(), Failure> {
+        tailback_engine::write_value(&self.suspicious_from, bytes)?;
+        if Sampler::is_wanted(self.scenario) {
+            tailback_engine::write_value(&self.sampler.samples, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// What stands before the state of the network.
+    fn heading(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         state_format::write(&mut bytes)?;
         tailback_engine::write_value(&self.regions, &mut bytes)?;
-        self.network.save(&mut bytes)?;
-        tailback_engine::write_value(&self.suspicious_from, &mut bytes)?;
-        if Sampler::is_wanted(self.scenario) {
-            tailback_engine::write_value(&self.sampler.samples, &mut bytes)?;
-        }
         Ok(bytes)
+    }
+
+    /// Writes the state down, of one process or of several: the first one has it then.
+    ///
+    /// # Errors
+    /// When it cannot be written, or a rank is gone.
+    pub fn save_together(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        let mut bytes = self.heading()?;
+        let Some(together) = &mut self.together else { return self.save().map(Some) };
+        self.network.save_together(&mut together.ranks, &mut bytes)?;
+        if !together.ranks.is_first() {
+            return Ok(None);
+        }
+        self.write_rest(&mut bytes)?;
+        Ok(Some(bytes))
     }
 
     /// Reads back a state that a run of the same scenario has written. If regions are chosen by what pays off, they stay
@@ -282,6 +376,7 @@ impl<'s> Run<'s> {
         if Sampler::is_wanted(self.scenario) {
             self.sampler.samples = tailback_engine::read_value(&mut bytes)?;
         }
+        self.deal_out()?;
         Ok(())
     }
 }
@@ -300,25 +395,19 @@ fn build_network(scenario: &Scenario, regions: Regions, traced: Option<TracedMes
     build(network_plan(scenario, regions), &record_plan(scenario), unloaded.as_ref(), traced, watched_every)
 }
 
-fn progress(scenario: &Scenario, network: &dyn RunningNetwork) -> Progress {
+fn progress(scenario: &Scenario, seen: &dyn Watched) -> Progress {
     Progress {
-        cycle: network.now() / u64::from(scenario.clock.ticks_per_cycle),
+        cycle: seen.now() / u64::from(scenario.clock.ticks_per_cycle),
         cycles: scenario.measure.warmup + scenario.measure.cycles,
-        packet_hops: network.packet_hops(),
-        packets: network.packets() as u64,
+        packet_hops: seen.packet_hops(),
+        packets: seen.packets(),
     }
 }
 
-/// Looks into a standstill: it may be that packets are only on very long links.
-fn look_for_deadlock(scenario: &Scenario, network: &dyn RunningNetwork) -> Option<Failure> {
-    let stands_since = network.last_hop();
-    let stood_long = network.now() >= stands_since + scenario.execution.deadlock_after;
-    if network.packets() == 0 || !(stood_long || network.is_idle()) {
-        return None;
-    }
+fn find_deadlock(scenario: &Scenario, network: &dyn RunningNetwork) -> Option<Failure> {
     let topology = scenario.topology.built.graph();
     network.find_deadlock().map(|deadlock| Failure::Deadlock {
-        since_cycle: stands_since / u64::from(scenario.clock.ticks_per_cycle),
+        since_cycle: network.last_hop() / u64::from(scenario.clock.ticks_per_cycle),
         circle: deadlock.describe(topology.as_ref()),
     })
 }

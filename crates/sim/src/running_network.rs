@@ -1,9 +1,12 @@
 //! A network of either microarchitecture behind one face.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use tailback_engine::{Crew, Executor, NEVER, Outcome, Rayon, Sequential, Simulation, Snapshot, SnapshotError, Tick};
+use tailback_engine::{
+    Crew, ExchangeError, Executor, GatherError, NEVER, Outcome, Ranks, Rayon, Sequential, Simulation, Snapshot,
+    SnapshotError, Tick,
+};
 use tailback_network::{
     CongestionTree, Deadlock, Discrepancy, General, Holdings, LinkStates, Microarchitecture, NetworkPlan,
     NetworkRegion, Paths, Plain, SelectedLinks, Sorting, TraceEvent, TracedMessage, audit, congestion_trees,
@@ -14,6 +17,7 @@ use tailback_topology::{Peer, Topology};
 
 use crate::findings::LinkFlits;
 use crate::recorder::Recorder;
+use crate::together::NetworkWatcher;
 use crate::unloaded::Unloaded;
 use crate::waiting::Waiting;
 
@@ -47,26 +51,42 @@ impl Executor for AnyExecutor {
     }
 }
 
-/// A network that is being simulated.
-pub(crate) trait RunningNetwork: Send {
-    /// Simulates everything before `end`, and calls `watch` now and again, between windows.
-    fn run_until(
-        &mut self,
-        end: Tick,
-        executor: &AnyExecutor,
-        watch: &mut (dyn FnMut(&dyn RunningNetwork) -> ControlFlow<()> + Send),
-    ) -> Outcome;
-
+/// What is looked at now and again.
+pub(crate) trait Watched {
     fn now(&self) -> Tick;
-
-    /// Whether anything will ever happen again.
-    fn is_idle(&self) -> bool;
 
     fn packet_hops(&self) -> u64;
 
-    fn packets(&self) -> usize;
+    fn packets(&self) -> u64;
 
     fn last_hop(&self) -> Tick;
+}
+
+/// Who looks.
+pub(crate) type Watch<'w> = dyn FnMut(&dyn Watched) -> ControlFlow<()> + Send + 'w;
+
+/// A network that is being simulated.
+pub(crate) trait RunningNetwork: Watched + Send {
+    /// Simulates everything before `end`, and calls `watch` now and again, between windows.
+    fn run_until(&mut self, end: Tick, executor: &AnyExecutor, watch: &mut Watch<'_>) -> Outcome;
+
+    /// The same together with other ranks. What all of them have come to is in the last notices then.
+    fn run_until_together(
+        &mut self,
+        end: Tick,
+        executor: &AnyExecutor,
+        ranks: &mut Ranks,
+        watch: &mut Watch<'_>,
+    ) -> Result<Outcome, ExchangeError>;
+
+    /// Has all ranks tell where they stand.
+    fn agree(&mut self, ranks: &mut Ranks) -> Result<(), ExchangeError>;
+
+    /// Appends the state of the whole network to `bytes`, on the first rank.
+    fn save_together(&mut self, ranks: &mut Ranks, bytes: &mut Vec<u8>) -> Result<(), GatherError>;
+
+    /// Whether anything will ever happen again.
+    fn is_idle(&self) -> bool;
 
     fn find_deadlock(&self) -> Option<Deadlock>;
 
@@ -78,7 +98,13 @@ pub(crate) trait RunningNetwork: Send {
     /// What some links look like.
     fn link_states(&self, selected: &SelectedLinks) -> LinkStates;
 
-    /// Messages of flows that end which have neither arrived nor been lost, and ranks of programs that are not done.
+    /// Messages of flows that end, and ranks of programs.
+    fn to_be_finished(&self) -> u64;
+
+    /// Those of them that have arrived, have been lost or are done, in some of the regions.
+    fn finished(&self, regions: Range<usize>) -> u64;
+
+    /// Those that are neither.
     fn unfinished(&self) -> u64;
 
     /// What the ranks of programs wait for that are not done, in order.
@@ -120,34 +146,49 @@ pub(crate) fn build(
     }
 }
 
-impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder, M>> {
-    fn run_until(
-        &mut self,
-        end: Tick,
-        executor: &AnyExecutor,
-        watch: &mut (dyn FnMut(&dyn RunningNetwork) -> ControlFlow<()> + Send),
-    ) -> Outcome {
-        Self::run_until(self, end, executor, |simulation| watch(simulation))
-    }
-
+impl<M: Microarchitecture> Watched for Simulation<NetworkRegion<Recorder, M>> {
     fn now(&self) -> Tick {
         Self::now(self)
-    }
-
-    fn is_idle(&self) -> bool {
-        self.next_tick() == NEVER
     }
 
     fn packet_hops(&self) -> u64 {
         self.regions().map(NetworkRegion::packet_hops).sum()
     }
 
-    fn packets(&self) -> usize {
-        self.regions().map(NetworkRegion::packets).sum()
+    fn packets(&self) -> u64 {
+        self.regions().map(NetworkRegion::packets).sum::<usize>() as u64
     }
 
     fn last_hop(&self) -> Tick {
         last_hop(self)
+    }
+}
+
+impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder, M>> {
+    fn run_until(&mut self, end: Tick, executor: &AnyExecutor, watch: &mut Watch<'_>) -> Outcome {
+        Self::run_until(self, end, executor, |simulation| watch(simulation))
+    }
+
+    fn run_until_together(
+        &mut self,
+        end: Tick,
+        executor: &AnyExecutor,
+        ranks: &mut Ranks,
+        watch: &mut Watch<'_>,
+    ) -> Result<Outcome, ExchangeError> {
+        Self::run_until_together(self, end, executor, ranks, &mut NetworkWatcher(watch))
+    }
+
+    fn agree(&mut self, ranks: &mut Ranks) -> Result<(), ExchangeError> {
+        Self::agree(self, ranks, &mut NetworkWatcher(&mut |_| ControlFlow::Continue(())))
+    }
+
+    fn save_together(&mut self, ranks: &mut Ranks, bytes: &mut Vec<u8>) -> Result<(), GatherError> {
+        Self::save_together(self, ranks, bytes)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.next_tick() == NEVER
     }
 
     fn find_deadlock(&self) -> Option<Deadlock> {
@@ -166,21 +207,27 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
         link_states(self, selected)
     }
 
-    fn unfinished(&self) -> u64 {
-        let records = || self.regions().map(|region| &region.observer().record);
-        let expected: u64 = records().next().map_or(0, |record| record.plan().ending.iter().flatten().sum());
+    fn to_be_finished(&self) -> u64 {
+        let Some(plan) = self.regions().next().map(|region| region.observer().record.plan()) else { return 0 };
+        let messages: u64 = plan.ending.iter().flatten().sum();
+        messages + plan.programs.iter().flatten().map(|program| u64::from(program.ranks)).sum::<u64>()
+    }
+
+    fn finished(&self, regions: Range<usize>) -> u64 {
         let ended = |record: &Record| {
             let completions = record.flows().iter().filter_map(|flow| flow.completions.as_ref());
             completions.map(CompletionRecord::ended).sum::<u64>()
         };
-        let ranks: u64 = records()
-            .next()
-            .map_or(0, |record| record.plan().programs.iter().flatten().map(|program| u64::from(program.ranks)).sum());
         let done = |record: &Record| {
             let programs = record.flows().iter().filter_map(|flow| flow.program.as_ref());
             programs.map(|program| u64::from(program.ranks) - program.unfinished()).sum::<u64>()
         };
-        expected + ranks - records().map(|record| ended(record) + done(record)).sum::<u64>()
+        let records = self.regions().skip(regions.start).take(regions.len()).map(|region| &region.observer().record);
+        records.map(|record| ended(record) + done(record)).sum()
+    }
+
+    fn unfinished(&self) -> u64 {
+        self.to_be_finished() - self.finished(0..self.regions().len())
     }
 
     fn wants(&self) -> Vec<Waiting> {

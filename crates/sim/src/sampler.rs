@@ -30,6 +30,11 @@ impl Sampler {
         periods(scenario).next().is_some()
     }
 
+    /// Whether anything is looked at in a cycle.
+    pub fn is_due(scenario: &Scenario, cycle: u64) -> bool {
+        periods(scenario).any(|every| cycle.is_multiple_of(every))
+    }
+
     /// Until when to simulate that is in `cycle` and wants to get to `end`.
     pub fn stop_before(scenario: &Scenario, cycle: u64, end: u64) -> u64 {
         periods(scenario).map(|every| (cycle / every + 1) * every).fold(end, u64::min)

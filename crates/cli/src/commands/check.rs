@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use tailback_scenario::Clock;
+use tailback_sim::RankPlan;
 
 use crate::arguments::{CheckArguments, Format};
 use crate::complaint::Complaint;
@@ -19,6 +20,9 @@ struct Checked<'a> {
     lookahead_cycles: Option<f64>,
     microarchitecture: &'static str,
     memory_bytes: u64,
+    /// What each process would have, if several are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ranks: Vec<Rank>,
     /// Messages that wait at their sources, if the network takes none of them, and whether a limit of queues bounds that.
     backlog_bytes_max: u64,
     backlog_limited: bool,
@@ -31,12 +35,36 @@ struct Checked<'a> {
     resolved: &'a str,
 }
 
+/// What a process of several would have to simulate.
+#[derive(Serialize)]
+struct Rank {
+    /// The first region, and how many.
+    first_region: usize,
+    regions: usize,
+    /// Of all ports that packets go through.
+    work: f64,
+    /// Each builds the whole network. What is in it while it is simulated is not counted twice.
+    memory_bytes: u64,
+}
+
 /// Runs the command.
 pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
     let document = input::document(&arguments.scenario)?;
     let scenario = input::resolve(&document)?;
     let sweep = document.sweep()?;
-    let plan = input::plan(&scenario)?;
+    // A process of several has one thread, unless more are asked for.
+    let (ranks, threads) = match arguments.ranks {
+        Some(ranks) => (ranks as usize, scenario.execution.threads.unwrap_or(1) as usize),
+        None => (1, input::threads(&scenario)),
+    };
+    let plan = input::plan(&scenario, ranks * threads.max(1))?;
+    let rank = |rank: RankPlan| Rank {
+        first_region: rank.regions.start,
+        regions: rank.regions.len(),
+        work: rank.ports.0 as f64 / rank.ports.1.max(1) as f64,
+        memory_bytes: plan.memory_bytes,
+    };
+    let ranks = arguments.ranks.map_or_else(Vec::new, |_| RankPlan::all(&scenario, ranks, threads));
     let per_cycle = f64::from(scenario.clock.ticks_per_cycle);
     let graph = scenario.topology.built.graph();
     let checked = Checked {
@@ -48,6 +76,7 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
         lookahead_cycles: plan.lookahead_ticks.map(|ticks| ticks as f64 / per_cycle),
         microarchitecture: plan.microarchitecture,
         memory_bytes: plan.memory_bytes,
+        ranks: ranks.into_iter().map(rank).collect(),
         backlog_bytes_max: plan.backlog.bytes_max,
         backlog_limited: plan.backlog.is_limited,
         sweep_points: sweep.run_count().unwrap_or(usize::MAX),
@@ -91,6 +120,16 @@ fn print_text(checked: &Checked<'_>) {
     }
     say_line!("# routers     {} microarchitecture", checked.microarchitecture);
     say_line!("# memory      about {} MiB", mebibytes(checked.memory_bytes));
+    for (number, rank) in checked.ranks.iter().enumerate() {
+        let Rank { first_region, regions, work, memory_bytes } = rank;
+        let which = match regions {
+            0 => "no region".to_owned(),
+            1 => format!("region {first_region}"),
+            _ => format!("regions {first_region} to {}", first_region + regions - 1),
+        };
+        let (share, memory) = (100.0 * work, mebibytes(*memory_bytes));
+        say_line!("# rank {number:<6} {which}: {share:.1} % of the work, at most {memory} MiB");
+    }
     let backlog = mebibytes(checked.backlog_bytes_max);
     if checked.backlog_limited {
         say_line!("# backlog     at most {backlog} MiB more for messages that wait at their sources (nic.queue_limit)");

@@ -1,5 +1,6 @@
 //! `tailback run`: one scenario, one report.
 
+mod checkpoint;
 mod trace;
 
 use std::ops::ControlFlow;
@@ -7,82 +8,165 @@ use std::time::Instant;
 
 use tailback_report::{Interruption, Report};
 use tailback_scenario::Scenario;
-use tailback_sim::{Ending, Findings, Progress, Run, Timing, TracedMessage};
+use tailback_sim::{Ending, Exchange, Failure, Findings, Plan, Progress, Run, Timing, TracedMessage};
 
+use self::checkpoint::{Checkpoint, Checkpoints};
 use self::trace::Trace;
-use crate::arguments::{Format, RunArguments};
+use crate::arguments::{Format, RunArguments, ScenarioArguments};
 use crate::complaint::Complaint;
 use crate::host::Stopwatch;
 use crate::output::{count, mebibytes, say, tell_line};
 use crate::progress::Bar;
-use crate::results::{Directory, INTERRUPTED, REPORT};
+use crate::results::{CHECKPOINT, Directory, INTERRUPTED, REPORT};
 use crate::store::VERSION;
-use crate::{input, interrupt};
+use crate::{input, interrupt, ranks};
 
 /// Runs the command.
 pub fn run(arguments: &RunArguments) -> Result<(), Complaint> {
-    let scenario = scenario(arguments)?;
-    let plan = input::plan(&scenario)?;
-    let traced = traced(&scenario, arguments)?;
-    let directory = arguments.out.as_deref().map(Directory::at).transpose()?;
-    if let Some(directory) = &directory {
-        directory.refuse_others(&scenario.digest)?;
+    let mut exchange = ranks::join()?;
+    let prepared = Prepared::of(arguments, exchange.as_deref());
+    let prepared = ranks::agree(exchange.as_deref_mut(), prepared)?;
+    prepared.tell(arguments.quiet);
+    prepared.run(arguments, exchange)
+}
+
+/// A run that can begin.
+struct Prepared {
+    scenario: Scenario,
+    /// Of this process.
+    threads: usize,
+    plan: Plan,
+    traced: Option<TracedMessage>,
+    /// Where the run goes on, if it was ended before.
+    checkpoint: Option<Checkpoint>,
+    checkpoints: Option<Checkpoints>,
+    /// Where results go, if this is the process that writes them.
+    directory: Option<Directory>,
+    is_first: bool,
+}
+
+impl Prepared {
+    fn of(arguments: &RunArguments, exchange: Option<&dyn Exchange>) -> Result<Self, Complaint> {
+        let (is_first, ranks) = exchange.map_or((true, 1), |exchange| (exchange.rank() == 0, exchange.ranks()));
+        let checkpoint = arguments.resume.as_deref().map(Checkpoint::read).transpose()?;
+        let scenario = match &checkpoint {
+            Some(checkpoint) => checkpoint.scenario(arguments.threads)?,
+            None => scenario(arguments)?,
+        };
+        // Several processes are as many threads as were asked for.
+        let threads =
+            if ranks > 1 { scenario.execution.threads.unwrap_or(1) as usize } else { input::threads(&scenario) };
+        let plan = input::plan(&scenario, threads.max(1) * ranks)?;
+        let traced = traced(&scenario, arguments)?;
+        if traced.is_some() && ranks > 1 {
+            return Err(Complaint::bad_input("a message is traced by one process: start it without the others"));
+        }
+        let out = arguments.out.as_deref().or(arguments.resume.as_deref());
+        let directory = out.filter(|_| is_first).map(Directory::at).transpose()?;
+        if let Some(directory) = &directory {
+            directory.refuse_others(&scenario.digest)?;
+            if checkpoint.is_none() {
+                directory.refuse_unfinished()?;
+            }
+        }
+        let mut checkpoints = Checkpoints::of(arguments, &scenario, out, checkpoint.as_ref())?;
+        if !is_first {
+            checkpoints.iter_mut().for_each(Checkpoints::follow);
+        }
+        // Before the first word: whoever has read it may interrupt.
+        if ranks > 1 {
+            interrupt::listen_patiently();
+        } else {
+            interrupt::listen();
+        }
+        Ok(Self { scenario, threads, plan, traced, checkpoint, checkpoints, directory, is_first })
     }
-    // Before the first word: whoever has read it may interrupt.
-    interrupt::listen();
-    if !arguments.quiet {
-        let [nodes, routers, regions] = [(plan.nodes, "node"), (plan.routers, "router"), (plan.regions, "region")]
-            .map(|(n, thing)| count(n, thing));
-        tell_line!("{nodes}, {routers}, {regions}, about {} MiB", mebibytes(plan.memory_bytes));
+
+    /// Tells what it will take.
+    fn tell(&self, quiet: bool) {
+        if !quiet {
+            let Plan { nodes, routers, regions, memory_bytes, .. } = self.plan;
+            let [nodes, routers, regions] =
+                [(nodes, "node"), (routers, "router"), (regions, "region")].map(|(n, thing)| count(n, thing));
+            tell_line!("{nodes}, {routers}, {regions}, about {} MiB", mebibytes(memory_bytes));
+        }
     }
-    let threads = input::threads(&scenario);
-    let mut bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet);
-    let mut run = match traced {
-        Some(message) => Run::tracing(&scenario, threads, message)?,
-        None => Run::new(&scenario, threads)?,
-    };
-    let outcome = finish(&mut run, Stopwatch::of_process, |progress, wall| {
-        bar.show(progress.cycle, || speed(progress, wall.elapsed().as_secs_f64()));
-    });
-    bar.clear();
-    let trace = Trace::of(&run, arguments);
-    trace.iter().for_each(Trace::show); // of a run that fails, too: it may tell why
-    let Simulated { ending, findings, timing } = outcome?;
-    let report = findings.report(&scenario, VERSION, &timing);
-    if ending == Ending::Stopped && report.cycles.measured == 0 {
-        return Err(interrupted(&report, "before anything was measured; nothing was written"));
+
+    fn run(mut self, arguments: &RunArguments, exchange: Option<Box<dyn Exchange>>) -> Result<(), Complaint> {
+        let (scenario, threads, are_several) = (&self.scenario, self.threads, exchange.is_some());
+        let mut bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet || !self.is_first);
+        let run = match (self.traced, exchange) {
+            (_, Some(exchange)) => Run::together(scenario, threads, exchange),
+            (Some(message), None) => Run::tracing(scenario, threads, message),
+            (None, None) => Run::new(scenario, threads),
+        };
+        let mut run = ranks::together(run, are_several)?;
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.load(&mut run, are_several)?;
+        }
+        let hops_before = run.progress().packet_hops;
+        let show = |progress: &Progress, wall: &Instant| {
+            bar.show(progress.cycle, || speed(progress, hops_before, wall.elapsed().as_secs_f64()));
+        };
+        let outcome = finish(&mut run, Stopwatch::of_process, show, self.checkpoints.as_mut());
+        bar.clear();
+        let trace = Trace::of(&run, arguments);
+        trace.iter().for_each(Trace::show); // of a run that fails, too: it may tell why
+        match ranks::together(outcome, are_several)? {
+            Some(simulated) => self.tell_results(arguments, simulated, trace.as_ref()),
+            None => Ok(()),
+        }
     }
-    // What cannot be written is printed all the same: it may have taken long.
-    let written = directory.as_ref().map_or(Ok(()), |directory| {
-        write(directory, &scenario, &findings, &report)?;
-        trace.as_ref().map_or(Ok(()), |trace| trace.write(directory, report.interrupted.is_some()))
-    });
-    match arguments.format {
-        Format::Json => say!("{}", report.to_json()),
-        Format::Text => say!("{}", report.summary_text()),
-    }
-    if ending == Ending::Stopped {
+
+    /// Prints and writes what was found.
+    fn tell_results(
+        &self,
+        arguments: &RunArguments,
+        simulated: Simulated,
+        trace: Option<&Trace>,
+    ) -> Result<(), Complaint> {
+        let (scenario, directory) = (&self.scenario, self.directory.as_ref());
+        let Simulated { ending, findings, timing } = simulated;
+        let hint = self.checkpoints.as_ref().and_then(Checkpoints::hint);
+        let report = findings.report(scenario, VERSION, &timing);
+        if ending == Ending::Stopped && report.cycles.measured == 0 {
+            let then = hint.unwrap_or_else(|| "nothing was written".to_owned());
+            return Err(interrupted(&report, &format!("before anything was measured; {then}")));
+        }
+        // What cannot be written is printed all the same: it may have taken long.
+        let written = directory.map_or(Ok(()), |directory| {
+            write(directory, scenario, &findings, &report)?;
+            trace.map_or(Ok(()), |trace| trace.write(directory, report.interrupted.is_some()))
+        });
+        match arguments.format {
+            Format::Json => say!("{}", report.to_json()),
+            Format::Text => say!("{}", report.summary_text()),
+        }
+        if ending == Ending::Stopped {
+            written?;
+            let kept = directory.map(|directory| format!("{} keeps it", directory.path(INTERRUPTED).display()));
+            let more: String = [kept, hint].into_iter().flatten().map(|what| format!("; {what}")).collect();
+            let what = format!("the report is about the cycles until then, and no result{more}");
+            return Err(interrupted(&report, &what));
+        }
+        if arguments.format == Format::Text && !arguments.quiet && self.checkpoint.is_none() {
+            suggest(arguments, scenario);
+        }
         written?;
-        let kept = directory
-            .map_or_else(String::new, |directory| format!("; {} keeps it", directory.path(INTERRUPTED).display()));
-        return Err(interrupted(&report, &format!("the report is about the cycles until then, and no result{kept}")));
+        // What is on disk as a result need not be simulated again.
+        directory.map_or(Ok(()), |directory| directory.remove(CHECKPOINT))
     }
-    if arguments.format == Format::Text && !arguments.quiet {
-        suggest(arguments, &scenario);
-    }
-    written
 }
 
 /// The scenario with what was said beside it.
 fn scenario(arguments: &RunArguments) -> Result<Scenario, Complaint> {
-    let mut document = input::document(&arguments.scenario)?;
-    if let Some(seed) = arguments.seed {
-        document = document.with_from("--seed", &format!("seed={seed}"));
-    }
-    if let Some(threads) = arguments.threads {
-        document = document.with_from("--threads", &format!("execution.threads={threads}"));
-    }
-    input::resolve(&document)
+    let document = input::document(&named(arguments))?;
+    input::resolve(&input::with_options(document, arguments.seed, arguments.threads))
+}
+
+/// The file that the arguments name, and what is laid over it.
+fn named(arguments: &RunArguments) -> ScenarioArguments {
+    ScenarioArguments { file: arguments.file.clone().unwrap_or_default(), set: arguments.set.clone() }
 }
 
 /// The message that is to be traced, if one is.
@@ -133,34 +217,49 @@ pub fn simulate(
     start: fn() -> Stopwatch,
     show: impl FnMut(&Progress, &Instant) + Send,
 ) -> Result<Simulated, Complaint> {
-    finish(&mut Run::new(scenario, threads)?, start, show)
+    let simulated = finish(&mut Run::new(scenario, threads)?, start, show, None)?;
+    Ok(simulated.expect("a process alone is the first one"))
 }
 
-/// The same for a run that is built.
+/// The same for a run that is built, of which checkpoints may be wanted. Of several processes the first has what was found.
 fn finish(
     run: &mut Run<'_>,
     start: fn() -> Stopwatch,
     mut show: impl FnMut(&Progress, &Instant) + Send,
-) -> Result<Simulated, Complaint> {
+    mut checkpoints: Option<&mut Checkpoints>,
+) -> Result<Option<Simulated>, Failure> {
     let (stopwatch, began) = (start(), Instant::now());
-    let ending = run.finish(|progress| {
-        show(progress, &began);
-        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
+    let ending = loop {
+        let is_due = || checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.is_due());
+        let ending = run.finish(|progress| {
+            show(progress, &began);
+            if interrupt::asked() || is_due() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if let (Ending::Stopped, Some(checkpoints)) = (ending, checkpoints.as_mut()) {
+            checkpoints.write(run, stopwatch.read())?;
+        }
+        if ending == Ending::Reached || run.any_rank(interrupt::asked())? {
+            break ending;
+        }
+    };
+    let is_first = run.gather()?;
     let timing = stopwatch.read();
-    Ok(Simulated { ending, findings: run.findings()?, timing })
+    let timing = Timing { cpu_s: run.sum_of_ranks((timing.cpu_s * 1e6) as u64)? as f64 / 1e6, ..timing };
+    let timing = checkpoints.map_or(timing, |checkpoints| checkpoints.whole(timing));
+    is_first.then(|| Ok(Simulated { ending, findings: run.findings()?, timing })).transpose()
 }
 
-fn speed(progress: &Progress, seconds: f64) -> String {
+/// How far a run has come, and how fast it is, which began after so many packet-hops.
+fn speed(progress: &Progress, hops_before: u64, seconds: f64) -> String {
     let Progress { cycle, cycles, packet_hops, .. } = *progress;
-    let speed = packet_hops as f64 / seconds.max(1e-3) / 1e6;
+    let speed = (packet_hops - hops_before) as f64 / seconds.max(1e-3) / 1e6;
     format!("{cycle} of {cycles} cycles, {speed:.1} M packet-hops/s")
 }
 
 /// What one could do next.
 fn suggest(arguments: &RunArguments, scenario: &Scenario) {
-    let file = arguments.scenario.file.display();
-    let name = input::stem(&arguments.scenario.file);
+    let named = named(arguments);
+    let (file, name) = (named.file.display(), input::stem(&named.file));
     tell_line!("\ntry next:");
     let flows = &scenario.workload.flows;
     let timed = flows.iter().find(|flow| flow.is_timed());

@@ -3,6 +3,7 @@
 //! What it prints is compared with the files in `tests/golden`; `TAILBACK_UPDATE_GOLDEN=1` writes them anew, see
 //! `tailback-tests`.
 
+mod checkpoint;
 mod crash;
 mod data;
 mod help;

@@ -19,6 +19,7 @@ fn with(topology: &str, routing: &str) -> String {
 #[test]
 fn a_scenario_is_checked() {
     shows("check", SMALL, &["check", "scenario.toml"]);
+    shows("check-ranks", SMALL, &["check", "scenario.toml", "--ranks", "4"]);
 }
 
 #[test]

@@ -2,4 +2,5 @@
 
 mod determinism;
 mod population;
+mod ranks;
 mod sample;

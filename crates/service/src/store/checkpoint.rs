@@ -1,17 +1,16 @@
 //! The state of a run between two windows, as a file.
 //!
-//! A file is the SHA-256 of all that follows it, a heading, and the state. It is used by a program of the same version that
-//! writes states in the same format. Whatever is wrong with a checkpoint, the run can start again, and finds the same.
+//! It is used by a program of the same version that writes states in the same format. Whatever is wrong with a checkpoint, the
+//! run can start again, and finds the same.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use tailback_sim::STATE_FORMAT;
 
+use super::state_file::{Unfit, read_state, refuse_other_programs, write_state};
 use super::{StoreError, files, quarantine};
-use crate::access::hexadecimal;
 use crate::descriptors;
 
 /// The state of a run between two windows.
@@ -44,15 +43,6 @@ struct Heading {
     processor_ms: u64,
 }
 
-/// Why a checkpoint is not used.
-#[derive(Debug, PartialEq, Eq)]
-enum Unfit {
-    /// It is good for another program, or another scenario.
-    Other(String),
-    /// It is not what was written.
-    Damaged(String),
-}
-
 impl Checkpoint {
     /// Writes that of a run, in place of the one before, by way of the folder of an attempt.
     pub(crate) fn write(
@@ -71,12 +61,7 @@ impl Checkpoint {
             wall_ms: self.wall.as_millis() as u64,
             processor_ms: self.processor.as_millis() as u64,
         };
-        let heading = serde_json::to_string(&heading).expect("plain data") + "\n";
-        let digest = Sha256::new().chain_update(&heading).chain_update(&self.state).finalize();
-        let digest = hexadecimal(&digest) + "\n";
-        let unfinished = attempt.join(UNFINISHED);
-        let parts: [&[u8]; 3] = [digest.as_bytes(), heading.as_bytes(), &self.state];
-        files::write_by_way_of(&unfinished, &files::checkpoint(folder, number), &parts)
+        write_state(&attempt.join(UNFINISHED), &files::checkpoint(folder, number), &heading, &self.state)
     }
 
     /// Reads that of a run, if there is one that can be used. One that is damaged is set aside.
@@ -95,7 +80,7 @@ impl Checkpoint {
             bytes => bytes.ok(),
         };
         let Some(bytes) = bytes else { return Ok(None) };
-        match parse(&bytes).and_then(|(heading, state)| used_by(heading, state, version, scenario_digest)) {
+        match read_state(&bytes).and_then(|(heading, state)| used_by(&heading, state, version, scenario_digest)) {
             Ok(checkpoint) => return Ok(Some(checkpoint)),
             Err(Unfit::Other(reason)) => {
                 tracing::warn!(path = %path.display(), reason, "a checkpoint is not used; the run starts again");
@@ -113,35 +98,14 @@ impl Checkpoint {
 /// What is wrong with a checkpoint, whoever may use it.
 pub(super) fn damage(path: &Path) -> Option<String> {
     let found = std::fs::read(path).map_err(|error| Unfit::Damaged(error.to_string()));
-    match found.and_then(|bytes| parse(&bytes).map(drop)) {
+    match found.and_then(|bytes| read_state::<Heading>(&bytes).map(drop)) {
         Err(Unfit::Damaged(reason)) => Some(reason),
         _ => None,
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<(Heading, &[u8]), Unfit> {
-    let damaged = |reason: &str| Unfit::Damaged(reason.to_owned());
-    let line = |bytes: &[u8]| bytes.iter().position(|&byte| byte == b'\n');
-    let end = line(bytes).ok_or_else(|| damaged("it has no checksum"))?;
-    let (digest, rest) = (&bytes[..end], &bytes[end + 1..]);
-    if digest.first() == Some(&b'{') {
-        return Err(Unfit::Other("an earlier version of the program wrote it".to_owned()));
-    }
-    if digest != hexadecimal(&Sha256::digest(rest)).as_bytes() {
-        return Err(damaged("its checksum does not fit"));
-    }
-    let end = line(rest).ok_or_else(|| damaged("it has no heading"))?;
-    let heading =
-        serde_json::from_slice(&rest[..end]).map_err(|_| Unfit::Other("its heading is unknown".to_owned()))?;
-    Ok((heading, &rest[end + 1..]))
-}
-
-fn used_by(heading: Heading, state: &[u8], version: &str, scenario_digest: &str) -> Result<Checkpoint, Unfit> {
-    if (heading.format, heading.version.as_str()) != (STATE_FORMAT, version) {
-        let Heading { format, version: found, .. } = heading;
-        let reason = format!("version {found} wrote it, in format {format}; this is {version}, with {STATE_FORMAT}");
-        return Err(Unfit::Other(reason));
-    }
+fn used_by(heading: &Heading, state: &[u8], version: &str, scenario_digest: &str) -> Result<Checkpoint, Unfit> {
+    refuse_other_programs((heading.format, &heading.version), (STATE_FORMAT, version))?;
     if heading.scenario_digest != scenario_digest {
         return Err(Unfit::Other("it is of another scenario".to_owned()));
     }
@@ -152,8 +116,10 @@ fn used_by(heading: Heading, state: &[u8], version: &str, scenario_digest: &str)
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use sha2::{Digest as _, Sha256};
 
     use super::*;
+    use crate::access::hexadecimal;
 
     fn checkpoint() -> Checkpoint {
         let [wall, processor] = [1500, 2800].map(Duration::from_millis);

@@ -26,6 +26,7 @@ mod recovery;
 pub(crate) mod runs;
 pub(crate) mod samples;
 mod schema;
+mod state_file;
 mod sums;
 pub(crate) mod uploads;
 mod version_2;
@@ -48,6 +49,7 @@ use crate::domain::{FailureReason, RunFailure};
 use condition::Condition;
 pub use copying::{back_up, restore};
 pub use fsck::{Checkup, Problem, check_data};
+pub use state_file::{Unfit, read_state, refuse_other_programs, write_state};
 use writer::Writer;
 pub(crate) use writer::{Told, Writing};
 

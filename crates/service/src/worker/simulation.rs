@@ -62,7 +62,9 @@ impl From<Failure> for RunFailure {
         let message = failure.to_string();
         let (reason, details) = match failure {
             Failure::Deadlock { circle, .. } => (FailureReason::Deadlock, circle),
-            Failure::Inconsistent { .. } | Failure::Snapshot(_) => (FailureReason::Inconsistent, Vec::new()),
+            Failure::Inconsistent { .. } | Failure::Snapshot(_) | Failure::Ranks(_) | Failure::Elsewhere => {
+                (FailureReason::Inconsistent, Vec::new())
+            }
             Failure::Threads { .. } => (FailureReason::Threads, Vec::new()),
         };
         Self { reason, message, details }

@@ -22,6 +22,7 @@ pub const CRATES: &[Row] = &[
     row("topology", 0, &["parameters"]),
     row("protocol", 0, &["parameters", "random"]),
     // Models, what feeds them and what they leave behind.
+    row("mpi", 1, &["engine"]),
     row("phold", 1, &["engine"]),
     row("goal", 1, &[]),
     row("hardware", 1, &["parameters", "topology"]),
@@ -79,7 +80,7 @@ pub const CRATES: &[Row] = &[
     // What people and programs talk to.
     row("api", 3, &[]),
     row("service", 3, &["api", "report", "scenario", "sim"]),
-    row("cli", 4, &["api", "report", "reproduce", "scenario", "service", "sim"]),
+    row("cli", 4, &["api", "mpi", "report", "reproduce", "scenario", "service", "sim"]),
 ];
 
 /// Any crate under `crates/protocols`: it knows the seam and nothing else, so it needs no row of its own unless somebody may use it or it
@@ -91,6 +92,7 @@ pub const NEVER: &[(&str, &[&str])] = &[
     ("engine", &["hardware", "network", "phold", "protocol", "routing", "topology", "workload"]),
     ("topology", &["engine", "hardware", "network", "protocol", "routing"]),
     ("protocol", &["engine", "hardware", "network", "routing", "topology"]),
+    ("mpi", &["hardware", "network", "phold", "protocol", "routing", "topology", "workload"]),
     ("phold", &["hardware", "network", "protocol", "routing", "topology", "workload"]),
     ("hardware", &["engine", "network", "protocol", "routing", "workload"]),
     ("routing", &["engine", "hardware", "network", "protocol", "workload"]),

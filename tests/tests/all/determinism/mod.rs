@@ -10,6 +10,7 @@ pub mod matrix;
 mod meaning;
 mod programs;
 mod protocols;
+mod ranks;
 
 use std::fmt::Write as _;
 

@@ -1,0 +1,181 @@
+//! A run that several processes simulate together.
+//!
+//! Each rank simulates some regions of the network, and knows of all of them what is looked at now and again. What takes the
+//! whole network, which is little more than its audit and its report, the first rank does with a state that it has gathered.
+
+use std::ops::{ControlFlow, Range};
+
+use tailback_engine::{
+    ExchangeError, FIGURES, GatherError, NEVER, Notice, Outcome, Ranks, Simulation, Tick, Watcher, deal_out,
+};
+use tailback_network::{Microarchitecture, NetworkPlan, NetworkRegion};
+use tailback_scenario::Scenario;
+
+use crate::failure::Failure;
+use crate::plan::{Regions, network_plan};
+use crate::recorder::Recorder;
+use crate::running_network::{AnyExecutor, RunningNetwork, Watch, Watched};
+
+/// The ranks of a run, and what all of them have come to.
+#[derive(Debug)]
+pub(crate) struct Together {
+    pub ranks: Ranks,
+    pub seen: Seen,
+    /// The threads of all ranks.
+    pub threads: usize,
+}
+
+/// What all ranks have come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    now: Tick,
+    packet_hops: u64,
+    packets: u64,
+    last_hop: Tick,
+    /// What is finished of all that is to be.
+    pub finished: u64,
+    /// Whether nothing will ever happen again.
+    pub is_idle: bool,
+}
+
+impl Seen {
+    fn of(now: Tick, notices: &[Notice]) -> Self {
+        let figure = |number: usize| notices.iter().map(move |notice| notice.figures[number]);
+        Self {
+            now,
+            packet_hops: figure(0).sum(),
+            packets: figure(1).sum(),
+            last_hop: figure(2).max().unwrap_or(0),
+            finished: figure(3).sum(),
+            is_idle: notices.iter().all(|notice| notice.next == NEVER),
+        }
+    }
+}
+
+impl Watched for Seen {
+    fn now(&self) -> Tick {
+        self.now
+    }
+
+    fn packet_hops(&self) -> u64 {
+        self.packet_hops
+    }
+
+    fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    fn last_hop(&self) -> Tick {
+        self.last_hop
+    }
+}
+
+/// Shows whoever watches what all ranks have come to.
+pub(crate) struct NetworkWatcher<'w, 'f>(pub &'w mut Watch<'f>);
+
+impl<M: Microarchitecture> Watcher<NetworkRegion<Recorder, M>> for NetworkWatcher<'_, '_> {
+    fn figures(&mut self, simulation: &Simulation<NetworkRegion<Recorder, M>>, mine: Range<usize>) -> [u64; FIGURES] {
+        let regions = || simulation.regions().skip(mine.start).take(mine.len());
+        [
+            regions().map(NetworkRegion::packet_hops).sum(),
+            regions().map(|region| region.packets() as u64).sum(),
+            regions().map(NetworkRegion::last_hop).max().unwrap_or(0),
+            simulation.finished(mine.clone()),
+        ]
+    }
+
+    fn watch(&mut self, now: Tick, notices: &[Notice]) -> ControlFlow<()> {
+        (self.0)(&Seen::of(now, notices))
+    }
+}
+
+impl Together {
+    /// Meets the other ranks, which must have the same scenario, and have their threads counted.
+    pub fn meet(mut ranks: Ranks, scenario: &Scenario, threads: usize) -> Result<Self, ExchangeError> {
+        let digest = u64::from_str_radix(&scenario.digest[..16], 16).unwrap_or(0);
+        let told = ranks.tell([digest, threads.max(1) as u64, 0, 0])?;
+        if let Some(rank) = told.iter().position(|figures| figures[0] != digest) {
+            return Err(ExchangeError::Different { rank, what: "its scenario has another digest" });
+        }
+        let threads = told.iter().map(|figures| figures[1] as usize).sum();
+        Ok(Self { ranks, seen: Seen::default(), threads })
+    }
+
+    /// Has all ranks tell where they stand.
+    pub fn agree(&mut self, network: &mut dyn RunningNetwork) -> Result<(), ExchangeError> {
+        network.agree(&mut self.ranks)?;
+        self.seen = Seen::of(network.now(), self.ranks.notices());
+        Ok(())
+    }
+
+    /// Simulates everything before `end`.
+    pub fn run_until(
+        &mut self,
+        network: &mut dyn RunningNetwork,
+        end: Tick,
+        executor: &AnyExecutor,
+        watch: &mut Watch<'_>,
+    ) -> Result<Outcome, ExchangeError> {
+        let outcome = network.run_until_together(end, executor, &mut self.ranks, watch)?;
+        self.seen = Seen::of(network.now(), self.ranks.notices());
+        Ok(outcome)
+    }
+
+    /// Has the first rank know the whole network; tells whether this is the first one.
+    pub fn gather(&mut self, network: &mut dyn RunningNetwork) -> Result<bool, GatherError> {
+        let mut state = Vec::new();
+        network.save_together(&mut self.ranks, &mut state)?;
+        if self.ranks.is_first() {
+            network.load(&mut state.as_slice())?;
+        }
+        Ok(self.ranks.is_first())
+    }
+
+    /// Whether any rank says so.
+    pub fn any(&mut self, says: bool) -> Result<bool, ExchangeError> {
+        Ok(self.sum(says.into())? > 0)
+    }
+
+    /// What all ranks have together.
+    pub fn sum(&mut self, own: u64) -> Result<u64, ExchangeError> {
+        Ok(self.ranks.tell([own, 0, 0, 0])?.iter().map(|figures| figures[0]).sum())
+    }
+}
+
+impl From<GatherError> for Failure {
+    fn from(error: GatherError) -> Self {
+        match error {
+            GatherError::Exchange(error) => Self::Ranks(error),
+            GatherError::Snapshot(error) => Self::Snapshot(error),
+        }
+    }
+}
+
+/// What a rank of a run would have to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankPlan {
+    /// Its regions.
+    pub regions: Range<usize>,
+    /// The ports of their routers, which packets go through, and those of the whole network.
+    pub ports: (u64, u64),
+}
+
+impl RankPlan {
+    /// Those of a scenario on so many ranks with so many threads each.
+    #[must_use]
+    pub fn all(scenario: &Scenario, ranks: usize, threads: usize) -> Vec<Self> {
+        let work = work(&network_plan(scenario, Regions::of(scenario, ranks * threads.max(1))));
+        let all = work.iter().sum();
+        let plan = |regions: Range<usize>| Self { ports: (work[regions.clone()].iter().sum(), all), regions };
+        deal_out(&work, ranks).into_iter().map(plan).collect()
+    }
+}
+
+/// What work each region is expected to be: packets go through ports.
+pub(crate) fn work(plan: &NetworkPlan) -> Vec<u64> {
+    let mut work = vec![0; plan.partition.regions() as usize];
+    for router in 0..plan.topology.routers() {
+        work[plan.partition.region_of(router) as usize] += u64::from(plan.topology.ports(router));
+    }
+    work
+}
