@@ -8,6 +8,9 @@ use crate::{Table, TableError};
 /// In a histogram, an octave has so many bars at most: the buckets of tables are finer than anybody sees.
 const BARS_PER_OCTAVE: f64 = 8.0;
 
+/// Up to so many values, as numbers of hops, have a bar each.
+const SINGLE_BARS: usize = 32;
+
 /// How often values from one number to another were seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counted {
@@ -77,9 +80,13 @@ impl Curve {
         Self { name, points, half_widths: None }
     }
 
-    /// How many values there are in bars of equal ratio, of which an octave has eight; each begins at its point and ends at the next.
+    /// How many values there are in bars of equal ratio, of which an octave has eight, or in one for each if there are few; each begins at its
+    /// point and ends at the next.
     #[must_use]
     pub fn histogram(name: String, counted: &[Counted], factor: f64) -> Self {
+        if counted.len() <= SINGLE_BARS && counted.iter().all(|bucket| bucket.from == bucket.to) {
+            return Self::bars(name, counted, factor);
+        }
         let mut bars: BTreeMap<i64, f64> = BTreeMap::new();
         for bucket in counted.iter().filter(|bucket| bucket.to > 0.0) {
             let middle = factor * (bucket.from + bucket.to) / 2.0;
@@ -97,6 +104,24 @@ impl Curve {
                 }
             }
             points.push((start(bar + 1), 0.0));
+        }
+        Self { name, points, half_widths: None }
+    }
+}
+
+impl Curve {
+    /// A bar for each value, as wide as the smallest distance between two.
+    fn bars(name: String, counted: &[Counted], factor: f64) -> Self {
+        let mut counted: Vec<Counted> = counted.iter().map(|bucket| bucket.times(factor)).collect();
+        counted.sort_by(|a, b| a.from.total_cmp(&b.from));
+        let gaps = counted.windows(2).map(|pair| pair[1].from - pair[0].from);
+        let half = 0.5 * gaps.fold(factor, f64::min);
+        let mut points: Vec<(f64, f64)> = Vec::new();
+        for bucket in counted {
+            if points.last().is_some_and(|last| last.0 > bucket.from - 1.001 * half) {
+                points.pop();
+            }
+            points.extend([(bucket.from - half, bucket.count), (bucket.from + half, 0.0)]);
         }
         Self { name, points, half_widths: None }
     }
@@ -122,6 +147,9 @@ mod tests {
 
     #[test]
     fn bars_hold_all_values() {
+        let hops = [(2.0, 5.0), (3.0, 6.0), (5.0, 1.0)].map(|(at, count)| Counted { from: at, to: at, count });
+        let bars = [(1.5, 5.0), (2.5, 6.0), (3.5, 0.0), (4.5, 1.0), (5.5, 0.0)];
+        assert_eq!(Curve::histogram(String::new(), &hops, 1.0).points, bars);
         let counted = [(8.0, 8.1, 3.0), (8.2, 8.3, 4.0), (16.0, 16.0, 5.0)];
         let counted = counted.map(|(from, to, count)| Counted { from, to, count });
         let curve = Curve::histogram(String::new(), &counted, 1.0);

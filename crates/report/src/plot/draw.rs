@@ -93,7 +93,7 @@ impl Figure {
 
     fn curve(&self, drawing: &mut Drawing, layout: &Layout, curve: &Curve, index: usize) {
         let look = Look::of(index);
-        let seen = visible(&self.stepped(curve), layout);
+        let seen = visible(&self.stepped(curve, layout), layout);
         let half_widths = curve.half_widths.as_deref().unwrap_or_default();
         let has_band = self.style == Style::Line && half_widths.iter().any(|&width| width > 0.0);
         if has_band {
@@ -129,16 +129,18 @@ impl Figure {
         }
     }
 
-    /// The points that lines go through.
-    fn stepped(&self, curve: &Curve) -> Curve {
+    /// The points that lines go through. Steps go down to the bottom where there is nothing, also on an axis that has no place for it.
+    fn stepped(&self, curve: &Curve, layout: &Layout) -> Curve {
         if self.style != Style::Steps {
             return curve.clone();
         }
-        let mut points = Vec::new();
+        let height = |y: f64| y.max(layout.y.from);
+        let mut points: Vec<(f64, f64)> =
+            curve.points.first().map(|point| (point.0, layout.y.from)).into_iter().collect();
         for pair in curve.points.windows(2) {
-            points.extend([pair[0], (pair[1].0, pair[0].1)]);
+            points.extend([(pair[0].0, height(pair[0].1)), (pair[1].0, height(pair[0].1))]);
         }
-        points.extend(curve.points.last().copied());
+        points.extend(curve.points.last().map(|point| (point.0, height(point.1))));
         Curve { points, ..curve.clone() }
     }
 

@@ -45,7 +45,9 @@ pub fn figure(sources: &[Source], kind: PlotKind, arguments: &PlotArguments) -> 
             });
         }
     }
-    let axes = arguments.log.unwrap_or(LogAxes::Both);
+    // A packet that stays in its router has no hops, and a logarithmic axis has no place for that.
+    let usual = if wanted == "hops" { LogAxes::Y } else { LogAxes::Both };
+    let axes = arguments.log.unwrap_or(usual);
     let (log_x, log_y) = (axes != LogAxes::Y, axes != LogAxes::X);
     let words = wanted.replace('_', " ");
     let unit = match (is_time, has_clock) {

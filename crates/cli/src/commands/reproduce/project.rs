@@ -8,6 +8,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use tailback_report::Digest;
 use tailback_reproduce::{Claim, Filled, Finding, Outcome, RecordedRuns, Results, Row, Scale, Series, Table};
+use tailback_sim::Plan;
 
 use super::catalogue::Entry;
 use super::finished::CLAIMS;
@@ -105,16 +106,23 @@ impl Project {
 
     /// How large the networks are that its drawings show, and whether that is as large as they should be.
     fn size_in_words(&self) -> String {
-        let sizes: BTreeSet<u64> = self.results.outcomes().map(|outcome| outcome.report.nodes).collect();
-        let scale = match self.scale {
-            Scale::Quick => "scaled down",
-            Scale::Full => "full size",
-        };
-        match (sizes.first(), sizes.last()) {
-            (Some(least), Some(most)) if least == most => format!("{least} nodes, {scale}"),
-            (Some(least), Some(most)) => format!("{least} to {most} nodes, {scale}"),
-            _ => scale.to_owned(),
+        let nodes = self.results.outcomes().map(|outcome| outcome.report.nodes);
+        let sizes: BTreeSet<u64> = nodes.collect();
+        let (Some(least), Some(most)) = (sizes.first(), sizes.last()) else { return String::new() };
+        let nodes = if least == most { format!("{most} nodes") } else { format!("{least} to {most} nodes") };
+        match self.scale {
+            Scale::Full => format!("{nodes}, full size"),
+            // What is varied may be the size.
+            Scale::Quick if self.full_nodes() == Some(*most) => format!("{nodes}, full size, fewer or shorter runs"),
+            Scale::Quick => format!("{nodes}, scaled down"),
         }
+    }
+
+    /// How many nodes there are at full size, before anything is varied.
+    fn full_nodes(&self) -> Option<u64> {
+        let experiment = self.entry.figure.experiment(Scale::Full);
+        let scenario = experiment.base(&self.entry.scenario).resolve().ok()?;
+        Some(Plan::on(&scenario, 1).nodes.into())
     }
 
     /// The tables, filled in as far as runs are there.
@@ -124,9 +132,10 @@ impl Project {
 
     /// Writes the drawings with their points, the tables, the claims and how long it took.
     pub fn write(&self) -> Result<(), Complaint> {
+        let size = self.size_in_words();
         for panel in &self.entry.figure.panels {
             let mut drawing = panel.draw(&self.results);
-            drawing.caption = self.size_in_words();
+            drawing.caption.clone_from(&size);
             self.directory.write(&format!("{}.svg", panel.name), drawing.to_svg().as_bytes())?;
             self.directory.write_table(&panel.name, &drawing.to_table())?;
         }
