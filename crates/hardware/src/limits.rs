@@ -107,7 +107,7 @@ fn check_channels(spec: &NetworkSpec, link_classes: &[&str], problems: &mut Vec<
 }
 
 /// Queues for each node: who takes room knows for which node, and gives it back for that one.
-fn check_destination_queues(spec: &NetworkSpec, broken: &mut impl FnMut(&'static str, &str, &str)) {
+fn check_destination_queues(spec: &NetworkSpec, revises: bool, broken: &mut impl FnMut(&'static str, &str, &str)) {
     const NAME: &str = "destination_queue";
     let Some(flits) = spec.router.destination_queue else { return };
     if flits < spec.packet_flits_max {
@@ -118,6 +118,10 @@ fn check_destination_queues(spec: &NetworkSpec, broken: &mut impl FnMut(&'static
     }
     if spec.router.credits == CreditCheck::Link {
         broken(NAME, "room for a node is taken before a packet crosses", "set credits = \"crossbar\"");
+    }
+    if revises {
+        let help = "use a routing that decides once";
+        broken(NAME, "this routing counts the heads of virtual channels, of which each has one", help);
     }
     if spec.router.vc_allocation {
         broken(NAME, "packets that own a virtual channel block what goes elsewhere", "set vc_allocation = false");
@@ -154,7 +158,7 @@ fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) 
         let help = "set crossbar_inputs = \"per-port\", or virtual_output_queues = false";
         broken("crossbar_inputs", "virtual output queues share the connection of their port", help);
     }
-    check_destination_queues(spec, &mut broken);
+    check_destination_queues(spec, revises, &mut broken);
     if router.input_turns == InputTurns::Outputs && router.input_arbiter != Arbiter::RoundRobin {
         let help = "set input_arbiter = \"round-robin\", or input_turns = \"queues\"";
         broken("input_turns", "only a round-robin arbiter takes turns", help);

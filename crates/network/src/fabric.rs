@@ -245,7 +245,7 @@ impl Fabric {
     /// What the parts of a protocol are told about where they are.
     pub(crate) fn station(&self) -> Station {
         Station {
-            flit_ticks: self.spec.links[0].flit_ticks.into(),
+            flit_ticks: self.spec.line_flit_ticks().into(),
             packet_flits_max: self.spec.packet_flits_max,
             ports: self.shape.ports as u32,
             nodes: self.topology.nodes(),

@@ -98,7 +98,7 @@ impl Hooks {
 /// Where a part of a protocol is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Station {
-    /// Ticks from one flit to the next on the way to a node.
+    /// Ticks from one flit to the next on the way to a node: on the line of its host, where that is slower than the link.
     pub flit_ticks: u64,
     /// Flits of the largest packet.
     pub packet_flits_max: u16,

@@ -117,7 +117,7 @@ pub(crate) fn check_protocol(
 /// Where a protocol is, in a network as a whole.
 pub(crate) fn station(spec: &NetworkSpec, topology: &dyn Topology) -> Station {
     Station {
-        flit_ticks: spec.links[0].flit_ticks.into(),
+        flit_ticks: spec.line_flit_ticks().into(),
         packet_flits_max: spec.packet_flits_max,
         ports: topology.radix(),
         nodes: topology.nodes(),

@@ -99,12 +99,15 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         });
         let held = Held { packet, payload, word, arrived: now };
         let flit_ticks = self.fabric.spec.line_flit_ticks();
-        for held in self.nodes.resequencing.add(node, number, held, most) {
+        let mut in_order = std::mem::take(&mut self.nodes.in_order);
+        self.nodes.resequencing.add(node, number, held, most, &mut in_order);
+        for held in in_order.drain(..) {
             match self.nodes.egress.add(node, held, flit_ticks, now) {
                 Ok(held) => self.take_held(node, &held, now),
                 Err(at) => self.wait_until(node, at.into(), What::Egress),
             }
         }
+        self.nodes.in_order = in_order;
     }
 
     /// The last flit of the next packet on the egress line has left.

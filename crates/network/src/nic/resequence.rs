@@ -7,17 +7,36 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::source_queues::{ByFlow, flow};
 use crate::packet::Packet;
 use crate::time::Time;
 
-/// The numbers that the flows of a region's sources have come to: by node and destination.
+/// The numbers that the flows of a region's sources have come to: by node and destination. They are looked up, and written in order.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Numbering(BTreeMap<(u32, u32), u32>);
+#[serde(from = "BTreeMap<(u32, u32), u32>", into = "BTreeMap<(u32, u32), u32>")]
+pub(crate) struct Numbering(ByFlow<u32>);
+
+impl From<BTreeMap<(u32, u32), u32>> for Numbering {
+    fn from(saved: BTreeMap<(u32, u32), u32>) -> Self {
+        Self(saved.into_iter().map(|((node, destination), next)| (flow(node, destination), next)).collect())
+    }
+}
+
+impl From<Numbering> for BTreeMap<(u32, u32), u32> {
+    fn from(Numbering(flows): Numbering) -> Self {
+        flows.into_iter().map(|(key, next)| (both(key), next)).collect()
+    }
+}
+
+/// The node and the other one of the key of a flow.
+fn both(key: u64) -> (u32, u32) {
+    ((key >> 32) as u32, key as u32)
+}
 
 impl Numbering {
     /// The number of the first of so many packets of a flow, which are numbered from there on.
     pub fn take(&mut self, node: u32, destination: u32, packets: u32) -> u32 {
-        let next = self.0.entry((node, destination)).or_default();
+        let next = self.0.entry(flow(node, destination)).or_default();
         let first = *next;
         *next = next.wrapping_add(packets);
         first
@@ -45,39 +64,62 @@ struct Flow {
 
 /// The packets that wait at the nodes of a region for others before them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Saved", into = "Saved")]
 pub(crate) struct Resequencing {
     /// By node and source.
+    flows: ByFlow<Flow>,
+    /// By node: packets that wait. As many as nodes that have received anything need.
+    waiting: Vec<u32>,
+}
+
+/// What is written of them.
+#[derive(Serialize, Deserialize)]
+struct Saved {
     flows: BTreeMap<(u32, u32), Flow>,
-    /// By node: packets that wait.
-    waiting: BTreeMap<u32, u32>,
+    waiting: Vec<u32>,
+}
+
+impl From<Saved> for Resequencing {
+    fn from(Saved { flows, waiting }: Saved) -> Self {
+        let flows = flows.into_iter().map(|((node, source), state)| (flow(node, source), state)).collect();
+        Self { flows, waiting }
+    }
+}
+
+impl From<Resequencing> for Saved {
+    fn from(Resequencing { flows, waiting }: Resequencing) -> Self {
+        Self { flows: flows.into_iter().map(|(key, state)| (both(key), state)).collect(), waiting }
+    }
 }
 
 impl Resequencing {
     /// How many packets wait.
     pub fn waiting(&self) -> u64 {
-        self.waiting.values().copied().map(u64::from).sum()
+        self.waiting.iter().copied().map(u64::from).sum()
     }
 
-    /// A packet has arrived at a node. Returns those that are in order now.
+    /// A packet has arrived at a node. Appends those that are in order now to a list.
     ///
     /// # Panics
     /// When more than `most` packets wait at the node: the protocol said that it would not let that happen.
-    pub fn add(&mut self, node: u32, number: u32, held: Held, most: u32) -> Vec<Held> {
-        let flow = self.flows.entry((node, held.packet.source)).or_default();
-        let waiting = self.waiting.entry(node).or_default();
+    pub fn add(&mut self, node: u32, number: u32, held: Held, most: u32, in_order: &mut Vec<Held>) {
+        let flow = self.flows.entry(flow(node, held.packet.source)).or_default();
+        if self.waiting.len() <= node as usize {
+            self.waiting.resize(node as usize + 1, 0);
+        }
+        let waiting = &mut self.waiting[node as usize];
         if number != flow.next {
             assert!(flow.waiting.insert(number, held).is_none(), "two packets of a flow have the same number");
             *waiting += 1;
             assert!(*waiting <= most, "the protocol lets more than {most} packets wait for their order at a node");
-            return Vec::new();
+            return;
         }
-        let mut in_order = vec![held];
+        in_order.push(held);
         flow.next = flow.next.wrapping_add(1);
         while let Some(held) = flow.waiting.remove(&flow.next) {
             flow.next = flow.next.wrapping_add(1);
             *waiting -= 1;
             in_order.push(held);
         }
-        in_order
     }
 }

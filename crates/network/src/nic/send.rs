@@ -100,7 +100,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     pub(crate) fn receive_node_credit(&mut self, node: u32, payload: u32, now: Time) {
         let (vc, flits) = credited(payload);
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] += flits;
-        if self.nodes.rooms.exist() {
+        if !M::BASIC && self.nodes.rooms.exist() {
             let destination = credited_node(payload).into();
             if self.nodes.rooms.free(node, vc, destination, flits) {
                 self.nodes.sources.unpark(node, self.node_ids[node as usize], destination);
@@ -269,7 +269,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn next_of_injection_queue(&mut self, node: u32, injection_queue: usize, now: Time) -> Option<(u16, SendAs)> {
         loop {
             let flits = self.next_packet_flits(node, injection_queue)?;
-            if self.nodes.rooms.exist() && self.waits_for_room(node, injection_queue, flits) {
+            if !M::BASIC && self.nodes.rooms.exist() && self.waits_for_room(node, injection_queue, flits) {
                 continue;
             }
             if self.protocol.sources.is_empty() {
@@ -378,7 +378,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let busy = Time::from(flits) * Time::from(spec.injection.flit_ticks);
         self.nodes.nodes[node as usize].link_free_at = now + busy.max(spec.ticks_per_cycle);
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] -= flits;
-        if self.nodes.rooms.exist() {
+        if !M::BASIC && self.nodes.rooms.exist() {
             let destination = self.pool[packet].destination;
             self.nodes.rooms.take(node, vc, destination, flits);
         }

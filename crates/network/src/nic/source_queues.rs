@@ -98,7 +98,7 @@ pub(crate) struct SourceQueues {
 }
 
 /// Something for each flow: by node and destination.
-type ByFlow<T> = HashMap<u64, T, BuildHasherDefault<KeyHasher>>;
+pub(super) type ByFlow<T> = HashMap<u64, T, BuildHasherDefault<KeyHasher>>;
 
 /// How destinations are dealt out to injection queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -333,7 +333,7 @@ impl SourceQueues {
 }
 
 /// The key of what a node sends to a destination.
-fn flow(node: u32, destination: u32) -> u64 {
+pub(super) fn flow(node: u32, destination: u32) -> u64 {
     u64::from(node) << 32 | u64::from(destination)
 }
 

@@ -8,7 +8,7 @@ use super::destination_rooms::DestinationRooms;
 use super::due::DueQueue;
 use super::egress::EgressLines;
 use super::receive::Reassembly;
-use super::resequence::{Numbering, Resequencing};
+use super::resequence::{Held, Numbering, Resequencing};
 use super::retransmit::RetransmitBuffer;
 use super::source_queues::{EMPTY, List, SourceQueues};
 use crate::fabric::Fabric;
@@ -58,6 +58,9 @@ pub(crate) struct NodeState {
     pub numbering: Numbering,
     pub resequencing: Resequencing,
     pub egress: EgressLines,
+    /// Packets that are in order just now: empty, and kept for its memory.
+    #[serde(skip)]
+    pub in_order: Vec<Held>,
     /// The random streams for choosing channels. Only where channels are chosen at random.
     pub streams: Vec<Stream>,
     /// Nodes that may be able to send in this tick.
@@ -141,6 +144,7 @@ impl NodeState {
             numbering: Numbering::default(),
             resequencing: Resequencing::default(),
             egress: EgressLines::new(if in_order { node_ids.len() } else { 0 }),
+            in_order: Vec::new(),
             streams: if random { node_ids.iter().map(stream).collect() } else { Vec::new() },
             ready: Vec::new(),
             flits_offered: 0,

@@ -364,7 +364,7 @@ impl Sample {
                 virtual_output_queues: self.router.virtual_output_queues && !revises,
                 destination_queue: self.router.destination_queue.filter(|_| {
                     let queued = self.nic.queues == SourceQueues::PerDestination;
-                    queued && routings.len() == 1 && topology.nodes() <= 256
+                    queued && !revises && routings.len() == 1 && topology.nodes() <= 256
                 }),
                 vc_allocation: self.router.vc_allocation && !revises,
                 ..self.router.clone()
