@@ -5,11 +5,13 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use tailback_engine::{NEVER, Sequential, Simulation};
-use tailback_network::{General, Holdings, Microarchitecture, NetworkPlan, NetworkRegion, Plain, audit};
+use tailback_network::{
+    Delivery, General, Holdings, Microarchitecture, NetworkPlan, NetworkRegion, NicSpec, Plain, audit,
+};
 use tailback_protocol::KindDeclaration;
 
 use crate::notes::Tally;
-use crate::sample::{plain_samples, samples};
+use crate::sample::{Sample, fixed, plain_samples, samples};
 
 /// Cycles after which sources fall silent, and after which all must have arrived: one node may have to acknowledge all
 /// packets, with an injection buffer of two flits behind a long link.
@@ -85,4 +87,24 @@ proptest! {
         prop_assert!(plan.suits::<Plain>());
         conserves::<Plain>(plan, sample.routing.0)?;
     }
+}
+
+/// Packets that are in order at once leave one after the other: meanwhile they are in no router and have not been told.
+#[test]
+fn what_waits_at_its_node_is_held_there() {
+    let sample = fixed(("k-ary-n-tree", &[("k", &[2]), ("n", &[3])]));
+    let nic = NicSpec { delivery: Delivery::InOrder, ..sample.nic };
+    let routing = ("nearest-common-ancestor", &[("up", "random"), ("vcs", "1")][..]);
+    let sample = Sample { routing, buffer_packets: vec![2, 2, 2], load: 0.6, pattern: 1, nic, ..sample };
+    let mut simulation: Simulation<NetworkRegion<Tally, General>> =
+        sample.plan(SILENT_FROM).build(|_| Tally::default());
+    simulation = simulation.with_longest_window(1);
+    let mut most = 0;
+    simulation.run_until(QUIET_AT, &Sequential, |simulation| {
+        let held = audit(simulation).expect("it adds up").packets_held_at_nodes;
+        most = most.max(held);
+        ControlFlow::Continue(())
+    });
+    assert!(most > 1, "some have to wait");
+    assert!(is_empty(&audit(&simulation).expect("it adds up")));
 }
