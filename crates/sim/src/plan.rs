@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tailback_network::{NetworkPlan, Partition, Plain, Sorting};
+use tailback_network::{NetworkPlan, Partition, Plain, SelectedLinks, Sorting};
+use tailback_report::Cell;
 use tailback_scenario::{PartitionChoice, Scenario};
 use tailback_topology::{Peer, Port, Topology};
 use tailback_workload::Traffic;
@@ -52,6 +53,9 @@ const PACKET_BYTES: u64 = 160;
 /// A message that waits at its source, and one that is kept there until it has arrived.
 const MESSAGE_BYTES: u64 = 40;
 const COPY_BYTES: u64 = 32;
+/// A row of a link without its channels, and its cells in the table.
+const LINK_ROW_BYTES: u64 = 8;
+const LINK_CELLS: u64 = 10;
 
 impl Plan {
     /// What running `scenario` will take on the threads that it asks for, or on one if it leaves that open.
@@ -128,6 +132,16 @@ fn record_bytes(scenario: &Scenario, regions: u32) -> u64 {
         .saturating_mul(u64::from(regions) + 1)
         .saturating_add(plan.series_bytes())
         .saturating_add(plan.messages_bytes())
+        .saturating_add(links_bytes(scenario))
+}
+
+/// What is written down of links, in the run and in what was found, and its table.
+fn links_bytes(scenario: &Scenario) -> u64 {
+    let Some(sampling) = scenario.measure.links else { return 0 };
+    let (topology, vcs) = (scenario.topology.built.graph(), scenario.network.vcs() as u64);
+    let links = SelectedLinks::of_classes(topology.as_ref(), sampling.classes).links().len() as u64;
+    let rows = (scenario.measure.warmup + scenario.measure.cycles) / sampling.every * links;
+    rows * (2 * (LINK_ROW_BYTES + 2 * vcs) + (LINK_CELLS + vcs) * size_of::<Cell>() as u64)
 }
 
 impl Backlog {

@@ -94,7 +94,7 @@ pub fn link_states<O: Observer, M: Microarchitecture>(
             }
         }
         region.routers.visit_input_queues(&region.pool, now, fabric.spec.ticks_per_cycle, &mut |queue| {
-            let Some((to, ..)) = queue.wants else { return };
+            let Some((to, ..)) = queue.wants.filter(|_| queue.is_routed) else { return };
             let router = region.router_ids[queue.port.router as usize];
             let Some(place) = selected.place(router, to) else { return };
             states.blocked_heads[place] += 1;

@@ -2,9 +2,9 @@
 //!
 //! All of it is found by looking at a network between two ticks, so it costs nothing at other times. These are the terms:
 //!
-//! * A queue of an input **waits** if its head has been routed and has not begun to cross. As long as the packet before it
-//!   crosses, and its own route is not known, it is taken to wait for the same as that one did; but no link is a root because of one such
-//!   queue alone.
+//! * A queue of an input **waits** if its head has been routed and has not begun to cross. A head that is there for a cycle and has
+//!   not been routed, as others of its port cross, is taken to wait for what the packet before it did; but no link is a root
+//!   because of one such queue alone.
 //! * A buffer, that of a virtual channel of an input, is **full** if a queue of it waits and whatever feeds it lacks the
 //!   credits of a packet of the largest size. It is **stopped** if at least a quarter of the room that is taken is taken by packets in
 //!   the buffer, and not by what is on the link or comes back as credits: a short buffer at the end of a long link, from
@@ -80,7 +80,7 @@ pub fn congestion_trees<O: Observer, M: Microarchitecture>(
     let (topology, now) = (first.fabric.topology.as_ref(), time(simulation.now()));
     let snapshot = Snapshot::new(&regions, now);
     let cause = |waiting: &[u32]| {
-        // A packet that crosses and has no rival does not wait, even if others do behind it.
+        // What has not been routed and has no rival may go elsewhere than the packet before it.
         let queues = || waiting.iter().map(|&queue| &snapshot.queues[queue as usize]);
         if waiting.len() == 1 && queues().all(|queue| queue.follows) {
             return None;

@@ -1,6 +1,6 @@
 //! Which minimal paths take a link.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use tailback_topology::{Peer, Port, RouterId, Topology};
 
@@ -18,8 +18,8 @@ const FAR: u16 = u16::MAX;
 pub struct Paths {
     /// Whether the topology knows all distances, once that is known.
     direct: Option<bool>,
-    /// By router: the distances from it to all others.
-    rows: BTreeMap<RouterId, Vec<u16>>,
+    /// By router: the distances from it to all others, once they were asked for.
+    rows: Vec<Vec<u16>>,
 }
 
 impl Paths {
@@ -35,11 +35,20 @@ impl Paths {
         if !direct && topology.routers() > ROUTERS_MAX {
             return true;
         }
-        let mut distance = |from, to| {
-            if direct {
+        self.rows.resize(topology.routers() as usize, Vec::new());
+        let mut distance = |from: RouterId, to: RouterId| {
+            if topology.routers() > ROUTERS_MAX {
                 return topology.distance(from, to);
             }
-            u32::from(self.rows.entry(from).or_insert_with(|| search(topology, from))[to as usize])
+            let row = &mut self.rows[from as usize];
+            if row.is_empty() {
+                *row = if direct {
+                    (0..topology.routers()).map(|to| topology.distance(from, to) as u16).collect()
+                } else {
+                    search(topology, from)
+                };
+            }
+            u32::from(row[to as usize])
         };
         distance(from, near) + 1 + distance(far, to) == distance(from, to)
     }

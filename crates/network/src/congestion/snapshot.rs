@@ -24,7 +24,7 @@ pub(super) struct Waiting {
     count: u8,
     /// Whether one of them has the credits that it needs.
     pub has_credits: bool,
-    /// Whether it is only known where the packet before the head goes, which crosses.
+    /// Whether it is only known where the packet before the head went.
     pub follows: bool,
 }
 
@@ -62,16 +62,16 @@ impl<'a> Snapshot<'a> {
         let (mut flits, mut waits) = (vec![0_u32; taken.len()], vec![false; taken.len()]);
         for (number, region) in (0..).zip(regions) {
             region.routers.visit_input_queues(&region.pool, now, fabric.spec.ticks_per_cycle, &mut |queue| {
-                let InputQueue { port, voq, vc, head, wants, follows, .. } = queue;
+                let InputQueue { port, voq, vc, head, wants, is_routed, .. } = queue;
                 let buffer = snapshot.buffer(region.router_ids[port.router as usize], port.port, vc);
                 if taken[buffer as usize] > 0 {
                     let packets = region.pool.list(head);
                     flits[buffer as usize] += packets.map(|slot| u32::from(region.pool[slot].flits)).sum::<u32>();
                 }
-                if let Some((to, first, count)) = wants.or(follows.map(|(port, vc)| (port, vc, 1))) {
+                if let Some((to, first, count)) = wants {
                     waits[buffer as usize] = true;
                     let (router, has_credits) = (port.router, region.routers.has_credits(&queue));
-                    let (region, follows) = (number, follows.is_some());
+                    let (region, follows) = (number, !is_routed);
                     let waiting = Waiting { region, router, head, buffer, voq, to, first, count, has_credits, follows };
                     snapshot.queues.push(waiting);
                 }

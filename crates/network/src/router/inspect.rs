@@ -1,6 +1,5 @@
 //! What others see of routers: audits, the search for deadlocks, whoever counts, and the cache.
 
-use super::state::QueueId;
 use super::{Microarchitecture, PortId, Routers};
 use crate::packet::{NONE, Pool};
 use crate::time::Time;
@@ -45,10 +44,11 @@ pub struct InputQueue {
     pub head: u32,
     /// Its flits.
     pub flits: u16,
-    /// Where the head wants to go, if that is known: the port, the first channel that will do, how many.
+    /// Where the head wants to go: the port, the first channel that will do, how many. If it has not been routed, where the
+    /// packet before it went.
     pub wants: Option<(u8, u8, u8)>,
-    /// If that is not known as the packet before it is crossing: the port and channel that this one leaves by.
-    pub follows: Option<(u8, u8)>,
+    /// Whether it has been routed.
+    pub is_routed: bool,
 }
 
 impl<M: Microarchitecture> Routers<M> {
@@ -122,28 +122,15 @@ impl<M: Microarchitecture> Routers<M> {
             for (number, queue) in queues.iter().enumerate().filter(|(_, queue)| queue.head != NONE) {
                 let (voq, vc) = ((number / self.shape.vcs) as u8, (number % self.shape.vcs) as u8);
                 let id = self.queue_id(index, voq, vc);
-                let has_tried = || {
-                    let since = pool[queue.head].head_at.max(self.input(id).busy_until);
-                    self.heads(id).asleep & 1 << vc != 0 || since + cycle <= now
-                };
-                let knows = queue.vcs > 0 && (queue.routed || has_tried());
+                let (head_at, busy_until) = (pool[queue.head].head_at, self.input(id).busy_until);
+                let has_tried = || self.heads(id).asleep & 1 << vc != 0 || head_at.max(busy_until) + cycle <= now;
+                let is_routed = queue.vcs > 0 && (queue.routed || has_tried());
+                let knows = is_routed || queue.vcs > 0 && head_at + cycle <= now;
                 let wants = knows.then_some((queue.port, queue.vc, queue.vcs));
-                let follows = if knows { None } else { self.crossing_from(id, now.saturating_sub(cycle)) };
                 let (port, head, flits) = (self.port_id(index), queue.head, queue.flits);
-                visit(InputQueue { port, voq, vc, head, flits, wants, follows });
+                visit(InputQueue { port, voq, vc, head, flits, wants, is_routed });
             }
         }
-    }
-
-    /// The port and channel that the packet leaves by that was the head of a queue before, if it crosses or did at `since`.
-    fn crossing_from(&self, id: QueueId, since: Time) -> Option<(u8, u8)> {
-        let input = self.input(id);
-        if input.busy_until < since || (input.last_voq, input.last_vc) != (id.voq, id.vc) {
-            return None;
-        }
-        let output = self.inputs[id.index as usize].first_port + u32::from(input.last_port);
-        let connections = (0..self.shape.outputs as u8).map(|vc| self.output(output, vc));
-        connections.max_by_key(|connection| connection.busy_until).map(|connection| (input.last_port, connection.vc))
     }
 
     /// Whether a channel that will do for the head of a queue has the credits that it needs.
