@@ -75,9 +75,9 @@ impl Prepared {
         }
         // Before the first word: whoever has read it may interrupt.
         if ranks > 1 {
-            interrupt::listen_patiently()
+            interrupt::listen_patiently();
         } else {
-            interrupt::listen()
+            interrupt::listen();
         }
         Ok(Self { scenario, threads, plan, traced, checkpoint, checkpoints, directory, is_first })
     }

@@ -80,7 +80,7 @@ impl Checkpoint {
             bytes => bytes.ok(),
         };
         let Some(bytes) = bytes else { return Ok(None) };
-        match read_state(&bytes).and_then(|(heading, state)| used_by(heading, state, version, scenario_digest)) {
+        match read_state(&bytes).and_then(|(heading, state)| used_by(&heading, state, version, scenario_digest)) {
             Ok(checkpoint) => return Ok(Some(checkpoint)),
             Err(Unfit::Other(reason)) => {
                 tracing::warn!(path = %path.display(), reason, "a checkpoint is not used; the run starts again");
@@ -104,7 +104,7 @@ pub(super) fn damage(path: &Path) -> Option<String> {
     }
 }
 
-fn used_by(heading: Heading, state: &[u8], version: &str, scenario_digest: &str) -> Result<Checkpoint, Unfit> {
+fn used_by(heading: &Heading, state: &[u8], version: &str, scenario_digest: &str) -> Result<Checkpoint, Unfit> {
     refuse_other_programs((heading.format, &heading.version), (STATE_FORMAT, version))?;
     if heading.scenario_digest != scenario_digest {
         return Err(Unfit::Other("it is of another scenario".to_owned()));
