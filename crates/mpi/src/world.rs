@@ -104,7 +104,10 @@ impl World {
         self.sending.bytes.clear();
         let others = letters.iter().enumerate().filter(|&(rank, _)| rank != own);
         others.for_each(|(_, letter)| self.sending.bytes.extend_from_slice(letter));
-        let length = self.receiving.len();
+        // Where there is nothing to send or to receive MPI still wants a place for it.
+        let length = self.sending.len().max(1);
+        self.sending.bytes.resize(length, 0);
+        let length = self.receiving.len().max(1);
         self.receiving.bytes.resize(length, 0);
         let Letters { bytes, counts, starts } = &self.sending;
         let sending = Partition::new(&bytes[..], &counts[..], &starts[..]);

@@ -49,7 +49,9 @@ fn each_crate_uses_only_what_it_may() {
     for package in workspace.crates() {
         let row = row_of(package);
         let found = package.dependencies();
-        for used in found.intersection(&members).filter(|used| !row.may_use.contains(used)) {
+        // Others have crates whose names are those of ours without `tailback-`.
+        let used = found.intersection(&members).filter(|used| **used != package.name());
+        for used in used.filter(|used| !row.may_use.contains(used)) {
             broken.push(format!("{} must not use {used}; it may use {}", package.name(), row.may_use.join(", ")));
         }
     }
