@@ -220,20 +220,29 @@ impl Listening {
     }
 }
 
-/// What carries out runs. Control groups are only made for what is on this machine.
-fn workers(
-    worker: WorkerCommand,
-    placement: Placement,
-    nice: u32,
-    control_groups: Option<PathBuf>,
-) -> Result<Box<dyn Workers>, StoreError> {
-    Ok(match placement {
-        Placement::Here => {
-            let groups = control_groups.and_then(|mount| Groups::of_this_process(&mount));
-            Box::new(Processes::new(worker, nice)?.in_groups(groups))
+/// What carries out runs, as far as it can be had without changing anything.
+enum Found {
+    Processes(Processes),
+    Jobs(Jobs),
+}
+
+impl Found {
+    fn at(placement: &Placement, worker: WorkerCommand, nice: u32) -> Result<Self, StoreError> {
+        Ok(match placement {
+            Placement::Here => Self::Processes(Processes::new(worker, nice)?),
+            Placement::Slurm(options) => Self::Jobs(Jobs::new(worker, options)?),
+        })
+    }
+
+    /// Makes control groups for what is on this machine, if there are any to be had.
+    fn begin(self, control_groups: Option<PathBuf>) -> Box<dyn Workers> {
+        match self {
+            Self::Processes(processes) => {
+                Box::new(processes.in_groups(control_groups.and_then(|mount| Groups::of_this_process(&mount))))
+            }
+            Self::Jobs(jobs) => Box::new(jobs),
         }
-        Placement::Slurm(options) => Box::new(Jobs::new(worker, &options)?),
-    })
+    }
 }
 
 /// Opens the data directory, and takes up again what was not finished.
@@ -250,8 +259,9 @@ fn context(
     features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
     let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));
     // Before anything is opened or changed.
-    let workers = workers(worker, placement, limits.engine_nice, control_groups).map_err(ServeError::Workers)?;
+    let workers = Found::at(&placement, worker, limits.engine_nice).map_err(ServeError::Workers)?;
     let store = Arc::new(Store::open(&data, recover, Told { hub: hub.clone(), meters: meters.clone() })?);
+    let workers = workers.begin(control_groups);
     let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone(), workers)?;
     let guard = Guard::new(tokens, limits.refusal_pause(), meters.clone());
     let streams = Arc::new(Semaphore::new(limits.streams_max as usize));

@@ -93,7 +93,7 @@ impl<M: Microarchitecture> Routers<M> {
             let channel = self.channel(id.index, id.vc);
             self.extras.occupied[channel] -= flits;
         }
-        around.return_credit(&self.inputs[id.index as usize], self.credit_of(id, flits), now);
+        around.return_credit(&self.inputs[id.index as usize], id.vc, flits, self.node_of_credit(id), now);
         self.queues[queue as usize].head = behind;
         if behind == NONE {
             self.clear_awake(id);

@@ -8,7 +8,7 @@
 use super::request::Request;
 use super::state::QueueId;
 use super::{Microarchitecture, Routers};
-use crate::event::{credit, credited, credited_node};
+use crate::event::{credited, credited_node};
 use crate::time::Time;
 
 impl<M: Microarchitecture> Routers<M> {
@@ -42,11 +42,10 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
-    /// The credit for a packet that leaves a queue.
-    #[inline]
-    pub(super) fn credit_of(&self, id: QueueId, flits: u16) -> u32 {
-        let node = if self.sorts_by_node() { u32::from(id.voq) << 24 } else { 0 };
-        node | credit(id.vc, flits)
+    /// The part of a credit that says for which node there is room.
+    #[inline(always)]
+    pub(super) fn node_of_credit(&self, id: QueueId) -> u32 {
+        if self.sorts_by_node() { u32::from(id.voq) << 24 } else { 0 }
     }
 
     /// Which of the queues that share a connection of an input to the crossbar goes first, where outputs have to say so: those that were

@@ -7,7 +7,7 @@ use tailback_topology::{Port, RouterId};
 
 use super::view::{Outputs, RouterView};
 use super::{Microarchitecture, Routers};
-use crate::event::{BROADCAST, Event, EventKind, sort};
+use crate::event::{BROADCAST, Event, EventKind, credit, sort};
 use crate::fabric::Fabric;
 use crate::link::{FarEnd, FarKind};
 use crate::message_trace::MessageTrace;
@@ -191,11 +191,11 @@ impl Surroundings<'_> {
         mail.packets.push((output.arrival, self.pool.remove(packet)));
     }
 
-    /// Returns a credit to whatever feeds a port by its link.
+    /// Returns credits for `flits` flits of a virtual channel, and of a node where each has a queue, to whatever feeds a port by its link.
     #[inline]
-    pub(super) fn return_credit(&mut self, input: &InputPort, credit: u32, now: Time) {
+    pub(super) fn return_credit(&mut self, input: &InputPort, vc: u8, flits: u16, of_node: u32, now: Time) {
         let tick = Tick::from(now + input.credit_latency);
-        let event = input.credit.with_payload(credit);
+        let event = input.credit.with_payload(of_node | credit(vc, flits));
         if input.fed_by == FarKind::Open {
             return; // the router itself has sent it
         }

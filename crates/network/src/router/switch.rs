@@ -193,7 +193,7 @@ impl<M: Microarchitecture> Routers<M> {
             let channel = self.channel(id.index, id.vc);
             self.extras.occupied[channel] -= flits;
         }
-        around.return_credit(&self.inputs[id.index as usize], self.credit_of(id, flits), now);
+        around.return_credit(&self.inputs[id.index as usize], id.vc, flits, self.node_of_credit(id), now);
     }
 
     /// Asks about the head of a queue, which requests the crossbar or has waited for too long. Returns whether it ends here.
