@@ -24,6 +24,16 @@ const GRAPHS: &[Graph] = &[
     Graph { kind: "single-switch", model: "single-switch", numbers: &[("nodes", 64)] },
 ];
 
+/// For algorithms that not all topologies of their kind suit: by their names. 256 nodes.
+const GRAPHS_OF: &[(&str, Graph)] = &[(
+    "clos",
+    Graph {
+        kind: "fat-tree",
+        model: "two-level-tree",
+        numbers: &[("nodes_per_leaf", 16), ("leaves", 16), ("spines", 16)],
+    },
+)];
+
 /// A topology by the name of its model, with numbers for what has no default.
 ///
 /// # Panics
@@ -40,7 +50,8 @@ pub fn topology(model: &str, numbers: &[(&str, u64)]) -> AnyTopology {
 /// When there is none of its kind.
 #[must_use]
 pub fn topology_for(routing: &RoutingModel) -> AnyTopology {
-    let graph = GRAPHS.iter().find(|graph| graph.kind == routing.topology);
+    let own = GRAPHS_OF.iter().find(|(name, _)| *name == routing.name).map(|(_, graph)| graph);
+    let graph = own.or_else(|| GRAPHS.iter().find(|graph| graph.kind == routing.topology));
     let graph =
         graph.unwrap_or_else(|| panic!("`{}` routes in a {}: add one to GRAPHS", routing.name, routing.topology));
     topology(graph.model, graph.numbers)
