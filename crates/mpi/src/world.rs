@@ -91,7 +91,7 @@ impl Exchange for World {
         self.receiving.lay_out(self.heard.chunks_exact(WORDS).map(|words| words[0] as usize));
         // All come to the same conclusion.
         if self.heard.chunks_exact(WORDS).any(|words| words[1] > 0) {
-            self.swap_letters(world, letters);
+            self.swap_letters(&world, letters);
         }
         self.read(letters, notices);
         Ok(())
@@ -99,7 +99,7 @@ impl Exchange for World {
 }
 
 impl World {
-    fn swap_letters(&mut self, world: SimpleCommunicator, letters: &[Vec<u8>]) {
+    fn swap_letters(&mut self, world: &SimpleCommunicator, letters: &[Vec<u8>]) {
         let own = self.rank;
         self.sending.bytes.clear();
         let others = letters.iter().enumerate().filter(|&(rank, _)| rank != own);
