@@ -11,7 +11,7 @@ pub fn listen() {
 }
 
 /// The same in one of several processes, of which each may hear of the same Ctrl-C more than once.
-pub fn listen_patiently() {
+pub fn listen_as_one_of_several() {
     listen_with(false);
 }
 

@@ -217,14 +217,14 @@ impl<'s> Run<'s> {
         cycle: u64,
         watch: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<Ending, Failure> {
-        let (scenario, patience) = (self.scenario, self.scenario.execution.deadlock_after);
+        let (scenario, deadlock_after) = (self.scenario, self.scenario.execution.deadlock_after);
         let end = cycle * u64::from(scenario.clock.ticks_per_cycle);
         loop {
             let (suspicious_from, mut suspected) = (&mut self.suspicious_from, false);
             let mut look = |seen: &dyn Watched| {
                 if seen.now() >= *suspicious_from {
-                    suspected = seen.packets() > 0 && seen.now() >= seen.last_hop() + patience;
-                    *suspicious_from = seen.last_hop().max(seen.now() - patience) + patience + 1;
+                    suspected = seen.packets() > 0 && seen.now() >= seen.last_hop() + deadlock_after;
+                    *suspicious_from = seen.last_hop().max(seen.now() - deadlock_after) + deadlock_after + 1;
                 }
                 if suspected { ControlFlow::Break(()) } else { watch(&progress(scenario, seen)) }
             };

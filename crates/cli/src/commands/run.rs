@@ -75,7 +75,7 @@ impl Prepared {
         }
         // Before the first word: whoever has read it may interrupt.
         if ranks > 1 {
-            interrupt::listen_patiently();
+            interrupt::listen_as_one_of_several();
         } else {
             interrupt::listen();
         }
