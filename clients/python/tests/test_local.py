@@ -29,6 +29,8 @@ def test_a_file_a_text_and_a_dictionary_are_the_same(small, tmp_path):
         for source in (tmp_path / "small.toml", str(tmp_path / "small.toml"), small, tables)
     }
     assert len(digests) == 1
+    one, other = (tailback.check(small, given)["scenario_digest"] for given in ({"seed": 3}, "seed=3"))
+    assert one == other
     assert tailback.run(small, {"traffic.load": 0.2}, seed=2).report["result_digest"] not in digests
 
 
@@ -102,6 +104,7 @@ def test_what_a_text_names_is_found(small, tmp_path):
 
 def test_progress_is_told(endless, small):
     heard = []
+    tailback.run(small, measure__cycles=20000, progress=True)
     tailback.run(small, measure__cycles=20000, progress=lambda cycle, end: heard.append((cycle, end)), threads=1)
     assert heard == sorted(heard) and all(end == 20100 for _, end in heard)
 

@@ -59,7 +59,7 @@ def _key(key: str) -> str:
 def overrides(given: Mapping[str, Any] | Sequence[str], more: Mapping[str, Any]) -> list[str]:
     """What is laid over a scenario, as `path=value`. In names of arguments two underlines stand for a dot; texts may be
     written as they are."""
-    given = dict(given.items()) if isinstance(given, Mapping) else given
+    given = [given] if isinstance(given, str) else given
     named = {name.replace("__", "."): value for name, value in more.items()}
     if isinstance(given, Mapping):
         return [_override(path, value) for path, value in {**given, **named}.items()]

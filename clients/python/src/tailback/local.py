@@ -37,7 +37,7 @@ def run(
     folder = _folder(out)
     options = _options(documents.overrides(overrides, values), threads=threads, seed=seed, out=folder)
     try:
-        with _written(scenario, files) as (name, place), _listener(progress, "cycles") as listener:
+        with _written(scenario, files) as (name, place), _listener(progress) as listener:
             printed = call(["run", name, *options], program=program, folder=place, progress=listener)
     except BaseException as error:
         if isinstance(error, Interrupted):
@@ -70,7 +70,7 @@ def sweep(
     more = ["--no-stop"] if run_saturated else []
     options = _options(documents.overrides(overrides, values), seeds=seeds, jobs=jobs, out=folder)
     try:
-        with _written(scenario, files) as (name, place), _listener(progress, "runs") as listener:
+        with _written(scenario, files) as (name, place), _listener(progress) as listener:
             printed = call(
                 ["sweep", name, *varied, *more, *options], program=program, folder=place, progress=listener
             )
@@ -137,13 +137,17 @@ def _written(scenario: Scenario, files: Mapping[str, str | Path] | None) -> Iter
 
 
 @contextmanager
-def _listener(progress: bool | Progress, unit: str) -> Iterator[Progress | None]:
-    if callable(progress):
-        yield progress
+def _listener(progress: bool | Progress) -> Iterator[Progress | None]:
+    """What is called with how far it has come: for a bar of tqdm's, if there is one."""
+    if callable(progress) or not progress:
+        yield progress or None
         return
-    bar = requests.Bar(progress, "tailback", unit)
     try:
-        yield bar.to
-        bar.finish()
-    finally:
-        bar.close()
+        from tqdm.auto import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(desc="tailback", total=1.0, bar_format="{l_bar}{bar}| [{elapsed}<{remaining}]") as bar:
+        # In a sweep runs have weights, which say nothing to people.
+        yield lambda position, end: bar.update(position / max(end, 1) - bar.n)
+        bar.update(1.0 - bar.n)

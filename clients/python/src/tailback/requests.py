@@ -248,39 +248,32 @@ def checked(content: bytes, artifact: result_service_pb2.Artifact) -> bytes:
 class Bar:
     """A bar of tqdm's for those who have it and want it, in notebooks too."""
 
-    def __init__(self, wanted: bool, run_id: str, unit: str = "cycles") -> None:
+    def __init__(self, wanted: bool, run_id: str) -> None:
         self._bar: Any = None
         if wanted:
             try:
                 from tqdm.auto import tqdm
             except ImportError:
                 return
-            self._bar = tqdm(desc=run_id, unit=f" {unit}", leave=True)
+            self._bar = tqdm(desc=run_id, unit=" cycles", leave=True)
 
     def show(self, event: run_service_pb2.WatchRunResponse) -> None:
         if self._bar is None:
             return
         kind = event.WhichOneof("event")
         if kind == "sample":
-            self.to(event.sample.cycle, event.sample.cycles)
+            self._to(event.sample.cycle, event.sample.cycles)
             self._bar.set_postfix(accepted=f"{event.sample.accepted_load:.3f}", refresh=False)
         elif kind == "child_ended":
             self._bar.unit = " runs"
-            self.to(event.child_ended.progress.children_ended, event.child_ended.progress.children)
+            self._to(event.child_ended.progress.children_ended, event.child_ended.progress.children)
         elif kind == "state_changed" and event.state_changed.state == run_pb2.RUN_STATE_SUCCEEDED:
             progress = event.state_changed.progress
-            self.to(progress.children or progress.cycles, progress.children or progress.cycles)
+            self._to(progress.children or progress.cycles, progress.children or progress.cycles)
 
-    def to(self, position: int, total: int) -> None:
-        """It has come to `position` of `total`."""
-        if self._bar is not None:
-            self._bar.total = total
-            self._bar.update(position - self._bar.n)
-
-    def finish(self) -> None:
-        """It has come to its end, if it has begun."""
-        if self._bar is not None and self._bar.total:
-            self.to(self._bar.total, self._bar.total)
+    def _to(self, position: int, total: int) -> None:
+        self._bar.total = total
+        self._bar.update(position - self._bar.n)
 
     def close(self) -> None:
         if self._bar is not None:

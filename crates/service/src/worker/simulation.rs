@@ -255,6 +255,9 @@ impl Simulation<'_> {
     }
 }
 
+/// What makes a table of findings, if the scenario asks for it.
+type Tabulate = fn(&Findings, &Scenario) -> Option<Table>;
+
 /// What a run leaves behind that has succeeded.
 fn files(scenario: &Scenario, findings: &Findings, report: &Report, allowed: u64) -> Result<Vec<File>, NotWritten> {
     let mut files = vec![
@@ -268,7 +271,7 @@ fn files(scenario: &Scenario, findings: &Findings, report: &Report, allowed: u64
         return Err(NotWritten::TooLarge { bytes, allowed });
     }
     // So there is one at a time.
-    let tables: [(_, fn(&Findings, &Scenario) -> Option<Table>); 5] = [
+    let tables: [([&str; 2], Tabulate); 5] = [
         (OF_HISTOGRAMS, |findings, scenario| Some(findings.histograms(scenario))),
         (OF_LINKS, Findings::links),
         (OF_MESSAGES, Findings::messages),
