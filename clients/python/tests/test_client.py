@@ -21,6 +21,17 @@ def test_from_a_scenario_to_a_frame(client, small):
     assert [found.id for found in client.runs(labels={"kind": "test"})] == [run.id]
 
 
+def test_tables_are_frames(client, small):
+    run = client.run(small, ["measure.links={ every = 100, select = \"global\" }", "measure.trees.every=100"]).wait()
+    links = run.table("links", ["cycle", "utilisation"], from_cycle=200, until_cycle=300)
+    assert list(links["cycle"].unique()) == [200] and len(links) == 72
+    assert links.columns.tolist() == ["cycle", "utilisation"]
+    assert (run.table("histograms")["count"] > 0).all()
+    assert "root" in run.table("trees").columns
+    with pytest.raises(tailback.NotFound):
+        run.table("messages")
+
+
 def test_a_run_without_series_is_a_row(client, small, tmp_path):
     (tmp_path / "small.toml").write_text(small)
     run = client.run(tmp_path / "small.toml").wait(progress=True)
@@ -170,6 +181,7 @@ async def test_the_same_for_asyncio(server, small):
         assert kinds == ["state_changed"] * 3
         await run.wait(progress=True)
         assert len(await run.to_pandas()) == 5
+        assert "figure" in (await run.table("histograms")).columns
         assert "packets_in_flight" in (await run.samples()).columns
         assert [found.id async for found in client.runs()] == [run.id]
         with pytest.raises(tailback.NotFound):

@@ -127,6 +127,8 @@ pub struct RunArguments {
     /// Say nothing on the way
     #[arg(long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub telling: Telling,
 }
 
 /// The message that three numbers name.
@@ -177,6 +179,8 @@ pub struct SweepArguments {
     /// Say nothing on the way
     #[arg(long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub telling: Telling,
 }
 
 #[derive(Args, Debug)]
@@ -189,6 +193,8 @@ pub struct CheckArguments {
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    #[command(flatten)]
+    pub telling: Telling,
 }
 
 #[derive(Args, Debug)]
@@ -255,6 +261,26 @@ pub struct ReproduceArguments {
     /// Say nothing on the way
     #[arg(long)]
     pub quiet: bool,
+}
+
+/// How what is not a result is told.
+#[derive(Args, Debug)]
+pub struct Telling {
+    /// How to tell progress, warnings and mistakes on standard error; for programs, each is a line
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    pub tell: Format,
+}
+
+impl Command {
+    /// How this command tells what is not a result.
+    pub fn tell(&self) -> Format {
+        match self {
+            Self::Run(RunArguments { telling, .. })
+            | Self::Sweep(SweepArguments { telling, .. })
+            | Self::Check(CheckArguments { telling, .. }) => telling.tell,
+            _ => Format::Text,
+        }
+    }
 }
 
 /// How results are printed.

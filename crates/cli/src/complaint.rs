@@ -6,8 +6,8 @@ use miette::Severity;
 use tailback_scenario::Diagnostics;
 use tailback_sim::Failure;
 
-use crate::output::{count, tell_line, tell_tamed};
-use crate::rendering::render;
+use crate::output::{count, tell_line};
+use crate::rendering;
 
 /// Why a command ended early.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Complaint {
         match self {
             Self::Mistakes(diagnostics) => {
                 for mistake in &diagnostics.list {
-                    tell_tamed(&render(diagnostics, mistake, Severity::Error));
+                    rendering::tell(diagnostics, mistake, Severity::Error);
                 }
                 let mistakes = diagnostics.list.len() + diagnostics.untold;
                 let shown = match diagnostics.untold {

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         // Somebody has asked for help.
         Err(error) => error.exit(),
     };
+    output::tell_as(arguments.command.tell());
     let outcome = match &arguments.command {
         Command::Run(arguments) => commands::run::run(arguments),
         Command::Sweep(arguments) => commands::sweep::run(arguments),

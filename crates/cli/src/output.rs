@@ -3,12 +3,16 @@
 //! **The invariant it keeps:** whatever a scenario, a file name or a server says, a terminal is shown it and obeys none of
 //! it. All printing goes through here.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::Serialize;
 use tailback_service::{is_obeyed, tame};
+
+use crate::arguments::Format;
 
 /// Prints to standard output, as `print!` does.
 macro_rules! say {
@@ -36,6 +40,24 @@ pub(crate) use {say, say_line, tell_line};
 /// Whether this process has nothing to say, as another one speaks for it.
 static SILENT: AtomicBool = AtomicBool::new(false);
 
+/// Whether a program is told, and not people.
+static TELLS_PROGRAMS: AtomicBool = AtomicBool::new(false);
+
+/// From now on what is told has this format.
+pub fn tell_as(format: Format) {
+    TELLS_PROGRAMS.store(format == Format::Json, Ordering::Relaxed);
+}
+
+/// Whether what is told is [an object](tell_object) in each line.
+pub fn tells_programs() -> bool {
+    TELLS_PROGRAMS.load(Ordering::Relaxed)
+}
+
+/// Tells programs something as a line. Their parsers obey nothing in it.
+pub fn tell_object(what: &impl Serialize) {
+    write_told(&format!("{}\n", serde_json::to_string(what).expect("plain data")));
+}
+
 /// From now on nothing is printed or told by this process; or it is again.
 pub fn be_silent(silent: bool) {
     SILENT.store(silent, Ordering::Relaxed);
@@ -57,11 +79,22 @@ pub fn print(what: fmt::Arguments<'_>) {
 
 /// Tells on standard error. Where that cannot be written to, there is nobody to be told.
 pub fn tell(what: fmt::Arguments<'_>) {
-    tell_tamed(&tame(&what.to_string()));
+    let what = what.to_string();
+    if tells_programs() {
+        return tell_object(&BTreeMap::from([("text", what.trim_end())]));
+    }
+    tell_tamed(&tame(&what));
 }
 
 /// The same for what is tame and has colours.
 pub fn tell_tamed(text: &str) {
+    if tells_programs() {
+        return tell_object(&BTreeMap::from([("text", text.trim_end())]));
+    }
+    write_told(text);
+}
+
+fn write_told(text: &str) {
     if SILENT.load(Ordering::Relaxed) {
         return;
     }

@@ -3,11 +3,15 @@
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-use crate::output::tell_line;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use crate::output::{tell_line, tell_object, tells_programs};
 
 /// The time from one plain line to the next.
 const LINE_EVERY: Duration = Duration::from_secs(5);
+/// The same of lines for programs.
+const OBJECT_EVERY: Duration = Duration::from_millis(100);
 /// Before that nobody knows how long it will take.
 const FORETOLD_AFTER: Duration = Duration::from_secs(2);
 
@@ -23,13 +27,13 @@ pub struct Bar {
 impl Bar {
     /// A bar for something that goes on to `end`.
     pub fn new(end: u64, quiet: bool) -> Self {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = std::io::stderr().is_terminal() && !tells_programs();
         let bar = (terminal && !quiet).then(|| {
             let bar = ProgressBar::with_draw_target(Some(end), ProgressDrawTarget::stderr_with_hz(8));
             bar.with_style(ProgressStyle::with_template("{bar:40} {msg}").expect("the template is well formed"))
         });
         let start = Instant::now();
-        let next_line = (!terminal && !quiet).then(|| start + LINE_EVERY);
+        let next_line = (!terminal && !quiet).then(|| start + line_every());
         Self { bar, next_line, start, end }
     }
 
@@ -42,8 +46,13 @@ impl Bar {
         if let Some(due) = self.next_line
             && Instant::now() >= due
         {
-            tell_line!("{}{}", describe(), self.left(position));
-            self.next_line = Some(Instant::now() + LINE_EVERY);
+            let text = format!("{}{}", describe(), self.left(position));
+            if tells_programs() {
+                tell_object(&Come { position, end: self.end, text });
+            } else {
+                tell_line!("{text}");
+            }
+            self.next_line = Some(Instant::now() + line_every());
         }
     }
 
@@ -63,6 +72,18 @@ impl Bar {
             bar.finish_and_clear();
         }
     }
+}
+
+/// How far it has come, for programs.
+#[derive(Serialize)]
+struct Come {
+    position: u64,
+    end: u64,
+    text: String,
+}
+
+fn line_every() -> Duration {
+    if tells_programs() { OBJECT_EVERY } else { LINE_EVERY }
 }
 
 /// A time in its two largest units.

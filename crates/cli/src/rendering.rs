@@ -6,10 +6,11 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity, SourceCode};
+use serde::Serialize;
 use tailback_scenario::{Diagnostic, Diagnostics};
 use tailback_service::tame;
 
-use crate::output::{tame_in_place, tell_tamed};
+use crate::output::{tame_in_place, tell_object, tell_tamed, tells_programs};
 
 /// Tells on standard error what is to be changed in a scenario before the next version. Of the points of a sweep most have
 /// the same notes, so each is told once.
@@ -20,14 +21,43 @@ impl Notes {
     pub fn tell(&mut self, notes: &Diagnostics) {
         for note in &notes.list {
             if self.0.insert(note.message.clone()) {
-                tell_tamed(&render(notes, note, Severity::Warning));
+                tell(notes, note, Severity::Warning);
             }
         }
     }
 }
 
+/// Tells one of several diagnostics on standard error.
+pub fn tell(all: &Diagnostics, diagnostic: &Diagnostic, severity: Severity) {
+    if !tells_programs() {
+        return tell_tamed(&render(all, diagnostic, severity));
+    }
+    let (line, column) = diagnostic.span.map(|span| all.position(span)).unzip();
+    tell_object(&Told {
+        severity: if severity == Severity::Error { "error" } else { "warning" },
+        message: &diagnostic.message,
+        help: diagnostic.help.as_deref(),
+        details: &diagnostic.details,
+        source: diagnostic.span.map(|span| all.sources[span.source].name.as_str()),
+        line,
+        column,
+    });
+}
+
+/// A diagnostic for programs.
+#[derive(Serialize)]
+struct Told<'a> {
+    severity: &'static str,
+    message: &'a str,
+    help: Option<&'a str>,
+    details: &'a [String],
+    source: Option<&'a str>,
+    line: Option<usize>,
+    column: Option<usize>,
+}
+
 /// One of several diagnostics. The colours are the only thing in it that a terminal obeys.
-pub fn render(all: &Diagnostics, diagnostic: &Diagnostic, severity: Severity) -> String {
+fn render(all: &Diagnostics, diagnostic: &Diagnostic, severity: Severity) -> String {
     let colourful = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let theme = if colourful { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_context_lines(1);

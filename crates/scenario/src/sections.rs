@@ -210,13 +210,13 @@ pub const SECTIONS: &[SectionModel] = &[
     SectionModel { name: "measure", summary: "when to measure", parameters: MEASURE, ..PLAIN },
     SectionModel {
         name: "measure.trees",
-        summary: "congestion trees: what stands behind links that are sent more than they can take; looked for only if it is there",
+        summary: "congestion trees: what stands behind links that are sent more than they can take, which `run --out` and servers keep as trees.csv and .parquet; looked for only if it is there",
         parameters: TREES,
         ..PLAIN
     },
     SectionModel {
         name: "measure.links",
-        summary: "a series of each link, which `run --out` keeps as links.csv and .parquet; written down only if it is there",
+        summary: "a series of each link, which `run --out` and servers keep as links.csv and .parquet; written down only if it is there",
         parameters: LINKS,
         ..PLAIN
     },

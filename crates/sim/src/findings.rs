@@ -155,10 +155,11 @@ impl Findings {
         scenario.measure.links.map(|sampling| self.samples.links.table(scenario, sampling))
     }
 
-    /// How many messages are listed.
+    /// How many rows the tables of messages, trees and links have together.
     #[must_use]
-    pub fn listed_messages(&self) -> u64 {
-        self.record.flows().iter().map(|flow| flow.messages.len() as u64).sum()
+    pub fn listed_rows(&self) -> u64 {
+        let messages: usize = self.record.flows().iter().map(|flow| flow.messages.len()).sum();
+        (messages + self.samples.trees.rows() + self.samples.links.rows()) as u64
     }
 
     /// Link cycles that were measured.

@@ -37,6 +37,11 @@ impl LinkRecord {
         self.vcs = states.vcs;
     }
 
+    /// How many rows the table has.
+    pub fn rows(&self) -> usize {
+        self.sent.len()
+    }
+
     /// A row for each link and instant, warm-up included.
     pub fn table(&self, scenario: &Scenario, sampling: LinkSampling) -> Table {
         let topology = scenario.topology.built.graph();

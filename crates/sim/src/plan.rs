@@ -10,6 +10,7 @@ use tailback_topology::{Peer, Port, Topology};
 use tailback_workload::Traffic;
 
 use crate::recorder::record_plan;
+use crate::trees;
 
 /// What running a scenario will take, found out without building it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,9 +54,14 @@ const PACKET_BYTES: u64 = 160;
 /// A message that waits at its source, and one that is kept there until it has arrived.
 const MESSAGE_BYTES: u64 = 40;
 const COPY_BYTES: u64 = 32;
-/// A row of a link without its channels, and its cells in the table.
+/// A row of a link without its channels, its cells in the table, and what becomes of a cell in files, which servers hold at once.
 const LINK_ROW_BYTES: u64 = 8;
 const LINK_CELLS: u64 = 10;
+const LINK_CELL_FILE_BYTES: u64 = 6;
+/// A row of a congestion tree in the run and in what was found, its cells in the table, and what becomes of them in files.
+const TREE_ROW_BYTES: u64 = 700;
+/// There are fewer congestion trees than one for so many nodes, unless a network takes much less than it is offered.
+const NODES_PER_TREE: u64 = 8;
 
 impl Plan {
     /// What running `scenario` will take on the threads that it asks for, or on one if it leaves that open.
@@ -133,6 +139,15 @@ fn record_bytes(scenario: &Scenario, regions: u32) -> u64 {
         .saturating_add(plan.series_bytes())
         .saturating_add(plan.messages_bytes())
         .saturating_add(links_bytes(scenario))
+        .saturating_add(trees_bytes(scenario))
+}
+
+/// What is written down of congestion trees, as far as it can be told before.
+fn trees_bytes(scenario: &Scenario) -> u64 {
+    let Some(every) = scenario.measure.trees_every else { return 0 };
+    let instants = (scenario.measure.warmup + scenario.measure.cycles) / every;
+    let trees = u64::from(scenario.topology.built.graph().nodes()).div_ceil(NODES_PER_TREE);
+    instants.saturating_mul(trees).min(trees::ROWS_MAX as u64) * TREE_ROW_BYTES
 }
 
 /// What is written down of links, in the run and in what was found, and its table.
@@ -141,7 +156,8 @@ fn links_bytes(scenario: &Scenario) -> u64 {
     let (topology, vcs) = (scenario.topology.built.graph(), scenario.network.vcs() as u64);
     let links = SelectedLinks::of_classes(topology.as_ref(), sampling.classes).links().len() as u64;
     let rows = (scenario.measure.warmup + scenario.measure.cycles) / sampling.every * links;
-    rows * (2 * (LINK_ROW_BYTES + 2 * vcs) + (LINK_CELLS + vcs) * size_of::<Cell>() as u64)
+    let of_cell = size_of::<Cell>() as u64 + LINK_CELL_FILE_BYTES;
+    rows * (2 * (LINK_ROW_BYTES + 2 * vcs) + (LINK_CELLS + vcs) * of_cell)
 }
 
 impl Backlog {

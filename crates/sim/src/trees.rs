@@ -12,7 +12,7 @@ use tailback_scenario::Scenario;
 use tailback_topology::{Peer, Port, RouterId, Topology};
 
 /// The most rows that are written down. What comes later is in the figures, and not in the table.
-const ROWS_MAX: usize = 1 << 20;
+pub(crate) const ROWS_MAX: usize = 1 << 20;
 
 /// A tree at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +96,11 @@ impl TreeRecord {
             victim_share: (self.flits > 0).then(|| self.victim_flits as f64 / self.flits as f64),
             largest,
         }
+    }
+
+    /// How many rows the table has.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
     }
 
     /// A row for each tree and instant, warm-up included.

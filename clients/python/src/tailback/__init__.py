@@ -1,6 +1,9 @@
-"""Client of a tailback server.
+"""Runs tailback on this machine, or is the client of a server.
 
     import tailback
+
+    run = tailback.run("configs/quickstart.toml", traffic__load=0.3)
+    run.report["latency"]["message"]["mean"], run.histograms
 
     client = tailback.Client("127.0.0.1:7878")
     frame = client.run("configs/quickstart.toml", {"measure.series": 100}).wait().to_pandas()
@@ -14,6 +17,7 @@ from .errors import (
     AlreadyExists,
     DataLoss,
     InUse,
+    Interrupted,
     InvalidRequest,
     InvalidScenario,
     LimitExceeded,
@@ -22,6 +26,8 @@ from .errors import (
     NotAuthenticated,
     NotFound,
     NotKnown,
+    ProgramFailed,
+    ProgramNotFound,
     QueueFull,
     RunFailed,
     SequenceGone,
@@ -29,12 +35,15 @@ from .errors import (
     Unavailable,
     Violation,
 )
+from .local import check, run, sweep
+from .results import RunResults, SweepResults
 
 __all__ = [
     "AlreadyExists",
-    "DataLoss",
     "Client",
+    "DataLoss",
     "InUse",
+    "Interrupted",
     "InvalidRequest",
     "InvalidScenario",
     "LimitExceeded",
@@ -43,12 +52,19 @@ __all__ = [
     "NotAuthenticated",
     "NotFound",
     "NotKnown",
+    "ProgramFailed",
+    "ProgramNotFound",
     "QueueFull",
     "Run",
     "RunFailed",
+    "RunResults",
     "SequenceGone",
+    "SweepResults",
     "TailbackError",
     "Unavailable",
     "Violation",
     "aio",
+    "check",
+    "run",
+    "sweep",
 ]

@@ -291,6 +291,12 @@ class Run:
         listed = await self._client._call(self._client._results.ListArtifacts, request)
         return {artifact.name: artifact for artifact in listed.artifacts}
 
+    async def table(self, name: str, columns: Sequence[str] = (), **selection: Any) -> pandas.DataFrame:
+        """Another table of it, as far as `measure` asks for it: `histograms`, `links`, `messages` or `trees`; `selection` is as
+        of `series`."""
+        requests.must_know(await self._client.server_info(), "tables")
+        return await self.series(columns, table=name, **selection)
+
     async def samples(self) -> pandas.DataFrame:
         """What was measured while it was simulated, as far as it is kept: also if it failed, or has no series.
         Waits until it has ended."""

@@ -302,6 +302,12 @@ class Run:
         request = result_service_pb2.QuerySeriesRequest(run_id=self.id, columns=columns, **selection)
         return requests.frame(self._client._call(self._client._results.QuerySeries, request))
 
+    def table(self, name: str, columns: Sequence[str] = (), **selection: Any) -> pandas.DataFrame:
+        """Another table of it, as far as `measure` asks for it: `histograms`, `links`, `messages` or `trees`; `selection` is as
+        of `series`."""
+        requests.must_know(self._client.server_info(), "tables")
+        return self.series(columns, table=name, **selection)
+
     def samples(self) -> pandas.DataFrame:
         """What was measured while it was simulated, as far as it is kept: also if it failed, or has no series.
         Waits until it has ended."""

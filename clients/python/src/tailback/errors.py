@@ -1,4 +1,4 @@
-"""What a server refuses, as exceptions by reason."""
+"""What a server or the program refuses, as exceptions by reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Violation:
 
 
 class TailbackError(Exception):
-    """Any error that a server told."""
+    """Any error that a server or the program told."""
 
     def __init__(
         self,
@@ -98,6 +98,8 @@ class NotKnown(TailbackError):
 class RunFailed(TailbackError):
     """A run ended without results."""
 
+    run: run_pb2.Run | None
+
     def __init__(self, run: run_pb2.Run) -> None:
         reason = run_pb2.RunErrorReason.Name(run.error.reason).removeprefix("RUN_ERROR_REASON_")
         if run.state == run_pb2.RUN_STATE_CANCELLED:
@@ -106,6 +108,24 @@ class RunFailed(TailbackError):
             message = "\n".join([f"{run.id} failed: {run.error.message}", *run.error.details])
         super().__init__(message, reason=reason)
         self.run = run
+
+
+class ProgramFailed(RunFailed):
+    """A run on this machine ended without results."""
+
+    def __init__(self, message: str) -> None:
+        TailbackError.__init__(self, message, reason="FAILED")
+        self.run = None
+
+
+class ProgramNotFound(TailbackError):
+    """There is no program to run on this machine."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Somebody pressed Ctrl-C. `report` is that of the cycles until then, if a run had measured some."""
+
+    report: dict[str, Any] | None = None
 
 
 _BY_REASON: dict[str, type[TailbackError]] = {

@@ -19,7 +19,7 @@ fn json(text: &str) -> Value {
 fn long() -> (Program, Server) {
     let program = Program::new();
     program.write("long.toml", SMALL.replace("cycles = 400", "cycles = 400000"));
-    program.write("limits.toml", "checkpoint_interval_ms = 20\nsample_interval_ms = 10\nartifact_bytes_max = 20000\n");
+    program.write("limits.toml", "checkpoint_interval_ms = 20\nsample_interval_ms = 10\nartifact_bytes_max = 40000\n");
     let server = start(&program);
     (program, server)
 }

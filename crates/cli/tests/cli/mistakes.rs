@@ -29,6 +29,25 @@ fn refuses_addition(name: &str, addition: &str) {
     refuses_file(name, format!("{SMALL}\n{addition}\n"));
 }
 
+/// Each line is an object.
+#[test]
+fn programs_are_told_where_mistakes_are() {
+    let program = Program::new();
+    program.write("bad.toml", SMALL.replace("g = 9", "gg = 9"));
+    let told = |arguments: &[&str]| -> Vec<serde_json::Value> {
+        let said = program.run(arguments);
+        said.stderr.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect()
+    };
+    let mistakes = told(&["check", "bad.toml", "--tell", "json"]);
+    let unknown = mistakes.iter().find(|told| told["message"].to_string().contains("gg")).expect("it is told");
+    let place = ["severity", "source", "line", "column"].map(|key| unknown[key].clone());
+    assert_eq!(serde_json::json!(place), serde_json::json!(["error", "bad.toml", 8, 1]), "{mistakes:?}");
+    assert!(mistakes.last().expect("there are some")["text"].as_str().expect("a text").contains("nothing was run"));
+    let lines = told(&["run", "small.toml", "--tell", "json", "--set", "measure.cycles=40000"]);
+    let come: Vec<u64> = lines.iter().filter_map(|line| line["position"].as_u64()).collect();
+    assert!(lines[0]["text"].as_str().expect("a text").contains("72 nodes") && come.is_sorted(), "{lines:?}");
+}
+
 #[test]
 fn keys_that_nobody_knows() {
     refuses_addition("unknown-key", "[router]\nspeedupp = 2");

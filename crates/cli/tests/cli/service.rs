@@ -70,6 +70,37 @@ fn a_run_from_submitting_to_fetching() {
     server.stop();
 }
 
+/// All tables that there are.
+#[test]
+fn what_is_fetched_is_what_a_run_writes() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let ending = "load = 0.3\n[[traffic]]\nname = \"burst\"\nload = 0.5\ncount = 20\n";
+    let tables = "messages = true\nseries = 50\ntrees = { every = 50 }\nlinks = { every = 50 }\n";
+    program.write("all.toml", format!("{}{tables}", SMALL.replace("load = 0.3\n", ending)));
+    server.good(&program, &["submit", "all.toml", "--id", "all", "--wait", "--quiet"]);
+    server.good(&program, &["fetch", "all", "--quiet", "--out", "fetched"]);
+    program.good(&["run", "all.toml", "--quiet", "--out", "here"]);
+    let names = |folder: &str| -> Vec<String> {
+        let files = std::fs::read_dir(program.path(folder)).expect("it is there");
+        let name = |file: std::io::Result<std::fs::DirEntry>| file.expect("to its end").file_name().into_string();
+        let mut names: Vec<String> = files.map(|file| name(file).expect("it is a name")).collect();
+        names.sort();
+        names
+    };
+    let written = names("here");
+    // Five tables, each as CSV and as Parquet; the report for people is what `run` prints.
+    assert_eq!(written.len(), 2 + 2 * 5, "{written:?}");
+    let fetched: Vec<String> = names("fetched").into_iter().filter(|name| name != "report.txt").collect();
+    assert_eq!(fetched, written);
+    let read = |folder: &str, name: &str| std::fs::read(program.path(folder).join(name)).expect("it is there");
+    for name in written.iter().filter(|name| *name != "report.json") {
+        assert!(read("fetched", name) == read("here", name), "{name} is another one");
+    }
+    program.good(&["plot", "fetched", "--kind", "cdf"]);
+    server.stop();
+}
+
 /// A scenario with a schedule and a list of messages beside it.
 #[test]
 fn files_that_a_scenario_names_are_uploaded() {

@@ -169,7 +169,7 @@ pub(super) fn finish(shared: &Shared, task: &Task) -> Result<Outcome, StoreError
     let digest = reports.fold(Digest::new(), |digest, report| digest.text(&report.result_digest));
     let attempt = AttemptFolder::make(shared, task.number)?;
     let allowed = shared.limits.artifact_bytes(sweep.run.execution.artifact_bytes_max);
-    let table = File::table(&sweep_table(&points), ["sweep.csv", "sweep.parquet"], allowed);
+    let table = File::table(&sweep_table(&points), ["sweep.csv", "sweep.parquet"], 0, allowed);
     let written = table.and_then(|table| artifacts::write(attempt.path(), &[files, table.into()].concat(), allowed));
     let written = match written {
         Ok(written) => written,

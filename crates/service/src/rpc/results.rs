@@ -103,10 +103,20 @@ impl ResultService for Results {
         let request = request.into_inner();
         let stored = find(&self.0, &caller, &request.run_id).await?;
         must_have_succeeded(&stored)?;
-        let name = if stored.run.sweep.is_some() { "sweep.csv" } else { "series.csv" };
-        let of = stored.clone();
-        let found = self.0.store.read(move |connection| artifacts::find(connection, &of, name));
-        let artifact = found.await.map_err(ApiError::from)?.ok_or(ApiError::NoSeries(request.run_id.clone()))?;
+        let table = match request.table.as_str() {
+            "" if stored.run.sweep.is_some() => "sweep",
+            "" => "series",
+            table => table,
+        };
+        let (of, name) = (stored.clone(), format!("{table}.csv"));
+        let found = self.0.store.read(move |connection| artifacts::find(connection, &of, &name));
+        let artifact = found.await.map_err(ApiError::from)?.ok_or_else(|| {
+            let run = request.run_id.clone();
+            match request.table.as_str() {
+                "" | "series" => ApiError::NoSeries(run),
+                _ => ApiError::ArtifactNotFound { run, artifact: names::quoted(&format!("{table}.csv")) },
+            }
+        })?;
         let (store, limits) = (self.0.store.clone(), self.0.limits.clone());
         let series = self.0.read(move |stop| {
             let select = |file: &mut dyn Read| Ok(series::select(file, &request, &limits, stop)?);

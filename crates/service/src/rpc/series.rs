@@ -77,7 +77,7 @@ impl<'r> Selection<'r> {
             [] => (0..rows.columns()).collect(),
             names => names.iter().map(|name| place(name)).collect::<Result<_, _>>()?,
         };
-        let no_column = |field| move |_| ApiError::invalid(field, "a sweep has no column of it");
+        let no_column = |field| move |_| ApiError::invalid(field, "the table has no column of it");
         let flow = match request.traffic.as_str() {
             "" => None,
             flow => Some((place("flow").map_err(no_column("traffic"))?, flow)),

@@ -8,6 +8,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 use sha2::{Digest as _, Sha256};
 use tailback_report::Table;
+use tailback_scenario::{Measure, Scenario};
 
 use super::runs::Stored;
 use super::{StoreError, Writing, files, sums};
@@ -15,14 +16,36 @@ use crate::access::hexadecimal;
 use crate::api_error::ApiError;
 use crate::domain::{Artifact, FailureReason, RunFailure};
 
-/// Files that all simulations leave, those that list messages, and those with a time series, in the order of their names.
-pub(crate) const OF_MESSAGES: [&str; 2] = ["messages.csv", "messages.parquet"];
+/// Files that all simulations leave, and the tables that they leave if the scenario asks for them.
 pub(crate) const OF_ALL: [&str; 3] = ["report.json", "report.txt", "scenario.toml"];
+pub(crate) const OF_HISTOGRAMS: [&str; 2] = ["histograms.csv", "histograms.parquet"];
+pub(crate) const OF_LINKS: [&str; 2] = ["links.csv", "links.parquet"];
+pub(crate) const OF_MESSAGES: [&str; 2] = ["messages.csv", "messages.parquet"];
 pub(crate) const OF_SERIES: [&str; 2] = ["series.csv", "series.parquet"];
+pub(crate) const OF_TREES: [&str; 2] = ["trees.csv", "trees.parquet"];
 
-/// Files that simulations leave.
+/// Files that simulations leave, in the order of their names.
 pub(crate) fn of_simulation() -> impl Iterator<Item = &'static str> {
-    OF_MESSAGES.into_iter().chain(OF_ALL).chain(OF_SERIES)
+    let before = OF_HISTOGRAMS.into_iter().chain(OF_LINKS).chain(OF_MESSAGES);
+    before.chain(OF_ALL).chain(OF_SERIES).chain(OF_TREES)
+}
+
+/// Files that a simulation of this scenario leaves, in the order of their names.
+pub(crate) fn of_scenario(scenario: &Scenario) -> Vec<&'static str> {
+    let Measure { links, messages, series, trees_every, .. } = &scenario.measure;
+    let is_left = |name: &&str| {
+        (links.is_some() || !OF_LINKS.contains(name))
+            && (*messages || !OF_MESSAGES.contains(name))
+            && (series.is_some() || !OF_SERIES.contains(name))
+            && (trees_every.is_some() || !OF_TREES.contains(name))
+    };
+    of_simulation().filter(is_left).collect()
+}
+
+/// The same as far as earlier builds have left them.
+pub(crate) fn of_scenario_before(scenario: &Scenario) -> Vec<&'static str> {
+    let later = [OF_HISTOGRAMS, OF_LINKS, OF_TREES].concat();
+    of_scenario(scenario).into_iter().filter(|name| !later.contains(name)).collect()
 }
 
 /// A file that a run leaves behind.
@@ -39,14 +62,15 @@ impl File {
         Self { name, bytes: bytes.into() }
     }
 
-    /// A table as CSV and Parquet, which together have so many bytes at most.
+    /// A table as CSV and Parquet, which together with so many bytes of other files have so many at most.
     pub(crate) fn table(
         table: &Table,
         [csv_name, parquet_name]: [&'static str; 2],
+        others: u64,
         allowed: u64,
     ) -> Result<[Self; 2], NotWritten> {
-        let room = usize::try_from(allowed).unwrap_or(usize::MAX);
-        let mut csv = Within { bytes: Vec::new(), room, asked: 0 };
+        let room = usize::try_from(allowed.saturating_sub(others)).unwrap_or(usize::MAX);
+        let mut csv = Within { bytes: Vec::new(), room, asked: others };
         let written = table.write_csv(&mut csv);
         let mut parquet = Within { bytes: Vec::new(), room: room - csv.bytes.len(), asked: csv.asked };
         let written = written.and_then(|()| table.write_parquet(&mut parquet));

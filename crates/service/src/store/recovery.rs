@@ -11,7 +11,7 @@ use tailback_report::{Report, Table};
 use tailback_scenario::{Document, Scenario};
 use tailback_sim::SweepManifest;
 
-use super::artifacts::{self, File, OF_ALL, OF_MESSAGES, OF_SERIES};
+use super::artifacts::{self, File};
 use super::runs::{self, New};
 use super::{StoreError, Writing, checked, condition, database, events, files, quarantine};
 use crate::domain::{Artifact, Execution, Progress, Run, ScenarioSource, State, Summary, SweepRequest};
@@ -69,9 +69,8 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
     let scenario = Document::read("scenario.toml", &document).resolve();
     let scenario = scenario.map_err(|mistakes| format!("scenario.toml: {mistakes}"))?;
     let has_series = !is_sweep && scenario.measure.series.is_some();
-    let has_messages = !is_sweep && scenario.measure.messages;
-    let complete = if is_sweep { known } else { complete(has_messages, has_series) };
-    if names != complete {
+    let complete = if is_sweep { known } else { artifacts::of_scenario(&scenario) };
+    if names != complete && (is_sweep || names != artifacts::of_scenario_before(&scenario)) {
         return Err(format!("its files are {}, and should be {}", names.join(", "), complete.join(", ")));
     }
     let table = if is_sweep { Some("sweep.csv") } else { has_series.then_some("series.csv") };
@@ -86,20 +85,8 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
     let document_hash = runs::document_hash(&document);
     let source =
         ScenarioSource { name: "scenario.toml".to_owned(), document: document.into(), ..ScenarioSource::default() };
-    let found = complete.iter().map(|name| artifact(path, name)).collect::<Result<_, _>>()?;
+    let found = names.iter().map(|name| artifact(path, name)).collect::<Result<_, _>>()?;
     Ok((New { run, scenario: source, document_hash, threads: 1, memory_bytes: 0 }, found))
-}
-
-/// The files that a simulation must have left.
-fn complete(has_messages: bool, has_series: bool) -> Vec<&'static str> {
-    let mut complete = OF_ALL.to_vec();
-    if has_messages {
-        complete.splice(0..0, OF_MESSAGES);
-    }
-    if has_series {
-        complete.extend(OF_SERIES);
-    }
-    complete
 }
 
 fn simulation(report: &str, scenario: &Scenario) -> Result<Run, String> {

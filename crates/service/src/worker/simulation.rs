@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tailback_report::Report;
+use tailback_report::{Report, Table};
 use tailback_scenario::Scenario;
 use tailback_sim::{Ending as Stage, Failure, Findings, Run, Timing};
 
@@ -19,15 +19,15 @@ use super::sampling::Sampler;
 use super::{memory, processor};
 use crate::domain::{FailureReason, RunFailure, Summary};
 use crate::store::StoreError;
-use crate::store::artifacts::{self, File, NotWritten, OF_MESSAGES, OF_SERIES};
+use crate::store::artifacts::{self, File, NotWritten, OF_HISTOGRAMS, OF_LINKS, OF_MESSAGES, OF_SERIES, OF_TREES};
 use crate::store::checkpoint::Checkpoint;
 use crate::store::named::NamedFiles;
 
 /// A sample or a checkpoint that took long is followed by this many times as long without one.
 const SAMPLE_REST: u32 = 50;
 const CHECKPOINT_REST: u32 = 20;
-/// No message that is listed takes less in a file.
-const LISTED_MESSAGE_BYTES: u64 = 24;
+/// No row of a message, a link or a tree takes less in a file.
+const ROW_BYTES: u64 = 20;
 /// How long to wait for room on the disk before it is tried again.
 const FULL_REST: Duration = Duration::from_millis(500);
 
@@ -255,6 +255,9 @@ impl Simulation<'_> {
     }
 }
 
+/// What makes a table of findings, if the scenario asks for it.
+type Tabulate = fn(&Findings, &Scenario) -> Option<Table>;
+
 /// What a run leaves behind that has succeeded.
 fn files(scenario: &Scenario, findings: &Findings, report: &Report, allowed: u64) -> Result<Vec<File>, NotWritten> {
     let mut files = vec![
@@ -262,16 +265,24 @@ fn files(scenario: &Scenario, findings: &Findings, report: &Report, allowed: u64
         File::new("report.txt", report.summary_text()),
         File::new("scenario.toml", scenario.text.clone()),
     ];
-    if let Some(series) = findings.series(scenario) {
-        files.extend(File::table(&series, OF_SERIES, allowed)?);
-    }
-    // The table of all that there are to list would take many times what is written of it.
-    let bytes = findings.listed_messages().saturating_mul(LISTED_MESSAGE_BYTES);
+    // A table takes many times what is written of it.
+    let bytes = findings.listed_rows().saturating_mul(ROW_BYTES);
     if bytes > allowed {
         return Err(NotWritten::TooLarge { bytes, allowed });
     }
-    if let Some(messages) = findings.messages(scenario) {
-        files.extend(File::table(&messages, OF_MESSAGES, allowed)?);
+    // So there is one at a time.
+    let tables: [([&str; 2], Tabulate); 5] = [
+        (OF_HISTOGRAMS, |findings, scenario| Some(findings.histograms(scenario))),
+        (OF_LINKS, Findings::links),
+        (OF_MESSAGES, Findings::messages),
+        (OF_SERIES, Findings::series),
+        (OF_TREES, Findings::trees),
+    ];
+    for (names, table) in tables {
+        if let Some(table) = table(findings, scenario) {
+            let others = files.iter().map(|file| file.bytes.len() as u64).sum();
+            files.extend(File::table(&table, names, others, allowed)?);
+        }
     }
     Ok(files)
 }

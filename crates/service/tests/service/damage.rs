@@ -182,24 +182,31 @@ async fn a_damaged_database_is_set_aside_when_runs_are_rebuilt() {
 }
 
 #[tokio::test]
-async fn runs_are_rebuilt_with_their_messages() {
+async fn runs_are_rebuilt_with_their_tables() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let server = Served::at(folder.path(), limits()).await;
     let mut client = server.client().await;
     let burst = SMALL.replace("load = 0.3", "load = 0.3\ncount = 5");
-    for (id, more) in [("listed", ""), ("both", "series = 10\n")] {
+    let looked = "series = 10\ntrees = { every = 100 }\nlinks = { every = 100 }\n";
+    for (id, more) in [("listed", ""), ("all", looked)] {
         client.create(named(id, &format!("{burst}messages = true\n{more}"))).await.expect("it is accepted");
         assert_eq!(client.ended(id).await.state(), RunState::Succeeded);
     }
     let expected = content(&mut client, "listed", "messages.csv").await.expect("it is there");
+    let links = content(&mut client, "all", "links.csv").await.expect("it is there");
     server.stop().await;
     fs::remove_file(folder.path().join("tailback.sqlite")).expect("it is there");
+    // Earlier builds left no histograms.
+    for name in ["histograms.csv", "histograms.parquet"] {
+        fs::remove_file(folder.path().join("artifacts/1").join(name)).expect("it is there");
+    }
     let server = recovered(folder.path()).await;
     let mut client = server.client().await;
     assert_eq!(listed(&mut client).await.len(), 2);
     for id in ["recovered-1", "recovered-2"] {
         assert_eq!(content(&mut client, id, "messages.csv").await.expect("it is there"), expected);
     }
+    assert_eq!(content(&mut client, "recovered-2", "links.csv").await.expect("it is there"), links);
     server.stop().await;
 }
 

@@ -39,7 +39,7 @@ struct Truth {
 }
 
 const ARTIFACTS: [(&str, &[&str]); 4] = [
-    ("one", &["report.json", "report.txt", "scenario.toml", "series.csv", "series.parquet"]),
+    ("one", &["histograms.csv", "report.json", "report.txt", "scenario.toml", "series.csv", "series.parquet"]),
     ("curve", &["scenario.toml", "sweep.csv", "sweep.json", "sweep.parquet"]),
     ("curve.1", &["report.json", "report.txt", "scenario.toml"]),
     ("curve.2", &["report.json", "report.txt", "scenario.toml"]),

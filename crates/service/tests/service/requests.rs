@@ -180,7 +180,7 @@ fn any_request() -> impl Strategy<Value = Request> {
         })
     });
     let watch = (texts(), any::<i64>(), any::<bool>(), durations());
-    let series = (texts(), prop::collection::vec(texts(), 0..3), texts(), prop::option::of(numbers()));
+    let series = (texts(), prop::collection::vec(texts(), 0..3), texts(), prop::option::of(numbers()), texts());
     prop_oneof![
         4 => creations(),
         2 => (scenarios(), sweeps())
@@ -198,8 +198,8 @@ fn any_request() -> impl Strategy<Value = Request> {
         1 => texts().prop_map(Request::Artifacts),
         1 => (texts(), texts(), numbers())
             .prop_map(|(run_id, name, offset)| Request::Read(ReadArtifactRequest { run_id, name, offset })),
-        1 => series.prop_map(|(run_id, columns, traffic, from_cycle)| {
-            Request::Series(QuerySeriesRequest { run_id, columns, traffic, from_cycle, until_cycle: from_cycle })
+        1 => series.prop_map(|(run_id, columns, traffic, from_cycle, table)| {
+            Request::Series(QuerySeriesRequest { run_id, columns, traffic, from_cycle, until_cycle: from_cycle, table })
         }),
         2 => uploads().prop_map(Request::Upload),
         1 => (numbers(), texts(), digests(), texts()).prop_map(|(size, page_token, sha256, owner)| {

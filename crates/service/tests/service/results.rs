@@ -43,7 +43,8 @@ async fn messages_that_are_written_down_are_tables() {
     let asked = ListArtifactsRequest { run_id: "listed".to_owned() };
     let listed = client.results.list_artifacts(asked).await.expect("it is there").into_inner().artifacts;
     let names: Vec<_> = listed.iter().map(|artifact| artifact.name.as_str()).collect();
-    assert_eq!(names, ["messages.csv", "messages.parquet", "report.json", "report.txt", "scenario.toml"]);
+    let expected = ["histograms.csv", "histograms.parquet", "messages.csv", "messages.parquet"];
+    assert_eq!(names, [&expected[..], &["report.json", "report.txt", "scenario.toml"]].concat());
     let csv = content(&mut client, "listed", "messages.csv").await.expect("it is there");
     let csv = String::from_utf8(csv).expect("it is text");
     assert!(csv.starts_with("flow,source,destination,flits,created,completed,completion,slowdown\n"), "{csv}");
@@ -117,7 +118,9 @@ async fn artifacts_are_read_from_any_offset() {
     let listed = client.results.list_artifacts(ListArtifactsRequest { run_id: "one".to_owned() }).await;
     let artifacts = listed.expect("they can be listed").into_inner().artifacts;
     let names: Vec<_> = artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
-    assert_eq!(names, ["report.json", "report.txt", "scenario.toml", "series.csv", "series.parquet"]);
+    let tables = ["histograms.csv", "histograms.parquet"];
+    let expected = ["report.json", "report.txt", "scenario.toml", "series.csv", "series.parquet"];
+    assert_eq!(names, [&tables[..], &expected].concat());
     for artifact in &artifacts {
         let pieces = read(&mut client, "one", &artifact.name, 0).await;
         assert_eq!(pieces[0].artifact.as_ref(), Some(artifact));
@@ -169,6 +172,33 @@ async fn series_are_selected_by_column_traffic_and_time() {
     ] {
         let refused = client.results.query_series(request).await.expect_err("there is no such thing");
         assert_eq!((refused.code(), violations(&refused)[0].0.as_str()), (Code::InvalidArgument, field));
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn tables_are_asked_for_by_name() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    let looked = "links = { every = 50, select = \"global\" }\ntrees = { every = 100 }\n";
+    client.create(named("one", &format!("{SMALL}{looked}"))).await.expect("it is accepted");
+    let ended = client.ended("one").await;
+    assert_eq!(ended.state(), RunState::Succeeded, "{:?}", ended.error);
+    let table =
+        |name: &str| QuerySeriesRequest { run_id: "one".to_owned(), table: name.to_owned(), ..Default::default() };
+    let part = QuerySeriesRequest { from_cycle: Some(100), until_cycle: Some(200), ..table("links") };
+    let links = client.results.query_series(part).await.expect("it is there").into_inner();
+    // Each of nine groups has a link to each other one; there are two instants.
+    assert_eq!((links.rows, links.columns[0].name.as_str()), (2 * 9 * 8, "cycle"));
+    for (name, column) in [("histograms", "figure"), ("trees", "root")] {
+        let found = client.results.query_series(table(name)).await.expect("it is there").into_inner();
+        assert!(found.columns.iter().any(|found| found.name == column), "{name}");
+    }
+    for (name, expected) in
+        [("series", "NO_SERIES"), ("messages", "ARTIFACT_NOT_FOUND"), ("../1/links", "ARTIFACT_NOT_FOUND")]
+    {
+        let refused = client.results.query_series(table(name)).await.expect_err("it is not asked for");
+        assert_eq!(reason(&refused).0, expected, "{name}");
     }
     server.stop().await;
 }

@@ -54,7 +54,7 @@ async fn results_are_copied_at_once_if_that_is_asked_for() {
     assert_eq!((&again.result_digest, &again.summary), (&first.result_digest, &first.summary));
     assert_eq!(again.progress, first.progress);
     let found = artifacts(&mut client, "again").await;
-    assert_eq!((found.len(), &found), (5, &artifacts(&mut client, "first").await));
+    assert_eq!((found.len(), &found), (7, &artifacts(&mut client, "first").await));
     let kept = report(&mut client, "first").await;
     client.runs.delete_run(DeleteRunRequest { run_id: "first".to_owned() }).await.expect("it has ended");
     assert_eq!(report(&mut client, "again").await, kept, "the files are its own");

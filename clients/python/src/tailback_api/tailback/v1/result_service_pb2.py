@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n tailback/v1/result_service.proto\x12\x0btailback.v1\"\"\n\x10GetReportRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"F\n\x11GetReportResponse\x12\x0c\n\x04json\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x15\n\rresult_digest\x18\x03 \x01(\t\"&\n\x14ListArtifactsRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"A\n\x15ListArtifactsResponse\x12(\n\tartifacts\x18\x01 \x03(\x0b\x32\x15.tailback.v1.Artifact\"J\n\x08\x41rtifact\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04size\x18\x02 \x01(\x04\x12\x0e\n\x06sha256\x18\x03 \x01(\t\x12\x12\n\nmedia_type\x18\x04 \x01(\t\"C\n\x13ReadArtifactRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06offset\x18\x03 \x01(\x04\"`\n\x14ReadArtifactResponse\x12\'\n\x08\x61rtifact\x18\x01 \x01(\x0b\x32\x15.tailback.v1.Artifact\x12\x0e\n\x06offset\x18\x02 \x01(\x04\x12\x0f\n\x07\x63ontent\x18\x03 \x01(\x0c\"\x98\x01\n\x12QuerySeriesRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63olumns\x18\x02 \x03(\t\x12\x0f\n\x07traffic\x18\x03 \x01(\t\x12\x17\n\nfrom_cycle\x18\x04 \x01(\x04H\x00\x88\x01\x01\x12\x18\n\x0buntil_cycle\x18\x05 \x01(\x04H\x01\x88\x01\x01\x42\r\n\x0b_from_cycleB\x0e\n\x0c_until_cycle\"I\n\x13QuerySeriesResponse\x12$\n\x07\x63olumns\x18\x01 \x03(\x0b\x32\x13.tailback.v1.Column\x12\x0c\n\x04rows\x18\x02 \x01(\r\"\xb7\x01\n\x06\x43olumn\x12\x0c\n\x04name\x18\x01 \x01(\t\x12.\n\x08integers\x18\x02 \x01(\x0b\x32\x1a.tailback.v1.IntegerColumnH\x00\x12,\n\x07numbers\x18\x03 \x01(\x0b\x32\x19.tailback.v1.NumberColumnH\x00\x12(\n\x05texts\x18\x04 \x01(\x0b\x32\x17.tailback.v1.TextColumnH\x00\x12\r\n\x05\x65mpty\x18\x05 \x03(\rB\x08\n\x06values\"\x1f\n\rIntegerColumn\x12\x0e\n\x06values\x18\x01 \x03(\x03\"\x1e\n\x0cNumberColumn\x12\x0e\n\x06values\x18\x01 \x03(\x01\"\x1c\n\nTextColumn\x12\x0e\n\x06values\x18\x01 \x03(\t2\xdc\x02\n\rResultService\x12J\n\tGetReport\x12\x1d.tailback.v1.GetReportRequest\x1a\x1e.tailback.v1.GetReportResponse\x12V\n\rListArtifacts\x12!.tailback.v1.ListArtifactsRequest\x1a\".tailback.v1.ListArtifactsResponse\x12U\n\x0cReadArtifact\x12 .tailback.v1.ReadArtifactRequest\x1a!.tailback.v1.ReadArtifactResponse0\x01\x12P\n\x0bQuerySeries\x12\x1f.tailback.v1.QuerySeriesRequest\x1a .tailback.v1.QuerySeriesResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n tailback/v1/result_service.proto\x12\x0btailback.v1\"\"\n\x10GetReportRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"F\n\x11GetReportResponse\x12\x0c\n\x04json\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x15\n\rresult_digest\x18\x03 \x01(\t\"&\n\x14ListArtifactsRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"A\n\x15ListArtifactsResponse\x12(\n\tartifacts\x18\x01 \x03(\x0b\x32\x15.tailback.v1.Artifact\"J\n\x08\x41rtifact\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04size\x18\x02 \x01(\x04\x12\x0e\n\x06sha256\x18\x03 \x01(\t\x12\x12\n\nmedia_type\x18\x04 \x01(\t\"C\n\x13ReadArtifactRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06offset\x18\x03 \x01(\x04\"`\n\x14ReadArtifactResponse\x12\'\n\x08\x61rtifact\x18\x01 \x01(\x0b\x32\x15.tailback.v1.Artifact\x12\x0e\n\x06offset\x18\x02 \x01(\x04\x12\x0f\n\x07\x63ontent\x18\x03 \x01(\x0c\"\xa7\x01\n\x12QuerySeriesRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63olumns\x18\x02 \x03(\t\x12\x0f\n\x07traffic\x18\x03 \x01(\t\x12\x17\n\nfrom_cycle\x18\x04 \x01(\x04H\x00\x88\x01\x01\x12\x18\n\x0buntil_cycle\x18\x05 \x01(\x04H\x01\x88\x01\x01\x12\r\n\x05table\x18\x06 \x01(\tB\r\n\x0b_from_cycleB\x0e\n\x0c_until_cycle\"I\n\x13QuerySeriesResponse\x12$\n\x07\x63olumns\x18\x01 \x03(\x0b\x32\x13.tailback.v1.Column\x12\x0c\n\x04rows\x18\x02 \x01(\r\"\xb7\x01\n\x06\x43olumn\x12\x0c\n\x04name\x18\x01 \x01(\t\x12.\n\x08integers\x18\x02 \x01(\x0b\x32\x1a.tailback.v1.IntegerColumnH\x00\x12,\n\x07numbers\x18\x03 \x01(\x0b\x32\x19.tailback.v1.NumberColumnH\x00\x12(\n\x05texts\x18\x04 \x01(\x0b\x32\x17.tailback.v1.TextColumnH\x00\x12\r\n\x05\x65mpty\x18\x05 \x03(\rB\x08\n\x06values\"\x1f\n\rIntegerColumn\x12\x0e\n\x06values\x18\x01 \x03(\x03\"\x1e\n\x0cNumberColumn\x12\x0e\n\x06values\x18\x01 \x03(\x01\"\x1c\n\nTextColumn\x12\x0e\n\x06values\x18\x01 \x03(\t2\xdc\x02\n\rResultService\x12J\n\tGetReport\x12\x1d.tailback.v1.GetReportRequest\x1a\x1e.tailback.v1.GetReportResponse\x12V\n\rListArtifacts\x12!.tailback.v1.ListArtifactsRequest\x1a\".tailback.v1.ListArtifactsResponse\x12U\n\x0cReadArtifact\x12 .tailback.v1.ReadArtifactRequest\x1a!.tailback.v1.ReadArtifactResponse0\x01\x12P\n\x0bQuerySeries\x12\x1f.tailback.v1.QuerySeriesRequest\x1a .tailback.v1.QuerySeriesResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,17 +46,17 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_READARTIFACTRESPONSE']._serialized_start=409
   _globals['_READARTIFACTRESPONSE']._serialized_end=505
   _globals['_QUERYSERIESREQUEST']._serialized_start=508
-  _globals['_QUERYSERIESREQUEST']._serialized_end=660
-  _globals['_QUERYSERIESRESPONSE']._serialized_start=662
-  _globals['_QUERYSERIESRESPONSE']._serialized_end=735
-  _globals['_COLUMN']._serialized_start=738
-  _globals['_COLUMN']._serialized_end=921
-  _globals['_INTEGERCOLUMN']._serialized_start=923
-  _globals['_INTEGERCOLUMN']._serialized_end=954
-  _globals['_NUMBERCOLUMN']._serialized_start=956
-  _globals['_NUMBERCOLUMN']._serialized_end=986
-  _globals['_TEXTCOLUMN']._serialized_start=988
-  _globals['_TEXTCOLUMN']._serialized_end=1016
-  _globals['_RESULTSERVICE']._serialized_start=1019
-  _globals['_RESULTSERVICE']._serialized_end=1367
+  _globals['_QUERYSERIESREQUEST']._serialized_end=675
+  _globals['_QUERYSERIESRESPONSE']._serialized_start=677
+  _globals['_QUERYSERIESRESPONSE']._serialized_end=750
+  _globals['_COLUMN']._serialized_start=753
+  _globals['_COLUMN']._serialized_end=936
+  _globals['_INTEGERCOLUMN']._serialized_start=938
+  _globals['_INTEGERCOLUMN']._serialized_end=969
+  _globals['_NUMBERCOLUMN']._serialized_start=971
+  _globals['_NUMBERCOLUMN']._serialized_end=1001
+  _globals['_TEXTCOLUMN']._serialized_start=1003
+  _globals['_TEXTCOLUMN']._serialized_end=1031
+  _globals['_RESULTSERVICE']._serialized_start=1034
+  _globals['_RESULTSERVICE']._serialized_end=1382
 # @@protoc_insertion_point(module_scope)

@@ -67,18 +67,20 @@ class ReadArtifactResponse(_message.Message):
     def __init__(self, artifact: _Optional[_Union[Artifact, _Mapping]] = ..., offset: _Optional[int] = ..., content: _Optional[bytes] = ...) -> None: ...
 
 class QuerySeriesRequest(_message.Message):
-    __slots__ = ("run_id", "columns", "traffic", "from_cycle", "until_cycle")
+    __slots__ = ("run_id", "columns", "traffic", "from_cycle", "until_cycle", "table")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     COLUMNS_FIELD_NUMBER: _ClassVar[int]
     TRAFFIC_FIELD_NUMBER: _ClassVar[int]
     FROM_CYCLE_FIELD_NUMBER: _ClassVar[int]
     UNTIL_CYCLE_FIELD_NUMBER: _ClassVar[int]
+    TABLE_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     columns: _containers.RepeatedScalarFieldContainer[str]
     traffic: str
     from_cycle: int
     until_cycle: int
-    def __init__(self, run_id: _Optional[str] = ..., columns: _Optional[_Iterable[str]] = ..., traffic: _Optional[str] = ..., from_cycle: _Optional[int] = ..., until_cycle: _Optional[int] = ...) -> None: ...
+    table: str
+    def __init__(self, run_id: _Optional[str] = ..., columns: _Optional[_Iterable[str]] = ..., traffic: _Optional[str] = ..., from_cycle: _Optional[int] = ..., until_cycle: _Optional[int] = ..., table: _Optional[str] = ...) -> None: ...
 
 class QuerySeriesResponse(_message.Message):
     __slots__ = ("columns", "rows")

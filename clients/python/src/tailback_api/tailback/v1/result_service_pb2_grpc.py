@@ -74,9 +74,10 @@ class ResultServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListArtifacts(self, request, context):
-        """Lists the files that a run has left: its report, the resolved scenario, with `measure.series` the time series, and with
-        `measure.messages` each message of flows and programs that end, as CSV and Parquet. A run that has not succeeded has none; a sweep has its table even if some of
-        its runs failed.
+        """Lists the files that a run has left: its report, the resolved scenario and, as CSV and Parquet, its histograms and what else
+        of `measure` the scenario asks for: the time series (`series`), each message of flows and programs that end
+        (`messages`), congestion trees (`trees`) and links (`links`) over time. A run that has not succeeded has none; a sweep has
+        its table even if some of its runs failed.
 
         * NOT_FOUND, RUN_NOT_FOUND: check the name.
         """
@@ -100,11 +101,11 @@ class ResultServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def QuerySeries(self, request, context):
-        """Gives the time series of a run that has succeeded, or the table of a sweep. A series is what the scenario asks for
-        with `measure.series`; what was seen while the run went on is told by WatchRun.
+        """Gives the time series of a run that has succeeded, or the table of a sweep, or another table. A series is what the
+        scenario asks for with `measure.series`; what was seen while the run went on is told by WatchRun.
 
         * INVALID_ARGUMENT, INVALID_REQUEST: there is no such column or traffic; the violation lists those there are.
-        * NOT_FOUND, RUN_NOT_FOUND: check the name.
+        * NOT_FOUND, RUN_NOT_FOUND: check the name. ARTIFACT_NOT_FOUND: there is no such table; ListArtifacts lists what there is.
         * FAILED_PRECONDITION, RUN_NOT_ENDED: wait for it. NO_RESULTS: look at the run's error. NO_SERIES: set
         `measure.series` in the scenario and run again.
         * DATA_LOSS: the series or table is damaged on the server's disk; its administrator may have a backup.
