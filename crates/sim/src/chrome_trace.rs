@@ -97,11 +97,11 @@ struct Writer<'s> {
 }
 
 impl Writer<'_> {
-    /// A tick in microseconds, or in cycles if there is no clock.
+    /// A tick, or a number of them, in microseconds to the femtosecond, or in cycles if there is no clock.
     fn time(&self, ticks: u64) -> f64 {
         let clock = &self.scenario.clock;
         let cycles = ticks as f64 / f64::from(clock.ticks_per_cycle);
-        clock.cycle_fs.map_or(cycles, |fs| cycles * fs as f64 / 1e9)
+        clock.cycle_fs.map_or(cycles, |fs| (cycles * fs as f64).round() / 1e9)
     }
 
     fn cycles(&self, ticks: u64) -> Argument {
@@ -128,7 +128,7 @@ impl Writer<'_> {
     }
 
     fn bar(&mut self, name: String, cat: &'static str, line: (u32, u32), (from, to): (u64, u64)) -> &mut ChromeEvent {
-        let dur = self.time(to) - self.time(from);
+        let dur = self.time(to - from);
         let event = self.push("X", name, line, from);
         (event.dur, event.cat) = (Some(dur), Some(cat));
         event

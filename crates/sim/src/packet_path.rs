@@ -189,6 +189,9 @@ pub(crate) fn packet_paths(
 impl PacketPath {
     /// It is still somewhere at the end.
     fn leave_off(&mut self, now: u64) {
+        // When its link starts to send it may be known before that happens.
+        self.stretches.retain(|stretch| stretch.from < now);
+        self.stretches.iter_mut().for_each(|stretch| stretch.to = stretch.to.min(now));
         match self.open.take() {
             Some((place, track @ Track::Output { .. })) => self.stay(now, place, track, "output queue"),
             Some((place, track)) => self.stay(now, place, track, "on the link"),

@@ -141,3 +141,105 @@ impl PacketChoice {
         Ok(TracedPackets { source, destination, from, most })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use tailback_scenario::Document;
+
+    use super::*;
+    use crate::Run;
+
+    /// Nodes 0 to 2 and 8 send to node 13 more than its link can take.
+    const HOT: &str = "
+        routing = \"minimal\"
+        [topology.dragonfly]
+        p = 2
+        a = 4
+        h = 2
+        g = 9
+        [links.injection]
+        buffer = 16
+        [[traffic]]
+        from = [0, 1, 2, 8]
+        load = 0.6
+        size = 24
+        pattern.hot-spot.to = [13]
+        [measure]
+        warmup = 100
+        cycles = 900
+        ";
+
+    fn scenario(overrides: &[&str]) -> Scenario {
+        let document = overrides.iter().fold(Document::read("hot.toml", HOT), |document, set| document.with(set));
+        document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"))
+    }
+
+    fn traced(overrides: &[&str], threads: usize, most: u32) -> (String, PacketTrace) {
+        let scenario = scenario(overrides);
+        let choice = PacketChoice { source: 8, destination: 13, most, from_cycle: 0 };
+        let packets = choice.find(&scenario).expect("the nodes exist");
+        let mut run = Run::tracing(&scenario, threads, packets).expect("threads start");
+        run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+        (run.findings().expect("everything adds up").digest(), run.packet_trace().expect("packets are traced"))
+    }
+
+    /// What packets wait for is there, in the interface as well as in routers; enough is enough.
+    #[test]
+    fn packets_tell_what_they_wait_for_and_are_not_more_than_wanted() {
+        let (digest, trace) = traced(&[], 1, 12);
+        assert_eq!((trace.packets, trace.lines.iter().filter(|line| line.event.starts_with("sent")).count()), (12, 12));
+        assert!(trace.left_out > 0 && trace.arrived > 3, "{trace}");
+        for part in [("send queue", "packets before it"), ("input buffer", "crossbar output"), ("link", "on the link")]
+        {
+            assert!(trace.parts.iter().any(|&(where_it_is, what, _)| part == (where_it_is, what)), "{part:?}: {trace}");
+        }
+        let (plain, _) = traced(&[], 1, 1);
+        assert_eq!(digest, plain, "a trace changes nothing");
+        let text = trace.to_string();
+        assert!(text.contains("The trace has the first 12 packets: ") && text.contains("have arrived, "), "{text}");
+    }
+
+    #[test]
+    fn a_trace_is_the_same_however_it_is_run() {
+        let expected = traced(&[], 0, 12);
+        for (partition, threads) in [("router", 2), ("domain", 3), ("single", 1)] {
+            assert_eq!(traced(&[&format!("execution.partition={partition}")], threads, 12), expected, "{partition}");
+        }
+    }
+
+    /// What the parts say is the latency: from the offer of the message to the last flit.
+    #[test]
+    fn parts_add_up() {
+        let scenario = scenario(&[]);
+        let packets = PacketChoice { source: 8, destination: 13, most: 50, from_cycle: 200 };
+        let packets = packets.find(&scenario).expect("the nodes exist");
+        let mut run = Run::tracing(&scenario, 1, packets).expect("there is nothing to start");
+        run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+        let trace = run.packet_trace().expect("packets are traced");
+        let number = |text: &str, after: &str| -> f64 {
+            let end = text.split(after).next().and_then(|text| text.split_whitespace().last());
+            end.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{text}"))
+        };
+        let (mut sums, mut latencies) = (BTreeMap::new(), Vec::new());
+        for line in &trace.lines {
+            if line.event.starts_with("sent") {
+                assert!(line.cycle >= 200.0, "{line:?}");
+                sums.insert(line.packet.clone(), number(&line.event, " cycle"));
+            } else if line.event.starts_with("received") {
+                latencies.push(sums[&line.packet] + number(&line.event, " cycle"));
+            }
+        }
+        let mean = latencies.iter().sum::<f64>() / latencies.len() as f64;
+        let parts: f64 = trace.parts.iter().map(|(.., cycles)| cycles).sum();
+        assert_eq!(latencies.len(), trace.arrived);
+        assert!((parts - mean).abs() < 1e-6, "{parts} is not {mean}");
+    }
+
+    #[test]
+    fn nodes_that_do_not_exist_are_refused() {
+        let choice = PacketChoice { source: 8, destination: 72, most: 1, from_cycle: 0 };
+        assert_eq!(choice.find(&scenario(&[])), Err(NoSuchPackets::NoNode { node: 72, nodes: 72 }));
+    }
+}
