@@ -90,6 +90,7 @@ pub struct ScenarioArguments {
 }
 
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("traces").args(["trace_message", "trace_packets"]))]
 pub struct RunArguments {
     /// The scenario file (TOML)
     #[arg(required_unless_present = "resume")]
@@ -113,13 +114,29 @@ pub struct RunArguments {
     /// changes no result
     #[arg(long, value_name = "SRC,DST,N", value_parser = message_choice)]
     pub trace_message: Option<MessageChoice>,
+    /// Print before the report what happens to the packets that node SRC sends node DST, data and control, packet by packet:
+    /// each router, what they wait for there and how long; and where their time goes on average. With `--out` it is in
+    /// trace.txt, or trace.jsonl. It changes no result
+    #[arg(long, value_name = "SRC,DST", value_parser = node_pair, conflicts_with = "trace_message")]
+    pub trace_packets: Option<(u32, u32)>,
+    /// The most packets that `--trace-packets` follows: the first that leave
+    #[arg(long, value_name = "N", requires = "trace_packets", default_value_t = 1000,
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub trace_most: u32,
+    /// The cycle from which on packets leave that `--trace-packets` follows
+    #[arg(long, value_name = "CYCLE", requires = "trace_packets", default_value_t = 0)]
+    pub trace_from: u64,
+    /// Write the trace of `--trace-message` or `--trace-packets` into this file in Chrome's trace format, for Perfetto
+    /// (ui.perfetto.dev) or chrome://tracing, and do not print it
+    #[arg(long, value_name = "FILE", requires = "traces")]
+    pub trace_out: Option<PathBuf>,
     /// Write the state of the run into the directory of `--out` each time that this much time has passed, as in "10 s",
     /// "5 min" or "1 h", and when Ctrl-C ends the run. It changes no result
-    #[arg(long, value_name = "TIME", value_parser = wall_time::parse, conflicts_with = "trace_message")]
+    #[arg(long, value_name = "TIME", value_parser = wall_time::parse, conflicts_with = "traces")]
     pub checkpoint_every: Option<Duration>,
     /// Go on with a run that was ended before it was done, from its last state in this directory, on any number of threads.
     /// What it finds is the same
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "set", "seed", "out", "trace_message"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "set", "seed", "out", "traces"])]
     pub resume: Option<PathBuf>,
     /// How to print the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -142,6 +159,14 @@ fn message_choice(text: &str) -> Result<MessageChoice, String> {
         destination: node(destination)?,
         number: number.parse().map_err(|_| usage())?,
     })
+}
+
+/// Two nodes.
+fn node_pair(text: &str) -> Result<(u32, u32), String> {
+    let usage = || "two numbers are needed: the source and the destination, as in `3,17`".to_owned();
+    let (source, destination) = text.split_once(',').ok_or_else(usage)?;
+    let node = |text: &str| text.trim().parse().map_err(|_| usage());
+    Ok((node(source)?, node(destination)?))
 }
 
 #[derive(Args, Debug)]

@@ -15,7 +15,7 @@ use crate::declarations::Declarations;
 use crate::event::TARGETS_MAX;
 use crate::fabric::{Fabric, Shape};
 use crate::link::{FarEnd, FarKind, InputLink, OutputLink, PortLinks};
-use crate::message_trace::{MessageTrace, TracedMessage};
+use crate::message_trace::{MessageTrace, Tracing};
 use crate::nic::{NodeState, Seats};
 use crate::packet::Pool;
 use crate::partition::Partition;
@@ -77,10 +77,10 @@ impl NetworkPlan {
     /// When the plan contradicts itself: scenarios are checked before they get here.
     pub fn build_traced<O: Observer>(
         self,
-        message: TracedMessage,
+        tracing: impl Into<Tracing>,
         observer: impl FnMut(u32) -> O,
     ) -> Simulation<NetworkRegion<O, Traced>> {
-        self.build_with(&MessageTrace::of(message), observer)
+        self.build_with(&MessageTrace::of(tracing.into()), observer)
     }
 
     fn build_with<O: Observer, M: Microarchitecture>(

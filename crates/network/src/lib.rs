@@ -41,7 +41,8 @@ pub use build::NetworkPlan;
 pub use congestion::{Cause, CongestionTree, LinkStates, Paths, SelectedLinks, congestion_trees, link_states};
 pub use deadlock::{Deadlock, find_deadlock};
 pub use message_trace::{
-    Blocked, Crossing, Hop, Occurrence, Place, Subject, TRACE_EVENTS_MAX, TraceEvent, TracedMessage, Waits,
+    Blocked, Crossing, Hop, Occurrence, Place, STORY_CHANGES_MAX, Story, Subject, TRACE_EVENTS_MAX, TraceEvent,
+    TracedMessage, TracedPackets, Tracing, Waits,
 };
 pub use observer::{MessageDelivery, Observer, Offer, PhaseReached, Unobserved};
 pub use packet::Packet;

@@ -116,6 +116,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.trace.events()
     }
 
+    /// Packets that left a node here and would have been traced if more were.
+    #[must_use]
+    pub fn left_out_of_trace(&self) -> u64 {
+        self.trace.left_out()
+    }
+
     /// Packets that have crossed a router, each counted once per router.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {

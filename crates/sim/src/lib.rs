@@ -10,6 +10,7 @@
 //! other in a circle. Anything else is an error with a diagnosis, never a wrong number.
 
 mod cautions;
+mod chrome_trace;
 mod curves;
 mod endpoints;
 mod explain;
@@ -18,6 +19,8 @@ mod findings;
 mod links;
 mod message_choice;
 mod message_trace;
+mod packet_path;
+mod packet_trace;
 mod plan;
 mod recorder;
 mod run;
@@ -27,22 +30,25 @@ mod state_format;
 mod sweep;
 mod together;
 mod trace;
+mod trace_words;
 mod trees;
 mod unloaded;
 mod waiting;
 
 pub use cautions::cautions;
+pub use chrome_trace::ChromeTrace;
 pub use curves::Curves;
 pub use explain::{Channels, Explanation, Links, PathLatency, RouterTimes, Wire, explain};
 pub use failure::Failure;
 pub use findings::{Findings, Timing, sending_nodes};
 pub use message_choice::{MessageChoice, NoSuchMessage};
 pub use message_trace::{MessageTrace, TraceLine};
+pub use packet_trace::{NoSuchPackets, PacketChoice, PacketTrace};
 pub use plan::{Backlog, Plan};
 pub use run::{Ending, Progress, Run};
 pub use state_format::STATE_FORMAT;
 pub use sweep::{SweepManifest, vary};
 pub use tailback_engine::{Exchange, ExchangeError, InProcess, Notice};
-pub use tailback_network::TracedMessage;
+pub use tailback_network::{TracedMessage, TracedPackets, Tracing};
 pub use together::RankPlan;
 pub use trace::{PathType, path_types};

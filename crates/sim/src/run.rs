@@ -4,13 +4,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tailback_engine::{Exchange, Executor as _, Outcome, Ranks, Rayon, Sequential};
-use tailback_network::TracedMessage;
+use tailback_network::{TRACE_EVENTS_MAX, TraceEvent, Tracing};
 use tailback_report::Record;
 use tailback_scenario::{Measure, PartitionChoice, Scenario};
 
+use crate::chrome_trace::ChromeTrace;
 use crate::failure::Failure;
 use crate::findings::Findings;
 use crate::message_trace::MessageTrace;
+use crate::packet_trace::PacketTrace;
 use crate::plan::{Regions, network_plan};
 use crate::recorder::record_plan;
 use crate::running_network::{AnyExecutor, RunningNetwork, Watched, build};
@@ -25,8 +27,8 @@ pub struct Run<'s> {
     scenario: &'s Scenario,
     network: Box<dyn RunningNetwork>,
     regions: Regions,
-    /// The message whose trace is kept, if one's is.
-    traced: Option<TracedMessage>,
+    /// What is traced, if anything is.
+    traced: Option<Tracing>,
     executor: AnyExecutor,
     /// The other processes that simulate it, if there are some.
     together: Option<Together>,
@@ -66,12 +68,12 @@ impl<'s> Run<'s> {
         Self::build(scenario, threads, None, None)
     }
 
-    /// The same, and what happens to a message is noted: [`Run::trace`]. It changes no result, and takes more time.
+    /// The same, and what happens to a message is noted, or to packets: [`Run::trace`], [`Run::packet_trace`]. It changes no result, and takes more time.
     ///
     /// # Errors
     /// When the threads cannot be started.
-    pub fn tracing(scenario: &'s Scenario, threads: usize, message: TracedMessage) -> Result<Self, Failure> {
-        Self::build(scenario, threads, Some(message), None)
+    pub fn tracing(scenario: &'s Scenario, threads: usize, what: impl Into<Tracing>) -> Result<Self, Failure> {
+        Self::build(scenario, threads, Some(what.into()), None)
     }
 
     /// The same as [`Run::new`], together with the other processes of an exchange, each of which has so many threads. All of
@@ -87,7 +89,7 @@ impl<'s> Run<'s> {
     fn build(
         scenario: &'s Scenario,
         threads: usize,
-        traced: Option<TracedMessage>,
+        traced: Option<Tracing>,
         exchange: Option<Box<dyn Exchange>>,
     ) -> Result<Self, Failure> {
         let executor = match threads {
@@ -293,8 +295,28 @@ impl<'s> Run<'s> {
     /// What has happened to the message that is traced, if one is, since the run was built: a trace is no part of its state.
     #[must_use]
     pub fn trace(&self) -> Option<MessageTrace> {
-        let message = self.traced?;
+        let Some(Tracing::Message(message)) = self.traced else { return None };
         Some(MessageTrace::new(self.scenario, &message, self.network.trace().into_iter()))
+    }
+
+    /// The same of the packets that are traced.
+    #[must_use]
+    pub fn packet_trace(&self) -> Option<PacketTrace> {
+        let Some(Tracing::Packets(_)) = self.traced else { return None };
+        let (regions, left_out) = (self.network.trace().into_iter(), self.network.left_out_of_trace());
+        Some(PacketTrace::new(self.scenario, regions, left_out, self.seen().now()))
+    }
+
+    /// The trace of a message or of packets as Chrome's format has it; `about` says in words what is traced.
+    #[must_use]
+    pub fn chrome_trace(&self, about: &str) -> Option<ChromeTrace> {
+        let most = match self.traced? {
+            Tracing::Message(_) => TRACE_EVENTS_MAX,
+            Tracing::Packets(_) => usize::MAX,
+        };
+        let (events, is_cut) = TraceEvent::in_order(self.network.trace().into_iter(), most);
+        let is_cut = is_cut || self.network.left_out_of_trace() > 0;
+        Some(ChromeTrace::new(self.scenario, &events, self.seen().now(), about.to_owned(), is_cut))
     }
 
     /// What was found, once the run is finished; when it was stopped, what was found until then.
@@ -388,7 +410,7 @@ const WATCHED_EVERY_CYCLES: u64 = 100;
 /// windows are.
 const DRAINED_EVERY_CYCLES: u64 = 100;
 
-fn build_network(scenario: &Scenario, regions: Regions, traced: Option<TracedMessage>) -> Box<dyn RunningNetwork> {
+fn build_network(scenario: &Scenario, regions: Regions, traced: Option<Tracing>) -> Box<dyn RunningNetwork> {
     let watched_every = WATCHED_EVERY_CYCLES * u64::from(scenario.clock.ticks_per_cycle);
     let some_end = scenario.workload.flows.iter().any(|flow| flow.messages().is_some());
     let unloaded = some_end.then(|| Arc::new(Unloaded::new(scenario)));

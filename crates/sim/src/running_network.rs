@@ -9,8 +9,8 @@ use tailback_engine::{
 };
 use tailback_network::{
     CongestionTree, Deadlock, Discrepancy, General, Holdings, LinkStates, Microarchitecture, NetworkPlan,
-    NetworkRegion, Paths, Plain, SelectedLinks, Sorting, TraceEvent, TracedMessage, audit, congestion_trees,
-    find_deadlock, last_hop, link_states,
+    NetworkRegion, Paths, Plain, SelectedLinks, Sorting, TraceEvent, Tracing, audit, congestion_trees, find_deadlock,
+    last_hop, link_states,
 };
 use tailback_report::{CompletionRecord, Record, RecordPlan};
 use tailback_topology::{Peer, Topology};
@@ -116,6 +116,9 @@ pub(crate) trait RunningNetwork: Watched + Send {
     /// What each region has noted of the message that is traced, if one is.
     fn trace(&self) -> Vec<&[TraceEvent]>;
 
+    /// Packets that would be traced if more were.
+    fn left_out_of_trace(&self) -> u64;
+
     /// Flits that each link has sent while it was measured.
     fn link_flits(&self, topology: &dyn Topology) -> Vec<LinkFlits>;
 
@@ -130,13 +133,13 @@ pub(crate) fn build(
     plan: NetworkPlan,
     record: &RecordPlan,
     unloaded: Option<&Arc<Unloaded>>,
-    traced: Option<TracedMessage>,
+    traced: Option<Tracing>,
     watched_every: Tick,
 ) -> Box<dyn RunningNetwork> {
     let protocol = Arc::clone(&plan.protocol);
     let recorder = |_| Recorder::new(record, protocol.as_ref(), unloaded.cloned());
-    if let Some(message) = traced {
-        Box::new(plan.build_traced(message, recorder).with_observation_every(watched_every))
+    if let Some(tracing) = traced {
+        Box::new(plan.build_traced(tracing, recorder).with_observation_every(watched_every))
     } else if plan.suits::<Plain>() {
         Box::new(plan.build::<_, Plain>(recorder).with_observation_every(watched_every))
     } else if plan.suits::<Sorting>() {
@@ -252,6 +255,10 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
 
     fn trace(&self) -> Vec<&[TraceEvent]> {
         self.regions().map(NetworkRegion::trace).collect()
+    }
+
+    fn left_out_of_trace(&self) -> u64 {
+        self.regions().map(NetworkRegion::left_out_of_trace).sum()
     }
 
     fn link_flits(&self, topology: &dyn Topology) -> Vec<LinkFlits> {

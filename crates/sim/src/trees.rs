@@ -263,4 +263,52 @@ mod tests {
             assert_eq!(finish(&mut second).samples, expected.samples, "restored in cycle {cycle}");
         }
     }
+
+    /// Three nodes of a leaf send to those of the other: their one link up is too slow for them.
+    const NARROW: &str = "
+        routing.nearest-common-ancestor = { vcs = 1 }
+        [topology.two-level-tree]
+        nodes_per_leaf = 3
+        leaves = 2
+        spines = 1
+        [links.level1]
+        buffer = 64
+        [router]
+        output_queue = 96
+        [[traffic]]
+        from = [0, 1, 2]
+        load = 0.9
+        pattern.hot-spot.to = [3, 4, 5]
+        [measure]
+        warmup = 500
+        cycles = 1500
+        trees = { every = 125 }
+        ";
+
+    /// The roots and their causes, each once.
+    fn roots(overrides: &[&str]) -> Vec<(String, bool)> {
+        let document = overrides.iter().fold(Document::read("narrow.toml", NARROW), |document, set| document.with(set));
+        let scenario = document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let found = finish(&mut Run::new(&scenario, 1).expect("there is nothing to start"));
+        let topology = scenario.topology.built.graph();
+        let name = |row: &TreeRow| (link_name(topology.as_ref(), row.router, row.port), row.lacks_credits);
+        let mut roots: Vec<_> = found.samples.trees.rows.iter().map(name).collect();
+        roots.sort();
+        roots.dedup();
+        roots
+    }
+
+    /// The output queue has all credits of the next buffer, which is empty: it is the link that they wait for.
+    #[test]
+    fn a_link_whose_output_queue_has_the_credits_is_too_slow() {
+        let [(root, lacks_credits)] = &roots(&[])[..] else { panic!("there is one: {:?}", roots(&[])) };
+        assert!(root.starts_with("level1 link from ") && !lacks_credits, "{root}");
+    }
+
+    /// The link is so long that the credits of all that fits into the buffer are on their way.
+    #[test]
+    fn a_link_whose_buffer_is_too_short_lacks_credits() {
+        let found = roots(&["links.level1.latency=200", "links.level1.buffer=32"]);
+        assert!(found.iter().any(|(root, lacks)| root.starts_with("level1 link from ") && *lacks), "{found:?}");
+    }
 }

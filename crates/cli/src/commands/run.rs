@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use tailback_report::{Interruption, Report};
 use tailback_scenario::Scenario;
-use tailback_sim::{Ending, Exchange, Failure, Findings, Plan, Progress, Run, Timing, TracedMessage};
+use tailback_sim::{Ending, Exchange, Failure, Findings, Plan, Progress, Run, Timing, Tracing};
 
 use self::checkpoint::{Checkpoint, Checkpoints};
 use self::trace::Trace;
@@ -36,7 +36,7 @@ struct Prepared {
     /// Of this process.
     threads: usize,
     plan: Plan,
-    traced: Option<TracedMessage>,
+    traced: Option<Tracing>,
     /// Where the run goes on, if it was ended before.
     checkpoint: Option<Checkpoint>,
     checkpoints: Option<Checkpoints>,
@@ -57,9 +57,9 @@ impl Prepared {
         let threads =
             if ranks > 1 { scenario.execution.threads.unwrap_or(1) as usize } else { input::threads(&scenario) };
         let plan = input::plan(&scenario, threads.max(1) * ranks)?;
-        let traced = traced(&scenario, arguments)?;
+        let traced = trace::wanted(&scenario, arguments)?;
         if traced.is_some() && ranks > 1 {
-            return Err(Complaint::bad_input("a message is traced by one process: start it without the others"));
+            return Err(Complaint::bad_input("a trace is made by one process: start it without the others"));
         }
         let out = arguments.out.as_deref().or(arguments.resume.as_deref());
         let directory = out.filter(|_| is_first).map(Directory::at).transpose()?;
@@ -97,7 +97,7 @@ impl Prepared {
         let mut bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet || !self.is_first);
         let run = match (self.traced, exchange) {
             (_, Some(exchange)) => Run::together(scenario, threads, exchange),
-            (Some(message), None) => Run::tracing(scenario, threads, message),
+            (Some(what), None) => Run::tracing(scenario, threads, what),
             (None, None) => Run::new(scenario, threads),
         };
         let mut run = ranks::together(run, are_several)?;
@@ -112,6 +112,7 @@ impl Prepared {
         bar.clear();
         let trace = Trace::of(&run, arguments);
         trace.iter().for_each(Trace::show); // of a run that fails, too: it may tell why
+        trace::write_chrome(&run, arguments)?;
         match ranks::together(outcome, are_several)? {
             Some(simulated) => self.tell_results(arguments, simulated, trace.as_ref()),
             None => Ok(()),
@@ -167,12 +168,6 @@ fn scenario(arguments: &RunArguments) -> Result<Scenario, Complaint> {
 /// The file that the arguments name, and what is laid over it.
 fn named(arguments: &RunArguments) -> ScenarioArguments {
     ScenarioArguments { file: arguments.file.clone().unwrap_or_default(), set: arguments.set.clone() }
-}
-
-/// The message that is to be traced, if one is.
-fn traced(scenario: &Scenario, arguments: &RunArguments) -> Result<Option<TracedMessage>, Complaint> {
-    let message = arguments.trace_message.map(|choice| choice.find(scenario)).transpose();
-    message.map_err(|error| Complaint::BadInput(error.to_string(), error.help()))
 }
 
 /// What is said of a run that somebody has stopped.

@@ -129,6 +129,11 @@ fn messages_that_there_are_not() {
     trace("same-node", "3,3,0");
     trace("no-node", "3,72,0");
     trace("too-few", "3,17,1000");
+    let packets = |name: &str, nodes: &str| {
+        refuses(&program, &format!("trace-packets-{name}"), &["run", "small.toml", "--trace-packets", nodes]);
+    };
+    packets("not-two", "3");
+    packets("no-node", "3,72");
 }
 
 #[test]

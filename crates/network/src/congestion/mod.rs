@@ -11,8 +11,9 @@
 //!   which packets go on at once, holds nobody up.
 //! * A queue **waits for buffers** if all buffers are full that its head may go to next, and otherwise **for the link**.
 //! * A link is the **root** of a tree if a stopped buffer has a queue that waits for it, so others are held up, and it is busy while
-//!   one of those that wait has the credits that it needs: it is fed faster than it can send. It is also one if all that wait
-//!   lack credits: the buffer at its other end drains, but is too short for the link.
+//!   one of those that wait has the credits that it needs, or packets of its output queue that have taken them wait for it: it is fed
+//!   faster than it can send. It is also one, by lack of credits, if all that wait lack credits and nothing has them on this side of the
+//!   link: the buffer at its other end drains, but is too short for the link.
 //! * The **tree** has all queues that wait for the root, then all that wait for a full buffer of a queue of the tree, and so on.
 //!   A queue that could be of several trees is of the one whose root is nearest, then of the root that comes first by router
 //!   and port. How often that step was taken is the **depth**.
@@ -85,10 +86,13 @@ pub fn congestion_trees<O: Observer, M: Microarchitecture>(
         if waiting.len() == 1 && queues().all(|queue| queue.follows) {
             return None;
         }
-        if queues().all(|queue| !queue.has_credits && !queue.follows) {
-            return Some(Cause::Credits);
-        }
         let (region, output) = snapshot.output_of(waiting[0] as usize);
+        if queues().all(|queue| !queue.has_credits && !queue.follows) {
+            // What has the credits may be on this side of the link, and wait for nothing else.
+            let most = first.fabric.spec.packet_flits_max;
+            let is_fed_too_fast = regions[region].routers.link_has_backlog(output, most, now);
+            return Some(if is_fed_too_fast { Cause::Rate } else { Cause::Credits });
+        }
         regions[region].routers.is_sending(output, now).then_some(Cause::Rate)
     };
     let describe = |grown: grow::Grown| {

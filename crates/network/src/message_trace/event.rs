@@ -4,7 +4,6 @@ use tailback_engine::Tick;
 use tailback_protocol::{Moment, PacketKind, PacketRef, PortVc};
 use tailback_topology::{NodeId, RouterId};
 
-use super::TRACE_EVENTS_MAX;
 use crate::packet::Packet;
 use crate::time::Time;
 
@@ -43,6 +42,8 @@ pub enum Subject {
         index: u32,
         /// When it left: tells packets apart that are sent again.
         injected: Tick,
+        /// Who sent it.
+        source: NodeId,
     },
 }
 
@@ -90,6 +91,10 @@ pub enum Occurrence {
         flits: u16,
         /// When it came to be; of data, when its message did.
         created: Tick,
+        /// The index of its flow in the workload.
+        traffic: u16,
+        /// What it has waited for in the interface, where packets are traced and not a message.
+        story: Story,
         /// Whether it is control, and what it says.
         says: Option<String>,
     },
@@ -119,6 +124,8 @@ pub enum Occurrence {
     Received {
         /// When its first flit left.
         injected: Tick,
+        /// How much later than its first flit that is.
+        tail_lag: Tick,
         /// The links between routers that it has taken.
         hops: u8,
         /// What it says, if it is control.
@@ -135,6 +142,8 @@ pub struct Hop {
     pub input: PortVc,
     /// For what it has waited.
     pub waits: Waits,
+    /// The same in order of time.
+    pub story: Story,
     /// What it waits for, and since when, unless it has left its buffer.
     pub blocked: Option<(Blocked, Tick)>,
     /// Where it goes, once it has crossed.
@@ -173,11 +182,13 @@ pub enum Blocked {
     Credits,
     /// The allocator, which has chosen another packet.
     Allocation,
+    /// The source of the protocol, which holds it back in its interface.
+    Protocol,
 }
 
 impl Blocked {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Behind,
         Self::Pipeline,
         Self::Input,
@@ -187,6 +198,7 @@ impl Blocked {
         Self::OutputQueue,
         Self::Credits,
         Self::Allocation,
+        Self::Protocol,
     ];
 }
 
@@ -201,7 +213,40 @@ impl Waits {
     }
 }
 
+/// The most changes that a story has. What comes after the last of them is told as more of it.
+pub const STORY_CHANGES_MAX: usize = 256;
+
+/// What a packet waits for, in order: each until the next one begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Story(Vec<(Blocked, Tick)>);
+
+impl Story {
+    /// What it waits for, and from when on.
+    #[must_use]
+    pub fn changes(&self) -> &[(Blocked, Tick)] {
+        &self.0
+    }
+
+    /// It waits for something from a tick on. What was to begin later does not.
+    pub(crate) fn turn(&mut self, blocked: Blocked, from: Tick) {
+        while self.0.last().is_some_and(|&(_, since)| since >= from) {
+            self.0.pop();
+        }
+        let is_new = self.0.last().is_none_or(|&(last, _)| last != blocked);
+        if is_new && self.0.len() < STORY_CHANGES_MAX {
+            self.0.push((blocked, from));
+        }
+    }
+}
+
 impl Hop {
+    /// It waits for something from a tick on.
+    pub(super) fn waits_for(&mut self, blocked: Blocked, from: Time) {
+        self.settle(from);
+        self.blocked = Some((blocked, from.into()));
+        self.story.turn(blocked, from.into());
+    }
+
     /// What it has waited for until now is over.
     pub(super) fn settle(&mut self, now: Time) {
         if let Some((blocked, since)) = self.blocked {
@@ -213,21 +258,22 @@ impl Hop {
 impl Subject {
     /// A packet.
     pub(crate) fn of(packet: &Packet) -> Self {
-        Self::Packet { kind: packet.kind, index: packet.index(), injected: packet.injected() }
+        let &Packet { kind, source, .. } = packet;
+        Self::Packet { kind, index: packet.index(), injected: packet.injected(), source }
     }
 }
 
 impl TraceEvent {
-    /// The events of all regions in order, and whether there were more than [`TRACE_EVENTS_MAX`]: by time and place. In a node they are in
+    /// The events of all regions in order, and whether there were more than `most`: by time and place. In a node they are in
     /// the order in which they happened; in a router, where packets are handled in no particular order, packet by packet.
-    pub fn in_order<'a>(regions: impl Iterator<Item = &'a [Self]>) -> (Vec<Self>, bool) {
+    pub fn in_order<'a>(regions: impl Iterator<Item = &'a [Self]>, most: usize) -> (Vec<Self>, bool) {
         let mut events: Vec<Self> = regions.flatten().cloned().collect();
         events.sort_by_key(|event| {
             let packet = matches!(event.place, Place::Router(_)).then_some(event.subject);
             (event.tick, event.place, packet)
         });
-        let cut = events.len() > TRACE_EVENTS_MAX;
-        events.truncate(TRACE_EVENTS_MAX);
+        let cut = events.len() > most;
+        events.truncate(most);
         (events, cut)
     }
 }

@@ -1,12 +1,14 @@
-//! The trace of a message: what a region notes of its packets, and of the control packets about it.
+//! The trace of a message: what a region notes of its packets, and of the control packets about it; or of the packets from a node to another.
 //!
 //! Which message is traced is known from the start, as sources depend on nothing but themselves. Its packets carry a flag, so that each region knows
 //! them; what its source calls it a region learns from the first of them that comes by, in time for the control packets that are sent here.
+//! Packets from a node to another get the flag where they leave, until so many have it as are wanted: that bounds all that is noted.
 //!
 //! **The invariant it keeps:** what is noted does not depend on the partition, once the events of all regions are in order; and
 //! nothing that is noted has an influence on anything.
 
 mod event;
+mod packets;
 
 use std::collections::BTreeMap;
 
@@ -14,8 +16,10 @@ use tailback_engine::Tick;
 use tailback_protocol::{Control, PortVc};
 use tailback_topology::{NodeId, RouterId};
 
-pub use event::{Blocked, Crossing, Hop, Occurrence, Place, Subject, TraceEvent, Waits};
+pub use event::{Blocked, Crossing, Hop, Occurrence, Place, STORY_CHANGES_MAX, Story, Subject, TraceEvent, Waits};
+pub use packets::TracedPackets;
 
+use self::packets::PacketTrace;
 use crate::fabric::Fabric;
 use crate::packet::Packet;
 use crate::time::Time;
@@ -44,27 +48,58 @@ impl TracedMessage {
     }
 }
 
-/// The most events that are told: a message may be sent again and again.
+/// What is traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracing {
+    /// A message, and what is about it.
+    Message(TracedMessage),
+    /// The packets from a node to another.
+    Packets(TracedPackets),
+}
+
+impl From<TracedMessage> for Tracing {
+    fn from(message: TracedMessage) -> Self {
+        Self::Message(message)
+    }
+}
+
+impl From<TracedPackets> for Tracing {
+    fn from(packets: TracedPackets) -> Self {
+        Self::Packets(packets)
+    }
+}
+
+/// The most events that are told of a message: it may be sent again and again.
 pub const TRACE_EVENTS_MAX: usize = 10_000;
 
-/// What has happened to a message in a region.
+/// What has happened to a message, or to packets, in a region.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MessageTrace {
     message: Option<TracedMessage>,
     /// What its source calls it, once that is known here, unless another message is called so by now.
     name: Option<u32>,
+    /// The packets that are traced, if no message is.
+    packets: Option<PacketTrace>,
     events: Vec<TraceEvent>,
     /// By where it is in the pool, a packet in a router: its event.
     hops: BTreeMap<u32, usize>,
 }
 
 impl MessageTrace {
-    pub fn of(message: TracedMessage) -> Self {
-        Self { message: Some(message), ..Self::default() }
+    pub fn of(tracing: Tracing) -> Self {
+        match tracing {
+            Tracing::Message(message) => Self { message: Some(message), ..Self::default() },
+            Tracing::Packets(packets) => Self { packets: Some(PacketTrace::of(packets)), ..Self::default() },
+        }
     }
 
     pub fn events(&self) -> &[TraceEvent] {
         &self.events
+    }
+
+    /// Packets that would have been traced if more were.
+    pub fn left_out(&self) -> u64 {
+        self.packets.as_ref().map_or(0, PacketTrace::left_out)
     }
 
     /// Whether a node offers the message with this.
@@ -101,18 +136,21 @@ impl MessageTrace {
     }
 
     /// Something happens. Events of a tick are kept all or none, so that the first of all regions are the same however many regions there
-    /// are; one more than is told shows that something is left out.
+    /// are; one more than is told shows that something is left out. Of packets all is kept, as there are so many at most.
     pub fn note(&mut self, now: Time, place: Place, subject: Subject, what: Occurrence) {
         let tick = now.into();
-        if self.events.len() <= TRACE_EVENTS_MAX || self.events.last().is_some_and(|last| last.tick == tick) {
+        if self.packets.is_some()
+            || self.events.len() <= TRACE_EVENTS_MAX
+            || self.events.last().is_some_and(|last| last.tick == tick)
+        {
             self.events.push(TraceEvent { tick, place, subject, what });
         }
     }
 
     /// A packet comes into a router, and is in this slot of the pool.
     pub fn comes_in(&mut self, slot: u32, packet: &Packet, router: RouterId, input: PortVc, now: Time) {
-        let (waits, blocked) = (Waits::default(), Some((Blocked::Behind, now.into())));
-        let hop = Hop { input, waits, blocked, crossing: None };
+        let mut hop = Hop { input, waits: Waits::default(), story: Story::default(), blocked: None, crossing: None };
+        hop.waits_for(Blocked::Behind, now);
         let events = self.events.len();
         self.note(now, Place::Router(router), Subject::of(packet), Occurrence::Hop(hop));
         if self.events.len() > events {
@@ -123,8 +161,7 @@ impl MessageTrace {
     /// A packet waits for something from a tick on.
     pub fn waits_for(&mut self, slot: u32, blocked: Blocked, from: Time) {
         if let Some(hop) = self.hop(slot) {
-            hop.settle(from);
-            hop.blocked = Some((blocked, from.into()));
+            hop.waits_for(blocked, from);
         }
     }
 
@@ -173,7 +210,7 @@ mod tests {
         let full = noted((0..most - 1).chain([most, most, most, most + 1]), 1);
         assert_eq!(full.events().len(), TRACE_EVENTS_MAX + 2);
         let other = noted([5, most + 2].into_iter(), 0);
-        let (events, cut) = TraceEvent::in_order([full.events(), other.events()].into_iter());
+        let (events, cut) = TraceEvent::in_order([full.events(), other.events()].into_iter(), TRACE_EVENTS_MAX);
         assert!(cut && events.len() == TRACE_EVENTS_MAX);
         assert_eq!([events[5].place, events[6].place], [Place::Node(0), Place::Node(1)]);
         assert_eq!(events.last().map(|event| event.tick), Some(u64::from(most) - 2));

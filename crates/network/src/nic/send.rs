@@ -243,7 +243,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             if !self.protocol.sources.is_empty() && self.inject_control(node, now) {
                 return true;
             }
-            let Some(vc) = self.channel_for(node, injection_queue, send_as.class, flits) else { continue };
+            let Some(vc) = self.channel_for(node, injection_queue, send_as.class, flits) else {
+                self.trace_no_room(node, injection_queue, now);
+                continue;
+            };
             self.nodes.nodes[node as usize].last_injection_queue = injection_queue as u8;
             let (packet, word) = self.cut_packet(node, injection_queue, flits, send_as, now);
             if self.fabric.completes_packets {

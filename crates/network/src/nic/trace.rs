@@ -4,7 +4,7 @@ use tailback_protocol::{Control, Outgoing, SourceAction, Verdict};
 
 use super::source_queues::Waiting;
 use crate::Observer;
-use crate::message_trace::{MessageTrace, Occurrence, Place, Subject};
+use crate::message_trace::{Blocked, MessageTrace, Occurrence, Place, Subject};
 use crate::observer::Offer;
 use crate::packet::{NONE, Packet};
 use crate::region::NetworkRegion;
@@ -45,7 +45,14 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         actions: &[SourceAction],
         now: Time,
     ) {
-        if M::TRACES && self.trace.is_name(packet.source, packet.packet.message) {
+        if !M::TRACES {
+            return;
+        }
+        if !matches!(verdict, Verdict::Send { .. }) {
+            let name = (packet.packet.message, packet.packet.index);
+            self.trace.keeps((packet.source, packet.destination), name, Blocked::Protocol, now);
+        }
+        if self.trace.is_name(packet.source, packet.packet.message) {
             let index = packet.packet.index;
             match verdict {
                 Verdict::Send { .. } => {}
@@ -55,6 +62,17 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 Verdict::Hold => self.trace_message(node, Occurrence::Held { index, until: None }, now),
             }
             self.trace_actions(node, true, actions, now);
+        }
+    }
+
+    /// There is no room for the next packet of an injection queue.
+    #[inline(always)]
+    pub(super) fn trace_no_room(&mut self, node: u32, injection_queue: usize, now: Time) {
+        if M::TRACES && self.trace.is_of_packets() {
+            let Some(message) = self.nodes.sources.front(node, injection_queue) else { return };
+            let (between, name) =
+                ((self.node_ids[node as usize], message.destination), (message.serial, message.index));
+            self.trace.keeps(between, name, Blocked::Credits, now);
         }
     }
 
@@ -109,9 +127,13 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let is_message = self.trace.is_message(source, destination, traffic, created);
             self.pool[slot].set_traced(is_message);
         }
+        let (is_taken, story) = (self.trace.takes(&self.pool[slot], now), self.trace.story_of(&self.pool[slot]));
+        if is_taken {
+            self.pool[slot].set_traced(true);
+        }
         if self.pool[slot].is_traced() {
             let says = self.says(slot, &self.pool[slot]);
-            let what = Occurrence::Sent { vc, flits, created: created.into(), says };
+            let what = Occurrence::Sent { vc, flits, created: created.into(), traffic, story, says };
             self.trace_packet(node, &Subject::of(&self.pool[slot]), what, now);
         }
     }
@@ -125,7 +147,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.trace.passes(packet, &self.fabric);
         if packet.is_traced() {
             let (injected, hops, says) = (packet.injected(), packet.hops, self.says(slot, packet));
-            self.trace_packet(node, &Subject::of(packet), Occurrence::Received { injected, hops, says }, now);
+            let what = Occurrence::Received { injected, tail_lag: packet.tail_lag.into(), hops, says };
+            self.trace_packet(node, &Subject::of(packet), what, now);
             self.trace_told(node, slot, packet, now);
         }
     }
@@ -148,7 +171,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// All packets of a message have arrived, this one last.
     #[inline(always)]
     pub(super) fn trace_complete(&mut self, node: u32, packet: &Packet, now: Time) {
-        if M::TRACES && packet.is_traced() {
+        if M::TRACES && packet.is_traced() && !self.trace.is_of_packets() {
             self.trace_message(node, Occurrence::Complete, now);
         }
     }

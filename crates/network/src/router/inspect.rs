@@ -154,6 +154,16 @@ impl<M: Microarchitecture> Routers<M> {
         self.outputs[self.port_index(port) as usize].link_free_at >= now
     }
 
+    /// Whether packets wait for the link of a port that have the credits that they need, beside the one that it sends.
+    pub fn link_has_backlog(&self, port: PortId, packet_flits_max: u16, now: Time) -> bool {
+        let index = self.port_index(port);
+        let output = &self.outputs[index as usize];
+        if self.departs_at_once() {
+            return output.link_free_at > now + Time::from(packet_flits_max) * Time::from(output.flit_ticks);
+        }
+        self.rules.claims_first && self.extras.senders[index as usize].filled != 0
+    }
+
     /// Free flits in the buffer of a virtual channel at the other end of a port's link.
     pub fn credits(&self, port: PortId, vc: u8) -> u16 {
         self.credit(self.port_index(port), vc)

@@ -1,38 +1,83 @@
-//! The trace of a message, as it is printed and kept.
+//! The trace of a message or of packets, as it is printed and kept.
 
-use tailback_sim::Run;
+use tailback_scenario::Scenario;
+use tailback_sim::{PacketChoice, Run, Tracing};
 
 use crate::arguments::{Format, RunArguments};
 use crate::complaint::Complaint;
-use crate::output::say;
+use crate::output::{say, tell_line};
 use crate::results::Directory;
 
-/// The trace of a message.
+/// What is to be traced, if anything is.
+pub fn wanted(scenario: &Scenario, arguments: &RunArguments) -> Result<Option<Tracing>, Complaint> {
+    if let Some(choice) = arguments.trace_message {
+        let message = choice.find(scenario).map_err(|error| Complaint::BadInput(error.to_string(), error.help()))?;
+        return Ok(Some(message.into()));
+    }
+    let packets = packets(arguments).map(|choice| choice.find(scenario)).transpose();
+    Ok(packets.map_err(|error| Complaint::BadInput(error.to_string(), None))?.map(Tracing::from))
+}
+
+/// The packets that are to be traced.
+fn packets(arguments: &RunArguments) -> Option<PacketChoice> {
+    let (source, destination) = arguments.trace_packets?;
+    Some(PacketChoice { source, destination, most: arguments.trace_most, from_cycle: arguments.trace_from })
+}
+
+/// What is traced, in words.
+fn about(arguments: &RunArguments) -> String {
+    let message = arguments.trace_message.map(|choice| choice.to_string());
+    message.or_else(|| packets(arguments).map(|choice| choice.to_string())).unwrap_or_default()
+}
+
+/// Writes the trace for people who look at it with a program, if they want to.
+pub fn write_chrome(run: &Run<'_>, arguments: &RunArguments) -> Result<(), Complaint> {
+    let Some(path) = &arguments.trace_out else { return Ok(()) };
+    let Some(trace) = run.chrome_trace(&about(arguments)) else { return Ok(()) };
+    let text = serde_json::to_string(&trace).expect("plain data can be written");
+    std::fs::write(path, text)
+        .map_err(|error| Complaint::failed(format!("cannot write `{}`: {error}", path.display())))?;
+    if !arguments.quiet {
+        tell_line!("{} has the trace: open it in ui.perfetto.dev or chrome://tracing", path.display());
+    }
+    Ok(())
+}
+
+/// The trace of a message or of packets.
 pub struct Trace {
     format: Format,
     text: String,
+    /// Whether it is printed, and not written for a program instead.
+    is_printed: bool,
 }
 
 /// The names of traces of runs that were interrupted.
 pub const INTERRUPTED: [&str; 2] = ["interrupted-trace.txt", "interrupted-trace.jsonl"];
 
 impl Trace {
-    /// What has happened to the message that is traced, if one is.
+    /// What has happened to what is traced, if anything is.
     pub fn of(run: &Run<'_>, arguments: &RunArguments) -> Option<Self> {
-        let (choice, trace, format) = (arguments.trace_message?, run.trace()?, arguments.format);
+        let (format, is_printed) = (arguments.format, arguments.trace_out.is_none());
+        let (lines, told) = match (run.trace(), run.packet_trace()) {
+            (Some(trace), _) => (trace.lines.clone(), trace.to_string()),
+            (None, Some(trace)) => (trace.lines.clone(), trace.to_string()),
+            (None, None) => return None,
+        };
         let text = match format {
-            Format::Text => format!("{choice}\n\n{trace}\n"),
+            Format::Text => format!("{}\n\n{told}\n", about(arguments)),
             Format::Json => {
                 let line = |line| serde_json::to_string(line).expect("plain data can be written") + "\n";
-                trace.lines.iter().map(line).collect()
+                lines.iter().map(line).collect()
             }
         };
-        Some(Self { format, text })
+        Some(Self { format, text, is_printed })
     }
 
     /// Prints it.
     pub fn show(&self) {
-        say!("{}", self.text);
+        if self.is_printed {
+            say!("{}", self.text);
+        }
     }
 
     /// Writes it beside a report.
