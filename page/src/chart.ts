@@ -109,7 +109,9 @@ export class Chart {
         const colour = (name: string) => style.getPropertyValue(name).trim();
         const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { stroke: colour("--grid"), width: 1 } };
         const font = `12px ${style.getPropertyValue("--font").trim()}`;
-        const value = (_: uPlot, value: number | null) => (value === null ? "–" : figure(value));
+        // Without a cursor the latest values are told.
+        const value = (plot: uPlot, value: number | null, series: number, index: number | null) =>
+            figure((index === null ? latest(plot.data[series]) : value) ?? undefined);
         const cursor = { y: false, ...(this.options.together ? { sync: { key: this.options.together } } : {}) };
         return {
             width: this.place.clientWidth,
@@ -135,6 +137,13 @@ export class Chart {
             ],
         };
     }
+}
+
+function latest(values: ArrayLike<number | null | undefined> | undefined): number | null | undefined {
+    for (let index = (values?.length ?? 0) - 1; index >= 0; index--) {
+        if (values?.[index] !== null && values?.[index] !== undefined) return values[index];
+    }
+    return undefined;
 }
 
 /** Axes begin at zero unless everything is far from it. */

@@ -152,11 +152,11 @@ class RunList implements View {
         fill(
             row,
             cell("pick", box),
-            cell("name", name, isSweep(run) && h("span", { class: "tag" }, "sweep"), run.private && h("span", { class: "tag" }, "private"), h("span", { class: "quiet title" }, run.title)),
+            cell("name", name, isSweep(run) && h("span", { class: "tag" }, "sweep"), run.private && h("span", { class: "tag" }, "private"), summary?.saturated === true && h("span", { class: "tag", title: "a flow offered more than was accepted" }, "saturated"), h("span", { class: "quiet title" }, run.title)),
             cell("state", stateBadge(run), isActive(run) && progressBar(run)),
             cell("number", figure(summary?.acceptedLoad)),
             cell("number", figure(summary?.latencyMean)),
-            cell("number", figure(summary?.latencyP99), summary?.saturated === true && h("span", { class: "tag", title: "a flow offered more than was accepted" }, "saturated")),
+            cell("number", figure(summary?.latencyP99)),
             cell("owner quiet", run.owner),
             cell("created quiet", time(run.createTime)),
         );
