@@ -14,6 +14,8 @@ pub struct Configuration {
     pub listen: SocketAddr,
     /// Where metrics and liveness are told over HTTP, if anywhere.
     pub admin_listen: Option<SocketAddr>,
+    /// Where browsers are shown the page, if anywhere.
+    pub page_listen: Option<SocketAddr>,
     /// Where everything is kept.
     pub data: PathBuf,
     /// Whether a database that is damaged or lost is set aside, and runs are rebuilt from their files.
@@ -109,6 +111,7 @@ impl Configuration {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             admin_listen: None,
+            page_listen: None,
             data,
             recover: false,
             tokens: None,
@@ -124,7 +127,7 @@ impl Configuration {
 
     /// Refuses to open a network to everybody by accident.
     pub(crate) fn check(&self) -> Result<(), ConfigurationError> {
-        for address in [Some(self.listen), self.admin_listen].into_iter().flatten() {
+        for address in [Some(self.listen), self.admin_listen, self.page_listen].into_iter().flatten() {
             if self.must_protect(address) && self.encryption.is_none() {
                 return Err(ConfigurationError::Unencrypted(address));
             }
@@ -168,16 +171,18 @@ mod tests {
     }
 
     #[test]
-    fn metrics_are_not_opened_by_accident_either() {
-        let mut configuration = Configuration::local(PathBuf::new(), "0", WorkerCommand::this_program(&[]));
-        let admin = "0.0.0.0:0".parse().expect("an address");
-        configuration.admin_listen = Some(admin);
-        assert_eq!(configuration.check(), Err(ConfigurationError::Unencrypted(admin)));
-        configuration.encryption =
-            Some(Encryption { certificate: Vec::new(), key: Vec::new(), client_authority: None });
-        assert_eq!(configuration.check(), Err(ConfigurationError::Open(admin)));
-        configuration.tokens = Some(Tokens::default());
-        assert_eq!(configuration.check(), Ok(()));
-        assert!(configuration.must_protect(admin) && !configuration.must_protect(configuration.listen));
+    fn metrics_and_the_page_are_not_opened_by_accident_either() {
+        let open: SocketAddr = "0.0.0.0:0".parse().expect("an address");
+        for (admin, page) in [(Some(open), None), (None, Some(open))] {
+            let mut configuration = Configuration::local(PathBuf::new(), "0", WorkerCommand::this_program(&[]));
+            (configuration.admin_listen, configuration.page_listen) = (admin, page);
+            assert_eq!(configuration.check(), Err(ConfigurationError::Unencrypted(open)));
+            configuration.encryption =
+                Some(Encryption { certificate: Vec::new(), key: Vec::new(), client_authority: None });
+            assert_eq!(configuration.check(), Err(ConfigurationError::Open(open)));
+            configuration.tokens = Some(Tokens::default());
+            assert_eq!(configuration.check(), Ok(()));
+            assert!(configuration.must_protect(open) && !configuration.must_protect(configuration.listen));
+        }
     }
 }

@@ -37,6 +37,7 @@ mod limits;
 mod meters;
 mod models;
 mod names;
+mod page;
 mod pool;
 mod probe;
 mod readiness;

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tonic::service::Routes;
 use tonic::transport::server::Router;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
@@ -29,7 +31,9 @@ use crate::engine::control_groups::Groups;
 use crate::engine::process::{Processes, WorkerCommand};
 use crate::engine::slurm::Jobs;
 use crate::engine::workers::Workers;
+use crate::limits::Limits;
 use crate::meters::Meters;
+use crate::page::Page;
 use crate::pool::Pool;
 use crate::rpc;
 use crate::store::{Store, StoreError, Told};
@@ -80,6 +84,9 @@ pub struct Server {
     stop: watch::Sender<bool>,
     clients: Listening,
     admin: Option<Listening>,
+    page: Option<Listening>,
+    /// Whether the page may have any name, as nobody is let in who takes this server for another, or shows nothing.
+    page_is_guarded: bool,
 }
 
 /// An address that is listened to.
@@ -104,20 +111,30 @@ impl Server {
         let encrypting = |protocol| configuration.encryption.as_ref().map(|with| Encrypting::new(with, protocol));
         let shares = descriptors::share(configuration.limits.connections_max);
         let meters = Arc::new(Meters::default());
-        let door = |encrypting, max| Door {
-            places: Places::new(max, configuration.limits.connections_per_peer_max.max(1)),
+        let places = |max| Places::new(max, configuration.limits.connections_per_peer_max.max(1));
+        let door = |encrypting, places| Door {
+            places,
             encrypting,
             opening_max: configuration.limits.connection_opening(),
             meters: meters.clone(),
         };
         let is_protected = configuration.must_protect(configuration.listen);
-        let clients = door(encrypting(Protocol::Http2).transpose()?, shares.clients);
+        let of_clients = places(shares.clients);
+        let clients = door(encrypting(Protocol::Http2).transpose()?, of_clients.clone());
         let clients = Listening::start(configuration.listen, clients, is_protected).await?;
+        let page = match configuration.page_listen {
+            Some(address) => {
+                let door = door(encrypting(Protocol::Page).transpose()?, of_clients);
+                Some(Listening::start(address, door, configuration.must_protect(address)).await?)
+            }
+            None => None,
+        };
+        let page_is_guarded = configuration.encryption.is_some() || configuration.tokens.is_some();
         let admin = match configuration.admin_listen {
             Some(address) => {
                 let is_protected = configuration.must_protect(address);
                 let encrypting = if is_protected { encrypting(Protocol::Http1).transpose()? } else { None };
-                Some(Listening::start(address, door(encrypting, shares.admin), is_protected).await?)
+                Some(Listening::start(address, door(encrypting, places(shares.admin)), is_protected).await?)
             }
             None => None,
         };
@@ -127,7 +144,7 @@ impl Server {
         let opened =
             opening.await.unwrap_or_else(|error| Err(StoreError::Broken(format!("opening failed: {error}")).into()));
         let context = opened?;
-        Ok(Self { context: Arc::new(context), stop, clients, admin })
+        Ok(Self { context: Arc::new(context), stop, clients, admin, page, page_is_guarded })
     }
 
     /// Where clients connect to.
@@ -142,6 +159,12 @@ impl Server {
         self.admin.as_ref().map(|admin| (admin.address, admin.door.encrypting.is_some()))
     }
 
+    /// Where browsers are shown the page, if they are, and whether that is encrypted.
+    #[must_use]
+    pub fn page_address(&self) -> Option<(SocketAddr, bool)> {
+        self.page.as_ref().map(|page| (page.address, page.door.encrypting.is_some()))
+    }
+
     /// The tokens that it goes by, so that they can be read again while it serves.
     #[must_use]
     pub fn tokens(&self) -> TokensInForce {
@@ -151,7 +174,7 @@ impl Server {
     /// The certificates that it encrypts connections by, so that they can be read again while it serves.
     #[must_use]
     pub fn certificates(&self) -> CertificatesInForce {
-        let doors = [&self.clients].into_iter().chain(&self.admin);
+        let doors = [&self.clients].into_iter().chain(&self.admin).chain(&self.page);
         CertificatesInForce::of(doors.filter_map(|listening| listening.door.encrypting.as_ref()))
     }
 
@@ -162,8 +185,15 @@ impl Server {
     pub async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let (health, health_server) = tonic_health::server::health_reporter();
         set_serving(&health, ServingStatus::Serving).await;
-        let router = router(&self.context, health_server)?;
         let context = self.context;
+        let layers = (CallLayer::new(context.meters.clone()), BodyLayer::new(&context.limits));
+        let routes = rpc::routes(&context, health_server)?;
+        let mut page = self.page.map(|Listening { listener, door, .. }| {
+            let (calls, bodies) = (&layers.0, &layers.1);
+            let page = Page::new(routes.clone(), calls, bodies, context.limits.clone(), self.page_is_guarded);
+            tokio::spawn(page.serve(arrivals(listener, door), context.stopping.clone()))
+        });
+        let router = router(&context.limits, layers, routes);
         let (gone, is_gone) = watch::channel(false);
         let places = self.clients.door.places.clone();
         let admin = self.admin.map(|Listening { listener, door, is_protected, .. }| {
@@ -189,12 +219,16 @@ impl Server {
             if outcome.is_none() {
                 let _ = (&mut serving).await;
             }
+            if let Some(page) = &mut page {
+                let _ = page.await;
+            }
             suspending.await
         });
         if ended.await.is_err() {
             // What runs have found since their last checkpoints is found again.
             tracing::warn!("stopping took too long: the rest is cut off");
             serving.abort();
+            page.inspect(JoinHandle::abort);
         }
         gone.send_replace(true);
         if let Some(admin) = admin {
@@ -297,11 +331,7 @@ async fn set_serving(health: &HealthReporter, status: ServingStatus) {
 
 type Layered = Stack<BodyLayer, Stack<CallLayer, Identity>>;
 
-fn router(
-    context: &Arc<Context>,
-    health: tonic_health::pb::health_server::HealthServer<impl tonic_health::pb::health_server::Health>,
-) -> Result<Router<Layered>, ServeError> {
-    let limits = &context.limits;
+fn router(limits: &Limits, (calls, bodies): (CallLayer, BodyLayer), routes: Routes) -> Router<Layered> {
     let mut builder = tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(KEEPALIVE))
         .http2_keepalive_timeout(Some(KEEPALIVE))
@@ -309,7 +339,7 @@ fn router(
         .initial_stream_window_size(WINDOW_BYTES)
         .initial_connection_window_size(WINDOW_BYTES)
         .http2_max_header_list_size(limits.header_bytes_max)
-        .layer(CallLayer::new(context.meters.clone()))
-        .layer(BodyLayer::new(limits));
-    Ok(builder.add_routes(rpc::routes(context, health)?))
+        .layer(calls)
+        .layer(bodies);
+    builder.add_routes(routes)
 }

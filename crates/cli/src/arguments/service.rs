@@ -24,6 +24,9 @@ pub struct ServeArguments {
     /// the server, and metrics for bearers of tokens only
     #[arg(long, value_name = "ADDR:PORT")]
     pub admin: Option<SocketAddr>,
+    /// A page for browsers: runs, live series, curves of sweeps, a scenario editor; with the same tokens and certificates as clients
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub page: Option<SocketAddr>,
     /// Let in only bearers of the tokens in this file; `tailback token` adds some, SIGHUP has it read again
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,

@@ -54,6 +54,9 @@ async fn serve(configuration: Configuration, files: Option<CertificateFiles>) ->
     if let Some((address, encrypted)) = server.admin_address() {
         say_line!("metrics on {}://{address}/metrics", if encrypted { "https" } else { "http" });
     }
+    if let Some((address, encrypted)) = server.page_address() {
+        say_line!("page on {}://{address}", if encrypted { "https" } else { "http" });
+    }
     let _ = io::stdout().flush();
     let (tokens, certificates) = (server.tokens(), server.certificates());
     tokio::spawn(async move {
@@ -95,6 +98,7 @@ fn configuration(arguments: &ServeArguments, files: Option<&CertificateFiles>) -
     Ok(Configuration {
         listen: arguments.listen,
         admin_listen: arguments.admin,
+        page_listen: arguments.page,
         recover: arguments.recover,
         tokens: tokens.map_err(|error| Complaint::bad_input(error.to_string()))?,
         encryption,

@@ -24,6 +24,8 @@ pub(crate) enum Protocol {
     Http2,
     /// What monitors ask. They may have a certificate.
     Http1,
+    /// Calls of browsers, which must have a certificate as other clients must.
+    Page,
 }
 
 /// Encrypts connections. Copies have the same certificates in force.
@@ -93,7 +95,7 @@ fn acceptor(with: &Encryption, protocol: Protocol) -> Result<TlsAcceptor, Certif
         .map_err(|error| CertificateError::of(SERVER, &error))?;
     config.alpn_protocols = match protocol {
         Protocol::Http2 => vec![b"h2".to_vec()],
-        Protocol::Http1 => vec![b"http/1.1".to_vec()],
+        Protocol::Http1 | Protocol::Page => vec![b"http/1.1".to_vec()],
     };
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
@@ -107,7 +109,7 @@ fn verifier(authority: &[u8], protocol: Protocol) -> Result<Arc<dyn ClientCertVe
     }
     let verifier = WebPkiClientVerifier::builder(roots.into());
     let verifier = match protocol {
-        Protocol::Http2 => verifier,
+        Protocol::Http2 | Protocol::Page => verifier,
         Protocol::Http1 => verifier.allow_unauthenticated(),
     };
     verifier.build().map_err(|error| unusable(&error))

@@ -41,7 +41,7 @@ impl Visit {
     }
 
     /// Until when nothing is to be read, said once.
-    pub(super) fn take_pause(&self) -> Option<Instant> {
+    pub(crate) fn take_pause(&self) -> Option<Instant> {
         self.pause.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

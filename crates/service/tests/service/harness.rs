@@ -69,6 +69,8 @@ pub struct Served {
     pub url: String,
     /// Where metrics are told, if they are.
     pub admin: Option<SocketAddr>,
+    /// Where the page is, if it is anywhere.
+    pub page: Option<SocketAddr>,
     /// The tokens that it goes by.
     pub tokens: TokensInForce,
     /// The certificates that it encrypts by.
@@ -110,13 +112,14 @@ impl Served {
         let server = Server::bind(configuration).await?;
         let url = format!("{scheme}://{}", server.address());
         let admin = server.admin_address().map(|(address, _)| address);
+        let page = server.page_address().map(|(address, _)| address);
         let (tokens, certificates) = (server.tokens(), server.certificates());
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(async {
             let stopped = async { stopped.await.unwrap_or(()) };
             server.serve(stopped).await.expect("it serves");
         });
-        Ok(Self { folder, url, admin, tokens, certificates, _temporary: None, stop: Some(stop), serving })
+        Ok(Self { folder, url, admin, page, tokens, certificates, _temporary: None, stop: Some(stop), serving })
     }
 
     /// Stops it, and waits until it has.

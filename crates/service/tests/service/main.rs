@@ -13,6 +13,7 @@ mod hostile;
 mod migration;
 mod models;
 mod operating;
+mod page;
 mod private;
 mod recovery;
 mod requests;

@@ -1,0 +1,115 @@
+// What a run has found: its report, its series, and its files.
+
+import { Chart, type Line } from "../chart";
+import { choice, fill, h, save } from "../dom";
+import { bytes } from "../format";
+import type { Artifact, Column, QuerySeriesResponse } from "../generated/tailback/v1/result_service_pb";
+import type { Run } from "../generated/tailback/v1/run_pb";
+import { CALL_MS, call, results, words } from "../server";
+
+/** Files that are larger are fetched with the command line. */
+const DOWNLOAD_BYTES_MAX = 256 << 20;
+
+/** Fills `into` with what a run has found. */
+export async function found(run: Run, into: HTMLElement, signal: AbortSignal): Promise<void> {
+    const options = { signal, timeoutMs: CALL_MS };
+    const runId = run.id;
+    const files = h("ul", { class: "files" });
+    const report = h("div", {});
+    const series = h("div", {});
+    fill(into, h("h2", {}, "Results"), report, series, h("h3", {}, "Files"), files);
+    const reading = [call(results.listArtifacts({ runId }, options)).then(({ artifacts }) => fill(files, artifacts.map((file) => h("li", {}, fileLink(runId, file, signal)))))];
+    if (!run.sweep) {
+        reading.push(
+            call(results.getReport({ runId }, options)).then(({ text }) => fill(report, h("pre", { class: "report", tabindex: 0, "aria-label": "Report" }, text))),
+            call(results.querySeries({ runId }, options)).then(
+                (table) => fill(series, new SeriesPart(table, signal).element),
+                () => undefined,
+            ),
+        );
+    }
+    for (const outcome of await Promise.allSettled(reading)) {
+        if (outcome.status === "rejected" && !signal.aborted) into.append(h("p", { class: "problem" }, words(outcome.reason)));
+    }
+}
+
+function fileLink(runId: string, file: Artifact, signal: AbortSignal): HTMLElement {
+    const size = h("span", { class: "quiet" }, ` ${bytes(file.size)}`);
+    if (file.size > DOWNLOAD_BYTES_MAX) return h("span", {}, file.name, size, ` – tailback fetch ${runId}`);
+    const fetch = async () => {
+        button.disabled = true;
+        try {
+            save(`${runId}-${file.name}`, [await content(runId, file, signal)], file.mediaType);
+        } catch (error) {
+            if (!signal.aborted) size.textContent = ` ${words(error)}`;
+        }
+        button.disabled = false;
+    };
+    const button = h("button", { class: "plain link", onclick: () => void fetch() }, file.name);
+    return h("span", {}, button, size);
+}
+
+/** Reads a file piece by piece, and goes on where a stream has broken off. */
+async function content(runId: string, file: Artifact, signal: AbortSignal): Promise<BlobPart> {
+    const whole = new Uint8Array(Number(file.size));
+    let length = 0;
+    for (let attempt = 0; length < whole.length; attempt++) {
+        try {
+            for await (const piece of results.readArtifact({ runId, name: file.name, offset: BigInt(length) }, { signal })) {
+                whole.set(piece.content, length);
+                length += piece.content.length;
+            }
+        } catch (error) {
+            if (signal.aborted || attempt > 5) throw error;
+        }
+    }
+    const digest = new Uint8Array(await crypto.subtle?.digest("SHA-256", whole) ?? []);
+    const hexadecimal = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    if (digest.length > 0 && hexadecimal !== file.sha256) throw new Error("the file has come damaged");
+    return whole;
+}
+
+/** The numbers of a column, with null where it says nothing. */
+export function numbers(column: Column | undefined): (number | null)[] {
+    const values = column?.values;
+    if (!column || !values || (values.case !== "integers" && values.case !== "numbers")) return [];
+    const list: (number | null)[] = values.case === "integers" ? values.value.values.map(Number) : [...values.value.values];
+    for (const row of column.empty) list[row] = null;
+    return list;
+}
+
+/** The columns of a series over link cycles, one at a time, with a line for each flow. */
+class SeriesPart {
+    readonly element: HTMLElement;
+    private readonly chart = new Chart({ title: "Series", x: "link cycle", y: "" });
+    private readonly cycles: (number | null)[];
+    private readonly flows: string[];
+
+    constructor(
+        private readonly table: QuerySeriesResponse,
+        signal: AbortSignal,
+    ) {
+        signal.addEventListener("abort", () => this.chart.stop());
+        const names = table.columns.map((column) => column.name);
+        this.cycles = numbers(table.columns.find((column) => column.name === "from_cycle" || column.name === "cycle") ?? table.columns[0]);
+        const flows = table.columns.find((column) => column.values.case === "texts");
+        this.flows = flows?.values.case === "texts" ? flows.values.value.values : [];
+        const shown = names.filter((name) => numbers(table.columns.find((column) => column.name === name)).some((value) => value !== null) && !/cycle$/.test(name));
+        const first = shown.find((name) => name.includes("latency")) ?? shown[0] ?? "";
+        this.element = h("section", { "aria-label": "Time series" }, h("h3", {}, "Time series"), choice("Column", shown.map((name) => [name, name]), first, (name) => this.draw(name)), this.chart.element);
+        this.draw(first);
+    }
+
+    private draw(name: string): void {
+        const values = numbers(this.table.columns.find((column) => column.name === name));
+        const lines = new Map<string, Line>();
+        values.forEach((value, row) => {
+            const flow = this.flows[row] ?? name;
+            const line = lines.get(flow) ?? { name: flow || name, x: [], y: [] };
+            lines.set(flow, line);
+            line.x.push(this.cycles[row] ?? row);
+            line.y.push(value);
+        });
+        this.chart.set([...lines.values()].slice(0, 12));
+    }
+}
