@@ -36,10 +36,10 @@ mod rules;
 mod state_broadcast;
 mod time;
 
-pub use audit::{Discrepancy, Holdings, audit, last_hop};
+pub use audit::{Abroad, Balance, Discrepancy, Holdings, Ledger, audit, last_hop};
 pub use build::NetworkPlan;
 pub use congestion::{Cause, CongestionTree, LinkStates, Paths, SelectedLinks, congestion_trees, link_states};
-pub use deadlock::{Deadlock, find_deadlock};
+pub use deadlock::{Deadlock, WaitGraph, find_deadlock, wait_graph};
 pub use message_trace::{
     Blocked, Crossing, Hop, Occurrence, Place, Subject, TRACE_EVENTS_MAX, TraceEvent, TracedMessage, Waits,
 };
