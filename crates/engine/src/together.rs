@@ -13,8 +13,8 @@ use crate::crew::Crew;
 use crate::exchange::{ExchangeError, FIGURES, Notice};
 use crate::ranks::Ranks;
 use crate::simulation::{Outcome, SHORT_WINDOW_EVENTS, Simulation};
-use crate::snapshot::{Snapshot, SnapshotError, read_value, write_value};
-use crate::{Executor, NEVER, Region, Tick};
+use crate::snapshot::{Snapshot, SnapshotError};
+use crate::{Executor, Mail as _, NEVER, Region, Tick};
 
 /// What a model tells of the regions of a rank, and who is asked whether to stop by what all ranks tell.
 pub trait Watcher<R: Region>: Send {
@@ -138,8 +138,11 @@ impl<R: Region> Simulation<R> {
                 }
                 self.inboxes.forget(to as usize);
                 let owner = ranks.owner(to);
-                write_value(&(from as u32, receiver, outbox.numbered(number)), &mut ranks.letters[owner])
-                    .map_err(|error| ExchangeError::Garbled { rank: ranks.rank(), reason: error.to_string() })?;
+                let letter = &mut ranks.letters[owner];
+                letter.extend_from_slice(&(from as u32).to_le_bytes());
+                letter.extend_from_slice(&receiver.to_le_bytes());
+                let written = outbox.numbered(number).write(letter);
+                written.map_err(|error| ExchangeError::Garbled { rank: ranks.rank(), reason: error.to_string() })?;
             }
         }
         Ok(())
@@ -151,14 +154,19 @@ impl<R: Region> Simulation<R> {
             let mut letter = ranks.letters[rank].as_slice();
             while !letter.is_empty() {
                 let garbled = |reason: String| ExchangeError::Garbled { rank, reason };
-                let (from, receiver, mail): (u32, u32, R::Mail) =
-                    read_value(&mut letter).map_err(|error| garbled(error.to_string()))?;
+                let mut word = || {
+                    let (word, rest) = letter.split_first_chunk().ok_or_else(|| garbled("it is cut off".to_owned()))?;
+                    letter = rest;
+                    Ok(u32::from_le_bytes(*word))
+                };
+                let (from, receiver) = (word()?, word()?);
                 let receivers = self.channels.receivers(from as usize).len();
                 let outbox = &mut self.outboxes[self.buffer][from as usize];
                 if !outbox.is_of_window(self.now) {
                     outbox.open(receivers, self.now);
                 }
-                *outbox.mail(receiver, NEVER) = mail;
+                let mail = outbox.mail(receiver, NEVER);
+                mail.read(&mut letter).map_err(|error| garbled(error.to_string()))?;
                 let count = outbox.receivers().len() as u32;
                 self.inboxes.put(&self.channels, from as usize, receiver, self.buffer, count);
             }

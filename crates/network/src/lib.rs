@@ -22,6 +22,7 @@ mod deadlock;
 mod declarations;
 mod event;
 mod fabric;
+mod letter;
 mod link;
 mod message_trace;
 mod nic;
