@@ -88,6 +88,8 @@ pub(crate) struct Batch<'a, R: Region> {
     windows: Windows,
     post: Post<'a>,
     deal: &'a Deal,
+    /// The number of the first region of all that are dealt out.
+    first: usize,
     shards: Vec<Line<Mutex<&'a mut Shard<R>>>>,
     /// By buffer, then by region.
     outboxes: Vec<Vec<Desk<'a, R::Mail>>>,
@@ -104,7 +106,7 @@ impl<'a, R: Region> Batch<'a, R> {
         windows: Windows,
         members: usize,
         post: Post<'a>,
-        deal: &'a Deal,
+        (deal, first): (&'a Deal, usize),
         shards: &'a mut [Shard<R>],
         outboxes: &'a mut [Vec<Outbox<R::Mail>>],
     ) -> Self {
@@ -113,6 +115,7 @@ impl<'a, R: Region> Batch<'a, R> {
             windows,
             post,
             deal,
+            first,
             shards: shards.iter_mut().map(|shard| Line(Mutex::new(shard))).collect(),
             outboxes: outboxes.iter_mut().map(desks).collect(),
             progress: (0..members).map(|_| Line::default()).collect(),
@@ -186,12 +189,13 @@ impl<'a, R: Region> Batch<'a, R> {
     }
 
     #[inline]
-    fn run(&self, region: u32, window: Window, done: &mut Done) {
-        let index = region as usize;
+    fn run(&self, place: u32, window: Window, done: &mut Done) {
+        let place = place as usize;
+        let index = self.first + place;
         if !self.post.inboxes.is_active(index, window.until, window.unread) {
             return;
         }
-        let mut shard = self.shards[index].0.try_lock().expect("a region has one thread in each window");
+        let mut shard = self.shards[place].0.try_lock().expect("a region has one thread in each window");
         let mut sending = self.outboxes[window.buffer][index].0.try_write().expect("all have received what was in it");
         let receive = |region: &mut R, buffer: usize, from: usize, number| {
             let outbox = self.outboxes[buffer][from].0.try_read().expect("its window is finished");

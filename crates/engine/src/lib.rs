@@ -29,6 +29,7 @@ mod shard;
 mod simulation;
 mod slots;
 mod snapshot;
+mod state;
 mod together;
 mod wheel;
 

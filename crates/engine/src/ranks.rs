@@ -69,7 +69,8 @@ impl Ranks {
     }
 
     /// The rank that has a region.
-    pub(crate) fn owner(&self, region: u32) -> usize {
+    #[must_use]
+    pub fn owner(&self, region: u32) -> usize {
         self.owners[region as usize] as usize
     }
 
@@ -106,37 +107,86 @@ impl Ranks {
         Ok(self.notices.iter().map(|notice| notice.figures).collect())
     }
 
-    /// Gives the first rank what all ranks have, by rank, and the others nothing. All ranks have to call it.
+    /// Gives each rank what the others have for it, by rank; what is for this one stays. All ranks have to call it.
     ///
     /// # Errors
     /// When a rank is gone.
-    pub fn gather(&mut self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, ExchangeError> {
-        self.gather_in_pieces(bytes, PIECE_BYTES)
+    pub fn post(&mut self, mut letters: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, ExchangeError> {
+        std::mem::swap(&mut self.letters, &mut letters);
+        self.swap(Notice::default())?;
+        std::mem::swap(&mut self.letters, &mut letters);
+        Ok(letters)
     }
 
-    fn gather_in_pieces(&mut self, bytes: Vec<u8>, piece: usize) -> Result<Vec<Vec<u8>>, ExchangeError> {
-        let mut left: &[u8] = if self.is_first() { &[] } else { &bytes };
-        let mut gathered = vec![Vec::new(); self.ranks()];
-        loop {
-            let (now, later) = left.split_at(left.len().min(piece));
-            self.letters[0].clear();
-            self.letters[0].extend_from_slice(now);
-            left = later;
-            let all = self.tell([left.len() as u64, 0, 0, 0])?;
-            if self.is_first() {
-                for (gathered, letter) in gathered.iter_mut().zip(&mut self.letters) {
-                    gathered.append(letter);
+    /// Shows `take`, on the first rank, what all ranks have, one after the other: with which rank has it. All ranks have to
+    /// call it.
+    ///
+    /// # Errors
+    /// When a rank is gone.
+    pub fn gather(&mut self, bytes: Vec<u8>, mut take: impl FnMut(usize, Vec<u8>)) -> Result<(), ExchangeError> {
+        let mut gathered = (0, Vec::new());
+        let mut own = Some(bytes);
+        self.show_first(|| Ok::<_, ExchangeError>(own.take()), &mut |rank, piece| {
+            if rank != gathered.0 {
+                take(gathered.0, std::mem::take(&mut gathered.1));
+                gathered.0 = rank;
+            }
+            gathered.1.extend_from_slice(piece);
+        })?;
+        if self.is_first() {
+            take(gathered.0, gathered.1);
+        }
+        Ok(())
+    }
+
+    /// Shows `take`, on the first rank, all that `next` gives on each, one rank after the other, in pieces. A rank makes its
+    /// next one while the first rank looks at the one before. All ranks have to call it.
+    ///
+    /// # Errors
+    /// When a rank is gone, or `next` fails: the other ranks then wait for this one.
+    pub fn show_first<E: From<ExchangeError>>(
+        &mut self,
+        next: impl FnMut() -> Result<Option<Vec<u8>>, E>,
+        take: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), E> {
+        self.show_first_in_pieces(next, take, PIECE_BYTES)
+    }
+
+    fn show_first_in_pieces<E: From<ExchangeError>>(
+        &mut self,
+        mut next: impl FnMut() -> Result<Option<Vec<u8>>, E>,
+        take: &mut dyn FnMut(usize, &[u8]),
+        piece: usize,
+    ) -> Result<(), E> {
+        let own = self.rank();
+        if own == 0 {
+            while let Some(bytes) = next()? {
+                take(0, &bytes);
+            }
+        }
+        let mut left = if own == 0 { None } else { next()? };
+        for rank in 1..self.ranks() {
+            loop {
+                self.letters.iter_mut().for_each(Vec::clear);
+                if rank == own
+                    && let Some(mut now) = left.take()
+                {
+                    let later = now.split_off(now.len().min(piece));
+                    self.letters[0] = now;
+                    left = if later.is_empty() { next()? } else { Some(later) };
+                }
+                let more = rank == own && left.is_some();
+                let told = self.tell([more.into(), 0, 0, 0])?;
+                if own == 0 {
+                    take(rank, &self.letters[rank]);
+                }
+                if told[rank][0] == 0 {
+                    break;
                 }
             }
-            if all.iter().all(|figures| figures[0] == 0) {
-                break;
-            }
         }
-        self.letters.iter_mut().for_each(Vec::clear);
-        if self.is_first() {
-            gathered[0] = bytes;
-        }
-        Ok(gathered)
+        self.letters.iter_mut().for_each(|letter| *letter = Vec::new());
+        Ok(())
     }
 }
 
@@ -180,18 +230,42 @@ mod tests {
         let what = |rank: usize| (0..rank * 100).map(|byte| byte as u8).collect::<Vec<_>>();
         let gather = |exchange: InProcess| {
             let mut ranks = Ranks::new(Box::new(exchange), &[1; 3]);
-            let rank = ranks.rank();
-            (rank, ranks.gather_in_pieces(what(rank), 64).expect("all ranks are there"))
+            let mut own = vec![what(ranks.rank()), what(5)].into_iter();
+            let mut gathered = vec![Vec::new(); 3];
+            let mut take = |rank: usize, piece: &[u8]| gathered[rank].extend_from_slice(piece);
+            let next = || Ok::<_, ExchangeError>(own.next());
+            ranks.show_first_in_pieces(next, &mut take, 64).expect("all ranks are there");
+            let mut whole = Vec::new();
+            let own = what(ranks.rank());
+            ranks.gather(own, |rank, bytes| whole.push((rank, bytes))).expect("all ranks are there");
+            (ranks.rank(), gathered, whole)
         };
         std::thread::scope(|scope| {
             let ranks: Vec<_> =
                 InProcess::ranks(3).into_iter().map(|exchange| scope.spawn(move || gather(exchange))).collect();
             for rank in ranks {
-                match rank.join().expect("it does not panic") {
-                    (0, gathered) => assert_eq!(gathered, [what(0), what(1), what(2)]),
-                    (_, gathered) => assert!(gathered.iter().all(Vec::is_empty)),
+                let (rank, gathered, whole) = rank.join().expect("it does not panic");
+                if rank == 0 {
+                    assert_eq!(gathered, [0, 1, 2].map(|rank| [what(rank), what(5)].concat()));
+                    assert_eq!(whole, [(0, what(0)), (1, what(1)), (2, what(2))]);
+                } else {
+                    assert!(gathered.iter().all(Vec::is_empty) && whole.is_empty());
                 }
             }
+        });
+    }
+
+    #[test]
+    fn each_rank_gets_what_is_for_it() {
+        let letter = |from: usize, to: usize| vec![from as u8; to + 1];
+        let post = |exchange: InProcess| {
+            let mut ranks = Ranks::new(Box::new(exchange), &[1; 3]);
+            let own = ranks.rank();
+            let got = ranks.post((0..3).map(|to| letter(own, to)).collect()).expect("all ranks are there");
+            assert_eq!(got, (0..3).map(|from| letter(from, own)).collect::<Vec<_>>());
+        };
+        std::thread::scope(|scope| {
+            InProcess::ranks(3).into_iter().for_each(|exchange| drop(scope.spawn(move || post(exchange))));
         });
     }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::snapshot::{SnapshotError, read_value, write_value};
 use crate::{Outbox, Tick};
 
 /// A part of the simulated world that advances on its own for one window at a time.
@@ -29,6 +30,23 @@ pub trait Region: Send {
 pub trait Mail: Default + Send + Sync + Serialize + DeserializeOwned {
     /// Empties it.
     fn clear(&mut self);
+
+    /// Appends it to a letter for another rank. Models whose letters are long write them in a way that is quicker.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn write(&self, letter: &mut Vec<u8>) -> Result<(), SnapshotError> {
+        write_value(self, letter)
+    }
+
+    /// Takes it from the front of a letter; what it is read into is empty.
+    ///
+    /// # Errors
+    /// When there is something else.
+    fn read(&mut self, letter: &mut &[u8]) -> Result<(), SnapshotError> {
+        *self = read_value(letter)?;
+        Ok(())
+    }
 }
 
 /// The simplest mail: a list of messages, each with the tick of its arrival.

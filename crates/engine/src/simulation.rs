@@ -7,11 +7,7 @@ use crate::crew::Crew;
 use crate::deal::Deal;
 use crate::inbox::{Buffers, Inboxes};
 use crate::shard::{Done, Post, Shard, Window};
-use crate::snapshot::{Snapshot, SnapshotError, read_value, write_value};
 use crate::{ChannelMap, Executor, NEVER, Outbox, Region, Tick};
-
-/// First word of a snapshot; the last digit is the version of its format.
-const MAGIC: u64 = 0x7461_696c_6261_6b02;
 
 /// A lookahead of so many ticks is short: threads then hear of each other too late to wait for each other in each window.
 const SHORT_LOOKAHEAD: Tick = 64;
@@ -32,6 +28,9 @@ pub enum Outcome {
 #[derive(Debug)]
 pub struct Simulation<R: Region> {
     pub(crate) channels: ChannelMap,
+    /// The number of the first region that is held here. Others are held by other ranks, and nothing of them is here but what
+    /// they send.
+    pub(crate) first: usize,
     pub(crate) shards: Vec<Shard<R>>,
     /// By buffer, then by region: what was sent in the last windows, which use buffers in turn.
     pub(crate) outboxes: Vec<Vec<Outbox<R::Mail>>>,
@@ -58,8 +57,17 @@ impl<R: Region> Simulation<R> {
     /// # Panics
     /// When the number of regions differs from that of `channels`.
     pub fn new(regions: Vec<R>, channels: ChannelMap) -> Self {
-        let count = regions.len();
-        assert_eq!(count, channels.regions(), "one region for each that the channels know");
+        assert_eq!(regions.len(), channels.regions(), "one region for each that the channels know");
+        Self::part(regions, 0, channels)
+    }
+
+    /// The part of a simulation that a rank holds: `regions`, which come one after the other from number `first` on.
+    ///
+    /// # Panics
+    /// When there are not so many regions in all.
+    pub fn part(regions: Vec<R>, first: usize, channels: ChannelMap) -> Self {
+        let count = channels.regions();
+        assert!(first + regions.len() <= count, "regions are some of those that the channels know");
         let lag = if (2..=SHORT_LOOKAHEAD).contains(&channels.lookahead()) { 2 } else { 1 };
         let outboxes = || (0..count).map(|_| Outbox::new()).collect();
         Self {
@@ -67,6 +75,7 @@ impl<R: Region> Simulation<R> {
             outboxes: (0..2 * lag).map(|_| outboxes()).collect(),
             inboxes: Inboxes::new(&channels, 2 * lag),
             channels,
+            first,
             buffer: 0,
             unread: 0,
             mail_earliest: NEVER,
@@ -107,12 +116,18 @@ impl<R: Region> Simulation<R> {
         self.now
     }
 
-    /// The regions.
+    /// The numbers of the regions that are held here: of all, but in the part of a rank.
+    #[must_use]
+    pub fn held(&self) -> Range<usize> {
+        self.first..self.first + self.shards.len()
+    }
+
+    /// The regions that are held here.
     pub fn regions(&self) -> impl ExactSizeIterator<Item = &R> {
         self.shards.iter().map(|shard| &shard.region)
     }
 
-    /// The regions, to be changed between windows.
+    /// The same, to be changed between windows.
     pub fn regions_mut(&mut self) -> impl ExactSizeIterator<Item = &mut R> {
         self.changed = true;
         self.shards.iter_mut().map(|shard| &mut shard.region)
@@ -185,9 +200,9 @@ impl<R: Region> Simulation<R> {
     }
 
     /// Looks again when regions have something to do, if they may have been changed.
-    fn note_changes(&mut self) {
+    pub(crate) fn note_changes(&mut self) {
         if std::mem::take(&mut self.changed) {
-            for (index, shard) in self.shards.iter().enumerate() {
+            for (index, shard) in (self.first..).zip(&self.shards) {
                 self.inboxes.set_next(index, shard.region.next_tick());
             }
         }
@@ -200,7 +215,7 @@ impl<R: Region> Simulation<R> {
         let mut sending = std::mem::take(&mut self.outboxes[buffer]);
         let post = Post { channels: &self.channels, inboxes: &self.inboxes };
         let mut done = Done::NOTHING;
-        for (index, shard) in self.shards.iter_mut().enumerate() {
+        for (index, shard) in (self.first..).zip(&mut self.shards) {
             if post.inboxes.is_active(index, until, window.unread) {
                 let receive = |region: &mut R, buffer: usize, from: usize, number| {
                     region.receive(self.outboxes[buffer][from].numbered(number));
@@ -240,7 +255,7 @@ impl<R: Region> Simulation<R> {
             self.deal.renew(members, &work.collect::<Vec<_>>());
         }
         let post = Post { channels: &self.channels, inboxes: &self.inboxes };
-        let batch = Batch::new(windows, members, post, &self.deal, &mut self.shards, &mut self.outboxes);
+        let batch = Batch::new(windows, members, post, (&self.deal, self.first), &mut self.shards, &mut self.outboxes);
         crew.share(members, &|member| batch.work(member));
         crew.learn(batch.is_held_up());
         let done = batch.done();
@@ -250,83 +265,5 @@ impl<R: Region> Simulation<R> {
 
     fn finish(&mut self, until: Tick, buffer: usize, unread: Buffers, done: Done) {
         (self.now, self.buffer, self.unread, self.mail_earliest) = (until, buffer, unread, done.earliest);
-    }
-}
-
-impl<R: Region + Snapshot> Simulation<R> {
-    pub(crate) fn save_heading(&self, mail_earliest: Tick, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
-        write_value(&(MAGIC, self.shards.len() as u64, self.now, mail_earliest), bytes)
-    }
-
-    pub(crate) fn save_regions(&self, which: Range<usize>, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
-        // Buffers by rank among those with mail that somebody has yet to read: their numbers say how often there was a window, and
-        // which of them count as unread says how threads shared them.
-        let mut with_mail: Buffers = 0;
-        for to in which.clone() {
-            self.inboxes.show(&self.channels, to, |buffer, _, _| with_mail |= 1 << buffer);
-        }
-        for to in which {
-            self.shards[to].region.save(bytes)?;
-            let mut mail = Vec::new();
-            self.inboxes.show(&self.channels, to, |buffer, from, number| {
-                let rank = (with_mail & ((1 << buffer) - 1)).count_ones();
-                mail.push((rank, from as u32, self.outboxes[buffer][from].numbered(number)));
-            });
-            write_value(&mail, bytes)?;
-        }
-        Ok(())
-    }
-}
-
-impl<R: Region + Snapshot> Snapshot for Simulation<R> {
-    fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
-        self.save_heading(self.mail_earliest, bytes)?;
-        self.save_regions(0..self.shards.len(), bytes)
-    }
-
-    fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {
-        let (magic, regions, now, mail_earliest): (u64, u64, Tick, Tick) = read_value(bytes)?;
-        let expect = |what, found, expected| {
-            if found == expected { Ok(()) } else { Err(SnapshotError::Mismatch { what, found, expected }) }
-        };
-        expect("as its format", magic, MAGIC)?;
-        expect("regions", regions, self.shards.len() as u64)?;
-        self.inboxes.clear();
-        self.outboxes.iter_mut().flatten().for_each(|outbox| *outbox = Outbox::new());
-        self.unread = 0;
-        for to in 0..self.shards.len() {
-            let shard = &mut self.shards[to];
-            shard.region.load(bytes)?;
-            shard.events_dealt = shard.region.events();
-            let mail: Vec<(u32, u32, R::Mail)> = read_value(bytes)?;
-            mail.into_iter()
-                .try_for_each(|(rank, from, mail)| self.send_again(rank as usize, from, to as u32, mail))?;
-        }
-        for (buffer, outboxes) in self.outboxes.iter().enumerate() {
-            for (from, outbox) in outboxes.iter().enumerate() {
-                self.inboxes.deliver(&self.channels, from, buffer, outbox);
-            }
-        }
-        self.buffer = (u32::BITS - self.unread.leading_zeros()).saturating_sub(1) as usize;
-        (self.now, self.mail_earliest, self.changed, self.observe_at) = (now, mail_earliest, true, now);
-        Ok(())
-    }
-}
-
-impl<R: Region> Simulation<R> {
-    /// Puts mail that had been sent before the snapshot into the outbox that it comes from.
-    fn send_again(&mut self, buffer: usize, from: u32, to: u32, mail: R::Mail) -> Result<(), SnapshotError> {
-        let outbox = self.outboxes.get_mut(buffer).and_then(|outboxes| outboxes.get_mut(from as usize));
-        let receiver = (from as usize) < self.shards.len();
-        let receiver = receiver.then(|| self.channels.position(from, to)).flatten();
-        let (Some(outbox), Some(receiver)) = (outbox, receiver) else {
-            return Err(SnapshotError::Damaged(format!("region {from} cannot have sent region {to} anything")));
-        };
-        if outbox.receivers().is_empty() {
-            outbox.open(self.channels.receivers(from as usize).len(), 0);
-        }
-        *outbox.mail(receiver, NEVER) = mail;
-        self.unread |= 1 << buffer;
-        Ok(())
     }
 }

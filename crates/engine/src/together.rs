@@ -1,26 +1,25 @@
 //! Windows that several processes advance together.
 //!
-//! Every rank has all regions, and advances its own. At the end of each window it takes over what regions of others have sent
+//! Every rank holds the regions that it advances. At the end of each window it takes over what regions of others have sent
 //! to its own, as if they had sent it here, and all agree on the beginning of the next window. Whoever watches is asked about
 //! a window when all have told of it, and is heard at the end of the next one.
 //!
-//! **The invariant it keeps:** the windows of all ranks are the same, and a region is advanced by one rank alone. What other
-//! ranks' regions hold here is what they began with, and is not to be looked at.
+//! **The invariant it keeps:** the windows of all ranks are the same, and a region is held and advanced by one rank alone.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use crate::batch::Windows;
 use crate::crew::Crew;
 use crate::exchange::{ExchangeError, FIGURES, Notice};
 use crate::ranks::Ranks;
 use crate::simulation::{Outcome, SHORT_WINDOW_EVENTS, Simulation};
-use crate::snapshot::{Snapshot, SnapshotError, read_value, write_value};
-use crate::{Executor, NEVER, Region, Tick};
+use crate::snapshot::{Snapshot, SnapshotError};
+use crate::{Executor, Mail as _, NEVER, Region, Tick};
 
 /// What a model tells of the regions of a rank, and who is asked whether to stop by what all ranks tell.
 pub trait Watcher<R: Region>: Send {
     /// What this rank tells of its regions.
-    fn figures(&mut self, simulation: &Simulation<R>, mine: Range<usize>) -> [u64; FIGURES];
+    fn figures(&mut self, simulation: &Simulation<R>) -> [u64; FIGURES];
 
     /// Whether all are to stop: asked on each rank at the same tick, with the same notices, and one that says so is enough.
     fn watch(&mut self, now: Tick, notices: &[Notice]) -> ControlFlow<()>;
@@ -32,6 +31,9 @@ impl<R: Region> Simulation<R> {
     ///
     /// # Errors
     /// When a rank is gone; the simulation is then not to be used.
+    ///
+    /// # Panics
+    /// When the regions that are held here are not those of this rank.
     pub fn run_until_together(
         &mut self,
         end: Tick,
@@ -39,6 +41,7 @@ impl<R: Region> Simulation<R> {
         ranks: &mut Ranks,
         watcher: &mut impl Watcher<R>,
     ) -> Result<Outcome, ExchangeError> {
+        assert_eq!(self.held(), ranks.mine(), "a rank holds its own regions");
         executor.enter(|crew| {
             let outcome = self.run_windows_together(end, crew, ranks, watcher)?;
             self.agree(ranks, watcher)?;
@@ -51,8 +54,8 @@ impl<R: Region> Simulation<R> {
     /// # Errors
     /// When a rank is gone.
     pub fn agree(&mut self, ranks: &mut Ranks, watcher: &mut impl Watcher<R>) -> Result<(), ExchangeError> {
-        self.note_own_changes(&ranks.mine());
-        let figures = watcher.figures(self, ranks.mine());
+        self.note_changes();
+        let figures = watcher.figures(self);
         ranks.swap(Notice { next: self.next_of_own(), stop: false, figures })
     }
 
@@ -73,9 +76,9 @@ impl<R: Region> Simulation<R> {
                 break;
             }
             let until = start.saturating_add(window).min(end);
-            self.run_own_window(start, until, crew, ranks.mine().len());
+            self.run_own_window(start, until, crew);
             let is_watched = self.now >= self.observe_at;
-            let figures = if is_watched { watcher.figures(self, ranks.mine()) } else { [0; FIGURES] };
+            let figures = if is_watched { watcher.figures(self) } else { [0; FIGURES] };
             self.write_letters(ranks)?;
             ranks.swap(Notice { next: self.next_of_own(), stop, figures })?;
             self.read_letters(ranks)?;
@@ -90,10 +93,10 @@ impl<R: Region> Simulation<R> {
         Ok(Outcome::Reached)
     }
 
-    /// Advances the regions of this rank, of which there are so many; regions of others have nothing to do.
-    fn run_own_window(&mut self, start: Tick, until: Tick, crew: &mut Crew<'_>, own: usize) {
+    /// Advances the regions of this rank.
+    fn run_own_window(&mut self, start: Tick, until: Tick, crew: &mut Crew<'_>) {
         let events = (self.rate * (until - start) as f64) as u64;
-        let members = if own > 1 { crew.gather(events) } else { 1 };
+        let members = if self.shards.len() > 1 { crew.gather(events) } else { 1 };
         let done = if members > 1 {
             let buffers = self.outboxes.len();
             let windows = Windows {
@@ -118,19 +121,6 @@ impl<R: Region> Simulation<R> {
         self.inboxes.next_tick().min(self.mail_earliest)
     }
 
-    /// The same as `note_changes`, where regions of others have nothing to do.
-    fn note_own_changes(&mut self, mine: &Range<usize>) {
-        if std::mem::take(&mut self.changed) {
-            for (index, shard) in self.shards.iter().enumerate() {
-                let is_own = mine.contains(&index);
-                self.inboxes.set_next(index, if is_own { shard.region.next_tick() } else { NEVER });
-                if !is_own {
-                    self.inboxes.forget(index);
-                }
-            }
-        }
-    }
-
     /// Takes what was sent to regions of others in the last window out of their inboxes.
     fn write_letters(&mut self, ranks: &mut Ranks) -> Result<(), ExchangeError> {
         let mine = ranks.mine();
@@ -148,8 +138,11 @@ impl<R: Region> Simulation<R> {
                 }
                 self.inboxes.forget(to as usize);
                 let owner = ranks.owner(to);
-                write_value(&(from as u32, receiver, outbox.numbered(number)), &mut ranks.letters[owner])
-                    .map_err(|error| ExchangeError::Garbled { rank: ranks.rank(), reason: error.to_string() })?;
+                let letter = &mut ranks.letters[owner];
+                letter.extend_from_slice(&(from as u32).to_le_bytes());
+                letter.extend_from_slice(&receiver.to_le_bytes());
+                let written = outbox.numbered(number).write(letter);
+                written.map_err(|error| ExchangeError::Garbled { rank: ranks.rank(), reason: error.to_string() })?;
             }
         }
         Ok(())
@@ -161,14 +154,19 @@ impl<R: Region> Simulation<R> {
             let mut letter = ranks.letters[rank].as_slice();
             while !letter.is_empty() {
                 let garbled = |reason: String| ExchangeError::Garbled { rank, reason };
-                let (from, receiver, mail): (u32, u32, R::Mail) =
-                    read_value(&mut letter).map_err(|error| garbled(error.to_string()))?;
+                let mut word = || {
+                    let (word, rest) = letter.split_first_chunk().ok_or_else(|| garbled("it is cut off".to_owned()))?;
+                    letter = rest;
+                    Ok(u32::from_le_bytes(*word))
+                };
+                let (from, receiver) = (word()?, word()?);
                 let receivers = self.channels.receivers(from as usize).len();
                 let outbox = &mut self.outboxes[self.buffer][from as usize];
                 if !outbox.is_of_window(self.now) {
                     outbox.open(receivers, self.now);
                 }
-                *outbox.mail(receiver, NEVER) = mail;
+                let mail = outbox.mail(receiver, NEVER);
+                mail.read(&mut letter).map_err(|error| garbled(error.to_string()))?;
                 let count = outbox.receivers().len() as u32;
                 self.inboxes.put(&self.channels, from as usize, receiver, self.buffer, count);
             }
@@ -189,25 +187,23 @@ pub enum GatherError {
 }
 
 impl<R: Region + Snapshot> Simulation<R> {
-    /// Appends to `bytes`, on the first rank, what a simulation of one process that stood here would write. All ranks have
-    /// to call it.
+    /// Shows `take`, on the first rank, piece by piece what a simulation of one process that stood here would write: no rank
+    /// holds much more than the state of a region as bytes. All ranks have to call it.
     ///
     /// # Errors
     /// When a rank is gone, or a region cannot be written.
-    pub fn save_together(&mut self, ranks: &mut Ranks, bytes: &mut Vec<u8>) -> Result<(), GatherError> {
-        let mine = ranks.mine();
-        // Also of the first window of which none has sent anything here the arrival of the first mail is known somewhere.
-        let all = ranks.tell([self.mail_earliest, 0, 0, 0])?;
+    pub fn save_together(&self, ranks: &mut Ranks, take: &mut dyn FnMut(&[u8])) -> Result<(), GatherError> {
+        // What one rank alone knows of mail that is under way.
+        let all = ranks.tell([self.mail_earliest, self.buffers_with_mail().into(), 0, 0])?;
         let earliest = all.iter().map(|figures| figures[0]).min().unwrap_or(NEVER);
-        let mut own = Vec::new();
-        self.save_regions(mine, &mut own)?;
-        let parts = ranks.gather(own)?;
+        let with_mail = all.iter().fold(0, |buffers, figures| buffers | figures[1] as u32);
         if ranks.is_first() {
-            self.save_heading(earliest, bytes)?;
-            parts.iter().for_each(|part| bytes.extend_from_slice(part));
+            let mut heading = Vec::new();
+            self.save_heading((earliest, with_mail), &mut heading)?;
+            take(&heading);
         }
-        // A rank that reads this back looks around at once: all do, so that they go on looking together.
-        self.observe_at = self.now;
-        Ok(())
+        let mut regions = self.held();
+        let piece = || Ok(self.save_piece(&mut regions, with_mail)?);
+        ranks.show_first(piece, &mut |_, bytes| take(bytes))
     }
 }

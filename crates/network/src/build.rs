@@ -68,7 +68,19 @@ impl NetworkPlan {
         self,
         observer: impl FnMut(u32) -> O,
     ) -> Simulation<NetworkRegion<O, M>> {
-        self.build_with(&MessageTrace::default(), observer)
+        self.build_with(&MessageTrace::default(), None, observer)
+    }
+
+    /// Builds the part of it that a rank holds: some regions one after the other, which send to others all the same.
+    ///
+    /// # Panics
+    /// When the plan contradicts itself, or there are no such regions.
+    pub fn build_part<O: Observer, M: Microarchitecture>(
+        self,
+        held: Range<usize>,
+        observer: impl FnMut(u32) -> O,
+    ) -> Simulation<NetworkRegion<O, M>> {
+        self.build_with(&MessageTrace::default(), Some(held), observer)
     }
 
     /// The same, and what happens to a message is noted: [`NetworkRegion::trace`]. It changes no result.
@@ -80,12 +92,13 @@ impl NetworkPlan {
         tracing: impl Into<Tracing>,
         observer: impl FnMut(u32) -> O,
     ) -> Simulation<NetworkRegion<O, Traced>> {
-        self.build_with(&MessageTrace::of(tracing.into()), observer)
+        self.build_with(&MessageTrace::of(tracing.into()), None, observer)
     }
 
     fn build_with<O: Observer, M: Microarchitecture>(
         self,
         trace: &MessageTrace,
+        held: Option<Range<usize>>,
         mut observer: impl FnMut(u32) -> O,
     ) -> Simulation<NetworkRegion<O, M>> {
         let Self { topology, routings, spec, workload, seed, protocol, partition, measured } = self;
@@ -94,12 +107,13 @@ impl NetworkPlan {
         assert!(M::suits(&fabric.shape, &fabric.rules), "the microarchitecture cannot do what the plan asks for");
         let assignment = Assignment::new(&fabric, &partition);
         let channels = channels(&fabric, &partition, &assignment);
-        let regions = (0..partition.regions()).map(|index| {
+        let held = held.unwrap_or(0..partition.regions() as usize);
+        let regions = (held.start as u32..held.end as u32).map(|index| {
             let receiver = |to| channels.position(index, to).unwrap_or(FarEnd::INSIDE);
             build_region(&fabric, &assignment, index, &receiver, trace.clone(), observer(index))
         });
         let regions = regions.collect();
-        Simulation::new(regions, channels)
+        Simulation::part(regions, held.start, channels)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use tailback_engine::Simulation;
 use tailback_topology::{Peer, Port, RouterId, Topology};
 
@@ -15,7 +16,7 @@ use crate::{NetworkRegion, Observer};
 pub struct Deadlock(Vec<Buffer>);
 
 /// The input buffer of a virtual channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Buffer {
     router: RouterId,
     port: Port,
@@ -56,10 +57,32 @@ impl fmt::Display for Deadlock {
     }
 }
 
+/// What the heads of buffers wait for: for room in any one of some others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitGraph(BTreeMap<Buffer, BTreeSet<Buffer>>);
+
+impl WaitGraph {
+    /// Adds those of other regions.
+    pub fn merge(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// Packets that wait for each other in a circle, if these are the waits of the whole network and some do.
+    #[must_use]
+    pub fn deadlock(&self) -> Option<Deadlock> {
+        circle(&self.0).map(Deadlock)
+    }
+}
+
 /// Looks for packets that wait for each other in a circle.
 pub fn find_deadlock<O: Observer, M: Microarchitecture>(
     simulation: &Simulation<NetworkRegion<O, M>>,
 ) -> Option<Deadlock> {
+    wait_graph(simulation).deadlock()
+}
+
+/// What heads wait for in the regions that are held here.
+pub fn wait_graph<O: Observer, M: Microarchitecture>(simulation: &Simulation<NetworkRegion<O, M>>) -> WaitGraph {
     let mut waits: BTreeMap<Buffer, BTreeSet<Buffer>> = BTreeMap::new();
     for region in simulation.regions() {
         let topology = region.fabric.topology.as_ref();
@@ -77,7 +100,7 @@ pub fn find_deadlock<O: Observer, M: Microarchitecture>(
             }
         });
     }
-    circle(&waits).map(Deadlock)
+    WaitGraph(waits)
 }
 
 /// A circle in a graph, if there is one: nodes that nothing comes after are taken away until only circles, and what leads

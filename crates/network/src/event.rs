@@ -88,6 +88,15 @@ impl Event {
         Self(u64::from(kind as u8) << 60 | u64::from(target) << 32 | u64::from(payload))
     }
 
+    /// All of it, and the event of which that is all.
+    pub fn word(self) -> u64 {
+        self.0
+    }
+
+    pub fn of_word(word: u64) -> Self {
+        Self(word)
+    }
+
     /// Its kind.
     pub fn kind(self) -> EventKind {
         EventKind::ALL[Scheduled::kind(&self)]

@@ -22,6 +22,7 @@ mod deadlock;
 mod declarations;
 mod event;
 mod fabric;
+mod letter;
 mod link;
 mod message_trace;
 mod nic;
@@ -36,10 +37,10 @@ mod rules;
 mod state_broadcast;
 mod time;
 
-pub use audit::{Discrepancy, Holdings, audit, last_hop};
+pub use audit::{Abroad, Balance, Discrepancy, Holdings, Ledger, audit, last_hop};
 pub use build::NetworkPlan;
 pub use congestion::{Cause, CongestionTree, LinkStates, Paths, SelectedLinks, congestion_trees, link_states};
-pub use deadlock::{Deadlock, find_deadlock};
+pub use deadlock::{Deadlock, WaitGraph, find_deadlock, wait_graph};
 pub use message_trace::{
     Blocked, Crossing, Hop, Occurrence, Place, STORY_CHANGES_MAX, Story, Subject, TRACE_EVENTS_MAX, TraceEvent,
     TracedMessage, TracedPackets, Tracing, Waits,

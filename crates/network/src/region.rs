@@ -15,6 +15,7 @@ use crate::Observer;
 use crate::control_network::{ControlMessage, ControlNetwork};
 use crate::event::{BROADCAST, EARLY, Event, EventKind, OF_NODES, RARE, has};
 use crate::fabric::Fabric;
+use crate::letter;
 use crate::message_trace::{MessageTrace, TraceEvent};
 use crate::nic::{NodeState, Seats};
 use crate::packet::{Packet, Pool};
@@ -52,6 +53,14 @@ impl Mail for NetworkMail {
         self.payloads.clear();
         self.credits.clear();
         self.out_of_band.clear();
+    }
+
+    fn write(&self, letter: &mut Vec<u8>) -> Result<(), SnapshotError> {
+        letter::write(self, letter)
+    }
+
+    fn read(&mut self, letter: &mut &[u8]) -> Result<(), SnapshotError> {
+        letter::read(self, letter)
     }
 }
 

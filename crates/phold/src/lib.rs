@@ -9,6 +9,8 @@
 //!
 //! **The invariant it keeps:** the [`Phold::digest`] does not depend on the number of regions or threads.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use tailback_engine::{
     Channel, ChannelMap, NEVER, Outbox, Region, Scheduled, Simulation, Snapshot, SnapshotError, Stream, Tick, Wheel,
@@ -52,13 +54,22 @@ impl Phold {
     /// When there are no regions, more regions than processes, or no minimum delay.
     #[must_use]
     pub fn simulation(&self, regions: u32) -> Simulation<PholdRegion> {
+        self.part(regions, 0..regions as usize)
+    }
+
+    /// The same of which only some regions are held, as by a rank.
+    ///
+    /// # Panics
+    /// When there are no such regions.
+    #[must_use]
+    pub fn part(&self, regions: u32, held: Range<usize>) -> Simulation<PholdRegion> {
         assert!(regions > 0 && regions <= self.processes, "between one region and one per process");
         let all = 0..regions;
         let channels =
             all.clone().flat_map(|from| all.clone().map(move |to| Channel { from, to, delay: self.delay_ticks_min }));
         let channels = ChannelMap::new(regions, channels).expect("all channels join known regions with a delay");
-        let regions = all.map(|index| PholdRegion::new(self, index, regions)).collect();
-        Simulation::new(regions, channels)
+        let (first, held) = (held.start, held.start as u32..held.end as u32);
+        Simulation::part(held.map(|index| PholdRegion::new(self, index, regions)).collect(), first, channels)
     }
 
     /// How many jobs have arrived so far: the events of this model.
@@ -70,7 +81,7 @@ impl Phold {
     /// How many jobs there are: all are on their way to a process, inside a region or between two.
     #[must_use]
     pub fn population(simulation: &Simulation<PholdRegion>) -> usize {
-        let regions = simulation.regions().enumerate();
+        let regions = simulation.held().zip(simulation.regions());
         regions
             .map(|(index, region)| {
                 let between: usize = simulation.in_transit(index).map(Vec::len).sum();

@@ -20,8 +20,8 @@ pub(crate) fn endpoint_notes(findings: &Findings, scenario: &Scenario) -> Vec<St
 fn note(flow: &Traffic, findings: &Findings, scenario: &Scenario) -> Option<String> {
     let destinations = flow.destinations()?;
     let Data { flits: data, exact } = data_to(&destinations, findings, scenario)?;
-    let at_them = findings.links.iter().filter(|link| link.node.is_some_and(|node| destinations.contains(node)));
-    let flits: u64 = at_them.map(|link| u64::from(link.flits)).sum();
+    let at_them = findings.links.nodes.iter().filter(|(node, _)| destinations.contains(*node));
+    let flits: u64 = at_them.map(|&(_, flits)| u64::from(flits)).sum();
     let room = f64::from(destinations.len()) * findings.ejection_room(scenario);
     let share = flits.saturating_sub(data) as f64 / room;
     let kinds = match control_kinds(&destinations, scenario).as_slice() {

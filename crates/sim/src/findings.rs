@@ -9,6 +9,7 @@ use tailback_scenario::Scenario;
 use tailback_workload::Traffic;
 
 use crate::endpoints::endpoint_notes;
+use crate::link_use::{ClassUse, LinkUse};
 use crate::sampler::Samples;
 
 /// What a run has found until its end, or until it was stopped.
@@ -20,8 +21,8 @@ pub struct Findings {
     pub(crate) holdings: Holdings,
     /// What was looked at now and again. It is no part of the digest: looking changes nothing.
     pub(crate) samples: Samples,
-    /// The links, in no particular order.
-    pub(crate) links: Vec<LinkFlits>,
+    /// What links sent.
+    pub(crate) links: LinkUse,
     /// Packets that have crossed a router, each counted once per router, warm-up included.
     pub packet_hops: u64,
     /// How many threads simulated.
@@ -39,17 +40,6 @@ const HOT_SHARE: f64 = 0.5;
 /// The most nodes that are listed as hot.
 const HOT_NODES_MAX: usize = 16;
 
-/// What a link sent while it was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LinkFlits {
-    /// Its class.
-    pub class: u8,
-    /// The node that it leads to, if it leads to one.
-    pub node: Option<u32>,
-    /// Flits.
-    pub flits: u32,
-}
-
 /// What a run took, told by who timed it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timing {
@@ -61,33 +51,16 @@ pub struct Timing {
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// How busy the links of a class were, in flits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct ClassUtilisation {
-    links: u64,
-    total: u64,
-    max: u32,
-}
-
 impl Findings {
     /// The fingerprint of everything that was found.
     #[must_use]
     pub fn digest(&self) -> String {
         let digest = Digest::new().record(&self.record).number(self.packet_hops);
-        let classes = self.by_class();
-        classes.iter().fold(digest, |digest, class| digest.number(class.total).number(class.max.into())).hex()
-    }
-
-    fn by_class(&self) -> Vec<ClassUtilisation> {
-        let classes = self.links.iter().map(|link| usize::from(link.class) + 1).max().unwrap_or(0);
-        let mut utilisation = vec![ClassUtilisation::default(); classes];
-        for &LinkFlits { class, flits, .. } in &self.links {
-            let used = &mut utilisation[usize::from(class)];
-            used.links += 1;
-            used.total += u64::from(flits);
-            used.max = used.max.max(flits);
-        }
-        utilisation
+        self.links
+            .classes
+            .iter()
+            .fold(digest, |digest, class| digest.number(class.total).number(class.max.into()))
+            .hex()
     }
 
     /// The report of a run of `scenario`.
@@ -190,7 +163,7 @@ impl Findings {
     /// The nodes whose links were busy for most of the time, and more than twice as busy as the mean of all.
     fn hot_nodes(&self, scenario: &Scenario) -> Vec<HotNode> {
         let room = self.ejection_room(scenario);
-        let to_nodes = || self.links.iter().filter_map(|link| Some((link.node?, u64::from(link.flits))));
+        let to_nodes = || self.links.nodes.iter().map(|&(node, flits)| (node, u64::from(flits)));
         let (count, total) = to_nodes().fold((0, 0), |(count, total), (_, flits)| (count + 1, total + flits));
         let hot = to_nodes().filter(|(_, flits)| *flits as f64 >= HOT_SHARE * room && flits * count > 2 * total);
         let mut nodes: Vec<HotNode> = hot.map(|(node, flits)| HotNode { node, share: flits as f64 / room }).collect();
@@ -202,8 +175,7 @@ impl Findings {
     fn link_utilisation(&self, scenario: &Scenario) -> Vec<LinkUtilisation> {
         let graph = scenario.topology.built.graph();
         let ticks = (self.measured(scenario) * u64::from(scenario.clock.ticks_per_cycle)) as f64;
-        let utilisation = self.by_class();
-        let busy = |(class, used): (usize, &ClassUtilisation)| {
+        let busy = |(class, used): (usize, &ClassUse)| {
             let flit_ticks = f64::from(scenario.network.links[class].flit_ticks);
             let name = if class == 0 { "ejection" } else { graph.link_classes()[class] };
             LinkUtilisation {
@@ -212,7 +184,7 @@ impl Findings {
                 max: f64::from(used.max) * flit_ticks / ticks,
             }
         };
-        utilisation.iter().enumerate().filter(|(_, used)| used.links > 0).map(busy).collect()
+        self.links.classes.iter().enumerate().filter(|(_, used)| used.links > 0).map(busy).collect()
     }
 }
 

@@ -4,37 +4,43 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tailback_engine::{Exchange, Executor as _, Outcome, Ranks, Rayon, Sequential};
-use tailback_network::{TRACE_EVENTS_MAX, TraceEvent, Tracing};
+use tailback_network::{Balance, Deadlock, TRACE_EVENTS_MAX, TraceEvent, Tracing};
 use tailback_report::Record;
-use tailback_scenario::{Measure, PartitionChoice, Scenario};
+use tailback_scenario::{Measure, Scenario};
 
 use crate::chrome_trace::ChromeTrace;
 use crate::failure::Failure;
 use crate::findings::Findings;
 use crate::message_trace::MessageTrace;
 use crate::packet_trace::PacketTrace;
+use crate::part::Part;
 use crate::plan::{Regions, network_plan};
 use crate::recorder::record_plan;
 use crate::running_network::{AnyExecutor, RunningNetwork, Watched, build};
 use crate::sampler::Sampler;
-use crate::state_format;
-use crate::together::{Together, work};
+use crate::together::Together;
 use crate::unloaded::Unloaded;
 use crate::waiting::describe;
 
 /// A scenario that is being simulated.
 pub struct Run<'s> {
-    scenario: &'s Scenario,
-    network: Box<dyn RunningNetwork>,
-    regions: Regions,
+    pub(crate) scenario: &'s Scenario,
+    pub(crate) network: Box<dyn RunningNetwork>,
+    pub(crate) regions: Regions,
     /// What is traced, if anything is.
-    traced: Option<Tracing>,
+    pub(crate) traced: Option<Tracing>,
     executor: AnyExecutor,
     /// The other processes that simulate it, if there are some.
-    together: Option<Together>,
+    pub(crate) together: Option<Together>,
+    /// What all of them have found, once it is gathered, on the first rank.
+    gathered: Option<Part>,
+    /// The network as a whole, for what takes that, on the first rank.
+    pub(crate) whole: Option<Box<dyn RunningNetwork>>,
+    /// Messages of flows that end, and ranks of programs.
+    to_be_finished: u64,
     /// The tick from which on a standstill is looked into again.
-    suspicious_from: u64,
-    sampler: Sampler,
+    pub(crate) suspicious_from: u64,
+    pub(crate) sampler: Sampler,
 }
 
 /// How far a run has come.
@@ -99,23 +105,30 @@ impl<'s> Run<'s> {
             ),
         };
         let meet = |exchange| Together::meet(Ranks::new(exchange, &[]), scenario, threads);
-        let together = exchange.map(meet).transpose()?;
+        let mut together = exchange.map(meet).transpose()?;
         let regions = Regions::of(scenario, together.as_ref().map_or(threads, |together| together.threads));
-        let network = build_network(scenario, regions, traced);
-        let suspicious_from = scenario.execution.deadlock_after;
-        let sampler = Sampler::default();
-        let mut run = Self { scenario, network, regions, traced, executor, together, suspicious_from, sampler };
-        run.deal_out()?;
+        let network = build_network(scenario, regions, traced, together.as_mut());
+        let mut run = Self {
+            scenario,
+            network,
+            regions,
+            traced,
+            executor,
+            together,
+            gathered: None,
+            whole: None,
+            to_be_finished: to_be_finished(scenario),
+            suspicious_from: scenario.execution.deadlock_after,
+            sampler: Sampler::default(),
+        };
+        run.agree()?;
         Ok(run)
     }
 
-    /// Deals out regions to ranks.
-    fn deal_out(&mut self) -> Result<(), Failure> {
-        if let Some(together) = &mut self.together {
-            together.ranks.deal_anew(&work(&network_plan(self.scenario, self.regions)));
-            together.agree(self.network.as_mut())?;
-        }
-        Ok(())
+    /// Has all ranks tell where they stand.
+    pub(crate) fn agree(&mut self) -> Result<(), Failure> {
+        let network = self.network.as_mut();
+        Ok(self.together.as_mut().map_or(Ok(()), |together| together.agree(network))?)
     }
 
     /// How many threads simulate.
@@ -161,11 +174,33 @@ impl<'s> Run<'s> {
             if self.stage(until, &mut watch)? == Ending::Stopped {
                 return Ok(Ending::Stopped);
             }
-            if Sampler::is_due(self.scenario, self.progress().cycle) && self.gather()? {
-                self.sampler.look(self.scenario, self.network.as_ref());
+            if Sampler::is_due(self.scenario, self.progress().cycle) {
+                self.look()?;
             }
         }
         Ok(Ending::Reached)
+    }
+
+    /// Looks at the network, if the time has come. Trees take all of it in one process: they go through all ranks.
+    fn look(&mut self) -> Result<(), Failure> {
+        let Some(together) = &mut self.together else {
+            self.sampler.look(self.scenario, self.network.as_ref());
+            return Ok(());
+        };
+        if self.scenario.measure.trees_every.is_none() {
+            let own = self.sampler.link_states(self.scenario, self.network.as_ref());
+            let states = own.map(|own| together.merge(own, |mine, theirs| mine.merge(&theirs))).transpose()?;
+            states.flatten().iter().for_each(|states| self.sampler.note_links(self.progress().cycle, states));
+            return Ok(());
+        }
+        let mut state = Vec::new();
+        self.network.save_together(&mut together.ranks, &mut |piece| state.extend_from_slice(piece))?;
+        if together.ranks.is_first() {
+            let whole = self.whole.get_or_insert_with(|| build_network(self.scenario, self.regions, None, None));
+            whole.load(&mut state.as_slice())?;
+            self.sampler.look(self.scenario, whole.as_ref());
+        }
+        Ok(())
     }
 
     /// What is looked at now and again, of all ranks.
@@ -182,10 +217,7 @@ impl<'s> Run<'s> {
 
     fn unfinished(&self) -> u64 {
         let together = self.together.as_ref();
-        together.map_or_else(
-            || self.network.unfinished(),
-            |together| self.network.to_be_finished() - together.seen.finished,
-        )
+        self.to_be_finished - together.map_or_else(|| self.network.finished(), |together| together.seen.finished)
     }
 
     /// Whether nothing is left to be simulated: all cycles have been, or all flows that end have ended, if that is the end of
@@ -249,25 +281,34 @@ impl<'s> Run<'s> {
     /// Looks into a standstill: it may be that packets are only on very long links.
     fn refuse_deadlock(&mut self) -> Result<(), Failure> {
         let Some(together) = &mut self.together else {
-            return find_deadlock(self.scenario, self.network.as_ref()).map_or(Ok(()), Err);
+            let found = self.network.wait_graph().deadlock();
+            return found.map_or(Ok(()), |deadlock| Err(self.deadlock(&deadlock)));
         };
-        let is_first = together.gather(self.network.as_mut())?;
-        let found = is_first.then(|| find_deadlock(self.scenario, self.network.as_ref())).flatten();
+        let found = together.find_deadlock(self.network.as_ref())?;
         let is_any = together.any(found.is_some())?;
         match found {
-            Some(failure) => Err(failure),
+            Some(deadlock) => Err(self.deadlock(&deadlock)),
             None if is_any => Err(Failure::Elsewhere),
             None => Ok(()),
         }
     }
 
-    /// Has the first rank of several know the whole network, to look at it or to tell what was found; tells whether this is
-    /// the first one.
+    fn deadlock(&self, deadlock: &Deadlock) -> Failure {
+        Failure::Deadlock {
+            since_cycle: self.seen().last_hop() / u64::from(self.scenario.clock.ticks_per_cycle),
+            circle: deadlock.describe(self.scenario.topology.built.graph().as_ref()),
+        }
+    }
+
+    /// Has the first rank of several know what all have found, to tell it; tells whether this is the first one.
     ///
     /// # Errors
     /// When a rank is gone.
     pub fn gather(&mut self) -> Result<bool, Failure> {
-        Ok(self.together.as_mut().map_or(Ok(true), |together| together.gather(self.network.as_mut()))?)
+        let Some(together) = &mut self.together else { return Ok(true) };
+        let topology = self.scenario.topology.built.graph();
+        self.gathered = together.gather(self.network.as_ref(), topology.as_ref())?;
+        Ok(together.ranks.is_first())
     }
 
     /// Whether any rank says so.
@@ -286,10 +327,10 @@ impl<'s> Run<'s> {
         Ok(self.together.as_mut().map_or(Ok(own), |together| together.sum(own))?)
     }
 
-    /// What was written down so far, warm-up included.
+    /// What was written down so far, warm-up included: of several ranks by this one.
     #[must_use]
     pub fn record(&self) -> Record {
-        self.network.record()
+        self.network.record().unwrap_or_else(|| Record::new(record_plan(self.scenario)))
     }
 
     /// What has happened to the message that is traced, if one is, since the run was built: a trace is no part of its state.
@@ -323,83 +364,29 @@ impl<'s> Run<'s> {
     ///
     /// # Errors
     /// When something does not add up.
+    ///
+    /// # Panics
+    /// On a rank of several that has not gathered what all have found.
     pub fn findings(&self) -> Result<Findings, Failure> {
         let cycle = self.progress().cycle;
-        let holdings = self.network.audit().map_err(|reason| Failure::Inconsistent { cycle, reason })?;
+        let part = if self.together.is_some() {
+            self.gathered.clone().expect("the first rank has gathered it")
+        } else {
+            let topology = self.scenario.topology.built.graph();
+            Part::of(self.network.as_ref(), self.network.ledger().balance(), topology.as_ref())
+        };
+        let holdings = part.balance.and_then(Balance::holdings);
         Ok(Findings {
-            record: self.network.record(),
-            holdings,
+            holdings: holdings.map_err(|reason| Failure::Inconsistent { cycle, reason })?,
+            record: part.record.unwrap_or_else(|| Record::new(record_plan(self.scenario))),
             samples: self.sampler.samples.clone(),
-            links: self.network.link_flits(self.scenario.topology.built.graph().as_ref()),
-            packet_hops: self.network.packet_hops(),
+            links: part.links,
+            packet_hops: part.packet_hops,
             threads: self.threads() as u32,
             reached: cycle,
             is_whole: self.is_over(),
-            waiting: describe(&self.network.wants(), &self.scenario.workload, self.network.is_idle()),
+            waiting: describe(&part.wants, &self.scenario.workload, self.is_idle()),
         })
-    }
-
-    /// Writes the state down, of one process alone.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn save(&self) -> Result<Vec<u8>, Failure> {
-        let mut bytes = self.heading()?;
-        self.network.save(&mut bytes)?;
-        self.write_rest(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    /// What stands behind the state of the network.
-    fn write_rest(&self, bytes: &mut Vec<u8>) -> Result<(), Failure> {
-        tailback_engine::write_value(&self.suspicious_from, bytes)?;
-        if Sampler::is_wanted(self.scenario) {
-            tailback_engine::write_value(&self.sampler.samples, bytes)?;
-        }
-        Ok(())
-    }
-
-    /// What stands before the state of the network.
-    fn heading(&self) -> Result<Vec<u8>, Failure> {
-        let mut bytes = Vec::new();
-        state_format::write(&mut bytes)?;
-        tailback_engine::write_value(&self.regions, &mut bytes)?;
-        Ok(bytes)
-    }
-
-    /// Writes the state down, of one process or of several: the first one has it then.
-    ///
-    /// # Errors
-    /// When it cannot be written, or a rank is gone.
-    pub fn save_together(&mut self) -> Result<Option<Vec<u8>>, Failure> {
-        let mut bytes = self.heading()?;
-        let Some(together) = &mut self.together else { return self.save().map(Some) };
-        self.network.save_together(&mut together.ranks, &mut bytes)?;
-        if !together.ranks.is_first() {
-            return Ok(None);
-        }
-        self.write_rest(&mut bytes)?;
-        Ok(Some(bytes))
-    }
-
-    /// Reads back a state that a run of the same scenario has written. If regions are chosen by what pays off, they stay
-    /// those that it was written with, whatever the number of threads is now.
-    ///
-    /// # Errors
-    /// When the bytes hold no such state; the run is then not to be used.
-    pub fn load(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
-        state_format::check(&mut bytes)?;
-        let regions = tailback_engine::read_value(&mut bytes)?;
-        if regions != self.regions && self.scenario.execution.partition == PartitionChoice::Auto {
-            (self.regions, self.network) = (regions, build_network(self.scenario, regions, self.traced));
-        }
-        self.network.load(&mut bytes)?;
-        self.suspicious_from = tailback_engine::read_value(&mut bytes)?;
-        if Sampler::is_wanted(self.scenario) {
-            self.sampler.samples = tailback_engine::read_value(&mut bytes)?;
-        }
-        self.deal_out()?;
-        Ok(())
     }
 }
 
@@ -410,11 +397,26 @@ const WATCHED_EVERY_CYCLES: u64 = 100;
 /// windows are.
 const DRAINED_EVERY_CYCLES: u64 = 100;
 
-fn build_network(scenario: &Scenario, regions: Regions, traced: Option<Tracing>) -> Box<dyn RunningNetwork> {
+/// The network of a scenario; of several ranks that part that this one holds.
+pub(crate) fn build_network(
+    scenario: &Scenario,
+    regions: Regions,
+    traced: Option<Tracing>,
+    together: Option<&mut Together>,
+) -> Box<dyn RunningNetwork> {
     let watched_every = WATCHED_EVERY_CYCLES * u64::from(scenario.clock.ticks_per_cycle);
     let some_end = scenario.workload.flows.iter().any(|flow| flow.messages().is_some());
     let unloaded = some_end.then(|| Arc::new(Unloaded::new(scenario)));
-    build(network_plan(scenario, regions), &record_plan(scenario), unloaded.as_ref(), traced, watched_every)
+    let plan = network_plan(scenario, regions);
+    let held = together.map_or(0..plan.partition.regions() as usize, |together| together.deal_out(&plan));
+    build(plan, held, &record_plan(scenario), unloaded.as_ref(), traced, watched_every)
+}
+
+/// How many messages of flows that end and ranks of programs there are.
+fn to_be_finished(scenario: &Scenario) -> u64 {
+    let plan = record_plan(scenario);
+    let messages: u64 = plan.ending.iter().flatten().sum();
+    messages + plan.programs.iter().flatten().map(|program| u64::from(program.ranks)).sum::<u64>()
 }
 
 fn progress(scenario: &Scenario, seen: &dyn Watched) -> Progress {
@@ -424,12 +426,4 @@ fn progress(scenario: &Scenario, seen: &dyn Watched) -> Progress {
         packet_hops: seen.packet_hops(),
         packets: seen.packets(),
     }
-}
-
-fn find_deadlock(scenario: &Scenario, network: &dyn RunningNetwork) -> Option<Failure> {
-    let topology = scenario.topology.built.graph();
-    network.find_deadlock().map(|deadlock| Failure::Deadlock {
-        since_cycle: network.last_hop() / u64::from(scenario.clock.ticks_per_cycle),
-        circle: deadlock.describe(topology.as_ref()),
-    })
 }

@@ -8,14 +8,13 @@ use tailback_engine::{
     SnapshotError, Tick,
 };
 use tailback_network::{
-    CongestionTree, Deadlock, Discrepancy, General, Holdings, LinkStates, Microarchitecture, NetworkPlan,
-    NetworkRegion, Paths, Plain, SelectedLinks, Sorting, TraceEvent, Tracing, audit, congestion_trees, find_deadlock,
-    last_hop, link_states,
+    CongestionTree, General, Ledger, LinkStates, Microarchitecture, NetworkPlan, NetworkRegion, Paths, Plain,
+    SelectedLinks, Sorting, TraceEvent, Tracing, WaitGraph, congestion_trees, last_hop, link_states, wait_graph,
 };
 use tailback_report::{CompletionRecord, Record, RecordPlan};
 use tailback_topology::{Peer, Topology};
 
-use crate::findings::LinkFlits;
+use crate::link_use::LinkUse;
 use crate::recorder::Recorder;
 use crate::together::NetworkWatcher;
 use crate::unloaded::Unloaded;
@@ -65,7 +64,8 @@ pub(crate) trait Watched {
 /// Who looks.
 pub(crate) type Watch<'w> = dyn FnMut(&dyn Watched) -> ControlFlow<()> + Send + 'w;
 
-/// A network that is being simulated.
+/// A network that is being simulated: all that it tells is about the regions that are held here, which are all regions
+/// unless several ranks share it.
 pub(crate) trait RunningNetwork: Watched + Send {
     /// Simulates everything before `end`, and calls `watch` now and again, between windows.
     fn run_until(&mut self, end: Tick, executor: &AnyExecutor, watch: &mut Watch<'_>) -> Outcome;
@@ -82,15 +82,17 @@ pub(crate) trait RunningNetwork: Watched + Send {
     /// Has all ranks tell where they stand.
     fn agree(&mut self, ranks: &mut Ranks) -> Result<(), ExchangeError>;
 
-    /// Appends the state of the whole network to `bytes`, on the first rank.
-    fn save_together(&mut self, ranks: &mut Ranks, bytes: &mut Vec<u8>) -> Result<(), GatherError>;
+    /// Shows `take` the state of the whole network piece by piece, on the first rank.
+    fn save_together(&self, ranks: &mut Ranks, take: &mut dyn FnMut(&[u8])) -> Result<(), GatherError>;
 
     /// Whether anything will ever happen again.
     fn is_idle(&self) -> bool;
 
-    fn find_deadlock(&self) -> Option<Deadlock>;
+    /// What packets wait for.
+    fn wait_graph(&self) -> WaitGraph;
 
-    fn audit(&self) -> Result<Holdings, Discrepancy>;
+    /// What is accounted for.
+    fn ledger(&self) -> Ledger<'_>;
 
     /// What stands behind links that are sent more than they can take.
     fn congestion_trees(&self, paths: &mut Paths) -> Vec<CongestionTree>;
@@ -98,20 +100,14 @@ pub(crate) trait RunningNetwork: Watched + Send {
     /// What some links look like.
     fn link_states(&self, selected: &SelectedLinks) -> LinkStates;
 
-    /// Messages of flows that end, and ranks of programs.
-    fn to_be_finished(&self) -> u64;
-
-    /// Those of them that have arrived, have been lost or are done, in some of the regions.
-    fn finished(&self, regions: Range<usize>) -> u64;
-
-    /// Those that are neither.
-    fn unfinished(&self) -> u64;
+    /// Messages of flows that end and ranks of programs that have arrived, have been lost or are done.
+    fn finished(&self) -> u64;
 
     /// What the ranks of programs wait for that are not done, in order.
     fn wants(&self) -> Vec<Waiting>;
 
-    /// What all regions have written down.
-    fn record(&self) -> Record;
+    /// What regions have written down; none if there are none.
+    fn record(&self) -> Option<Record>;
 
     /// What each region has noted of the message that is traced, if one is.
     fn trace(&self) -> Vec<&[TraceEvent]>;
@@ -119,18 +115,21 @@ pub(crate) trait RunningNetwork: Watched + Send {
     /// Packets that would be traced if more were.
     fn left_out_of_trace(&self) -> u64;
 
-    /// Flits that each link has sent while it was measured.
-    fn link_flits(&self, topology: &dyn Topology) -> Vec<LinkFlits>;
+    /// What links have sent while they were measured.
+    fn link_use(&self, topology: &dyn Topology) -> LinkUse;
 
-    fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError>;
+    /// Shows `take` the state piece by piece.
+    fn show_state(&self, take: &mut dyn FnMut(&[u8])) -> Result<(), SnapshotError>;
 
     fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError>;
 }
 
 /// Builds the network of `plan` with the fastest routers that can do what it asks for, to be watched at most every
-/// `watched_every` ticks; with routers that note what happens to a message, if one is traced.
+/// `watched_every` ticks; with routers that note what happens to a message, if one is traced. Only `held` regions of it are
+/// built.
 pub(crate) fn build(
     plan: NetworkPlan,
+    held: Range<usize>,
     record: &RecordPlan,
     unloaded: Option<&Arc<Unloaded>>,
     traced: Option<Tracing>,
@@ -141,11 +140,11 @@ pub(crate) fn build(
     if let Some(tracing) = traced {
         Box::new(plan.build_traced(tracing, recorder).with_observation_every(watched_every))
     } else if plan.suits::<Plain>() {
-        Box::new(plan.build::<_, Plain>(recorder).with_observation_every(watched_every))
+        Box::new(plan.build_part::<_, Plain>(held, recorder).with_observation_every(watched_every))
     } else if plan.suits::<Sorting>() {
-        Box::new(plan.build::<_, Sorting>(recorder).with_observation_every(watched_every))
+        Box::new(plan.build_part::<_, Sorting>(held, recorder).with_observation_every(watched_every))
     } else {
-        Box::new(plan.build::<_, General>(recorder).with_observation_every(watched_every))
+        Box::new(plan.build_part::<_, General>(held, recorder).with_observation_every(watched_every))
     }
 }
 
@@ -186,20 +185,20 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
         Self::agree(self, ranks, &mut NetworkWatcher(&mut |_| ControlFlow::Continue(())))
     }
 
-    fn save_together(&mut self, ranks: &mut Ranks, bytes: &mut Vec<u8>) -> Result<(), GatherError> {
-        Self::save_together(self, ranks, bytes)
+    fn save_together(&self, ranks: &mut Ranks, take: &mut dyn FnMut(&[u8])) -> Result<(), GatherError> {
+        Self::save_together(self, ranks, take)
     }
 
     fn is_idle(&self) -> bool {
         self.next_tick() == NEVER
     }
 
-    fn find_deadlock(&self) -> Option<Deadlock> {
-        find_deadlock(self)
+    fn wait_graph(&self) -> WaitGraph {
+        wait_graph(self)
     }
 
-    fn audit(&self) -> Result<Holdings, Discrepancy> {
-        audit(self)
+    fn ledger(&self) -> Ledger<'_> {
+        Ledger::of(self)
     }
 
     fn congestion_trees(&self, paths: &mut Paths) -> Vec<CongestionTree> {
@@ -210,13 +209,7 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
         link_states(self, selected)
     }
 
-    fn to_be_finished(&self) -> u64 {
-        let Some(plan) = self.regions().next().map(|region| region.observer().record.plan()) else { return 0 };
-        let messages: u64 = plan.ending.iter().flatten().sum();
-        messages + plan.programs.iter().flatten().map(|program| u64::from(program.ranks)).sum::<u64>()
-    }
-
-    fn finished(&self, regions: Range<usize>) -> u64 {
+    fn finished(&self) -> u64 {
         let ended = |record: &Record| {
             let completions = record.flows().iter().filter_map(|flow| flow.completions.as_ref());
             completions.map(CompletionRecord::ended).sum::<u64>()
@@ -225,12 +218,8 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
             let programs = record.flows().iter().filter_map(|flow| flow.program.as_ref());
             programs.map(|program| u64::from(program.ranks) - program.unfinished()).sum::<u64>()
         };
-        let records = self.regions().skip(regions.start).take(regions.len()).map(|region| &region.observer().record);
+        let records = self.regions().map(|region| &region.observer().record);
         records.map(|record| ended(record) + done(record)).sum()
-    }
-
-    fn unfinished(&self) -> u64 {
-        self.to_be_finished() - self.finished(0..self.regions().len())
     }
 
     fn wants(&self) -> Vec<Waiting> {
@@ -246,11 +235,11 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
         wants
     }
 
-    fn record(&self) -> Record {
+    fn record(&self) -> Option<Record> {
         let mut regions = self.regions().map(|region| &region.observer().record);
-        let mut merged = regions.next().expect("a network has a region").clone();
+        let mut merged = regions.next()?.clone();
         regions.for_each(|record| merged.merge(record));
-        merged
+        Some(merged)
     }
 
     fn trace(&self) -> Vec<&[TraceEvent]> {
@@ -261,22 +250,22 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
         self.regions().map(NetworkRegion::left_out_of_trace).sum()
     }
 
-    fn link_flits(&self, topology: &dyn Topology) -> Vec<LinkFlits> {
-        let mut links = Vec::new();
+    fn link_use(&self, topology: &dyn Topology) -> LinkUse {
+        let mut links = LinkUse::default();
         self.regions().for_each(|region| {
             region.visit_links(|router, port, class, flits| {
                 let node = match topology.peer(router, port) {
                     Peer::Node(node) => Some(node),
                     Peer::Router { .. } | Peer::Nothing => None,
                 };
-                links.push(LinkFlits { class: class.0, node, flits });
+                links.note(class, node, flits);
             });
         });
         links
     }
 
-    fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
-        Snapshot::save(self, bytes)
+    fn show_state(&self, take: &mut dyn FnMut(&[u8])) -> Result<(), SnapshotError> {
+        Self::show_state(self, take)
     }
 
     fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {

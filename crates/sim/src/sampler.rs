@@ -1,7 +1,7 @@
 //! What is looked at now and again while a network runs, at cycles that the scenario names.
 
 use serde::{Deserialize, Serialize};
-use tailback_network::{Paths, SelectedLinks};
+use tailback_network::{LinkStates, Paths, SelectedLinks};
 use tailback_scenario::Scenario;
 
 use crate::links::LinkRecord;
@@ -51,11 +51,22 @@ impl Sampler {
         if scenario.measure.trees_every.is_some_and(|every| cycle.is_multiple_of(every)) {
             self.samples.trees.note(cycle, measured, &network.congestion_trees(&mut self.paths));
         }
-        if let Some(links) = scenario.measure.links.filter(|links| cycle.is_multiple_of(links.every)) {
-            let of_classes = || SelectedLinks::of_classes(scenario.topology.built.graph().as_ref(), links.classes);
-            let selected = self.selected.get_or_insert_with(of_classes);
-            self.samples.links.note(cycle, &network.link_states(selected));
+        if let Some(states) = self.link_states(scenario, network) {
+            self.note_links(cycle, &states);
         }
+    }
+
+    /// What the links that a scenario wants looked at look like in the regions that are held here, if the time has come.
+    pub fn link_states(&mut self, scenario: &Scenario, network: &dyn RunningNetwork) -> Option<LinkStates> {
+        let ticks = |every: u64| every * u64::from(scenario.clock.ticks_per_cycle);
+        let links = scenario.measure.links.filter(|links| network.now().is_multiple_of(ticks(links.every)))?;
+        let of_classes = || SelectedLinks::of_classes(scenario.topology.built.graph().as_ref(), links.classes);
+        Some(network.link_states(self.selected.get_or_insert_with(of_classes)))
+    }
+
+    /// Notes what they look like in the whole network.
+    pub fn note_links(&mut self, cycle: u64, states: &LinkStates) {
+        self.samples.links.note(cycle, states);
     }
 }
 

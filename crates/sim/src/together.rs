@@ -1,17 +1,27 @@
 //! A run that several processes simulate together.
 //!
-//! Each rank simulates some regions of the network, and knows of all of them what is looked at now and again. What takes the
-//! whole network, which is little more than its audit and its report, the first rank does with a state that it has gathered.
+//! Each rank holds and simulates some regions of the network, and knows of all of them what is looked at now and again. What is
+//! about the whole network each finds out about its own regions, and the first one adds it up.
+//!
+//! **The invariant it keeps:** no rank holds more of the network than its own regions, but for the first one where congestion
+//! trees are looked for.
 
 use std::ops::{ControlFlow, Range};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tailback_engine::{
     ExchangeError, FIGURES, GatherError, NEVER, Notice, Outcome, Ranks, Simulation, Tick, Watcher, deal_out,
+    read_value, write_value,
 };
-use tailback_network::{Microarchitecture, NetworkPlan, NetworkRegion};
+use tailback_network::{
+    Abroad, Balance, Deadlock, Discrepancy, Microarchitecture, NetworkPlan, NetworkRegion, Partition, WaitGraph,
+};
 use tailback_scenario::Scenario;
+use tailback_topology::Topology;
 
 use crate::failure::Failure;
+use crate::part::Part;
 use crate::plan::{Regions, network_plan};
 use crate::recorder::Recorder;
 use crate::running_network::{AnyExecutor, RunningNetwork, Watch, Watched};
@@ -20,6 +30,8 @@ use crate::running_network::{AnyExecutor, RunningNetwork, Watch, Watched};
 #[derive(Debug)]
 pub(crate) struct Together {
     pub ranks: Ranks,
+    /// Which router is in which region.
+    partition: Partition,
     pub seen: Seen,
     /// The threads of all ranks.
     pub threads: usize,
@@ -74,14 +86,8 @@ impl Watched for Seen {
 pub(crate) struct NetworkWatcher<'w, 'f>(pub &'w mut Watch<'f>);
 
 impl<M: Microarchitecture> Watcher<NetworkRegion<Recorder, M>> for NetworkWatcher<'_, '_> {
-    fn figures(&mut self, simulation: &Simulation<NetworkRegion<Recorder, M>>, mine: Range<usize>) -> [u64; FIGURES] {
-        let regions = || simulation.regions().skip(mine.start).take(mine.len());
-        [
-            regions().map(NetworkRegion::packet_hops).sum(),
-            regions().map(|region| region.packets() as u64).sum(),
-            regions().map(NetworkRegion::last_hop).max().unwrap_or(0),
-            simulation.finished(mine.clone()),
-        ]
+    fn figures(&mut self, simulation: &Simulation<NetworkRegion<Recorder, M>>) -> [u64; FIGURES] {
+        [simulation.packet_hops(), simulation.packets(), simulation.last_hop(), simulation.finished()]
     }
 
     fn watch(&mut self, now: Tick, notices: &[Notice]) -> ControlFlow<()> {
@@ -98,7 +104,15 @@ impl Together {
             return Err(ExchangeError::Different { rank, what: "its scenario has another digest" });
         }
         let threads = told.iter().map(|figures| figures[1] as usize).sum();
-        Ok(Self { ranks, seen: Seen::default(), threads })
+        let partition = Partition::custom(&[]);
+        Ok(Self { ranks, partition, seen: Seen::default(), threads })
+    }
+
+    /// Deals out the regions of a network to ranks, and gives those of this one.
+    pub fn deal_out(&mut self, plan: &NetworkPlan) -> Range<usize> {
+        self.ranks.deal_anew(&work(plan));
+        self.partition.clone_from(&plan.partition);
+        self.ranks.mine()
     }
 
     /// Has all ranks tell where they stand.
@@ -121,14 +135,52 @@ impl Together {
         Ok(outcome)
     }
 
-    /// Has the first rank know the whole network; tells whether this is the first one.
-    pub fn gather(&mut self, network: &mut dyn RunningNetwork) -> Result<bool, GatherError> {
-        let mut state = Vec::new();
-        network.save_together(&mut self.ranks, &mut state)?;
-        if self.ranks.is_first() {
-            network.load(&mut state.as_slice())?;
+    /// What all ranks have found, on the first one.
+    pub fn gather(&mut self, network: &dyn RunningNetwork, topology: &dyn Topology) -> Result<Option<Part>, Failure> {
+        let balance = self.balance(network, topology)?;
+        self.merge(Part::of(network, balance, topology), Part::merge)
+    }
+
+    /// Whether the buffers add up that are fed by this rank: ranks tell each other what they find in those of others.
+    fn balance(
+        &mut self,
+        network: &dyn RunningNetwork,
+        topology: &dyn Topology,
+    ) -> Result<Result<Balance, Discrepancy>, Failure> {
+        let mut ledger = network.ledger();
+        let mut abroad: Vec<Vec<Abroad>> = vec![Vec::new(); self.ranks.ranks()];
+        for found in ledger.take_abroad() {
+            abroad[self.ranks.owner(self.partition.region_of(found.router(topology)))].push(found);
         }
-        Ok(self.ranks.is_first())
+        let letters = abroad.iter().map(written).collect::<Result<_, _>>()?;
+        let letters = self.ranks.post(letters)?;
+        for (rank, letter) in letters.iter().enumerate().filter(|(rank, _)| *rank != self.ranks.rank()) {
+            read::<Vec<Abroad>>(rank, letter)?.into_iter().for_each(|found| ledger.add(found));
+        }
+        Ok(ledger.balance())
+    }
+
+    /// Packets that wait for each other, if the first rank has found any.
+    pub fn find_deadlock(&mut self, network: &dyn RunningNetwork) -> Result<Option<Deadlock>, Failure> {
+        let graph = self.merge(network.wait_graph(), WaitGraph::merge)?;
+        Ok(graph.and_then(|graph| graph.deadlock()))
+    }
+
+    /// Has the first rank merge what all have, in the order of their regions. It takes up one after the other.
+    pub fn merge<T: Serialize + DeserializeOwned>(
+        &mut self,
+        mut own: T,
+        mut merge: impl FnMut(&mut T, T),
+    ) -> Result<Option<T>, Failure> {
+        let bytes = if self.ranks.is_first() { Vec::new() } else { written(&own)? };
+        let mut merged = Ok(());
+        self.ranks.gather(bytes, |rank, bytes| {
+            if rank > 0 && merged.is_ok() {
+                merged = read(rank, &bytes).map(|theirs| merge(&mut own, theirs));
+            }
+        })?;
+        merged?;
+        Ok(self.ranks.is_first().then_some(own))
     }
 
     /// Whether any rank says so.
@@ -140,6 +192,17 @@ impl Together {
     pub fn sum(&mut self, own: u64) -> Result<u64, ExchangeError> {
         Ok(self.ranks.tell([own, 0, 0, 0])?.iter().map(|figures| figures[0]).sum())
     }
+}
+
+fn written<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    write_value(value, &mut bytes)?;
+    Ok(bytes)
+}
+
+fn read<T: DeserializeOwned>(rank: usize, mut bytes: &[u8]) -> Result<T, Failure> {
+    let garbled = |reason: String| ExchangeError::Garbled { rank, reason };
+    Ok(read_value(&mut bytes).map_err(|error| garbled(error.to_string()))?)
 }
 
 impl From<GatherError> for Failure {

@@ -1,9 +1,10 @@
 //! Who waits for whom in programs that are not done.
 
+use serde::{Deserialize, Serialize};
 use tailback_workload::{Want, Workload};
 
 /// A rank that waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     /// The place of its program's messages among the flows.
     pub program: u16,

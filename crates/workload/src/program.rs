@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// What a rank wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -34,7 +36,7 @@ pub enum Action {
 }
 
 /// What a rank that is not done waits for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Want {
     /// The rank that would have to act, if it is one.
     pub of: Option<u32>,

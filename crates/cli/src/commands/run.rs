@@ -70,7 +70,9 @@ impl Prepared {
             }
         }
         let mut checkpoints = Checkpoints::of(arguments, &scenario, out, checkpoint.as_ref())?;
-        if !is_first {
+        if is_first {
+            checkpoints.iter().for_each(Checkpoints::remove_leftovers);
+        } else {
             checkpoints.iter_mut().for_each(Checkpoints::follow);
         }
         // Before the first word: whoever has read it may interrupt.
@@ -101,7 +103,7 @@ impl Prepared {
             (None, None) => Run::new(scenario, threads),
         };
         let mut run = ranks::together(run, are_several)?;
-        if let Some(checkpoint) = &self.checkpoint {
+        if let Some(checkpoint) = &mut self.checkpoint {
             checkpoint.load(&mut run, are_several)?;
         }
         let hops_before = run.progress().packet_hops;

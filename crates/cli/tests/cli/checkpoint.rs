@@ -48,10 +48,14 @@ fn undisturbed(program: &Program) -> String {
 fn a_run_that_was_killed_goes_on_and_finds_the_same_on_other_threads() {
     let program = killed(LONG);
     assert!(!program.path("out/report.json").exists());
+    // As a process leaves them that is killed while it writes, this one and another.
+    let leftovers = ["out/checkpoint.unfinished", "out/checkpoint.1.unfinished"].map(|name| program.path(name));
+    leftovers.iter().for_each(|path| fs::write(path, "half of a st").expect("there is room"));
     let said = program.good(&["run", "--resume", "out", "--threads", "2", "--quiet", "--format", "json"]);
     assert_eq!(result_digest(&said), undisturbed(&program));
     assert_eq!(program.read("out/report.json"), said);
     assert!(!program.path(CHECKPOINT).exists(), "it is removed when the run is done");
+    assert!(leftovers.iter().all(|path| !path.exists()), "nobody is going to finish them");
     let again = program.run(&["run", "--resume", "out"]);
     assert_eq!(again.code, Some(2), "there is nothing left to go on with: {}", again.stderr);
 }

@@ -1,5 +1,6 @@
 //! The state of single links.
 
+use serde::{Deserialize, Serialize};
 use tailback_engine::Simulation;
 use tailback_topology::{Peer, Port, RouterId, Topology};
 
@@ -52,7 +53,7 @@ impl SelectedLinks {
 }
 
 /// What selected links look like between two ticks: by link, in their order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkStates {
     /// Flits that it has sent while it was measured, to a packet.
     pub sent: Vec<u32>,
@@ -67,7 +68,22 @@ pub struct LinkStates {
     pub vcs: usize,
 }
 
-/// What some links look like now.
+impl LinkStates {
+    /// Adds those of other regions, which have other links of those that were selected.
+    pub fn merge(&mut self, other: &Self) {
+        fn add<N: Copy + Default + std::ops::AddAssign>(mine: &mut Vec<N>, theirs: &[N]) {
+            mine.resize(mine.len().max(theirs.len()), N::default());
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += *theirs);
+        }
+        add(&mut self.sent, &other.sent);
+        add(&mut self.blocked_heads, &other.blocked_heads);
+        add(&mut self.stalled_heads, &other.stalled_heads);
+        add(&mut self.taken, &other.taken);
+        self.vcs = self.vcs.max(other.vcs);
+    }
+}
+
+/// What some links look like now: zeros are said of those that are in regions which are not held here.
 pub fn link_states<O: Observer, M: Microarchitecture>(
     simulation: &Simulation<NetworkRegion<O, M>>,
     selected: &SelectedLinks,

@@ -1,6 +1,6 @@
 //! The digest is the same however many ranks share a simulation, and so is what they write down together.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use tailback_engine::{
@@ -19,8 +19,8 @@ struct Stopper {
 }
 
 impl Watcher<PholdRegion> for Stopper {
-    fn figures(&mut self, simulation: &Simulation<PholdRegion>, mine: Range<usize>) -> [u64; FIGURES] {
-        [simulation.regions().skip(mine.start).take(mine.len()).map(PholdRegion::events).sum(), 0, 0, 0]
+    fn figures(&mut self, simulation: &Simulation<PholdRegion>) -> [u64; FIGURES] {
+        [simulation.regions().map(PholdRegion::events).sum(), 0, 0, 0]
     }
 
     fn watch(&mut self, _: Tick, notices: &[Notice]) -> ControlFlow<()> {
@@ -39,18 +39,19 @@ fn together(
     state: Option<&[u8]>,
 ) -> (Outcome, Vec<u8>) {
     let rank = |exchange: InProcess, is_last: bool| {
-        let mut simulation = sample.model.simulation(regions).with_observation_every(3);
+        let mut ranks = Ranks::new(Box::new(exchange), &vec![1; regions as usize]);
+        let mut simulation = sample.model.part(regions, ranks.mine()).with_observation_every(3);
         if let Some(mut state) = state {
             simulation.load(&mut state).expect("it was written by its like");
         }
-        let mut ranks = Ranks::new(Box::new(exchange), &vec![1; regions as usize]);
         let mut stopper = Stopper { windows: if is_last { windows } else { u32::MAX }, events: 0 };
         let outcome = match executor() {
             Pool::One => advance(&mut simulation, sample.end, &Sequential, &mut ranks, &mut stopper),
             Pool::Two(pool) => advance(&mut simulation, sample.end, &pool, &mut ranks, &mut stopper),
         };
         let mut bytes = Vec::new();
-        simulation.save_together(&mut ranks, &mut bytes).expect("it can be gathered");
+        let mut take = |piece: &[u8]| bytes.extend_from_slice(piece);
+        simulation.save_together(&mut ranks, &mut take).expect("it can be gathered");
         assert_eq!(bytes.is_empty(), !ranks.is_first());
         (outcome.expect("all ranks are there"), bytes)
     };
@@ -111,6 +112,7 @@ proptest! {
                 let simulation = read(&sample, regions, &state);
                 prop_assert_eq!(Phold::digest(&simulation), expected, "{} ranks", ranks);
                 prop_assert_eq!(simulation.now(), sample.end);
+                prop_assert!(state == written, "{} ranks write what one process writes", ranks);
             }
             // Stopped, written down, and continued by other ranks, and by one process.
             let (_, state) = together(&sample, (regions, ranks), windows, || Pool::One, None);

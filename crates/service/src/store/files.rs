@@ -33,30 +33,36 @@ pub(crate) fn checkpoint(folder: &Path, number: i64) -> PathBuf {
 
 /// Writes a file as a whole or not at all.
 pub(crate) fn write(path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
-    write_by_way_of(&path.with_extension(UNFINISHED), path, parts)
-}
-
-/// The same, with a name for as long as it is not there as a whole.
-pub(crate) fn write_by_way_of(unfinished: &Path, path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
-    fill(unfinished, path, |file| parts.iter().try_for_each(|part| file.write_all(part)))
+    fill(path, |file| parts.iter().try_for_each(|part| file.write_all(part)))
 }
 
 /// Writes what is read, as a whole or not at all.
 pub(crate) fn copy(mut from: impl Read, path: &Path) -> Result<(), StoreError> {
-    fill(&path.with_extension(UNFINISHED), path, |file| io::copy(&mut from, file).map(drop))
+    fill(path, |file| io::copy(&mut from, file).map(drop))
 }
 
-fn fill(unfinished: &Path, path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), StoreError> {
-    let parent = path.parent().unwrap_or(Path::new("."));
-    let write = || -> io::Result<()> {
-        fs::create_dir_all(parent)?;
-        let mut file = File::create(unfinished)?;
-        fill(&mut file)?;
+fn fill(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), StoreError> {
+    let unfinished = path.with_extension(UNFINISHED);
+    let written = begin(&unfinished).and_then(|mut file| fill(&mut file).map(|()| file));
+    put_in_place(written, &unfinished, path)
+}
+
+/// A new file, with its folder. As long as somebody writes it, it is locked where files can be: one that is not was left behind.
+pub(crate) fn begin(unfinished: &Path) -> io::Result<File> {
+    fs::create_dir_all(unfinished.parent().unwrap_or(Path::new(".")))?;
+    let file = File::create(unfinished)?;
+    let _ = file.try_lock();
+    Ok(file)
+}
+
+/// Gives a file that was written its name, and removes one that could not be.
+pub(crate) fn put_in_place(written: io::Result<File>, unfinished: &Path, path: &Path) -> Result<(), StoreError> {
+    let put = |file: File| -> io::Result<()> {
         file.sync_all()?;
         fs::rename(unfinished, path)?;
-        File::open(parent)?.sync_all()
+        File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
     };
-    write().map_err(|error| {
+    written.and_then(put).map_err(|error| {
         let _ = fs::remove_file(unfinished);
         broken("write", path, &error)
     })

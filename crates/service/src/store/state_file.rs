@@ -6,6 +6,9 @@
 //! **The invariant it keeps:** a file is there as a whole or not at all, and one that was changed is never taken for what
 //! was written.
 
+use std::convert::Infallible;
+use std::fs;
+use std::io::{Seek as _, Write as _};
 use std::path::Path;
 
 use serde::Serialize;
@@ -31,11 +34,57 @@ pub enum Unfit {
 /// # Errors
 /// When the file cannot be written; the one before is then still there.
 pub fn write_state<H: Serialize>(unfinished: &Path, path: &Path, heading: &H, state: &[u8]) -> Result<(), StoreError> {
-    let heading = serde_json::to_string(heading).expect("plain data") + "\n";
-    let digest = Sha256::new().chain_update(&heading).chain_update(state).finalize();
-    let digest = hexadecimal(&digest) + "\n";
-    files::write_by_way_of(unfinished, path, &[digest.as_bytes(), heading.as_bytes(), state])
+    let show = |take: &mut dyn FnMut(&[u8])| -> Result<(), Infallible> {
+        take(state);
+        Ok(())
+    };
+    match write_state_by_pieces(unfinished, path, heading, show) {
+        Ok(written) => written,
+        Err(never) => match never {},
+    }
 }
+
+/// The same of a state that `show` shows piece by piece, all of which it is asked for even if the file cannot be written.
+///
+/// # Errors
+/// When `show` fails; and, inside, when the file cannot be written. The one before is then still there.
+pub fn write_state_by_pieces<H: Serialize, E>(
+    unfinished: &Path,
+    path: &Path,
+    heading: &H,
+    show: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), E>,
+) -> Result<Result<(), StoreError>, E> {
+    let heading = serde_json::to_string(heading).expect("plain data") + "\n";
+    let mut digest = Sha256::new().chain_update(&heading);
+    let mut file = files::begin(unfinished).and_then(|mut file| {
+        // The checksum comes when all is known.
+        file.write_all(&[b'0'; DIGEST_BYTES])?;
+        file.write_all(heading.as_bytes())?;
+        Ok(file)
+    });
+    let shown = show(&mut |piece| {
+        digest.update(piece);
+        if let Ok(open) = &mut file
+            && let Err(error) = open.write_all(piece)
+        {
+            file = Err(error);
+        }
+    });
+    if let Err(error) = shown {
+        let _ = fs::remove_file(unfinished);
+        return Err(error);
+    }
+    let digest = hexadecimal(&digest.finalize()) + "\n";
+    let written = file.and_then(|mut file| {
+        file.rewind()?;
+        file.write_all(digest.as_bytes())?;
+        Ok(file)
+    });
+    Ok(files::put_in_place(written, unfinished, path))
+}
+
+/// The line of the checksum.
+const DIGEST_BYTES: usize = 65;
 
 /// The heading and the state of a file that holds `bytes`.
 ///

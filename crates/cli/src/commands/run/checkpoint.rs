@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tailback_scenario::{Document, Scenario};
-use tailback_service::{Unfit, read_state, refuse_other_programs, write_state};
+use tailback_service::{Unfit, read_state, refuse_other_programs, write_state_by_pieces};
 use tailback_sim::{Failure, Run, STATE_FORMAT, Timing};
 
 use crate::arguments::RunArguments;
@@ -24,6 +24,9 @@ use crate::store::VERSION;
 
 /// A checkpoint that took long to write is followed by this many times as long without one.
 const REST: u32 = 20;
+
+/// How the names of checkpoints end that are being written: before it stands the number of the process.
+const UNFINISHED: &str = "unfinished";
 
 /// What stands before the state.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -83,9 +86,9 @@ impl Checkpoint {
         Err(unusable(&self.path, &Unfit::Other(reason)))
     }
 
-    /// Has a run of that scenario go on from here, in all of its processes.
-    pub fn load(&self, run: &mut Run<'_>, are_several: bool) -> Result<(), Complaint> {
-        match run.load(&self.state) {
+    /// Has a run of that scenario go on from here, in all of its processes. The state is no longer held then.
+    pub fn load(&mut self, run: &mut Run<'_>, are_several: bool) -> Result<(), Complaint> {
+        match run.load(&std::mem::take(&mut self.state)) {
             Err(error) if !are_several => Err(unusable(&self.path, &Unfit::Other(error.to_string()))),
             loaded => ranks::together(loaded, are_several),
         }
@@ -165,6 +168,17 @@ impl Checkpoints {
         self.due.is_some_and(|due| Instant::now() >= due)
     }
 
+    /// Removes what processes have left that were killed while they wrote a checkpoint: nobody has locked it any more.
+    pub fn remove_leftovers(&self) {
+        let left = |name: &str| name.starts_with(CHECKPOINT) && name.ends_with(UNFINISHED);
+        let entries = self.path.parent().into_iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+        for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(left)) {
+            if std::fs::File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
     /// Has the first of several processes say when it is time.
     pub fn follow(&mut self) {
         self.due = None;
@@ -187,9 +201,11 @@ impl Checkpoints {
         self.heading.cycle = run.progress().cycle;
         self.heading.wall_ms = (timing.wall_s * 1e3) as u64;
         self.heading.processor_ms = (timing.cpu_s * 1e3) as u64;
-        let Some(state) = run.save_together()? else { return Ok(()) };
-        let unfinished = self.path.with_extension("unfinished");
-        let written = write_state(&unfinished, &self.path, &self.heading, &state);
+        if !run.is_first() {
+            return run.show_state(&mut |_| {});
+        }
+        let unfinished = self.path.with_extension(format!("{}.{UNFINISHED}", std::process::id()));
+        let written = write_state_by_pieces(&unfinished, &self.path, &self.heading, |take| run.show_state(take))?;
         match written {
             Ok(()) => self.last = Some(self.heading.cycle),
             Err(error) => tell_line!("warning: the state in cycle {} is not kept: {error}", self.heading.cycle),
