@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tailback_scenario::{Files, ReadAt, Scratch};
+use tailback_scenario::{BufferedScratch, Files, ReadAt, Scratch};
 
 /// Files beside a scenario: their names are taken from the folder that it is in.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Files for Beside {
 
     /// Schedules may be larger than memory: their binary form is made in a file without a name.
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
-        Ok(Box::new(OnDiskScratch(io::BufWriter::with_capacity(1 << 18, tempfile::tempfile()?))))
+        Ok(Box::new(BufferedScratch::new(tempfile::tempfile()?, OnDisk::of)))
     }
 }
 
@@ -84,30 +84,5 @@ impl ReadAt for OnDisk {
 
     fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(bytes, offset)
-    }
-}
-
-/// A file that is written.
-struct OnDiskScratch(io::BufWriter<File>);
-
-impl Write for OnDiskScratch {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl Seek for OnDiskScratch {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
-    }
-}
-
-impl Scratch for OnDiskScratch {
-    fn finish(self: Box<Self>) -> io::Result<Arc<dyn ReadAt>> {
-        OnDisk::of(self.0.into_inner().map_err(io::IntoInnerError::into_error)?)
     }
 }

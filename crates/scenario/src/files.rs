@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::io::{self, BufRead as _, BufReader, Cursor, ErrorKind, Read, Seek, Write};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest as _, Sha256};
@@ -37,6 +37,44 @@ pub trait Scratch: Write + Seek {
 impl Scratch for Cursor<Vec<u8>> {
     fn finish(self: Box<Self>) -> io::Result<Arc<dyn ReadAt>> {
         Ok(Arc::new(self.into_inner()))
+    }
+}
+
+/// Room that is written in large pieces.
+pub struct BufferedScratch<W: Write> {
+    room: BufWriter<W>,
+    finish: fn(W) -> io::Result<Arc<dyn ReadAt>>,
+}
+
+impl<W: Write> BufferedScratch<W> {
+    /// The bytes of a piece.
+    const PIECE_BYTES: usize = 1 << 18;
+
+    /// Room that `finish` makes readable.
+    pub fn new(room: W, finish: fn(W) -> io::Result<Arc<dyn ReadAt>>) -> Self {
+        Self { room: BufWriter::with_capacity(Self::PIECE_BYTES, room), finish }
+    }
+}
+
+impl<W: Write> Write for BufferedScratch<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.room.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.room.flush()
+    }
+}
+
+impl<W: Write + Seek> Seek for BufferedScratch<W> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.room.seek(to)
+    }
+}
+
+impl<W: Write + Seek> Scratch for BufferedScratch<W> {
+    fn finish(self: Box<Self>) -> io::Result<Arc<dyn ReadAt>> {
+        (self.finish)(self.room.into_inner().map_err(io::IntoInnerError::into_error)?)
     }
 }
 

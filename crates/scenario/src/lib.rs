@@ -52,7 +52,7 @@ pub use bounds::{Bounded, Bounds, Excess};
 pub use choice::control_kinds;
 pub use diagnostic::{Diagnostic, Diagnostics, Source, Span};
 pub use document::Document;
-pub use files::{Files, Scratch};
+pub use files::{BufferedScratch, Files, Scratch};
 pub use models::{Key, ModelSummary, models};
 pub use network::Routings;
 pub use scenario::{Chosen, Clock, Execution, LinkSampling, Measure, PartitionChoice, Scenario};

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tailback_scenario::{Diagnostics, Files, ReadAt, Scratch};
+use tailback_scenario::{BufferedScratch, Diagnostics, Files, ReadAt, Scratch};
 
 use super::{StoreError, files, uploads};
 use crate::api_error::ApiError;
@@ -117,7 +117,7 @@ impl Files for NamedFiles {
         let file = File::options().create_new(true).read(true).write(true).open(&path)?;
         fs::remove_file(&path)?;
         let file = Bounded { file, written: 0, bytes_max: self.scratch_bytes_max, stop: self.stop.clone() };
-        Ok(Box::new(OnDiskScratch(io::BufWriter::with_capacity(1 << 18, file))))
+        Ok(Box::new(BufferedScratch::new(file, |Bounded { file, stop, .. }| OnDisk::of(file, stop))))
     }
 }
 
@@ -175,31 +175,5 @@ impl Write for Bounded {
 impl Seek for Bounded {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
-    }
-}
-
-/// What is made of a file.
-struct OnDiskScratch(io::BufWriter<Bounded>);
-
-impl Write for OnDiskScratch {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl Seek for OnDiskScratch {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
-    }
-}
-
-impl Scratch for OnDiskScratch {
-    fn finish(self: Box<Self>) -> io::Result<Arc<dyn ReadAt>> {
-        let Bounded { file, stop, .. } = self.0.into_inner().map_err(io::IntoInnerError::into_error)?;
-        OnDisk::of(file, stop)
     }
 }
