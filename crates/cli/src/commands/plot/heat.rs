@@ -10,8 +10,8 @@ use super::words::file_name;
 use crate::arguments::PlotArguments;
 use crate::complaint::Complaint;
 
-/// Of links over time so many are drawn: what is written beside more of them could not be read.
-const LINKS_MAX: usize = 25;
+/// Of links over time so many are drawn to a point of the height of a figure: what is written beside more of them could not be read.
+const LINKS_PER_POINT: f64 = 0.067;
 /// So many instants have columns of their own.
 const COLUMNS_MAX: usize = 200;
 /// So many routers can be told apart.
@@ -216,7 +216,7 @@ fn over_time(
         return Err(Complaint::bad_input(format!("no link has {column}: it may be that nothing was measured")));
     }
     hottest.sort_by(|one, other| other.1.total_cmp(&one.1));
-    hottest.truncate(LINKS_MAX);
+    hottest.truncate((LINKS_PER_POINT * arguments.size.unwrap_or_default().height) as usize);
     // The first is on top.
     hottest.reverse();
     // Of utilisation there is nothing before it is measured.
