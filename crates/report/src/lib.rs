@@ -42,7 +42,7 @@ pub use histograms::histogram_table;
 pub use messages::{ListedCompletion, messages_table};
 pub use metric::{METRICS, Metric, MetricOf};
 pub use named::Named;
-pub use plot::{Counted, CountedOf, Curve, Figure, Size, Style};
+pub use plot::{Cells, Counted, CountedOf, Curve, Figure, HeatMap, Size, Style};
 pub use program::{PhaseFigures, ProgramFigures, ProgramPlan, ProgramRecord};
 pub use record::{ArrivedPacket, Delivered, FlowRecord, Offered, Record};
 pub use record_plan::{RecordPlan, Window};

@@ -67,6 +67,13 @@ pub enum PlotKind {
     Cdf,
     /// How many messages took how long
     Histogram,
+    /// Links of a run (`measure.links`) as colours: from group to group or, with `--by`, from `router` to `router` or `level` to
+    /// `level`; with `--x time`, the busiest over time. `--y` is a column of links.csv, or `occupied` for the room that is taken
+    /// in all channels; `--only cycle=CYCLE` is an instant, `--only kind=KIND` the links of a kind
+    HeatMap,
+    /// Congestion trees of runs (`measure.trees`) over time: the largest, how many, and the share of victims; `--y` draws one of
+    /// `largest`, `count` and `victims`
+    Trees,
 }
 
 /// Which axes are logarithmic.

@@ -4,9 +4,11 @@ mod chosen;
 mod completions;
 mod distribution;
 mod dress;
+mod heat;
 mod series;
 mod source;
 mod standard;
+mod trees;
 mod words;
 
 use std::path::PathBuf;
@@ -31,7 +33,9 @@ pub fn run(arguments: &PlotArguments) -> Result<(), Complaint> {
     let read = |path: &PathBuf| Source::read(path, several);
     let sources = arguments.directories.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     for source in &sources {
-        if source.sweep.is_none() && !series::has_any(source) && !source.path.join("histograms.csv").exists() {
+        let has_others =
+            || heat::has_any(source) || trees::has_any(source) || source.path.join("histograms.csv").exists();
+        if source.sweep.is_none() && !series::has_any(source) && !has_others() {
             return Err(nothing(source));
         }
     }
@@ -57,6 +61,8 @@ fn figures(sources: &[Source], arguments: &PlotArguments) -> Result<Vec<(String,
     let are_runs = sources.iter().all(|source| source.sweep.is_none());
     let figures = match arguments.kind {
         Some(kind @ (PlotKind::Cdf | PlotKind::Histogram)) => vec![distribution::figure(sources, kind, arguments)?],
+        Some(PlotKind::HeatMap) => vec![heat::figure(sources, arguments)?],
+        Some(PlotKind::Trees) => trees::figures(sources, arguments)?,
         Some(PlotKind::Series) => series_figures(sources, arguments)?,
         // Of runs there is nothing else.
         None if is_chosen && are_runs => series_figures(sources, arguments)?,

@@ -194,3 +194,70 @@ fn sweeps_keep_series_and_histograms() {
     }
     drawn(&program, &["plot", "swept", "--pdf"], b"%PDF-");
 }
+
+/// A run with a hot spot whose links and congestion trees are there.
+fn congested() -> Program {
+    let program = Program::new();
+    let hot = crate::program::SMALL.replace("load = 0.3", "load = 0.6\nfrom = \"8..24\"\npattern.hot-spot.to = [1]");
+    program.write("hot.toml", hot);
+    let looks = ["measure.links={ every = 50 }", "measure.trees={ every = 50 }"];
+    program.good(&["run", "hot.toml", "--quiet", "--set", looks[0], "--set", looks[1], "--out", "ran"]);
+    program
+}
+
+#[test]
+fn links_are_drawn_as_heat_maps() {
+    let program = congested();
+    let heat = |more: &[&str]| {
+        let files = drawn(&program, &[&["plot", "ran", "--kind", "heat-map"], more].concat(), b"<");
+        let [file] = files.as_slice() else { panic!("there is one: {files:?}") };
+        (file.clone(), program.read(file))
+    };
+    let (name, groups) = heat(&[]);
+    assert_eq!(name, "ran/utilisation-group-heat-map.svg");
+    for text in ["from group", "to group", "mean utilisation", "mean over cycles 150 to 500; grey: no link", "#fde725"]
+    {
+        assert!(groups.contains(text), "{text} is missing");
+    }
+    assert!(
+        heat(&["--by", "router", "--y", "occupied", "--only", "cycle=300"]).1.contains("in cycle 300; grey: no link")
+    );
+    let (name, time) = heat(&["--x", "time"]);
+    assert_eq!(name, "ran/utilisation-over-time-heat-map.svg");
+    for text in ["time (cycles)", "0:1 → node 1", "the 25 of "] {
+        assert!(time.contains(text), "{text} is missing");
+    }
+    let links = ["plot", "ran", "--kind", "heat-map", "--pdf", "--size", "single"];
+    assert_eq!(drawn(&program, &links, b"%PDF"), ["ran/utilisation-group-heat-map.pdf"]);
+}
+
+#[test]
+fn trees_are_drawn_over_time() {
+    let program = congested();
+    let files = drawn(&program, &["plot", "ran", "--kind", "trees"], b"<");
+    assert_eq!(files, ["largest", "count", "victims"].map(|name| format!("ran/trees-{name}.svg")));
+    let largest = program.read("ran/trees-largest.svg");
+    for text in ["buffered flits of the largest tree", "time (cycles)", "shaded: warm-up"] {
+        assert!(largest.contains(text), "{text} is missing");
+    }
+    let one = ["plot", "ran", "--kind", "trees", "--y", "count", "--range", ",0..5"];
+    assert_eq!(drawn(&program, &one, b"<"), ["ran/trees-count.svg"]);
+}
+
+#[test]
+fn heat_maps_and_trees_that_cannot_be_drawn_are_refused() {
+    let program = congested();
+    program.good(&["run", "small.toml", "--quiet", "--out", "plain"]);
+    for (name, arguments) in [
+        ("no-links", ["plain", "--kind", "heat-map", "--y", "utilisation"]),
+        ("no-trees", ["plain", "--kind", "trees", "--y", "count"]),
+        ("links-column", ["ran", "--kind", "heat-map", "--y", "usage"]),
+        ("links-part", ["ran", "--kind", "heat-map", "--by", "rack"]),
+        ("trees-figure", ["ran", "--kind", "trees", "--y", "smallest"]),
+    ] {
+        let arguments = [&["plot"], &arguments[..]].concat();
+        let said = program.run(&arguments);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{}", said.stderr);
+        compare(&format!("mistake-plot-{name}"), &arguments, &said.stderr);
+    }
+}

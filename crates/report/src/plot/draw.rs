@@ -30,7 +30,11 @@ impl Figure {
         // A further caption takes height from the panel.
         let layout = Layout::new(self, &self.captions(leaves, &absent));
         let mut drawing = Drawing { width: layout.size.width, height: layout.size.height, shapes: Vec::new() };
-        self.panel(&mut drawing, &layout);
+        if let Some(heat) = &self.heat {
+            self.heat(&mut drawing, &layout, heat);
+        } else {
+            self.panel(&mut drawing, &layout);
+        }
         for (index, curve) in self.curves.iter().enumerate() {
             drawing.group("curve", |drawing| self.curve(drawing, &layout, curve, index));
         }

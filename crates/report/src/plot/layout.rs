@@ -81,9 +81,10 @@ impl Layout {
             ticks.last().map_or(0.0, |tick| width_of(&tick.label, fonts.tick) / 2.0 - (1.0 - tick.share) * room / 2.0)
         };
         let widest_x = x.ticks(6).iter().map(|tick| width_of(&tick.label, fonts.tick)).fold(10.0, f64::max);
-        let right = size.width - GAP - legend.width_beside();
+        let bar = figure.heat.as_ref().map_or(0.0, |heat| heat.width_beside(bottom - top, fonts.tick, fonts.label));
+        let right = size.width - GAP - legend.width_beside() - bar;
         let x_ticks = x.ticks(((right - left) / (1.6 * widest_x).max(3.5 * f64::from(fonts.tick))) as usize);
-        let right = if legend.width_beside() > 0.0 { right } else { right - x_room(&x_ticks).max(GAP) };
+        let right = if legend.width_beside() + bar > 0.0 { right } else { right - x_room(&x_ticks).max(GAP) };
         let frame = Frame { left, top, right: right.max(left + 20.0), bottom };
         Self { size, fonts, title, y_label, caption, legend, frame, x, y, x_ticks, y_ticks }
     }
@@ -98,6 +99,9 @@ impl Layout {
 impl Figure {
     /// Where the axes begin and end.
     fn axes(&self) -> (Axis, Axis) {
+        if let Some(heat) = &self.heat {
+            return (heat.columns.axis(), heat.rows.axis());
+        }
         // What cannot be seen to the side takes no room upwards, and what is above an end that is given none to the side.
         let highest = if self.percentiles { Some(self.y_max.unwrap_or(SHARE_MAX)) } else { self.y_max };
         let xs: Vec<f64> =

@@ -8,6 +8,7 @@ mod clip;
 mod curves;
 mod distribution;
 mod draw;
+mod heat_map;
 mod layout;
 mod legend;
 mod looks;
@@ -18,6 +19,7 @@ mod size;
 mod ticks;
 
 pub use distribution::{Counted, CountedOf};
+pub use heat_map::{Cells, HeatMap};
 pub use size::Size;
 use ticks::step_for;
 
@@ -32,6 +34,8 @@ pub struct Figure {
     pub y_label: String,
     /// The curves, in the order of the legend.
     pub curves: Vec<Curve>,
+    /// What is drawn in place of curves.
+    pub heat: Option<HeatMap>,
     /// Where the axis to the right begins, if not at zero.
     pub x_min: Option<f64>,
     /// Where the axis to the right ends, if not at the data.
