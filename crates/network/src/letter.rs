@@ -20,6 +20,11 @@ const WORD: usize = size_of::<u32>();
 const PACKET_WORDS: usize = 18;
 const CREDIT_WORDS: usize = 4;
 
+/// Bytes of a packet in a letter to another rank.
+pub const PACKET_LETTER_BYTES: u64 = (PACKET_WORDS * WORD) as u64;
+/// Bytes of a credit in one.
+pub const CREDIT_LETTER_BYTES: u64 = (CREDIT_WORDS * WORD) as u64;
+
 /// Appends mail to a letter: how many packets, words of payload and credits there are, these, and the rest.
 pub(crate) fn write(mail: &NetworkMail, letter: &mut Vec<u8>) -> Result<(), SnapshotError> {
     let NetworkMail { packets, payloads, credits, out_of_band } = mail;

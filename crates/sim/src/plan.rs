@@ -84,7 +84,8 @@ impl Plan {
             lookahead_ticks: network.partition.lookahead(topology, &network.spec),
             microarchitecture: microarchitecture(&network),
             plain_routers,
-            memory_bytes: memory(scenario, topology, network.partition.regions(), plain_routers),
+            memory_bytes: memory(scenario, topology, plain_routers)
+                .saturating_add(record_bytes(scenario, network.partition.regions())),
             backlog: Backlog::new(scenario),
         }
     }
@@ -108,7 +109,8 @@ fn links_between_routers(topology: &dyn Topology) -> u64 {
     (0..topology.routers()).map(of_router).sum()
 }
 
-fn memory(scenario: &Scenario, topology: &dyn Topology, regions: u32, plain: bool) -> u64 {
+/// What the network takes, without what is written down.
+pub(crate) fn memory(scenario: &Scenario, topology: &dyn Topology, plain: bool) -> u64 {
     let spec = &scenario.network;
     // Storage is for the largest router, but what is for ports that others lack is never touched.
     let of_router = |router| {
@@ -119,11 +121,10 @@ fn memory(scenario: &Scenario, topology: &dyn Topology, regions: u32, plain: boo
         ports * (PLAIN_PORT_BYTES + GENERAL_CHANNEL_BYTES * channels)
     };
     let (packets, messages) = population(scenario, topology);
-    let network = (0..topology.routers()).map(of_router).sum::<u64>()
+    (0..topology.routers()).map(of_router).sum::<u64>()
         + u64::from(topology.nodes()) * NODE_BYTES
         + packets * PACKET_BYTES
-        + messages * message_bytes(scenario);
-    network.saturating_add(record_bytes(scenario, regions))
+        + messages * message_bytes(scenario)
 }
 
 fn message_bytes(scenario: &Scenario) -> u64 {
@@ -131,7 +132,7 @@ fn message_bytes(scenario: &Scenario) -> u64 {
 }
 
 /// What is written down about a run: by each region, by all of them together, and as a table at the end.
-fn record_bytes(scenario: &Scenario, regions: u32) -> u64 {
+pub(crate) fn record_bytes(scenario: &Scenario, regions: u32) -> u64 {
     let plan = record_plan(scenario);
     let record = plan.record_bytes(plan.window.until);
     record

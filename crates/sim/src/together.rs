@@ -11,8 +11,8 @@ use std::ops::{ControlFlow, Range};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tailback_engine::{
-    ExchangeError, FIGURES, GatherError, NEVER, Notice, Outcome, Ranks, Simulation, Tick, Watcher, deal_out,
-    read_value, write_value,
+    ExchangeError, FIGURES, GatherError, NEVER, Notice, Outcome, Ranks, Simulation, Tick, Watcher, read_value,
+    write_value,
 };
 use tailback_network::{
     Abroad, Balance, Deadlock, Discrepancy, Microarchitecture, NetworkPlan, NetworkRegion, Partition, WaitGraph,
@@ -22,7 +22,6 @@ use tailback_topology::Topology;
 
 use crate::failure::Failure;
 use crate::part::Part;
-use crate::plan::{Regions, network_plan};
 use crate::recorder::Recorder;
 use crate::running_network::{AnyExecutor, RunningNetwork, Watch, Watched};
 
@@ -211,26 +210,6 @@ impl From<GatherError> for Failure {
             GatherError::Exchange(error) => Self::Ranks(error),
             GatherError::Snapshot(error) => Self::Snapshot(error),
         }
-    }
-}
-
-/// What a rank of a run would have to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RankPlan {
-    /// Its regions.
-    pub regions: Range<usize>,
-    /// The ports of their routers, which packets go through, and those of the whole network.
-    pub ports: (u64, u64),
-}
-
-impl RankPlan {
-    /// Those of a scenario on so many ranks with so many threads each.
-    #[must_use]
-    pub fn all(scenario: &Scenario, ranks: usize, threads: usize) -> Vec<Self> {
-        let work = work(&network_plan(scenario, Regions::of(scenario, ranks * threads.max(1))));
-        let all = work.iter().sum();
-        let plan = |regions: Range<usize>| Self { ports: (work[regions.clone()].iter().sum(), all), regions };
-        deal_out(&work, ranks).into_iter().map(plan).collect()
     }
 }
 

@@ -43,8 +43,10 @@ struct Rank {
     regions: usize,
     /// Of all ports that packets go through.
     work: f64,
-    /// Each builds the whole network. What is in it while it is simulated is not counted twice.
+    /// It holds its share of the network.
     memory_bytes: u64,
+    /// What it sends the others in a window, if all links to them are busy.
+    mail_bytes_max: u64,
 }
 
 /// Runs the command.
@@ -62,7 +64,8 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
         first_region: rank.regions.start,
         regions: rank.regions.len(),
         work: rank.ports.0 as f64 / rank.ports.1.max(1) as f64,
-        memory_bytes: plan.memory_bytes,
+        memory_bytes: rank.memory_bytes,
+        mail_bytes_max: rank.mail_bytes_max,
     };
     let ranks = arguments.ranks.map_or_else(Vec::new, |_| RankPlan::all(&scenario, ranks, threads));
     let per_cycle = f64::from(scenario.clock.ticks_per_cycle);
@@ -121,14 +124,17 @@ fn print_text(checked: &Checked<'_>) {
     say_line!("# routers     {} microarchitecture", checked.microarchitecture);
     say_line!("# memory      about {} MiB", mebibytes(checked.memory_bytes));
     for (number, rank) in checked.ranks.iter().enumerate() {
-        let Rank { first_region, regions, work, memory_bytes } = rank;
+        let Rank { first_region, regions, work, memory_bytes, mail_bytes_max } = rank;
         let which = match regions {
             0 => "no region".to_owned(),
             1 => format!("region {first_region}"),
             _ => format!("regions {first_region} to {}", first_region + regions - 1),
         };
         let (share, memory) = (100.0 * work, mebibytes(*memory_bytes));
-        say_line!("# rank {number:<6} {which}: {share:.1} % of the work, at most {memory} MiB");
+        let mail = mail_bytes_max.div_ceil(1024);
+        say_line!(
+            "# rank {number:<6} {which}: {share:.1} % of the work, about {memory} MiB, at most {mail} KiB of mail in a window"
+        );
     }
     let backlog = mebibytes(checked.backlog_bytes_max);
     if checked.backlog_limited {

@@ -3,8 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use tailback_engine::{Sequential, Simulation};
-use tailback_network::{General, NetworkPlan, NetworkRegion, Plain, Unobserved, audit, find_deadlock, last_hop};
+use tailback_engine::{FIGURES, InProcess, Notice, Ranks, Region, Sequential, Simulation, Tick, Watcher};
+use tailback_network::{
+    Abroad, Balance, General, Ledger, NetworkPlan, NetworkRegion, Partition, Plain, Unobserved, WaitGraph, audit,
+    find_deadlock, last_hop, wait_graph,
+};
 use tailback_random::Stream;
 use tailback_routing::{Agent, ChannelKind, Header, PortVc, Routing, Step, View, deadlock};
 use tailback_topology::{Dragonfly, RouterId, Topology};
@@ -99,6 +102,62 @@ fn finds_the_ring<M: tailback_network::Microarchitecture>() {
 fn a_ring_without_a_dateline_is_named() {
     finds_the_ring::<General>();
     finds_the_ring::<Plain>();
+}
+
+/// The watcher of a rank that nobody watches.
+struct Nobody;
+
+impl<R: Region> Watcher<R> for Nobody {
+    fn figures(&mut self, _: &Simulation<R>) -> [u64; FIGURES] {
+        [0; FIGURES]
+    }
+
+    fn watch(&mut self, _: Tick, _: &[Notice]) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Ranks of which none has all routers of the ring find it together, and their buffers add up, although each feeds buffers of
+/// the next.
+#[test]
+fn ranks_that_hold_parts_of_a_ring_find_it_together() {
+    let (topology, end) = (plan().topology, 20_000);
+    let plan = || NetworkPlan { partition: Partition::by_router(topology.as_ref()), ..plan() };
+    let mut alone = plan().build::<_, Plain>(|_| Unobserved);
+    alone.run_until(end, &Sequential, |_| ControlFlow::Continue(()));
+    let rank = |exchange: InProcess| {
+        let mut ranks = Ranks::new(Box::new(exchange), &[1; 5]);
+        let mut part = plan().build_part::<_, Plain>(ranks.mine(), |_| Unobserved);
+        assert_eq!(part.regions().len(), ranks.mine().len(), "a rank holds what is its own");
+        part.run_until_together(end, &Sequential, &mut ranks, &mut Nobody).expect("all ranks are there");
+        let mut ledger = Ledger::of(&part);
+        let abroad: Vec<Abroad> = ledger.take_abroad().collect();
+        let own = abroad.iter().all(|found| ranks.owner(found.router(topology.as_ref())) != ranks.rank());
+        assert!(own && !abroad.is_empty());
+        // In place of letters: each rank is told all, and takes what is about routers of its own.
+        (wait_graph(&part), abroad, ranks.mine(), part)
+    };
+    let parts: Vec<_> = std::thread::scope(|scope| {
+        let ranks: Vec<_> = InProcess::ranks(3).into_iter().map(|exchange| scope.spawn(|| rank(exchange))).collect();
+        ranks.into_iter().map(|rank| rank.join().expect("it does not panic")).collect()
+    });
+    let (mut graph, mut sum) = (WaitGraph::default(), Balance::default());
+    for (own, _, mine, part) in &parts {
+        assert_eq!(own.deadlock(), None, "a part of a ring is none");
+        graph.merge(own.clone());
+        let mut ledger = Ledger::of(part);
+        ledger.take_abroad().for_each(drop);
+        let abroad = parts.iter().flat_map(|(_, abroad, ..)| abroad);
+        let about_own = abroad.filter(|found| mine.contains(&(found.router(topology.as_ref()) as usize)));
+        about_own.for_each(|&found| ledger.add(found));
+        sum.merge(&ledger.balance().expect("the buffers of each rank add up"));
+        let mut cut = Ledger::of(part);
+        cut.take_abroad().for_each(drop);
+        assert!(cut.balance().is_err(), "what others hold is missing");
+    }
+    assert_eq!(graph.deadlock(), find_deadlock(&alone));
+    assert!(graph.deadlock().is_some());
+    assert_eq!(sum.holdings(), audit(&alone));
 }
 
 #[test]

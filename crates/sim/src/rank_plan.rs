@@ -1,0 +1,120 @@
+//! What the ranks of a run would have to do, found out without building anything.
+
+use std::ops::Range;
+
+use tailback_engine::deal_out;
+use tailback_network::{CREDIT_LETTER_BYTES, NetworkPlan, PACKET_LETTER_BYTES, Plain};
+use tailback_scenario::Scenario;
+use tailback_topology::{Peer, Port};
+
+use crate::plan::{Regions, memory, network_plan, record_bytes};
+use crate::together::work;
+
+/// What a rank of a run would have to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankPlan {
+    /// Its regions.
+    pub regions: Range<usize>,
+    /// The ports of their routers, which packets go through, and those of the whole network.
+    pub ports: (u64, u64),
+    /// Bytes that it will take, about, if the network takes what it is offered: its share of the network, what is written down about
+    /// that, and where the routers and nodes of all ranks are. Congestion trees take the whole network on the first one.
+    pub memory_bytes: u64,
+    /// Bytes that it sends other ranks in a window, if all links to them are busy.
+    pub mail_bytes_max: u64,
+}
+
+/// What each rank knows of each router and node of the network.
+const ROUTER_BYTES: u64 = 20;
+const NODE_BYTES: u64 = 12;
+
+impl RankPlan {
+    /// Those of a scenario on so many ranks with so many threads each.
+    #[must_use]
+    pub fn all(scenario: &Scenario, ranks: usize, threads: usize) -> Vec<Self> {
+        let plan = network_plan(scenario, Regions::of(scenario, ranks * threads.max(1)));
+        let topology = plan.topology.as_ref();
+        let work = work(&plan);
+        let shares = deal_out(&work, ranks);
+        let all: u64 = work.iter().sum();
+        let network = memory(scenario, topology, plan.suits::<Plain>());
+        let known = u64::from(topology.routers()) * ROUTER_BYTES + u64::from(topology.nodes()) * NODE_BYTES;
+        let mail = mail(&plan, &shares);
+        let rank = |(regions, mail_bytes_max): (Range<usize>, u64)| {
+            let ports: u64 = work[regions.clone()].iter().sum();
+            let whole = scenario.measure.trees_every.is_some() && regions.start == 0 && !regions.is_empty();
+            let share = if whole { all + ports } else { ports };
+            let network = (u128::from(network) * u128::from(share) / u128::from(all.max(1))) as u64;
+            let record = record_bytes(scenario, regions.len() as u32);
+            let memory_bytes = network.saturating_add(known).saturating_add(record);
+            Self { ports: (ports, all), regions, memory_bytes, mail_bytes_max }
+        };
+        shares.into_iter().zip(mail).map(rank).collect()
+    }
+}
+
+/// What each rank sends others in a window at most: packets of the largest size one after the other on all links to them, and the
+/// credits of such packets on all links from them.
+fn mail(plan: &NetworkPlan, shares: &[Range<usize>]) -> Vec<u64> {
+    let (topology, spec) = (plan.topology.as_ref(), &plan.spec);
+    let mut bytes = vec![0; shares.len()];
+    let Some(window) = plan.partition.lookahead(topology, spec) else { return bytes };
+    let mut owners = vec![0; plan.partition.regions() as usize];
+    for (rank, regions) in shares.iter().enumerate() {
+        owners[regions.clone()].fill(rank);
+    }
+    let owner = |router| owners[plan.partition.region_of(router) as usize];
+    for router in 0..topology.routers() {
+        for port in (0..topology.ports(router)).map(|port| port as Port) {
+            let Peer::Router { router: far, .. } = topology.peer(router, port) else { continue };
+            let (from, to) = (owner(router), owner(far));
+            if from != to {
+                let link = &spec.links[topology.link_class(router, port).index()];
+                let packet_ticks = u64::from(link.flit_ticks) * u64::from(spec.packet_flits_max);
+                let packets = window.div_ceil(packet_ticks.max(1));
+                bytes[from] += packets * PACKET_LETTER_BYTES;
+                bytes[to] += packets * CREDIT_LETTER_BYTES;
+            }
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use tailback_scenario::Document;
+
+    use super::*;
+
+    const RING: &str = "
+        routing.minimal = {}
+        [topology.dragonfly]
+        p = 2
+        a = 4
+        h = 2
+        [execution]
+        partition = \"domain\"
+        [[traffic]]
+        pattern = \"uniform\"
+        load = 0.3
+        [measure]
+        warmup = 100
+        cycles = 400
+        ";
+
+    #[test]
+    fn ranks_share_memory_and_one_alone_sends_nothing() {
+        let scenario = |text: &str| Document::read("ring.toml", text).resolve().unwrap_or_else(|why| panic!("{why}"));
+        let plain = scenario(RING);
+        let alone = &RankPlan::all(&plain, 1, 1)[0];
+        assert_eq!((alone.mail_bytes_max, alone.ports.0), (0, alone.ports.1));
+        let three = RankPlan::all(&plain, 3, 1);
+        assert!(three.iter().all(|rank| rank.memory_bytes < alone.memory_bytes / 2 && rank.mail_bytes_max > 0));
+        // More than there are regions: those that have none send nothing.
+        let many = RankPlan::all(&plain, 20, 1);
+        assert!(many.iter().all(|rank| rank.regions.is_empty() == (rank.mail_bytes_max == 0)));
+        let trees = scenario(&format!("{RING}\ntrees = {{ every = 100 }}"));
+        let looked = RankPlan::all(&trees, 3, 1);
+        assert!(looked[0].memory_bytes > 2 * looked[1].memory_bytes, "the first one gathers the whole network");
+    }
+}
