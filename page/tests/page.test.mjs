@@ -87,7 +87,7 @@ test("the curves of a sweep fill as points come", async () => {
     assert.ok(few <= 8, `there are ${few} points`);
     assert.equal(await page.locator(".u-legend .u-label", { hasText: "valiant" }).count(), 1);
     await page.getByLabel("Figure").selectOption("acceptedLoad");
-    await page.getByText("flits per node and cycle").waitFor();
+    await page.locator('figure[aria-label="Curves"]').getByText("flits per node and cycle").waitFor();
     await page.getByRole("button", { name: "sweep.csv" }).waitFor();
     await page.context().close();
 });
