@@ -152,6 +152,7 @@ test("all can be done with the keys", async () => {
     await page.keyboard.press("n");
     await page.getByLabel("Scenario", { exact: true }).waitFor();
     await page.keyboard.press("g");
+    await page.locator(".rows .row").first().waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("no such run");
     await page.getByText("No run is like that.").waitFor();
