@@ -5,7 +5,7 @@ import { count } from "./format";
 import { askHelp } from "./help";
 import { askToken } from "./login";
 import { go, here } from "./places";
-import { CALL_MS, call, hasToken, onPresence, type Presence, repeat, setToken, system } from "./server";
+import { CALL_MS, call, hasToken, onPresence, type Presence, repeat, setPresence, setToken, system } from "./server";
 import { compare } from "./views/compare";
 import { editor } from "./views/editor";
 import { runList } from "./views/run_list";
@@ -104,6 +104,7 @@ function start(): void {
             askToken(hasToken(), (token) => {
                 isAsking = false;
                 setToken(token);
+                setPresence("connecting");
                 void begin();
             });
         }

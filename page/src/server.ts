@@ -128,6 +128,20 @@ export function pause(length: number, signal: AbortSignal): Promise<void> {
     });
 }
 
+/** Does something until it has gone well once. */
+export async function once(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    const backoff = new Backoff();
+    while (!signal.aborted) {
+        try {
+            return await work();
+        } catch (error) {
+            if (signal.aborted) return;
+            note(error);
+            await backoff.wait(signal);
+        }
+    }
+}
+
 /** Does something again and again until the signal says so: `work` gives the pause before the next time. */
 export async function repeat(signal: AbortSignal, work: () => Promise<number>): Promise<void> {
     const backoff = new Backoff();

@@ -16,6 +16,8 @@ export interface Watcher {
     run?(run: Run): void;
     sample?(sample: MetricSample): void;
     child?(child: ChildEnded): void;
+    /** The run goes on after a loss, or an attempt has failed: what is counted of it has changed. */
+    shaken?(): void;
     /** All that was known is told anew. */
     restart?(): void;
     /** The run has reached a last state, and everything was told. */
@@ -59,6 +61,10 @@ export async function watch(runId: string, watcher: Watcher, signal: AbortSignal
                         break;
                     case "childEnded":
                         watcher.child?.(event.event.value);
+                        break;
+                    case "recovered":
+                    case "attemptFailed":
+                        watcher.shaken?.();
                         break;
                 }
             }

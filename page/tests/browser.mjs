@@ -29,7 +29,7 @@ export class Browser {
             const isLoss = /Failed to load resource|ERR_/.test(message.text());
             if (["error", "warning"].includes(message.type()) && !isLoss) this.problems.push(message.text());
         });
-        await page.goto(`${url}/${place}`);
+        await page.goto(place ? `${url}/${place}` : url);
         return page;
     }
 

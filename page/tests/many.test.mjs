@@ -5,15 +5,20 @@ import { spawnSync } from "node:child_process";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { afterEach, beforeEach, test } from "node:test";
 
 import { Browser } from "./browser.mjs";
 import { endless, scenario, Served } from "./served.mjs";
 
 const { createMany } = await import(process.env.CLIENT);
 
+let browser;
+let server;
+beforeEach(async () => (browser = await Browser.start()));
+afterEach(() => Promise.all([browser.stop(), server?.stop()]));
+
 test("ten thousand runs cost what a screen of them does", async () => {
-    const [browser, server] = await Promise.all([Browser.start(), Served.start("queue_max = 20000\nconcurrent_runs_max = 1\n")]);
+    server = await Served.start("queue_max = 20000\n", [], 1);
     await server.submit("first", endless());
     await createMany(server.url, 10_000, scenario(400));
     const page = await browser.open(server.url);
@@ -34,7 +39,6 @@ test("ten thousand runs cost what a screen of them does", async () => {
     await server.submit("last", scenario(400));
     await page.getByTestId("total").getByText("10,002 runs").waitFor();
     browser.check(server.url);
-    await Promise.all([browser.stop(), server.stop()]);
 });
 
 test("a token lets in, and is in no address and no lasting place", async () => {
@@ -43,7 +47,7 @@ test("a token lets in, and is in no address and no lasting place", async () => {
     const made = spawnSync(process.env.TAILBACK, ["token", "alice", "--role", "submit", "--tokens", file], { encoding: "utf8" });
     const token = made.stdout.trim();
     assert.ok(token.length > 20, made.stderr);
-    const [browser, server] = await Promise.all([Browser.start(), Served.start("", ["--tokens", file])]);
+    server = await Served.start("", ["--tokens", file]);
     const page = await browser.open(server.url, "#/new");
     const field = page.getByLabel("Token", { exact: true });
     await field.fill("tb_wrong");
@@ -65,5 +69,4 @@ test("a token lets in, and is in no address and no lasting place", async () => {
     await page.getByRole("button", { name: "Forget token" }).click();
     await field.waitFor();
     browser.check(server.url, token);
-    await Promise.all([browser.stop(), server.stop()]);
 });

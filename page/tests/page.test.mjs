@@ -87,7 +87,7 @@ test("the curves of a sweep fill as points come", async () => {
     assert.ok(few <= 8, `there are ${few} points`);
     assert.equal(await page.locator(".u-legend .u-label", { hasText: "valiant" }).count(), 1);
     await page.getByLabel("Figure").selectOption("acceptedLoad");
-    await page.getByText("flits per node and cycle").waitFor();
+    await page.locator('figure[aria-label="Curves"]').getByText("flits per node and cycle").waitFor();
     await page.getByRole("button", { name: "sweep.csv" }).waitFor();
     await page.context().close();
 });
@@ -152,6 +152,7 @@ test("all can be done with the keys", async () => {
     await page.keyboard.press("n");
     await page.getByLabel("Scenario", { exact: true }).waitFor();
     await page.keyboard.press("g");
+    await page.locator(".rows .row").first().waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("no such run");
     await page.getByText("No run is like that.").waitFor();

@@ -31,9 +31,9 @@ ${more}`;
 export const endless = () => scenario(500_000_000);
 
 export class Served {
-    static async start(limits = "", more = []) {
+    static async start(limits = "", more = [], concurrent = 2) {
         const folder = await mkdtemp(join(tmpdir(), "tailback-page-"));
-        const quick = "concurrent_runs_max = 2\nthreads_max = 2\nsample_interval_ms = 50\ncheckpoint_interval_ms = 50\nrefusal_pause_ms_max = 0\n";
+        const quick = `concurrent_runs_max = ${concurrent}\nthreads_max = 2\nsample_interval_ms = 50\ncheckpoint_interval_ms = 50\nrefusal_pause_ms_max = 0\n`;
         await writeFile(join(folder, "limits.toml"), quick + limits);
         const served = new Served(folder, more);
         await served.begin(0, 0);

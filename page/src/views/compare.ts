@@ -9,7 +9,7 @@ import type { Run, Summary } from "../generated/tailback/v1/run_pb";
 import { go } from "../places";
 import { type Measure, Samples, sampleCharts } from "../samples";
 import { COMPARED_MAX, compared, setCompared } from "../selection";
-import { CALL_MS, call, repeat, runs, words } from "../server";
+import { CALL_MS, call, once, runs, words } from "../server";
 import { watch } from "../watch";
 import { stateBadge } from "./run_list";
 
@@ -89,7 +89,7 @@ class Comparison implements View {
 
     private async follow(one: Compared): Promise<void> {
         const { signal } = this.controller;
-        await repeat(signal, async () => {
+        await once(signal, async () => {
             try {
                 const { run } = await call(runs.getRun({ runId: one.name }, { signal, timeoutMs: CALL_MS }));
                 one.run = run;
@@ -99,7 +99,6 @@ class Comparison implements View {
                 one.problem = words(error);
             }
             this.draw();
-            return 1 << 30;
         });
     }
 

@@ -9,7 +9,7 @@ import { bytes, count } from "../format";
 import { type Scenario, ScenarioSchema, type Sweep, SweepSchema } from "../generated/tailback/v1/run_pb";
 import { type Diagnostic, type Plan } from "../generated/tailback/v1/scenario_service_pb";
 import { go } from "../places";
-import { CALL_MS, call, note, pause, repeat, runs, scenarios, words } from "../server";
+import { CALL_MS, call, note, once, pause, runs, scenarios, words } from "../server";
 import { TextField } from "../text_field";
 
 const DRAFT = "tailback.draft";
@@ -89,7 +89,7 @@ class Editor implements View {
     }
 
     private async readModels(into: HTMLSelectElement): Promise<void> {
-        await repeat(this.controller.signal, async () => {
+        await once(this.controller.signal, async () => {
             const { jsonSchema } = await call(scenarios.getScenarioSchema({}, this.options));
             this.field.schema = JSON.parse(jsonSchema) as Schema;
             const { models } = await call(scenarios.listModels({}, this.options));
@@ -101,7 +101,6 @@ class Editor implements View {
                     return group;
                 }),
             );
-            return 1 << 30;
         });
     }
 
@@ -151,7 +150,7 @@ class Editor implements View {
 
     private async check(signal: AbortSignal): Promise<void> {
         await pause(CHECK_MS, signal);
-        await repeat(signal, async () => {
+        await once(signal, async () => {
             try {
                 const checked = await call(scenarios.validateScenario({ scenario: this.scenario, sweep: this.sweep }, { signal, timeoutMs: CALL_MS }));
                 if (!signal.aborted) this.tell(checked.diagnostics, checked.notes, checked.plan, checked.resolved);
@@ -159,7 +158,6 @@ class Editor implements View {
                 if (signal.aborted || words(error) === "the server does not answer") throw error;
                 this.tellProblem(words(error));
             }
-            return 1 << 30;
         });
     }
 

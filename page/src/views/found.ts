@@ -6,6 +6,7 @@ import { bytes } from "../format";
 import type { Artifact, Column, QuerySeriesResponse } from "../generated/tailback/v1/result_service_pb";
 import type { Run } from "../generated/tailback/v1/run_pb";
 import { CALL_MS, call, results, words } from "../server";
+import { overTime } from "./over_time";
 
 /** Files that are larger are fetched with the command line. */
 const DOWNLOAD_BYTES_MAX = 256 << 20;
@@ -17,8 +18,14 @@ export async function found(run: Run, into: HTMLElement, signal: AbortSignal): P
     const files = h("ul", { class: "files" });
     const report = h("div", {});
     const series = h("div", {});
-    fill(into, h("h2", {}, "Results"), report, series, h("h3", {}, "Files"), files);
-    const reading = [call(results.listArtifacts({ runId }, options)).then(({ artifacts }) => fill(files, artifacts.map((file) => h("li", {}, fileLink(runId, file, signal)))))];
+    const tables = h("div", {});
+    fill(into, h("h2", {}, "Results"), report, series, tables, h("h3", {}, "Files"), files);
+    const reading = [
+        call(results.listArtifacts({ runId }, options)).then(({ artifacts }) => {
+            fill(files, artifacts.map((file) => h("li", {}, fileLink(runId, file, signal))));
+            return overTime(runId, artifacts, tables, signal);
+        }),
+    ];
     if (!run.sweep) {
         reading.push(
             call(results.getReport({ runId }, options)).then(({ text }) => fill(report, h("pre", { class: "report", tabindex: 0, "aria-label": "Report" }, text))),
@@ -50,20 +57,29 @@ function fileLink(runId: string, file: Artifact, signal: AbortSignal): HTMLEleme
 }
 
 /** Reads a file piece by piece, and goes on where a stream has broken off. */
-async function content(runId: string, file: Artifact, signal: AbortSignal): Promise<BlobPart> {
-    const whole = new Uint8Array(Number(file.size));
-    let length = 0;
-    for (let attempt = 0; length < whole.length; attempt++) {
+export async function pieces(runId: string, file: Artifact, signal: AbortSignal, take: (piece: Uint8Array) => void): Promise<void> {
+    let offset = 0n;
+    for (let attempt = 0; offset < file.size; attempt++) {
         try {
-            for await (const piece of results.readArtifact({ runId, name: file.name, offset: BigInt(length) }, { signal })) {
-                whole.set(piece.content, length);
-                length += piece.content.length;
+            for await (const { content } of results.readArtifact({ runId, name: file.name, offset }, { signal })) {
+                take(content);
+                offset += BigInt(content.length);
             }
         } catch (error) {
             if (signal.aborted || attempt > 5) throw error;
         }
     }
-    const digest = new Uint8Array(await crypto.subtle?.digest("SHA-256", whole) ?? []);
+}
+
+/** Reads all of a file, and compares its digest where the browser has the means: over https, and on this machine. */
+async function content(runId: string, file: Artifact, signal: AbortSignal): Promise<BlobPart> {
+    const whole = new Uint8Array(Number(file.size));
+    let length = 0;
+    await pieces(runId, file, signal, (piece) => {
+        whole.set(piece, length);
+        length += piece.length;
+    });
+    const digest = new Uint8Array((await crypto.subtle?.digest("SHA-256", whole)) ?? []);
     const hexadecimal = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     if (digest.length > 0 && hexadecimal !== file.sha256) throw new Error("the file has come damaged");
     return whole;

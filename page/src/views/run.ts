@@ -6,7 +6,7 @@ import { type Run, RunState } from "../generated/tailback/v1/run_pb";
 import { go } from "../places";
 import { Samples, sampleCharts } from "../samples";
 import { compared, toggleCompared } from "../selection";
-import { CALL_MS, call, repeat, runs, words } from "../server";
+import { CALL_MS, call, once, runs, words } from "../server";
 import { watch } from "../watch";
 import { found } from "./found";
 import { progressBar, stateBadge } from "./run_list";
@@ -57,7 +57,7 @@ class RunView implements View {
 
     private async follow(): Promise<void> {
         const { signal } = this.controller;
-        await repeat(signal, async () => {
+        await once(signal, async () => {
             try {
                 const { run } = await call(runs.getRun({ runId: this.name }, { signal, timeoutMs: CALL_MS }));
                 if (run) this.begin(run);
@@ -65,7 +65,6 @@ class RunView implements View {
                 if (words(error) === "the server does not answer") throw error;
                 this.say(words(error));
             }
-            return 1 << 30;
         });
     }
 
@@ -83,11 +82,20 @@ class RunView implements View {
                 this.drawSamples();
             },
             child: () => this.sweep?.refresh(),
+            shaken: () => void this.readAgain(),
             restart: () => this.samples.clear(),
             ended: () => this.ended(),
             failed: (error: Error) => this.say(words(error)),
         };
         void watch(this.name, watcher, this.controller.signal);
+    }
+
+    private async readAgain(): Promise<void> {
+        const { signal } = this.controller;
+        await once(signal, async () => {
+            const { run } = await call(runs.getRun({ runId: this.name }, { signal, timeoutMs: CALL_MS }));
+            if (run) this.put(run);
+        });
     }
 
     private say(text: string): void {

@@ -57,10 +57,13 @@ pub(crate) fn begin(unfinished: &Path) -> io::Result<File> {
 
 /// Gives a file that was written its name, and removes one that could not be.
 pub(crate) fn put_in_place(written: io::Result<File>, unfinished: &Path, path: &Path) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
     let put = |file: File| -> io::Result<()> {
         file.sync_all()?;
+        // It may be another one than that in which it was written.
+        fs::create_dir_all(folder)?;
         fs::rename(unfinished, path)?;
-        File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+        File::open(folder)?.sync_all()
     };
     written.and_then(put).map_err(|error| {
         let _ = fs::remove_file(unfinished);
