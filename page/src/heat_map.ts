@@ -58,7 +58,8 @@ export class HeatMap {
         say(this.pointed, size);
         this.observer.observe(this.canvas);
         this.paint(this.measure);
-        this.show(0);
+        // As the run has ended: it begins with an empty network.
+        this.show(this.times.length - 1);
     }
 
     stop(): void {

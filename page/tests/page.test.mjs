@@ -109,6 +109,22 @@ test("runs are compared", async () => {
     await page.context().close();
 });
 
+test("links and congestion trees of a run that has kept them", async () => {
+    const page = await browser.open(server.url, "#/new");
+    const hot = '[[traffic]]\nname = "hot"\nload = 0.2\nfrom = { outside = [0] }\npattern.hot-spot.to = [0]\nstart = 1000\nsaturates = true\n';
+    const document = `${scenario(6000, "links = { every = 200 }\ntrees = { every = 200 }\n")}`.replace("[measure]", `${hot}\n[measure]`);
+    await page.getByLabel("Scenario", { exact: true }).fill(document);
+    await page.getByLabel("Name", { exact: true }).fill("kept");
+    await page.getByRole("button", { name: "Submit" }).click();
+    await badge(page, "succeeded");
+    const trees = page.getByRole("region", { name: "Congestion trees at this time" });
+    await trees.getByText("ejection").first().waitFor();
+    await page.locator(".busiest li", { hasText: "node 0" }).first().waitFor();
+    await page.getByLabel("Time", { exact: true }).fill("0");
+    await trees.getByText("no tree at link cycle 200").waitFor();
+    await page.context().close();
+});
+
 test("a server that was killed is found again, and the run goes on", async () => {
     await server.submit("lasting", endless());
     const page = await browser.open(server.url, "#/run/lasting");

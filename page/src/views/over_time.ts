@@ -36,8 +36,8 @@ export async function overTime(runId: string, files: Artifact[], into: HTMLEleme
 /** Without links there is no heat map whose slider would do. */
 function treeSlider(table: Table, draw: (cycle: number) => void): HTMLElement {
     const times = [...new Set(table.column("cycle"))];
-    const slider = h("input", { type: "range", min: 0, max: times.length - 1, value: 0, "aria-label": "Time of trees", oninput: () => draw(times[slider.valueAsNumber] ?? 0) });
-    draw(times[0] ?? 0);
+    const slider = h("input", { type: "range", min: 0, max: times.length - 1, value: times.length - 1, "aria-label": "Time of trees", oninput: () => draw(times[slider.valueAsNumber] ?? 0) });
+    draw(times.at(-1) ?? 0);
     return h("div", { class: "bar" }, slider);
 }
 
@@ -45,6 +45,8 @@ function treeRows(table: Table, cycle: number): HTMLElement[] {
     const cycles = table.column("cycle");
     const rows: number[] = [];
     cycles.forEach((at, row) => at === cycle && rows.push(row));
+    const flits = table.column("flits");
+    rows.sort((one, other) => (flits[other] ?? 0) - (flits[one] ?? 0));
     const cell = (name: string, row: number) => {
         const value = table.column(name)[row] ?? Number.NaN;
         if (TREES.includes(name)) return h("td", {}, table.words[value] ?? "");
