@@ -86,12 +86,13 @@ mod tests {
 
     use super::*;
 
-    const RING: &str = "
+    const GROUPS: &str = "
         routing.minimal = {}
         [topology.dragonfly]
         p = 2
         a = 4
         h = 2
+        g = 9
         [execution]
         partition = \"domain\"
         [[traffic]]
@@ -104,8 +105,8 @@ mod tests {
 
     #[test]
     fn ranks_share_memory_and_one_alone_sends_nothing() {
-        let scenario = |text: &str| Document::read("ring.toml", text).resolve().unwrap_or_else(|why| panic!("{why}"));
-        let plain = scenario(RING);
+        let scenario = |text: &str| Document::read("groups.toml", text).resolve().unwrap_or_else(|why| panic!("{why}"));
+        let plain = scenario(GROUPS);
         let alone = &RankPlan::all(&plain, 1, 1)[0];
         assert_eq!((alone.mail_bytes_max, alone.ports.0), (0, alone.ports.1));
         let three = RankPlan::all(&plain, 3, 1);
@@ -113,7 +114,7 @@ mod tests {
         // More than there are regions: those that have none send nothing.
         let many = RankPlan::all(&plain, 20, 1);
         assert!(many.iter().all(|rank| rank.regions.is_empty() == (rank.mail_bytes_max == 0)));
-        let trees = scenario(&format!("{RING}\ntrees = {{ every = 100 }}"));
+        let trees = scenario(&format!("{GROUPS}\ntrees = {{ every = 100 }}"));
         let looked = RankPlan::all(&trees, 3, 1);
         assert!(looked[0].memory_bytes > 2 * looked[1].memory_bytes, "the first one gathers the whole network");
     }
