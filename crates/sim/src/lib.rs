@@ -28,6 +28,7 @@ mod rank_plan;
 mod recorder;
 mod run;
 mod run_state;
+mod run_traces;
 mod running_network;
 mod sampler;
 mod state_format;
