@@ -160,7 +160,13 @@ impl<R: Region> Simulation<R> {
                     Ok(u32::from_le_bytes(*word))
                 };
                 let (from, receiver) = (word()?, word()?);
+                if from as usize >= self.channels.regions() || ranks.owner(from) != rank {
+                    return Err(garbled(format!("it has no region {from}")));
+                }
                 let receivers = self.channels.receivers(from as usize).len();
+                if receiver as usize >= receivers {
+                    return Err(garbled(format!("region {from} sends to no receiver {receiver}")));
+                }
                 let outbox = &mut self.outboxes[self.buffer][from as usize];
                 if !outbox.is_of_window(self.now) {
                     outbox.open(receivers, self.now);
