@@ -298,7 +298,8 @@ impl Report {
     fn note_unfinished(&mut self) {
         let end = self.cycles.warmup + self.cycles.measured;
         for (name, flow) in self.flows.iter() {
-            let Some(Completions { count, unfinished: unfinished @ 1.., unfinished_flits, .. }) = flow.figures.completions
+            let Some(Completions { count, unfinished: unfinished @ 1.., unfinished_flits, .. }) =
+                flow.figures.completions
             else {
                 continue;
             };
