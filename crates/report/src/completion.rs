@@ -21,6 +21,10 @@ pub struct CompletionRecord {
     pub count: u64,
     /// Those that were lost at their sources.
     pub lost: u64,
+    /// Flits of messages that were created, and of those that are lost or complete. They are no part of the digest.
+    pub flits_created: u64,
+    /// See [`CompletionRecord::flits_created`].
+    pub flits_ended: u64,
     /// The first tick in which a message was created.
     pub first: Option<u64>,
     /// The last tick in which a message became complete.
@@ -74,15 +78,18 @@ impl CompletionRecord {
     }
 
     /// A message was created.
-    pub(crate) fn created(&mut self, tick: u64, lost: bool) {
+    pub(crate) fn created(&mut self, tick: u64, flits: u64, lost: bool) {
         self.first = Some(self.first.map_or(tick, |first| first.min(tick)));
         self.lost += u64::from(lost);
+        self.flits_created += flits;
+        self.flits_ended += if lost { flits } else { 0 };
     }
 
     /// A message has arrived.
     pub(crate) fn completed(&mut self, message: CompletedMessage) {
         let CompletedMessage { tick, latency, unloaded, flits } = message;
         self.last = self.last.max(Some(tick));
+        self.flits_ended += u64::from(flits);
         let slowdown = latency.saturating_mul(SLOWDOWN_ONE) / unloaded.max(1);
         self.all.record(latency, slowdown);
         self.by_size.entry((flits.max(1).ilog2() / 2) as u8).or_default().record(latency, slowdown);
@@ -103,9 +110,17 @@ impl CompletionRecord {
         self.count - self.ended()
     }
 
+    /// Flits of messages that were created and are neither lost nor complete. Only of the whole run: what one region has created may end in another.
+    #[must_use]
+    pub fn unfinished_flits(&self) -> u64 {
+        self.flits_created.saturating_sub(self.flits_ended)
+    }
+
     /// Adds everything that has happened by `other`, which is about the same messages to be sent.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.lost += other.lost;
+        self.flits_created += other.flits_created;
+        self.flits_ended += other.flits_ended;
         self.first = self.first.into_iter().chain(other.first).min();
         self.last = self.last.max(other.last);
         self.all.merge(&other.all);
@@ -123,6 +138,9 @@ pub struct Completions {
     pub count: u64,
     /// How many of them have not arrived.
     pub unfinished: u64,
+    /// The flits of those of them that were created: the backlog. Reports of earlier builds lack it.
+    #[serde(default)]
+    pub unfinished_flits: Option<u64>,
     /// Cycles from the creation of the first message to the arrival of the last, once all have arrived.
     pub completion_cycles: Option<f64>,
     /// Cycles from the creation of a message to the arrival of its last flit.
@@ -171,6 +189,7 @@ impl Completions {
         Self {
             count: record.count - record.lost,
             unfinished,
+            unfinished_flits: Some(record.unfinished_flits()),
             completion_cycles: took.filter(|_| unfinished == 0),
             completion: cycles(&record.all.latency),
             completion_ns: clock
@@ -191,7 +210,7 @@ mod tests {
     fn completed(latencies: &[u64]) -> CompletionRecord {
         let mut record = CompletionRecord::new(10);
         for (created, &latency) in (100..).zip(latencies) {
-            record.created(created, false);
+            record.created(created, 100, false);
             record.completed(CompletedMessage { tick: created + latency, latency, unloaded: 50, flits: 100 });
         }
         record
@@ -202,9 +221,9 @@ mod tests {
         let clock = Clock { ticks_per_cycle: 2, cycle_ns: Some(4.0) };
         let mut record = completed(&[50, 200]);
         record.count = 3;
-        record.created(7, true);
+        record.created(7, 100, true);
         let figures = Completions::new(&record, clock);
-        assert_eq!((figures.count, figures.unfinished), (2, 0));
+        assert_eq!((figures.count, figures.unfinished, figures.unfinished_flits), (2, 0, Some(0)));
         assert_eq!(figures.completion_cycles, Some((101.0 + 200.0 - 7.0) / 2.0));
         assert_eq!((figures.completion.mean, figures.completion.max), (Some(62.5), Some(100.0)));
         assert_eq!(figures.completion_ns.and_then(|ns| ns.max), Some(400.0));
@@ -216,8 +235,11 @@ mod tests {
 
     #[test]
     fn what_has_not_arrived_is_told_and_nothing_is_complete() {
-        let figures = Completions::new(&completed(&[60]), Clock { ticks_per_cycle: 1, cycle_ns: None });
+        let mut record = completed(&[60]);
+        record.created(101, 7, false);
+        let figures = Completions::new(&record, Clock { ticks_per_cycle: 1, cycle_ns: None });
         assert_eq!((figures.count, figures.unfinished, figures.completion_cycles), (10, 9, None));
+        assert_eq!(figures.unfinished_flits, Some(7), "of the one that was created");
         let nothing = Completions::new(&completed(&[]), Clock { ticks_per_cycle: 1, cycle_ns: None });
         assert_eq!((nothing.goodput, nothing.jain, nothing.completion.mean), (None, None, None));
     }
@@ -238,7 +260,7 @@ mod tests {
     fn parts_make_up_the_whole() {
         let (whole, mut one, mut other) = (completed(&[50, 70, 90]), completed(&[50]), CompletionRecord::default());
         for (created, latency) in [(101, 70), (102, 90)] {
-            other.created(created, false);
+            other.created(created, 100, false);
             other.completed(CompletedMessage { tick: created + latency, latency, unloaded: 50, flits: 100 });
         }
         one.merge(&other);

@@ -98,7 +98,7 @@ impl Digest {
     }
 
     fn put_completions(&mut self, completions: &CompletionRecord) {
-        let CompletionRecord { count, lost, first, last, all, by_size, rates } = completions;
+        let CompletionRecord { count, lost, first, last, all, by_size, rates, .. } = completions;
         self.put_all(&[*count, *lost, first.map_or(0, |first| first + 1), last.map_or(0, |last| last + 1)]);
         for (size, durations) in std::iter::once((u8::MAX, all)).chain(by_size.iter().map(|(&size, of)| (size, of))) {
             self.put(size.into());

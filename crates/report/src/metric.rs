@@ -57,6 +57,8 @@ pub const METRICS: &[Metric] = &[
     Metric::new("slowdown_p99", |f| f.completions.as_ref()?.slowdown.p99).only_of(MetricOf::FlowsThatEnd),
     Metric::new("jain", |f| f.completions.as_ref()?.jain).only_of(MetricOf::FlowsThatEnd),
     Metric::new("unfinished", |f| Some(f.completions.as_ref()?.unfinished as f64)).only_of(MetricOf::FlowsThatEnd),
+    Metric::new("unfinished_flits", |f| Some(f.completions.as_ref()?.unfinished_flits? as f64))
+        .only_of(MetricOf::FlowsThatEnd),
     Metric::new("program_cycles", |f| f.program_cycles).only_of(MetricOf::Programs),
     Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
     Metric::new("backlog_flits", |f| Some(f.backlog_flits? as f64)).only_of(MetricOf::Network),

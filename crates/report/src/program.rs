@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::figures::Clock;
-use crate::{Distribution, Histogram};
+use crate::{CompletionRecord, Distribution, Histogram};
 
 /// What is to be written down about a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +64,9 @@ pub struct ProgramFigures {
     pub completion_ns: Option<f64>,
     /// How many ranks are not done.
     pub unfinished: u64,
+    /// Flits of messages that were sent and have not arrived: the backlog. Reports of earlier builds lack it.
+    #[serde(default)]
+    pub unfinished_flits: Option<u64>,
     /// What its ranks took until they were done, in cycles.
     pub rank_cycles: Distribution,
     /// Its phases, if it has several.
@@ -107,9 +110,15 @@ impl ProgramFigures {
             completion_cycles: last.completion_cycles,
             completion_ns: last.completion_ns,
             unfinished: record.unfinished(),
+            unfinished_flits: None,
             rank_cycles: last.rank_cycles,
             phases: if phases.len() > 1 { phases } else { Vec::new() },
         }
+    }
+
+    /// The same with the backlog of its messages.
+    pub(crate) fn with_backlog(self, messages: Option<&CompletionRecord>) -> Self {
+        Self { unfinished_flits: messages.map(CompletionRecord::unfinished_flits), ..self }
     }
 }
 

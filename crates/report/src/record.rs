@@ -190,7 +190,7 @@ impl Record {
         }
         record.note(tick, tick, |point| point.offered_flits += flits);
         if let Some(completions) = &mut record.completions {
-            completions.created(tick, lost);
+            completions.created(tick, flits, lost);
         }
     }
 

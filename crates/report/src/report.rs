@@ -237,7 +237,8 @@ impl Report {
         all_nodes.dedup();
         let program = |(input, record): (&FlowInput, &FlowRecord)| {
             let program = record.program.as_ref()?;
-            Some(ProgramFigures::new(&input.name, &input.phases, program, clock))
+            let figures = ProgramFigures::new(&input.name, &input.phases, program, clock);
+            Some(figures.with_backlog(record.completions.as_ref()))
         };
         let programs: Vec<ProgramFigures> = measured.flows.iter().zip(record.flows()).filter_map(program).collect();
         let took = |name: &str| programs.iter().find(|program| program.name == name)?.completion_cycles;
@@ -297,10 +298,14 @@ impl Report {
     fn note_unfinished(&mut self) {
         let end = self.cycles.warmup + self.cycles.measured;
         for (name, flow) in self.flows.iter() {
-            let Some(Completions { count, unfinished: unfinished @ 1.., .. }) = flow.figures.completions else {
+            let Some(Completions { count, unfinished: unfinished @ 1.., unfinished_flits, .. }) =
+                flow.figures.completions
+            else {
                 continue;
             };
-            let note = format!("flow `{name}`: {unfinished} of {count} messages have not arrived before cycle {end}");
+            let backlog = unfinished_flits.map_or_else(String::new, |flits| format!(", a backlog of {flits} flits"));
+            let note =
+                format!("flow `{name}`: {unfinished} of {count} messages have not arrived before cycle {end}{backlog}");
             self.notes.push(note);
         }
         for program in self.programs.iter().filter(|program| !program.completed) {

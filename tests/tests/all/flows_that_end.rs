@@ -104,7 +104,13 @@ fn what_has_not_arrived_in_the_cycles_that_there_are_is_told() {
         (1..16).contains(&found.unfinished) && found.completion_cycles.is_none(),
         "1600 flits do not arrive in 1595 cycles"
     );
-    let note = format!("flow `incast`: {} of 16 messages have not arrived before cycle 1595", found.unfinished);
+    // A message counts as a whole until its last flit has arrived.
+    assert_eq!(found.unfinished_flits, Some(100 * found.unfinished));
+    let flits = 100 * found.unfinished;
+    let note = format!(
+        "flow `incast`: {} of 16 messages have not arrived before cycle 1595, a backlog of {flits} flits",
+        found.unfinished
+    );
     assert_eq!(report.notes, [note]);
 }
 
