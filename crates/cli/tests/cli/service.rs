@@ -99,7 +99,7 @@ fn what_is_fetched_is_what_a_run_writes() {
     }
     program.good(&["plot", "fetched", "--kind", "cdf"]);
     // Of a sweep, too, but for what it keeps of its runs.
-    let over = ["--over", "traffic.all.load=0.1,0.2", "--seeds", "2", "--no-stop", "--quiet"];
+    let over = ["--over", "traffic.burst.load=0.1,0.2", "--seeds", "2", "--no-stop", "--quiet"];
     server.good(&program, &[&["submit", "all.toml", "--id", "curve", "--wait"], &over[..]].concat());
     server.good(&program, &["fetch", "curve", "--quiet"]);
     program.good(&[&["sweep", "all.toml", "--out", "swept"], &over[..]].concat());
