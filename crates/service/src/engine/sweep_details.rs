@@ -50,7 +50,7 @@ pub(super) fn details(
             }
             Err(Missing::Store(error)) => return Err(error),
             Err(Missing::LeftOut(why)) => {
-                details.notes.push(format!("it has no {what} as a whole, but its runs have: {why}"))
+                details.notes.push(format!("it has no {what} as a whole, but its runs have: {why}"));
             }
         }
     }
