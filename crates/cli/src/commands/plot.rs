@@ -33,8 +33,7 @@ pub fn run(arguments: &PlotArguments) -> Result<(), Complaint> {
     let read = |path: &PathBuf| Source::read(path, several);
     let sources = arguments.directories.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     for source in &sources {
-        let has_others =
-            || heat::has_any(source) || trees::has_any(source) || source.path.join("histograms.csv").exists();
+        let has_others = || heat::has_any(source) || trees::has_any(source) || source.has("histograms");
         if source.sweep.is_none() && !series::has_any(source) && !has_others() {
             return Err(nothing(source));
         }

@@ -193,6 +193,14 @@ fn sweeps_keep_series_and_histograms() {
         assert!(drawn.contains("network latency (ns)") && drawn.contains(&axis), "{drawn}");
     }
     drawn(&program, &["plot", "swept", "--pdf"], b"%PDF-");
+    // The same without CSV, from Parquet.
+    for name in ["sweep", "series", "histograms"] {
+        fs::remove_file(program.path(&format!("swept/{name}.csv"))).expect("it is there");
+    }
+    drawn(&program, &["plot", "swept", "--kind", "series"], b"<");
+    assert_eq!(program.read("swept/latency-over-time.svg"), series);
+    drawn(&program, &["plot", "swept", "--kind", "cdf"], b"<");
+    drawn(&program, &["plot", "swept"], b"<");
 }
 
 /// A run with a hot spot whose links and congestion trees are there.
@@ -242,6 +250,15 @@ fn trees_are_drawn_over_time() {
     }
     let one = ["plot", "ran", "--kind", "trees", "--y", "count", "--range", ",0..5"];
     assert_eq!(drawn(&program, &one, b"<"), ["ran/trees-count.svg"]);
+    drawn(&program, &["plot", "ran", "--kind", "heat-map"], b"<");
+    let heat = program.read("ran/utilisation-group-heat-map.svg");
+    for name in ["trees", "links"] {
+        fs::remove_file(program.path(&format!("ran/{name}.csv"))).expect("it is there");
+    }
+    drawn(&program, &["plot", "ran", "--kind", "trees"], b"<");
+    drawn(&program, &["plot", "ran", "--kind", "heat-map"], b"<");
+    assert_eq!(program.read("ran/trees-largest.svg"), largest);
+    assert_eq!(program.read("ran/utilisation-group-heat-map.svg"), heat);
 }
 
 #[test]

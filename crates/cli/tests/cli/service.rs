@@ -98,6 +98,21 @@ fn what_is_fetched_is_what_a_run_writes() {
         assert!(read("fetched", name) == read("here", name), "{name} is another one");
     }
     program.good(&["plot", "fetched", "--kind", "cdf"]);
+    // Of a sweep, too, but for what it keeps of its runs.
+    let over = ["--over", "traffic.burst.load=0.1,0.2", "--seeds", "2", "--no-stop", "--quiet"];
+    server.good(&program, &[&["submit", "all.toml", "--id", "curve", "--wait"], &over[..]].concat());
+    server.good(&program, &["fetch", "curve", "--quiet"]);
+    program.good(&[&["sweep", "all.toml", "--out", "swept"], &over[..]].concat());
+    let written: Vec<String> = names("swept").into_iter().filter(|name| name != "runs").collect();
+    assert_eq!(names("results/curve"), written);
+    assert_eq!(written.len(), 2 + 2 * 3, "{written:?}");
+    for name in &written {
+        assert!(read("results/curve", name) == read("swept", name), "{name} is another one");
+    }
+    for kind in ["cdf", "histogram", "series"] {
+        program.good(&["plot", "results/curve", "--kind", kind, "--only", "flow=burst"]);
+    }
+    assert!(program.read("results/curve/accepted-over-time.svg").contains("class=\"band\""));
     server.stop();
 }
 

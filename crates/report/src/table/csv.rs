@@ -104,7 +104,7 @@ impl<R: io::Read> Iterator for CsvRows<R> {
 }
 
 /// The name that a column has now. Tables that the version before this one wrote are read for one version.
-fn current_name(name: &str) -> String {
+pub(super) fn current_name(name: &str) -> String {
     if name == "traffic" { "flow".to_owned() } else { name.replace("detoured_share", "nonminimal_share") }
 }
 

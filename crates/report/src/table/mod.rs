@@ -2,6 +2,7 @@
 
 mod csv;
 mod parquet;
+mod read_parquet;
 mod text;
 
 use std::fmt;
@@ -154,6 +155,9 @@ pub enum TableError {
     /// The column holds something else.
     #[error("column `{0}` does not hold numbers")]
     NotNumbers(String),
+    /// A file is not what is written as Parquet.
+    #[error("it is no table in Parquet: {0}")]
+    NotParquet(String),
     /// The Parquet writer refuses.
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] ::parquet::errors::ParquetError),

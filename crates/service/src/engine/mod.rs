@@ -16,6 +16,7 @@ mod retry;
 mod reuse;
 pub(crate) mod slurm;
 pub(crate) mod sweep;
+mod sweep_details;
 mod transitions;
 pub(crate) mod workers;
 

@@ -9,6 +9,7 @@ use tailback_sim::{Curves, SweepManifest, vary};
 
 use super::attempt::AttemptFolder;
 use super::queue::Task;
+use super::sweep_details::{self, Details};
 use super::transitions::{self, Consequences, End};
 use super::{Found, Outcome, Shared};
 use crate::api_error::ApiError;
@@ -170,13 +171,19 @@ pub(super) fn finish(shared: &Shared, task: &Task) -> Result<Outcome, StoreError
     let attempt = AttemptFolder::make(shared, task.number)?;
     let allowed = shared.limits.artifact_bytes(sweep.run.execution.artifact_bytes_max);
     let table = File::table(&sweep_table(&points), ["sweep.csv", "sweep.parquet"], 0, allowed);
-    let written = table.and_then(|table| artifacts::write(attempt.path(), &[files, table.into()].concat(), allowed));
-    let written = match written {
+    let written = table.and_then(|table| {
+        let mut files = [files, table.into()].concat();
+        let bytes = files.iter().map(|file| file.bytes.len() as u64).sum();
+        let Details { files: more, notes } = sweep_details::details(shared, &points, &children, bytes, allowed)?;
+        files.extend(more);
+        Ok((artifacts::write(attempt.path(), &files, allowed)?, notes.join("; ")))
+    });
+    let (written, note) = match written {
         Ok(written) => written,
         Err(NotWritten::Store(error)) => return Err(error),
         Err(error) => return Ok(Outcome::Failed((&error).into())),
     };
-    let found = Found { left: Some((attempt, written)), result_digest: digest.hex(), ..Found::default() };
+    let found = Found { left: Some((attempt, written)), result_digest: digest.hex(), note, ..Found::default() };
     let failures: Vec<&Stored> = children.iter().filter(|child| child.run.state == State::Failed).collect();
     if sweep.run.state == State::Cancelling {
         return Ok(Outcome::Ended(State::Cancelled, None, Box::new(found)));

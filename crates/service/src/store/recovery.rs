@@ -11,13 +11,15 @@ use tailback_report::{Report, Table};
 use tailback_scenario::{Document, Scenario};
 use tailback_sim::SweepManifest;
 
-use super::artifacts::{self, File};
+use super::artifacts::{self, File, OF_HISTOGRAMS, OF_SERIES};
 use super::runs::{self, New};
 use super::{StoreError, Writing, checked, condition, database, events, files, quarantine};
 use crate::domain::{Artifact, Execution, Progress, Run, ScenarioSource, State, Summary, SweepRequest};
 
-/// Files that sweeps leave.
+/// Files that all sweeps leave.
 const OF_SWEEP: [&str; 4] = ["scenario.toml", "sweep.csv", "sweep.json", "sweep.parquet"];
+/// Tables that sweeps leave, if their runs have the parts and they are not too large.
+const DETAILS_OF_SWEEP: [[&str; 2]; 2] = [OF_HISTOGRAMS, OF_SERIES];
 
 const NOTE: &str = "rebuilt from its files after the database was lost: its former name, its owner, its labels, when it \
     ran, which sweep it belonged to, and whether somebody has changed its files are not known";
@@ -60,7 +62,11 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
     let names = files::entries(path).map_err(|error| error.to_string())?;
     let names: Vec<_> = names.iter().filter_map(|path| path.file_name()?.to_str()).collect();
     let is_sweep = names.contains(&"sweep.json");
-    let known: Vec<&str> = if is_sweep { OF_SWEEP.into() } else { artifacts::of_simulation().collect() };
+    let known: Vec<&str> = if is_sweep {
+        [&OF_SWEEP, DETAILS_OF_SWEEP.as_flattened()].concat()
+    } else {
+        artifacts::of_simulation().collect()
+    };
     if let Some(stranger) = names.iter().find(|name| !known.contains(name)) {
         return Err(format!("no run leaves a file called {stranger}"));
     }
@@ -69,7 +75,7 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
     let scenario = Document::read("scenario.toml", &document).resolve();
     let scenario = scenario.map_err(|mistakes| format!("scenario.toml: {mistakes}"))?;
     let has_series = !is_sweep && scenario.measure.series.is_some();
-    let complete = if is_sweep { known } else { artifacts::of_scenario(&scenario) };
+    let complete = if is_sweep { of_sweep(&names) } else { artifacts::of_scenario(&scenario) };
     if names != complete && (is_sweep || names != artifacts::of_scenario_before(&scenario)) {
         return Err(format!("its files are {}, and should be {}", names.join(", "), complete.join(", ")));
     }
@@ -87,6 +93,14 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
         ScenarioSource { name: "scenario.toml".to_owned(), document: document.into(), ..ScenarioSource::default() };
     let found = names.iter().map(|name| artifact(path, name)).collect::<Result<_, _>>()?;
     Ok((New { run, scenario: source, document_hash, threads: 1, memory_bytes: 0 }, found))
+}
+
+/// Files that a sweep leaves which has left these, in the order of their names: of a table both.
+fn of_sweep(names: &[&str]) -> Vec<&'static str> {
+    let is_there = |details: &&[&str; 2]| details.iter().any(|name| names.contains(name));
+    let mut files: Vec<&str> = DETAILS_OF_SWEEP.iter().filter(is_there).flatten().copied().chain(OF_SWEEP).collect();
+    files.sort_unstable();
+    files
 }
 
 fn simulation(report: &str, scenario: &Scenario) -> Result<Run, String> {

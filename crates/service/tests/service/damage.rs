@@ -216,15 +216,39 @@ async fn sweeps_are_rebuilt_with_their_tables() {
     let server = Served::at(folder.path(), limits()).await;
     let mut client = server.client().await;
     let sweep = Some(Sweep { over: vec!["traffic.load=0.1,0.2".to_owned()], ..Sweep::default() });
-    client.create(CreateRunRequest { sweep, ..named("curve", SMALL) }).await.expect("it is accepted");
+    client.create(CreateRunRequest { sweep, ..named("curve", &with_series()) }).await.expect("it is accepted");
     client.ended("curve").await;
     let table = content(&mut client, "curve", "sweep.csv").await.expect("it is there");
     server.stop().await;
+    // As earlier builds have left them.
+    for name in ["histograms.csv", "histograms.parquet"] {
+        fs::remove_file(artifact(folder.path(), "curve", name)).expect("it is there");
+    }
     fs::remove_file(folder.path().join("tailback.sqlite")).expect("it is there");
     let server = recovered(folder.path()).await;
     let mut client = server.client().await;
     assert_eq!(listed(&mut client).await.len(), 3);
     assert_eq!(content(&mut client, "recovered-1", "sweep.csv").await.expect("it is there"), table);
+    assert!(content(&mut client, "recovered-1", "series.parquet").await.is_ok());
+    server.stop().await;
+}
+
+/// A table of a run that is damaged is missed in that table of its sweep, and nowhere else.
+#[tokio::test]
+async fn damaged_parts_are_left_out_of_sweeps() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    let sweep = Some(Sweep { over: vec!["measure.cycles=400,30000".to_owned()], ..Sweep::default() });
+    client.create(CreateRunRequest { sweep, ..named("curve", &with_series()) }).await.expect("it is accepted");
+    client.ended("curve.1").await;
+    fs::write(artifact(&server.folder, "curve.1", "histograms.csv"), "flow\n").expect("it can be written");
+    let curve = client.ended("curve").await;
+    assert_eq!(curve.state(), RunState::Succeeded, "{:?}", curve.error);
+    assert!(curve.note.starts_with("it has no histograms as a whole, but its runs have: "), "{}", curve.note);
+    assert!(curve.note.contains("curve.1"), "{}", curve.note);
+    let status = content(&mut client, "curve", "histograms.csv").await.expect_err("it is left out");
+    assert_eq!(status.code(), Code::NotFound);
+    assert!(content(&mut client, "curve", "series.csv").await.is_ok());
     server.stop().await;
 }
 

@@ -40,7 +40,7 @@ struct Truth {
 
 const ARTIFACTS: [(&str, &[&str]); 4] = [
     ("one", &["histograms.csv", "report.json", "report.txt", "scenario.toml", "series.csv", "series.parquet"]),
-    ("curve", &["scenario.toml", "sweep.csv", "sweep.json", "sweep.parquet"]),
+    ("curve", &["histograms.csv", "scenario.toml", "sweep.csv", "sweep.json", "sweep.parquet"]),
     ("curve.1", &["report.json", "report.txt", "scenario.toml"]),
     ("curve.2", &["report.json", "report.txt", "scenario.toml"]),
 ];

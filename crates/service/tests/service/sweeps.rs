@@ -57,7 +57,8 @@ async fn a_sweep_has_its_points_as_runs_and_a_table_at_the_end() {
     let artifacts = client.results.list_artifacts(ListArtifactsRequest { run_id: "curve".to_owned() }).await;
     let artifacts = artifacts.expect("they can be listed").into_inner().artifacts;
     let names: Vec<_> = artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
-    assert_eq!(names, ["scenario.toml", "sweep.csv", "sweep.json", "sweep.parquet"]);
+    let histograms = ["histograms.csv", "histograms.parquet"];
+    assert_eq!(names, [&histograms[..], &["scenario.toml", "sweep.csv", "sweep.json", "sweep.parquet"]].concat());
     // The same again finds the same.
     let asked = whole_sweep("again", SMALL, &["routing=minimal,valiant", "traffic.load=0.1..0.3/0.1"]);
     client.create(asked).await.expect("it is accepted");
@@ -69,6 +70,27 @@ async fn a_sweep_has_its_points_as_runs_and_a_table_at_the_end() {
     assert_eq!(reason(&refused).0, "PART_OF_SWEEP");
     client.runs.delete_run(delete("curve")).await.expect("it has ended");
     assert_eq!(client.get("curve.1").await.expect_err("it is gone").code(), Code::NotFound);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn sweeps_have_series_of_means_over_seeds() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    let mut asked = whole_sweep("curve", &format!("{SMALL}series = 100\n"), &["traffic.load=0.1,0.2"]);
+    asked.sweep.as_mut().expect("it is a sweep").seeds = 3;
+    client.create(asked).await.expect("it is accepted");
+    assert_eq!(client.ended("curve").await.note, "", "nothing is left out");
+    let table =
+        |name: &str| QuerySeriesRequest { run_id: "curve".to_owned(), table: name.to_owned(), ..Default::default() };
+    let series = client.results.query_series(table("series")).await.expect("it is there").into_inner();
+    // Two loads, and 500 cycles with the warm-up.
+    assert_eq!(series.rows, 2 * 5);
+    let names: Vec<_> = series.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names[..5], ["traffic.load", "variant", "seeds", "cycle", "flow"]);
+    assert!(names.contains(&"accepted_load_ci95"), "{names:?}");
+    let histograms = client.results.query_series(table("histograms")).await.expect("it is there").into_inner();
+    assert!(histograms.rows > 50, "{}", histograms.rows);
     server.stop().await;
 }
 

@@ -22,8 +22,8 @@ pub fn figure(sources: &[Source], kind: PlotKind, arguments: &PlotArguments) -> 
     let is_time = TIMES.contains(&wanted);
     let mut curves = Vec::new();
     for source in sources {
-        let Some(mut table) = source.table("histograms.csv")? else {
-            let message = format!("{} holds no histograms.csv", source.path.display());
+        let Some(mut table) = source.table("histograms")? else {
+            let message = format!("{} holds no histograms", source.path.display());
             let help =
                 "make it with `tailback run … --out DIR` or `tailback sweep …`; earlier versions did not write it";
             return Err(Complaint::BadInput(message, Some(help.to_owned())));
@@ -34,7 +34,7 @@ pub fn figure(sources: &[Source], kind: PlotKind, arguments: &PlotArguments) -> 
         tell_apart(&mut table, &by)?;
         let factor = source.cycle_ns().filter(|_| has_clock && is_time).unwrap_or(1.0);
         let by: Vec<&str> = by.iter().map(String::as_str).collect();
-        let groups = Counted::of_table(&table, &by).map_err(|error| Complaint::bad_input(error.to_string()))?;
+        let groups = Counted::of_table(&table, &by).map_err(|error| source.damaged("histograms", &error))?;
         for group in groups {
             let names: Vec<String> =
                 source.prefix.iter().cloned().chain(group.names).filter(|name| !name.is_empty()).collect();

@@ -50,16 +50,12 @@ pub fn figure(sources: &[Source], arguments: &PlotArguments) -> Result<(String, 
 
 impl Links {
     fn read(source: &Source, wanted: &str, arguments: &PlotArguments) -> Result<Self, Complaint> {
-        let Some(mut table) = source.table("links.csv")? else {
+        let Some(mut table) = source.table("links")? else {
             let help = "make them with `tailback run --set 'measure.links={ every = 100 }' --out …`".to_owned();
             return Err(Complaint::BadInput(format!("{} holds no links over time", source.path.display()), Some(help)));
         };
         only(&mut table, &arguments.only)?;
-        let place = |name: &str| {
-            table
-                .column(name)
-                .map_err(|error| Complaint::bad_input(format!("{}: {error}", source.path.join("links.csv").display())))
-        };
+        let place = |name: &str| table.column(name).map_err(|error| source.damaged("links", &error));
         let [cycle, router, port, node, to_router] = ["cycle", "router", "port", "node", "to_router"].map(place);
         let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let channels = || (0..names.len()).filter(|&place| names[place].starts_with("occupied_"));
@@ -270,7 +266,7 @@ fn label(column: &str, mean: bool) -> String {
 
 /// Whether a directory has links over time.
 pub fn has_any(source: &Source) -> bool {
-    source.path.join("links.csv").exists()
+    source.has("links")
 }
 
 #[cfg(test)]

@@ -40,16 +40,15 @@ pub fn figures(sources: &[&Source], arguments: &PlotArguments) -> Result<Vec<(St
     let unit = if has_clock { "ns" } else { "cycles" };
     let mut curves: Vec<Vec<Curve>> = vec![Vec::new(); wanted.len()];
     for source in sources {
-        let Some(mut table) = source.table("series.csv")? else { continue };
+        let Some(mut table) = source.table("series")? else { continue };
         only(&mut table, &arguments.only)?;
         let factor = source.cycle_ns().filter(|_| has_clock).unwrap_or(1.0);
         let by = by(source, &table, arguments)?;
         tell_apart(&mut table, &by)?;
         let by: Vec<&str> = by.iter().map(String::as_str).collect();
         for ((column, _), curves) in wanted.iter().zip(&mut curves) {
-            let found = Curve::from_table(&table, "cycle", column, &by).map_err(|error| {
-                Complaint::bad_input(format!("{}: {error}", source.path.join("series.csv").display()))
-            })?;
+            let found = Curve::from_table(&table, "cycle", column, &by);
+            let found = found.map_err(|error| source.damaged("series", &error))?;
             let height = if is_time(column) { factor } else { 1.0 };
             curves.extend(found.into_iter().map(|curve| scaled(curve, factor, height)).map(
                 |curve| match &source.prefix {
@@ -117,5 +116,5 @@ fn scaled(curve: Curve, width: f64, height: f64) -> Curve {
 
 /// Whether a directory has a time series.
 pub fn has_any(source: &Source) -> bool {
-    source.path.join("series.csv").exists()
+    source.has("series")
 }

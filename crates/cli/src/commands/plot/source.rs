@@ -1,5 +1,7 @@
 //! The directories that figures are made of.
 
+use std::ffi::OsStr;
+use std::fmt::Display;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -33,21 +35,36 @@ impl Source {
         let mut source =
             Self { path: path.to_owned(), prefix: several.then(name), manifest, sweep: None, report: None };
         if source.manifest.is_some() {
-            source.sweep = source.table("sweep.csv")?;
+            source.sweep = source.table("sweep")?;
         }
         source.report = File::open(path.join(REPORT)).ok().and_then(|file| Report::read_json(file).ok());
         Ok(source)
     }
 
+    /// Where a table of the directory is, if it has it: as CSV or, if that is not there, as Parquet.
+    fn find(&self, name: &str) -> Option<PathBuf> {
+        ["csv", "parquet"].map(|kind| self.path.join(format!("{name}.{kind}"))).into_iter().find(|path| path.exists())
+    }
+
+    /// Whether the directory has a table.
+    pub fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
     /// A table of the directory, if it has it.
     pub fn table(&self, name: &str) -> Result<Option<Table>, Complaint> {
-        let path = self.path.join(name);
-        if !path.exists() {
-            return Ok(None);
-        }
-        let damaged = |error: &dyn std::fmt::Display| Complaint::bad_input(format!("{}: {error}", path.display()));
+        let Some(path) = self.find(name) else { return Ok(None) };
+        let damaged = |error: &dyn Display| Complaint::bad_input(format!("{}: {error}", path.display()));
         let file = File::open(&path).map_err(|error| damaged(&error))?;
-        Table::read_csv(file).map(Some).map_err(|error| damaged(&error))
+        let is_csv = path.extension() == Some(OsStr::new("csv"));
+        let read = if is_csv { Table::read_csv(file) } else { Table::read_parquet(file) };
+        read.map(Some).map_err(|error| damaged(&error))
+    }
+
+    /// What is said of a table of the directory in which something is wrong.
+    pub fn damaged(&self, name: &str, error: &dyn Display) -> Complaint {
+        let path = self.find(name).unwrap_or_else(|| self.path.join(name));
+        Complaint::bad_input(format!("{}: {error}", path.display()))
     }
 
     /// How long a cycle is, if that is the same in all of it.

@@ -91,7 +91,7 @@ fn read_sweep(source: &Source, unit: &str, arguments: &PlotArguments, found: &mu
     if unit == "ns" {
         in_ns(&mut table);
     }
-    let damaged = |error| Complaint::bad_input(format!("{}: {error}", source.path.join("sweep.csv").display()));
+    let damaged = |error| source.damaged("sweep", &error);
     let completions = completions::figures(&table, manifest, unit).map_err(damaged)?;
     if !completions.is_empty() {
         for (name, figure) in completions {

@@ -69,7 +69,7 @@ pub fn figures(sources: &[Source], arguments: &PlotArguments) -> Result<Vec<(Str
 
 /// What was seen at each instant at which it was looked.
 fn seen(source: &Source, arguments: &PlotArguments) -> Result<BTreeMap<u64, Seen>, Complaint> {
-    let Some(mut table) = source.table("trees.csv")? else {
+    let Some(mut table) = source.table("trees")? else {
         let help = "make them with `tailback run --set 'measure.trees={ every = 100 }' --out …`".to_owned();
         return Err(Complaint::BadInput(format!("{} holds no congestion trees", source.path.display()), Some(help)));
     };
@@ -78,11 +78,7 @@ fn seen(source: &Source, arguments: &PlotArguments) -> Result<BTreeMap<u64, Seen
         only(&mut table, &arguments.only)?;
     }
     let mut seen: BTreeMap<u64, Seen> = instants(source, &table).map(|cycle| (cycle, Seen::default())).collect();
-    let place = |name: &str| {
-        table
-            .column(name)
-            .map_err(|error| Complaint::bad_input(format!("{}: {error}", source.path.join("trees.csv").display())))
-    };
+    let place = |name: &str| table.column(name).map_err(|error| source.damaged("trees", &error));
     let (cycle, flits, victims) = (place("cycle")?, place("flits")?, place("victim_flits")?);
     for row in &table.rows {
         let number = |place: usize| row[place].number().unwrap_or(0.0);
@@ -110,5 +106,5 @@ fn instants(source: &Source, table: &Table) -> impl Iterator<Item = u64> + use<>
 
 /// Whether a directory has congestion trees over time.
 pub fn has_any(source: &Source) -> bool {
-    source.path.join("trees.csv").exists()
+    source.has("trees")
 }
