@@ -261,9 +261,9 @@ enum Found {
 }
 
 impl Found {
-    fn at(placement: &Placement, worker: WorkerCommand, nice: u32) -> Result<Self, StoreError> {
+    fn at(placement: &Placement, worker: WorkerCommand, nice: u32, meters: &Arc<Meters>) -> Result<Self, StoreError> {
         Ok(match placement {
-            Placement::Here => Self::Processes(Processes::new(worker, nice)?),
+            Placement::Here => Self::Processes(Processes::new(worker, nice, meters.clone())?),
             Placement::Slurm(options) => Self::Jobs(Jobs::new(worker, options)?),
         })
     }
@@ -294,7 +294,7 @@ fn context(
     features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
     let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));
     // Before anything is opened or changed.
-    let workers = Found::at(&placement, worker, limits.engine_nice).map_err(ServeError::Workers)?;
+    let workers = Found::at(&placement, worker, limits.engine_nice, &meters).map_err(ServeError::Workers)?;
     let store = Arc::new(Store::open(&data, recover, Told { hub: hub.clone(), meters: meters.clone() })?);
     let workers = workers.begin(control_groups);
     let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone(), workers)?;

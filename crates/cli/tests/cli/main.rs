@@ -8,6 +8,7 @@ mod crash;
 mod data;
 mod help;
 mod interrupt;
+mod kept_workers;
 mod lost_server;
 #[cfg(target_os = "linux")]
 mod memory;

@@ -8,16 +8,16 @@ use crate::program::{Program, SMALL};
 use crate::served::Server;
 
 /// A run that takes some seconds, and the same for longer than any test waits.
-fn long() -> String {
+pub fn long() -> String {
     SMALL.replace("cycles = 400", "cycles = 100000")
 }
 
-fn endless() -> String {
+pub fn endless() -> String {
     SMALL.replace("cycles = 400", "cycles = 500000000")
 }
 
 /// A run whose sources have more to send than the network takes, so that what waits there grows and grows.
-fn growing() -> String {
+pub fn growing() -> String {
     endless().replace("load = 0.3", "load = 1.0\nsize = 1\npattern = \"adversarial\"")
 }
 
@@ -28,14 +28,14 @@ fn server(program: &Program) -> Server {
     Server::start(program, &["--limits", "limits.toml"])
 }
 
-fn listed(program: &Program, server: &Server, id: &str) -> Value {
+pub fn listed(program: &Program, server: &Server, id: &str) -> Value {
     let listed = server.good(program, &["list", "--limit", "1000", "--format", "json"]);
     let listed: Vec<Value> = serde_json::from_str(&listed).expect("it is JSON");
     listed.into_iter().find(|run| run["id"] == id).unwrap_or_else(|| panic!("{id} is lost"))
 }
 
 /// What happened to a run until it ended, event by event.
-fn events(program: &Program, server: &Server, id: &str) -> Vec<Value> {
+pub fn events(program: &Program, server: &Server, id: &str) -> Vec<Value> {
     let told = server.ask(program, &["watch", id, "--format", "json"]).stdout;
     told.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect()
 }
@@ -54,7 +54,7 @@ fn until_checkpoint(program: &Program) {
 }
 
 /// Waits for a worker of a server that is not one of these.
-fn another_worker(server: &Server, known: &[u32]) -> u32 {
+pub fn another_worker(server: &Server, known: &[u32]) -> u32 {
     let began = Instant::now();
     loop {
         if let Some(worker) = server.workers().into_iter().find(|worker| !known.contains(worker)) {

@@ -1,7 +1,7 @@
 //! Carrying out a run by workers, in as many attempts as it may have.
 //!
-//! **The invariant it keeps:** when an attempt ends, its worker is gone, and so is what it has left but for the results of a
-//! run that has succeeded and its last checkpoint.
+//! **The invariant it keeps:** when an attempt ends, its worker is gone or has nothing to do, and gone is what it has left but
+//! for the results of a run that has succeeded and its last checkpoint.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,18 @@
 //! A process that is started for a worker, and what it says on standard error.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use crate::domain::{FailureReason, RunFailure};
 use crate::worker::protocol::{Channel, Message};
@@ -15,8 +20,8 @@ use crate::worker::protocol::{Channel, Message};
 /// A process, killed when this is dropped.
 pub(super) struct Spawned {
     child: Child,
-    /// What passes on what it says on standard error, and keeps the last of it.
-    said: Option<JoinHandle<Vec<String>>>,
+    /// What it says on standard error, and the thread that passes it on.
+    said: Option<(Arc<Said>, JoinHandle<()>)>,
 }
 
 impl Spawned {
@@ -33,12 +38,13 @@ impl Spawned {
         // Whoever interrupts the server at a terminal lets it end its workers in its own way.
         command.process_group(0);
         let mut child = start(command)?;
-        let said = child
-            .stderr
-            .take()
-            .map(|said| std::thread::Builder::new().name("worker-says".to_owned()).spawn(move || pass_on(said)));
+        let said = child.stderr.take().map(|said| Arc::new(Said::of(OwnedFd::from(said).into())));
         let mut spawned = Self { child, said: None };
-        spawned.said = said.transpose()?;
+        if let Some(said) = said {
+            let passing = said.clone();
+            let thread = std::thread::Builder::new().name("worker-says".to_owned());
+            spawned.said = Some((said, thread.spawn(move || passing.pass_on())?));
+        }
         Ok((spawned, Channel::new(ours)))
     }
 
@@ -50,6 +56,11 @@ impl Spawned {
     /// Whether it has ended.
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Whether it has said nothing so far.
+    pub(super) fn is_silent(&self) -> bool {
+        self.said.as_ref().is_some_and(|(said, _)| said.is_nothing())
     }
 
     /// What the worker says next; none if it says nothing for so long. If it is lost, how it ended, and the last lines that it has said.
@@ -71,8 +82,10 @@ impl Spawned {
     /// Waits for its end; how it ended, and the last lines that it has said.
     pub(super) fn wait_with_said(&mut self) -> (ExitStatus, Vec<String>) {
         let status = self.child.wait().unwrap_or_default();
-        let said = self.said.take().and_then(|said| said.join().ok()).unwrap_or_default();
-        (status, said)
+        let Some((said, passing)) = self.said.take() else { return (status, Vec::new()) };
+        // It does not panic.
+        let _ = passing.join();
+        (status, said.lines().last.drain(..).collect())
     }
 }
 
@@ -86,23 +99,83 @@ impl Drop for Spawned {
 
 /// Lines that are kept of what a worker says, and bytes of a line.
 const LINES_KEPT: usize = 8;
-const LINE_BYTES_MAX: u64 = 16 << 10;
+const LINE_BYTES_MAX: usize = 16 << 10;
 
-/// Passes on what a worker says as it is, for it writes the log as the server does; gives the last lines of it.
-fn pass_on(said: ChildStderr) -> Vec<String> {
-    let mut lines = VecDeque::new();
-    let mut said = BufReader::new(said);
-    let mut line = Vec::new();
-    while said.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
+/// What a worker says on standard error.
+struct Said {
+    pipe: File,
+    /// Nobody reads from the pipe without it: what is in neither of them was not said.
+    lines: Mutex<Lines>,
+}
+
+/// The last lines, and the beginning of the next.
+#[derive(Default)]
+struct Lines {
+    last: VecDeque<String>,
+    begun: Vec<u8>,
+}
+
+impl Said {
+    fn of(pipe: File) -> Self {
+        Self { pipe, lines: Mutex::default() }
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes on what it says as it is, for it writes the log as the server does, and keeps the last of it.
+    fn pass_on(&self) {
+        let mut piece = [0; LINE_BYTES_MAX];
+        while self.waits(None) {
+            let mut lines = self.lines();
+            match (&self.pipe).read(&mut piece) {
+                Ok(bytes @ 1..) => lines.put(&piece[..bytes]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                _ => break,
+            }
+        }
+        self.lines().end_line();
+    }
+
+    /// Whether there is anything to read, which the end of the pipe is, too; for how long that is waited for, or for ever.
+    fn waits(&self, wait_max: Option<&Timespec>) -> bool {
+        loop {
+            match poll(&mut [PollFd::new(&self.pipe, PollFlags::IN)], wait_max) {
+                Err(Errno::INTR) => {}
+                found => return found != Ok(0),
+            }
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        let lines = self.lines();
+        lines.last.is_empty() && lines.begun.is_empty() && !self.waits(Some(&Timespec::default()))
+    }
+}
+
+impl Lines {
+    fn put(&mut self, bytes: &[u8]) {
+        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
+            self.begun.extend_from_slice(part);
+            if part.ends_with(b"\n") || self.begun.len() >= LINE_BYTES_MAX {
+                self.end_line();
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.begun);
+        if line.is_empty() {
+            return;
+        }
         // Nobody may be there to read it.
         let _ = io::stderr().write_all(&line);
-        lines.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
-        if lines.len() > LINES_KEPT {
-            lines.pop_front();
+        if self.last.len() == LINES_KEPT {
+            self.last.pop_front();
         }
-        line.clear();
+        self.last.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
     }
-    lines.into()
 }
 
 /// The failure of a run that took more memory than it may have.
@@ -129,5 +202,26 @@ pub(super) fn describe(status: ExitStatus, said: &[String]) -> String {
         (Some(signal), _) => format!("was ended by signal {signal}{last}"),
         (_, Some(code)) => format!("ended with code {code}{last}"),
         _ => format!("ended{last}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_kept_whole_and_what_is_in_the_pipe_counts_as_said() {
+        let (reader, mut writer) = io::pipe().expect("there are pipes");
+        let said = Said::of(OwnedFd::from(reader).into());
+        assert!(said.is_nothing());
+        writer.write_all(b"one\ntw").expect("it is read");
+        assert!(!said.is_nothing(), "though nobody has read it");
+        writer.write_all(b"o").expect("it is read");
+        (3..=LINES_KEPT + 1).for_each(|line| write!(writer, "\n{line}").expect("it is read"));
+        drop(writer);
+        said.pass_on();
+        let lines = &said.lines().last;
+        assert_eq!((lines.len(), lines[0].as_str()), (LINES_KEPT, "two"), "{lines:?}");
+        assert_eq!(lines[LINES_KEPT - 1], (LINES_KEPT + 1).to_string());
     }
 }

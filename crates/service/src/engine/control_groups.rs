@@ -121,6 +121,12 @@ impl Group {
         }
     }
 
+    /// Lets its processes have so much memory from now on; tells whether they may.
+    pub(super) fn allow(&self, bytes: u64) -> bool {
+        let allowed = write(self.folder.join("memory.max"), &bytes);
+        allowed.inspect_err(|why| tracing::warn!(%why, "the limit of a worker cannot be changed")).is_ok()
+    }
+
     /// Puts a process into it; tells whether it is in there.
     pub(super) fn put(&self, id: u32) -> bool {
         let put = write(self.folder.join("cgroup.procs"), &id);

@@ -10,6 +10,7 @@ mod attempt;
 mod child;
 pub(crate) mod control_groups;
 mod course;
+mod idle;
 pub(crate) mod process;
 pub(crate) mod queue;
 mod retry;

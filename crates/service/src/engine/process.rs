@@ -4,15 +4,18 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::{Child, Command};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use super::child::{Spawned, describe, lost, too_much};
 use super::control_groups::{Group, Groups};
+use super::idle::{IDLE_MAX, Idle, RUNS_MAX, Worker};
 use super::workers::{Lease, Workers};
 use crate::domain::RunFailure;
+use crate::meters::Meters;
 use crate::store::StoreError;
-use crate::worker::protocol::{Assignment, Channel, Message, Order};
+use crate::worker::protocol::{Assignment, Channel, Ending, Message, Order};
 use crate::worker::{bytes_in_proc, give_way, with_base};
 
 /// The program that carries out runs, and the arguments that make it a worker.
@@ -43,15 +46,17 @@ impl WorkerCommand {
     }
 }
 
-/// Processes that are started for one attempt of one run each.
+/// Processes, each of which carries out one run at a time. One whose run has succeeded may [take another](super::idle).
 pub(crate) struct Processes {
     command: WorkerCommand,
     groups: Option<Groups>,
     starter: Starter,
+    idle: Arc<Idle>,
+    meters: Arc<Meters>,
 }
 
 /// A thread that starts processes. It gives way to those that serve calls, and so do the processes from the beginning: to be
-/// loaded takes a worker most of the time that it costs.
+/// loaded takes a worker most of the time that it costs. It also ends those that have nothing to do.
 struct Starter(Sender<Start>);
 
 struct Start {
@@ -61,13 +66,18 @@ struct Start {
 
 impl Starter {
     /// Processes give way by so many steps.
-    fn start(nice: u32) -> io::Result<Self> {
+    fn start(nice: u32, idle: Arc<Idle>) -> io::Result<Self> {
         let (starts, wanted) = channel::<Start>();
         let start = move || {
             give_way(nice);
-            for Start { mut command, started } in wanted {
-                // Whoever wants it waits for it.
-                let _ = started.send(command.spawn());
+            loop {
+                match wanted.recv_timeout(IDLE_MAX / 2) {
+                    // Whoever wants it waits for it.
+                    Ok(Start { mut command, started }) => drop(started.send(command.spawn())),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+                idle.end_older(IDLE_MAX);
             }
         };
         std::thread::Builder::new().name("worker-starts".to_owned()).spawn(start)?;
@@ -84,10 +94,11 @@ impl Starter {
 
 impl Processes {
     /// Makes sure that workers can be started. They give way to others on the machine by `nice` steps.
-    pub(crate) fn new(command: WorkerCommand, nice: u32) -> Result<Self, StoreError> {
-        let starter = Starter::start(nice);
+    pub(crate) fn new(command: WorkerCommand, nice: u32, meters: Arc<Meters>) -> Result<Self, StoreError> {
+        let idle = Arc::<Idle>::default();
+        let starter = Starter::start(nice, idle.clone());
         let starter = starter.map_err(|error| StoreError::Broken(format!("cannot start a thread: {error}")))?;
-        let processes = Self { command, groups: None, starter };
+        let processes = Self { command, groups: None, starter, idle, meters };
         let (mut child, channel) = processes.spawn()?;
         // A worker that is not given anything ends.
         drop(channel);
@@ -100,8 +111,9 @@ impl Processes {
     }
 
     /// With a control group for each that is started from now on, if there are any to be had.
-    pub(crate) fn in_groups(self, groups: Option<Groups>) -> Self {
-        Self { groups, ..self }
+    pub(crate) fn in_groups(mut self, groups: Option<Groups>) -> Self {
+        self.groups = groups;
+        self
     }
 
     fn spawn(&self) -> Result<(Spawned, Channel), StoreError> {
@@ -113,50 +125,90 @@ impl Processes {
     }
 }
 
+impl Processes {
+    /// A process that may have so much memory: one that waits for a run, or a new one.
+    fn worker(&self, bytes: u64) -> Result<Worker, StoreError> {
+        while let Some(worker) = self.idle.take() {
+            // One whose limit cannot be changed ends.
+            if worker.group.as_ref().is_none_or(|group| group.allow(bytes)) {
+                return Ok(worker);
+            }
+        }
+        let group = self.groups.as_ref().and_then(|groups| groups.make(bytes));
+        let (spawned, channel) = self.spawn()?;
+        self.meters.worker_started();
+        // As long as it has no assignment, a worker takes next to nothing.
+        let group = group.filter(|group| group.put(spawned.id()));
+        Ok(Worker { spawned, group, channel, runs: 0 })
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        self.idle.end_older(Duration::ZERO);
+    }
+}
+
 impl Workers for Processes {
     fn start(&self, assignment: &Assignment) -> Result<Box<dyn Lease>, StoreError> {
         let Assignment { memory_bytes_max, threads, .. } = *assignment;
-        let group = self.groups.as_ref().and_then(|groups| groups.make(with_base(memory_bytes_max, threads)));
-        let (spawned, mut channel) = self.spawn()?;
-        // As long as it has no assignment, a worker takes next to nothing.
-        let group = group.filter(|group| group.put(spawned.id()));
+        let assignment = Box::new(assignment.clone());
+        let mut worker = self.worker(with_base(memory_bytes_max, threads))?;
+        worker.runs += 1;
+        let begin = Order::Begin { assignment, is_last: worker.runs >= RUNS_MAX };
         // A worker that is dead already cannot be told anything: that it is lost is found when it says nothing.
-        if let Err(error) = channel.send(assignment) {
+        if let Err(error) = worker.channel.send(&begin) {
             tracing::warn!(%error, "a worker does not take its assignment");
         }
-        Ok(Box::new(ProcessLease { spawned, group, channel, memory_bytes_max }))
+        let (idle, worker) = (self.idle.clone(), Some(worker));
+        Ok(Box::new(ProcessLease { worker, idle, memory_bytes_max, has_succeeded: false, is_suspended: false }))
     }
 }
 
 struct ProcessLease {
-    spawned: Spawned,
-    /// Behind the process, for it is removed when that is gone.
-    group: Option<Group>,
-    channel: Channel,
+    /// Until this is dropped.
+    worker: Option<Worker>,
+    idle: Arc<Idle>,
     memory_bytes_max: u64,
+    has_succeeded: bool,
+    is_suspended: bool,
+}
+
+impl Drop for ProcessLease {
+    fn drop(&mut self) {
+        // One that was told to suspend may not have read it yet.
+        if let Some(worker) = self.worker.take().filter(|_| self.has_succeeded && !self.is_suspended) {
+            self.idle.put(worker);
+        }
+    }
 }
 
 impl Lease for ProcessLease {
     fn next(&mut self, wait_max: Duration) -> Result<Option<Message>, RunFailure> {
-        if self.memory_bytes().is_some_and(|bytes| bytes > self.memory_bytes_max) {
-            return Err(too_much(self.memory_bytes_max));
+        let memory_bytes_max = self.memory_bytes_max;
+        if self.memory_bytes().is_some_and(|bytes| bytes > memory_bytes_max) {
+            return Err(too_much(memory_bytes_max));
         }
-        self.spawned.next(&mut self.channel, wait_max).map_err(|(status, said)| {
-            if self.group.as_ref().is_some_and(Group::has_taken_too_much) {
-                return too_much(self.memory_bytes_max);
+        let Some(Worker { spawned, group, channel, .. }) = &mut self.worker else { return Ok(None) };
+        let message = spawned.next(channel, wait_max).map_err(|(status, said)| {
+            if group.as_ref().is_some_and(Group::has_taken_too_much) {
+                return too_much(memory_bytes_max);
             }
-            lost(status, &said, self.memory_bytes_max)
-        })
+            lost(status, &said, memory_bytes_max)
+        })?;
+        self.has_succeeded = matches!(message, Some(Message::Ended(Ending::Succeeded(_))));
+        Ok(message)
     }
 
     fn suspend(&mut self) {
-        if let Err(error) = self.channel.send(&Order::Suspend) {
+        self.is_suspended = true;
+        if let Some(Err(error)) = self.worker.as_mut().map(|worker| worker.channel.send(&Order::Suspend)) {
             tracing::warn!(%error, "a worker cannot be told to write a checkpoint");
         }
     }
 
     fn memory_bytes(&self) -> Option<u64> {
-        bytes_in_proc(format!("/proc/{}/status", self.spawned.id()), "VmRSS")
+        bytes_in_proc(format!("/proc/{}/status", self.worker.as_ref()?.spawned.id()), "VmRSS")
     }
 }
 
@@ -192,7 +244,7 @@ mod tests {
     fn killed(kills: u32) -> (FailureReason, PathBuf, bool) {
         let (mount, groups) = pretended();
         let own = mount.path().join("system.slice/tailback.service/worker-0");
-        let processes = Processes::new(reader(), 0).expect("it ends").in_groups(Some(groups));
+        let processes = Processes::new(reader(), 0, Arc::default()).expect("it ends").in_groups(Some(groups));
         let mut lease = processes.start(&assignment()).expect("it starts");
         let limit = std::fs::read_to_string(own.join("memory.max")).expect("it is limited");
         assert_eq!(limit, (180 << 20).to_string(), "with 64 MiB for the process and 8 for each thread");
@@ -209,7 +261,7 @@ mod tests {
     fn workers_give_way_from_the_beginning() {
         use rustix::process::{Pid, getpriority_process};
         let own = getpriority_process(None).expect("it can be asked");
-        let processes = Processes::new(reader(), 3).expect("it ends");
+        let processes = Processes::new(reader(), 3, Arc::default()).expect("it ends");
         let (worker, _channel) = processes.spawn().expect("it starts");
         let worker = Pid::from_raw(worker.id() as i32).expect("it is none of the system");
         assert_eq!(getpriority_process(Some(worker)).expect("it runs"), (own + 3).min(19));

@@ -81,7 +81,8 @@ impl Workers for Jobs {
         let (spawned, mut channel) =
             spawned.map_err(|error| StoreError::Broken(format!("cannot start {}: {error}", self.starter.display())))?;
         // It is read when the job has its turn.
-        if let Err(error) = channel.send(assignment) {
+        let begin = Order::Begin { assignment: Box::new(assignment.clone()), is_last: true };
+        if let Err(error) = channel.send(&begin) {
             tracing::warn!(%error, "a job does not take its assignment");
         }
         Ok(Box::new(JobLease { spawned, channel, memory_bytes_max: assignment.memory_bytes_max }))

@@ -2,7 +2,8 @@
 //!
 //! A run is given to a worker by an [`Assignment`]; from then on the server holds a [`Lease`] of it. The worker says how it
 //! goes, writes checkpoints, and says how it has ended; or it is lost, which its lease tells, and the run is tried again
-//! from its last checkpoint by another worker. Dropping a lease revokes it: the worker ends at once.
+//! from its last checkpoint by another worker. Dropping a lease revokes it: the worker ends at once, unless its run has
+//! succeeded and it may take another.
 //!
 //! Workers share the server's folder, and need nothing else of it. So they may be [processes](super::process) of this
 //! machine, or [jobs of Slurm](super::slurm) on another.

@@ -22,6 +22,7 @@ pub(crate) struct Meters {
     calls: Mutex<BTreeMap<(String, String), u64>>,
     failed_attempts: AtomicU64,
     memory_used: AtomicU64,
+    workers_started: AtomicU64,
     checkpoints: AtomicU64,
     checkpoint_bytes: AtomicU64,
     checkpoint_us: AtomicU64,
@@ -101,6 +102,11 @@ impl Meters {
         self.failed_attempts.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// A process was started to carry out runs.
+    pub(crate) fn worker_started(&self) {
+        self.workers_started.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn checkpoint(&self, bytes: usize, took: Duration) {
         self.checkpoints.fetch_add(1, Ordering::Relaxed);
         self.checkpoint_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -164,6 +170,7 @@ impl Meters {
         count("calls_not_let_in_total", "Calls without a good token or certificate.", &self.not_let_in);
         count("runs_created_total", "Runs that were accepted.", &self.created);
         count("attempts_failed_total", "Attempts to carry out runs that failed.", &self.failed_attempts);
+        count("workers_started_total", "Processes that were started to carry out runs.", &self.workers_started);
         count("samples_total", "Metric samples that were taken.", &self.samples);
         count("checkpoints_total", "Checkpoints that were written.", &self.checkpoints);
         count("checkpoint_bytes_total", "Bytes of their states.", &self.checkpoint_bytes);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// What a process takes whatever it simulates: the program, its stacks, and what its allocator keeps for later.
 const BASE_BYTES: u64 = 64 << 20;
@@ -12,14 +12,24 @@ const THREAD_BYTES: u64 = 8 << 20;
 /// Lets this process take no more than so much data: what it asks for beyond is refused, and it aborts.
 ///
 /// The server watches what is really in use, and more strictly, but only now and again. What is limited here is the memory
-/// that can be written to: an allocator reserves much more of the address space than it ever uses.
+/// that can be written to: an allocator reserves much more of the address space than it ever uses. The next run may have
+/// more: so what the process might raise its limit to stays as it is.
 pub(super) fn limit(bytes: u64, threads: u32) {
+    let maximum = getrlimit(Resource::Data).maximum;
     let bytes = with_base(bytes, threads);
-    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
-    if let Err(error) = setrlimit(Resource::Data, limit) {
+    let current = Some(maximum.map_or(bytes, |maximum| bytes.min(maximum)));
+    if let Err(error) = setrlimit(Resource::Data, Rlimit { current, maximum }) {
         tracing::warn!(%error, "the memory of a worker cannot be limited: only the server watches it");
     }
 }
+
+/// Forgets the most memory that this process has had in use, where the system can: the next run has a peak of its own.
+pub(super) fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", FORGET_PEAK);
+}
+
+/// What the system takes for it.
+const FORGET_PEAK: &str = "5";
 
 /// What the system lets a worker take that may have so many bytes.
 pub(crate) fn with_base(bytes: u64, threads: u32) -> u64 {

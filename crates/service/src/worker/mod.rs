@@ -1,14 +1,16 @@
-//! A worker: a process that carries out one attempt of one run.
+//! A worker: a process that carries out attempts of runs, one after the other.
 //!
 //! A server starts it with one end of a pair of sockets as its standard input, or has a scheduler start it, which carries input and output. It reads an [`Assignment`], simulates, and
 //! says how it goes by [`Message`]s. What it finds becomes files in the folder of the attempt; the server takes them in.
-//! When the server's end is closed, the worker ends at once: nobody waits for it any more.
+//! A worker whose run has succeeded may be given another; any other ending is its own as well. When the server's end is
+//! closed, the worker ends at once: nobody waits for it any more.
 //!
 //! So a crash, or memory beyond all bounds, ends one attempt of one run, and nothing else.
 //!
 //! **What it must never know:** the database, and clients.
 //!
 //! **The invariant it keeps:** it writes only into the folder of its attempt, and the checkpoint of its run as a whole.
+//! Nothing of a run is left in it when the next begins, but for memory that its allocator keeps.
 
 mod memory;
 mod pipes;
@@ -22,8 +24,8 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 
 use crate::domain::{FailureReason, RunFailure};
 use protocol::{Assignment, Channel, Ending, Message, Order};
@@ -66,38 +68,90 @@ pub fn work(connection: Connection, suspended: &Arc<AtomicBool>) -> io::Result<(
 }
 
 fn work_for(stream: UnixStream, suspended: &Arc<AtomicBool>) -> io::Result<()> {
-    let mut orders = Channel::new(stream.try_clone()?);
-    let assignment: Assignment = match orders.receive(None) {
-        Ok(assignment) => assignment.ok_or(io::ErrorKind::TimedOut)?,
-        // A server that starts makes sure that it can start workers.
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
-        Err(error) => return Err(error),
+    let (given, assignments) = mpsc::channel();
+    let orders = Orders {
+        channel: Channel::new(stream.try_clone()?),
+        given,
+        suspended: suspended.clone(),
+        is_working: Arc::default(),
     };
-    memory::limit(assignment.memory_bytes_max, assignment.threads);
-    memory::go_first();
-    let told = suspended.clone();
-    std::thread::Builder::new().name("orders".to_owned()).spawn(move || follow(orders, &told))?;
+    let is_working = orders.is_working.clone();
+    std::thread::Builder::new().name("orders".to_owned()).spawn(move || orders.follow())?;
     let mut channel = Channel::new(stream);
-    let carry_out = || simulation::carry_out(&assignment, &mut channel, suspended);
-    let ending = match catch_unwind(AssertUnwindSafe(carry_out)) {
-        Ok(ending) => ending?,
-        Err(panic) => {
-            let message = format!("the simulator panicked: {}", panic_message(&*panic));
-            Ending::Failed(RunFailure::new(FailureReason::Panicked, message))
+    let mut is_first = true;
+    // A server that starts makes sure that it can start workers: then there is none.
+    for given in assignments {
+        let Given { assignment, is_last } = given?;
+        memory::limit(assignment.memory_bytes_max, assignment.threads);
+        if is_first {
+            memory::go_first();
+        } else {
+            memory::forget_peak();
         }
-    };
-    channel.send(&Message::Ended(ending))
-}
-
-/// Takes orders until the server is gone, and ends this process then: whatever it does, in the middle of it.
-fn follow(mut orders: Channel, suspended: &AtomicBool) {
-    while let Ok(order) = orders.receive(None) {
-        match order {
-            Some(Order::Suspend) => suspended.store(true, Ordering::Relaxed),
-            None => {}
+        is_first = false;
+        let ending = carry_out(&assignment, &mut channel, suspended)?;
+        let is_last = is_last || !matches!(ending, Ending::Succeeded(_));
+        is_working.store(false, Ordering::Relaxed);
+        channel.send(&Message::Ended(ending))?;
+        if is_last {
+            break;
         }
     }
-    std::process::exit(ABANDONED);
+    Ok(())
+}
+
+fn carry_out(assignment: &Assignment, channel: &mut Channel, suspended: &AtomicBool) -> io::Result<Ending> {
+    let carry_out = || simulation::carry_out(assignment, channel, suspended);
+    catch_unwind(AssertUnwindSafe(carry_out)).unwrap_or_else(|panic| {
+        let message = format!("the simulator panicked: {}", panic_message(&*panic));
+        Ok(Ending::Failed(RunFailure::new(FailureReason::Panicked, message)))
+    })
+}
+
+/// A run that is to be carried out.
+struct Given {
+    assignment: Box<Assignment>,
+    is_last: bool,
+}
+
+/// What the server says.
+struct Orders {
+    channel: Channel,
+    given: mpsc::Sender<io::Result<Given>>,
+    suspended: Arc<AtomicBool>,
+    /// Whether a run is being carried out, or about to be.
+    is_working: Arc<AtomicBool>,
+}
+
+impl Orders {
+    /// Takes orders until the server is gone, and ends this process then: whatever it does, in the middle of it.
+    fn follow(mut self) {
+        let mut is_first = true;
+        let ended = loop {
+            match self.channel.receive(None) {
+                Ok(Some(Order::Suspend)) => self.suspended.store(true, Ordering::Relaxed),
+                Ok(Some(Order::Begin { assignment, is_last })) => {
+                    // Whoever else suspends a worker may do so before its first run.
+                    if !is_first {
+                        self.suspended.store(false, Ordering::Relaxed);
+                    }
+                    is_first = false;
+                    self.is_working.store(true, Ordering::Relaxed);
+                    // It is taken as soon as the one before it has ended.
+                    let _ = self.given.send(Ok(Given { assignment, is_last }));
+                }
+                Ok(None) => {}
+                Err(error) => break error,
+            }
+        };
+        if self.is_working.load(Ordering::Relaxed) {
+            std::process::exit(ABANDONED);
+        }
+        if ended.kind() != io::ErrorKind::UnexpectedEof {
+            // Nobody waits for it if the worker has ended meanwhile.
+            let _ = self.given.send(Err(ended));
+        }
+    }
 }
 
 /// What a panic says.

@@ -39,9 +39,11 @@ pub(crate) struct Assignment {
     pub checkpoint_interval_ms: u64,
 }
 
-/// What is said to a worker while it works. When the server's end is closed, a worker ends at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+/// What is said to a worker. When the server's end is closed, a worker ends at once.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Order {
+    /// To carry out a run. If it `is_last`, or does not succeed, the worker ends afterwards; else it waits for the next.
+    Begin { assignment: Box<Assignment>, is_last: bool },
     /// To write a checkpoint, and end: the run goes on later.
     Suspend,
 }
@@ -60,7 +62,7 @@ pub(crate) enum Message {
         bytes: usize,
         took: Duration,
     },
-    /// The last that it says.
+    /// The last that it says of a run.
     Ended(Ending),
 }
 
@@ -181,10 +183,10 @@ mod tests {
         let whole = [&(text.len() as u32).to_le_bytes()[..], &text].concat();
         for byte in &whole[..whole.len() - 1] {
             worker.stream.write_all(&[*byte]).expect("somebody reads");
-            assert_eq!(server.receive::<Order>(Some(Duration::from_millis(1))).expect("it is open"), None);
+            assert!(server.receive::<Order>(Some(Duration::from_millis(1))).expect("it is open").is_none());
         }
         worker.stream.write_all(&whole[whole.len() - 1..]).expect("somebody reads");
-        assert_eq!(server.receive::<Order>(None).expect("it is open"), Some(Order::Suspend));
+        assert!(matches!(server.receive(None).expect("it is open"), Some(Order::Suspend)));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod damage_anywhere;
 mod faults;
 mod harness;
 mod hostile;
+mod kept_workers;
 mod migration;
 mod models;
 mod operating;
