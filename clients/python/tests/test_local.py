@@ -115,6 +115,15 @@ def test_progress_is_told(endless, small):
         tailback.run(endless, progress=tire)
 
 
+@pytest.fixture
+def interruptible():
+    # A shell that puts a command into the background may have it ignore Ctrl-C, and the run would not end.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_a_run_with_what_there_is(endless):
     def press(cycle, end):
         if cycle > 1000 and not pressed:
