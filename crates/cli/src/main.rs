@@ -22,6 +22,7 @@ mod rendering;
 mod results;
 mod shard;
 mod store;
+mod telemetry;
 mod work;
 
 use std::process::ExitCode;

@@ -42,6 +42,13 @@ impl Accepted {
     pub(crate) fn waiting(&self) -> u64 {
         self.children.len().max(1) as u64
     }
+
+    /// Has the run, and those of a sweep, go on with a trace.
+    pub(crate) fn go_on_with(&mut self, traceparent: &str) {
+        for new in std::iter::once(&mut self.run).chain(&mut self.children) {
+            traceparent.clone_into(&mut new.run.traceparent);
+        }
+    }
 }
 
 /// Memory that a worker takes whatever it simulates.

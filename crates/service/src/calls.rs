@@ -11,6 +11,7 @@ use tower::Layer;
 use tracing::Instrument as _;
 
 use crate::meters::Meters;
+use crate::trace_context;
 
 /// The header with the number of a call. A client may choose its own.
 const REQUEST_ID: &str = "x-request-id";
@@ -62,6 +63,9 @@ where
         let method = request.uri().path().to_owned();
         let shown: String = method.chars().take(100).collect();
         let span = tracing::info_span!("call", method = shown, id = id.to_str().unwrap_or_default());
+        if let Some(traceparent) = request.headers().get(trace_context::TRACEPARENT) {
+            trace_context::go_on(&span, traceparent.to_str().unwrap_or_default());
+        }
         let (answer, meters) = (self.inner.call(request), self.layer.meters.clone());
         let call = async move {
             let mut response = answer.await?;

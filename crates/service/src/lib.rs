@@ -48,6 +48,7 @@ mod server;
 mod sparingly;
 mod store;
 mod tame;
+mod trace_context;
 mod uploads;
 mod watch;
 mod wire;

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use tailback_service::LastDay;
 
 use super::{Format, ScenarioArguments};
+use crate::telemetry;
 
 #[derive(Args, Debug)]
 pub struct ServeArguments {
@@ -55,6 +56,9 @@ pub struct ServeArguments {
     /// How to write the log, which goes to standard error; TAILBACK_LOG says how much, as in `debug`
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub log: Format,
+    /// Send traces of calls and runs to this collector of OpenTelemetry, by OTLP over gRPC, as in `http://127.0.0.1:4317`
+    #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT", hide_env_values = true, value_parser = telemetry::collector)]
+    pub otlp: Option<String>,
 }
 
 /// Where a server has runs simulated.

@@ -7,11 +7,11 @@ use tailback_service::{
     CertificateError, Configuration, Encryption, Limits, Placement, ServeError, Server, Tokens, WorkerCommand,
 };
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
-use crate::arguments::{Format, ServeArguments, WorkersArgument};
+use crate::arguments::{ServeArguments, WorkersArgument};
 use crate::complaint::Complaint;
-use crate::output::{Log, say_line};
+use crate::output::say_line;
+use crate::telemetry::{self, Traces};
 use crate::{input, remote};
 
 /// Where systems that have control groups have them.
@@ -21,8 +21,15 @@ const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
 pub fn run(arguments: &ServeArguments) -> Result<(), Complaint> {
     let files = CertificateFiles::of(arguments);
     let configuration = configuration(arguments, files.as_ref())?;
-    log(arguments.log);
-    remote::runtime()?.block_on(serve(configuration, files))
+    let runtime = remote::runtime()?;
+    let to_collector = |collector: &String| runtime.block_on(async { Traces::to(collector) });
+    let traces = arguments.otlp.as_ref().map(to_collector).transpose()?;
+    telemetry::start(arguments.log, traces.as_ref());
+    let served = runtime.block_on(serve(configuration, files));
+    if let Some(traces) = traces {
+        traces.finish();
+    }
+    served
 }
 
 /// Where certificates are, and the key.
@@ -123,16 +130,5 @@ fn workers(arguments: &ServeArguments) -> Result<(WorkerCommand, Placement), Com
             let worker = WorkerCommand::this_program_anywhere(&[&worker[..], &["--pipes"]].concat());
             Ok((worker, Placement::Slurm(arguments.slurm.clone())))
         }
-    }
-}
-
-/// Writes what the service says to standard error.
-pub fn log(format: Format) {
-    let filter = EnvFilter::try_from_env("TAILBACK_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    // Without colours: all that a terminal would obey is written out, wherever it comes from.
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Log);
-    match format {
-        Format::Text => log.init(),
-        Format::Json => log.json().init(),
     }
 }

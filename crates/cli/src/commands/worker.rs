@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGTERM;
 use tailback_service::Connection;
 
-use super::serve;
 use crate::arguments::WorkerArguments;
 use crate::complaint::Complaint;
+use crate::telemetry;
 
 /// Runs the command.
 pub fn run(arguments: &WorkerArguments) -> Result<(), Complaint> {
-    serve::log(arguments.log);
+    telemetry::start(arguments.log, None);
     let not_asked = |error| Complaint::bad_input(format!("servers start workers, nobody else does ({error})"));
     let suspended = Arc::new(AtomicBool::new(false));
     let connection = if arguments.pipes {

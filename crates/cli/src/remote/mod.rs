@@ -25,14 +25,20 @@ use crate::complaint::Complaint;
 pub use retry::Retry;
 pub use shown::{ShownRun, state_name, table, time_text};
 
-/// Adds the token to each call.
+/// Adds the token to each call, and the trace that it goes on with.
 #[derive(Clone)]
-pub struct Bearer(Option<MetadataValue<Ascii>>);
+pub struct Bearer {
+    token: Option<MetadataValue<Ascii>>,
+    traceparent: Option<MetadataValue<Ascii>>,
+}
 
 impl Interceptor for Bearer {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        if let Some(token) = &self.0 {
-            request.metadata_mut().insert("authorization", token.clone());
+        let headers = [("authorization", &self.token), ("traceparent", &self.traceparent)];
+        for (name, value) in headers {
+            if let Some(value) = value {
+                request.metadata_mut().insert(name, value.clone());
+            }
         }
         Ok(request)
     }
@@ -79,7 +85,7 @@ impl Remote {
                 vec!["start one with `tailback serve`, or name another with --server".to_owned()],
             )
         })?;
-        let bearer = Bearer(token(arguments)?);
+        let bearer = Bearer { token: token(arguments)?, traceparent: traceparent() };
         let line = || InterceptedService::new(channel.clone(), bearer.clone());
         let retry = Retry::new(url, Duration::from_secs(arguments.retry_time.into()));
         let (runs, results) = (RunServiceClient::new(line()), ResultServiceClient::new(line()));
@@ -144,6 +150,11 @@ fn token(arguments: &ServerArguments) -> Result<Option<MetadataValue<Ascii>>, Co
         format!("Bearer {token}").parse().map_err(|_| Complaint::bad_input("the token holds odd characters"))?;
     value.set_sensitive(true);
     Ok(Some(value))
+}
+
+/// The context of the trace that this command is part of, if the environment names one.
+fn traceparent() -> Option<MetadataValue<Ascii>> {
+    std::env::var("TRACEPARENT").ok()?.parse().ok()
 }
 
 /// The content of a file.

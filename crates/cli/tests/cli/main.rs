@@ -26,4 +26,5 @@ mod show;
 mod sweep;
 mod terminal;
 mod trace;
+mod traces;
 mod workers;

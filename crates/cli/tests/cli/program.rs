@@ -78,6 +78,7 @@ impl Program {
         command.env_remove("COLUMNS").env_remove("LINES");
         // Which server is meant is said by each test.
         command.env_remove("TAILBACK_SERVER").env_remove("TAILBACK_TOKEN").env_remove("TAILBACK_LOG");
+        command.env_remove("OTEL_EXPORTER_OTLP_ENDPOINT").env_remove("TRACEPARENT");
         command
     }
 

@@ -57,6 +57,9 @@ pub(crate) struct Run {
     /// The files that its scenario names: the SHA-256 of each, by name.
     #[serde(default, skip_serializing_if = "is_default")]
     pub files: BTreeMap<String, String>,
+    /// The trace that it goes on with, if they are collected.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub traceparent: String,
 }
 
 impl Run {

@@ -33,6 +33,7 @@ use crate::meters::Meters;
 use crate::store::artifacts;
 use crate::store::runs::{self, Stored};
 use crate::store::{Store, StoreError, Writing, files};
+use crate::trace_context;
 use crate::watch::Hub;
 use crate::worker::panic_message;
 use attempt::AttemptFolder;
@@ -254,6 +255,7 @@ fn wait_for(queue: &Queue, problem: &str) -> Result<(), StoreError> {
 fn work_until_stopped(shared: &Shared, kind: Kind, work: impl Fn(&Shared, &Task, &Control) -> Outcome) {
     while let Some((task, control)) = shared.queue.take(kind) {
         let span = tracing::info_span!("run", run = %task.run);
+        trace_context::go_on(&span, &task.traceparent);
         let _entered = span.enter();
         tracing::info!(work = ?task.work, "begins");
         let outcome = catch_unwind(AssertUnwindSafe(|| work(shared, &task, &control)));

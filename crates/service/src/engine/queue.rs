@@ -40,6 +40,8 @@ pub(crate) struct Task {
     pub threads: u32,
     /// The memory that it takes.
     pub memory_bytes: u64,
+    /// The trace that it goes on with, if they are collected.
+    pub traceparent: String,
 }
 
 /// What to do with a run.
@@ -72,6 +74,7 @@ impl Task {
             work: Work::Simulate,
             threads: stored.threads,
             memory_bytes: stored.memory_bytes,
+            traceparent: stored.run.traceparent.clone(),
         }
     }
 

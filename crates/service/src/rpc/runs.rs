@@ -27,7 +27,7 @@ use crate::names;
 use crate::pool::Stop;
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, Writing, events, list, uploads};
-use crate::{deletion, wire};
+use crate::{deletion, trace_context, wire};
 
 /// RunService.
 pub(super) struct Runs(pub Arc<Context>);
@@ -184,6 +184,7 @@ async fn create(
         let runs::New { run, scenario, .. } = accepted.run;
         return Ok((Snapshot { run, last_sequence: 0, scenario: Some(scenario) }, notes));
     }
+    accepted.go_on_with(&trace_context::current());
     // From here on it goes to its end, even if the client goes away: what is written down is also simulated.
     let context = context.clone();
     let accept = async move {

@@ -63,6 +63,7 @@ fn run() -> Run {
         beyond_end: false,
         private: false,
         files: BTreeMap::new(),
+        traceparent: String::new(),
     }
 }
 
@@ -81,6 +82,8 @@ fn runs_are_kept_as_they_were() {
     // What came later is left out where it is as it was before.
     let later = Run { reuse: true, private: true, ..run() };
     is_kept_as(&later, &RUN.replace(r#""A title"}"#, r#""A title","reuse":true,"private":true}"#));
+    let traced = Run { traceparent: "00-a-b-01".to_owned(), ..run() };
+    is_kept_as(&traced, &RUN.replace(r#""A title"}"#, r#""A title","traceparent":"00-a-b-01"}"#));
     let execution = Execution { priority: -3, ..run().execution };
     is_kept_as(&Run { execution, ..run() }, &RUN.replace(r#"_max":1000}"#, r#"_max":1000,"priority":-3}"#));
 }

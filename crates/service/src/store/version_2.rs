@@ -116,6 +116,7 @@ impl Run {
             reuse: false,
             private: false,
             beyond_end: false,
+            traceparent: String::new(),
             files: BTreeMap::default(),
             id: self.id,
             owner: self.owner,

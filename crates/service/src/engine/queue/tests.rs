@@ -16,7 +16,8 @@ fn queue(threads_max: u32) -> Queue {
 
 fn task(number: i64, sweep: &str, threads: u32) -> Task {
     let (run, owner, sweep) = (number.to_string(), "alice".to_owned(), sweep.to_owned());
-    Task { number, run, owner, sweep, priority: 0, work: Work::Simulate, threads, memory_bytes: 1 }
+    let traceparent = String::new();
+    Task { number, run, owner, sweep, priority: 0, work: Work::Simulate, threads, memory_bytes: 1, traceparent }
 }
 
 fn of(owner: &str, task: Task) -> Task {
