@@ -1,7 +1,11 @@
-//! Ctrl-C.
+//! What the system says by signals: Ctrl-C, and that a file becomes too large.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::SIGXFSZ;
 
 use crate::output::tell_line;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
@@ -33,4 +37,11 @@ fn listen_with(stops_at_once: bool) {
 /// Whether somebody has asked to stop.
 pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
+}
+
+/// From now on a file that would become larger than this process may write is an error of whoever writes it, as a full disk is.
+/// The system would end the process otherwise, without a word.
+pub fn outlive_large_files() {
+    // It fails only where there are no signals. That there was one says nothing more than the error does.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }

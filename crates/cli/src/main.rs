@@ -33,6 +33,7 @@ use crate::arguments::{Arguments, Command};
 use crate::output::tell;
 
 fn main() -> ExitCode {
+    interrupt::outlive_large_files();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {

@@ -100,7 +100,7 @@ impl Directory {
                 .suffix(".unfinished")
                 .permissions(readable)
                 .tempfile_in(folder)?;
-            file.write_all(bytes)?;
+            file.as_file_mut().write_all(bytes)?;
             file.as_file().sync_all()?;
             file.persist(&path)?;
             Ok(())

@@ -1,5 +1,7 @@
 //! `run`, when all is well.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::program::{Program, SMALL, compare};
@@ -182,6 +184,30 @@ fn results_are_written_and_can_be_made_again() {
     let counts = buckets.filter_map(|line| line.rsplit(',').next()?.parse::<u64>().ok());
     let report: Value = serde_json::from_str(&printed).expect("it is JSON");
     assert_eq!(Some(counts.sum()), report["messages"]["delivered"].as_u64());
+}
+
+/// The system ends a process whose file becomes too large, unless that is taken for an error like a full disk.
+#[test]
+fn what_there_is_no_room_for_is_told() {
+    let program = Program::new();
+    let over = ["sweep", "small.toml", "--over", "traffic.load=0.1,0.2", "--quiet", "--out", "curve"];
+    for (arguments, file) in [
+        (&["run", "small.toml", "--quiet", "--out", "out"][..], "out/report.json"),
+        (&["run", "small.toml", "--quiet", "--out", "out", "--checkpoint-every", "1 ms"], "out/report.json"),
+        (&over, "curve/scenario.toml"),
+    ] {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -f 1 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_tailback")]).args(arguments);
+        let said = command.current_dir(program.path("")).output().expect("it can be started");
+        let told = String::from_utf8(said.stderr).expect("it prints UTF-8");
+        assert_eq!(said.status.code(), Some(1), "{arguments:?} says {told}");
+        let errors: Vec<&str> = told.lines().filter(|line| line.starts_with("error")).collect();
+        let [error] = errors[..] else { panic!("{arguments:?} says {told}") };
+        assert_eq!(*error, format!("error: cannot write {file}: File too large (os error 27)"));
+        let left: Vec<_> =
+            program.files().into_keys().filter(|path| path.to_string_lossy().contains("unfinished")).collect();
+        assert!(left.is_empty(), "{arguments:?} leaves {left:?}");
+    }
 }
 
 #[test]
