@@ -68,6 +68,14 @@ def test_what_was_cancelled_is_retried(client, endless):
     run.cancel()
 
 
+def test_runs_are_of_a_project(client, small):
+    run = client.run(small, project="fabric").wait()
+    assert run.info.project == "fabric"
+    assert [found.id for found in client.runs(project="fabric")] == [run.id]
+    with pytest.raises(tailback.TailbackError, match="private run is of no project"):
+        client.run(small, project="fabric", private=True)
+
+
 def test_results_are_reused_and_runs_private_when_asked_for(client, small):
     first = client.run(small, private=True).wait()
     again = client.run(small, reuse=True, private=True).wait()

@@ -40,6 +40,8 @@ def test_a_server_that_knows_no_private_runs_is_not_asked_for_one(old, small):
     with tailback.Client(address) as client:
         with pytest.raises(tailback.NotKnown, match="version 0.0.1.*does not know `private`"):
             client.run(small, private=True)
+        with pytest.raises(tailback.NotKnown, match="does not know `projects`"):
+            client.run(small, project="fabric")
         assert service.created == 0
         assert client.run(small).id == "run"
 

@@ -10,7 +10,7 @@ use tailback_sim::Plan;
 use crate::access::Caller;
 use crate::allowance::Allowance;
 use crate::api_error::{ApiError, Limit};
-use crate::domain::{Execution, Progress, Run, RunRequest, ScenarioSource, SweepRequest};
+use crate::domain::{Progress, Run, RunRequest, ScenarioSource, SweepRequest};
 use crate::engine::sweep;
 use crate::limits::Limits;
 use crate::names;
@@ -68,6 +68,13 @@ pub(crate) fn check_request(request: &RunRequest, caller: &Caller, limits: &Limi
         return Err(ApiError::invalid("execution.priority", problem));
     }
     caller.may_have_priority(execution.priority)?;
+    if !request.project.is_empty() {
+        names::project(&request.project)?;
+        caller.may_put_into(&request.project)?;
+        if request.private {
+            return Err(ApiError::invalid("project", "a private run is of no project"));
+        }
+    }
     Limits::check(Limit::Threads, execution.threads.unwrap_or(0).into(), limits.threads_max.into())?;
     Limits::check(Limit::ArtifactBytes, execution.artifact_bytes_max, limits.artifact_bytes_max)?;
     if let Some(wall_time) = execution.wall_time_max {
@@ -132,8 +139,7 @@ pub(crate) fn admit(
     let given = request.scenario.clone().unwrap_or_default();
     let id = if request.run_id.is_empty() { run_id } else { &request.run_id };
     let document_hash = runs::document_hash(&given.document);
-    let (execution, reuse, private) = (request.execution, request.reuse, request.private);
-    let base = Base { id, caller, given: &given, document_hash, execution, reuse, private, limits };
+    let base = Base { id, caller, given: &given, document_hash, request, limits };
     let files = files(&given, data, limits, stop);
     let document = given.read_within(allowed.bounds, files.clone());
     let resolved = document.resolve().map_err(|mistakes| files.refusal(mistakes))?;
@@ -183,16 +189,14 @@ struct Base<'r> {
     caller: &'r Caller,
     given: &'r ScenarioSource,
     document_hash: Arc<str>,
-    execution: Execution,
-    reuse: bool,
-    private: bool,
+    request: &'r RunRequest,
     limits: &'r Limits,
 }
 
 impl Base<'_> {
     /// A simulation, if it is not too large.
     fn simulation(&self, scenario: &Scenario) -> Result<New, ApiError> {
-        let mut execution = self.execution;
+        let mut execution = self.request.execution;
         let threads = execution.threads.or(scenario.execution.threads).unwrap_or(0);
         let plan = Plan::on(scenario, threads as usize);
         execution.threads = Some(threads);
@@ -217,8 +221,9 @@ impl Base<'_> {
             progress: Progress { cycles, ..Progress::default() },
             scenario_digest: scenario.digest.clone(),
             title: title.clone(),
-            reuse: self.reuse,
-            private: self.private,
+            reuse: self.request.reuse,
+            private: self.request.private,
+            project: self.request.project.clone(),
             files: self.given.files.clone(),
             ..Run::default()
         };

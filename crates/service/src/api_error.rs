@@ -56,6 +56,8 @@ pub(crate) enum ApiError {
     NotAuthenticated,
     #[error("role {} does not allow this{}", .role.word(), .owner.as_ref().map_or_else(String::new, |owner| format!(" to what is of {owner}")))]
     NotAllowed { role: Role, owner: Option<String> },
+    #[error("you are not in the project `{0}`")]
+    NotInProject(String),
     #[error("the request was not sent whole within {} s", .allowed.as_secs_f64())]
     BodyTooSlow { allowed: Duration },
     #[error("the deadline of the call has passed")]

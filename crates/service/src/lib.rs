@@ -55,7 +55,8 @@ mod wire;
 mod worker;
 
 pub use access::{
-    Changed, LastDay, Role, TokenError, Tokens, TokensInForce, add_line, certificate_line, new_token, remove_name,
+    Changed, Grant, LastDay, Role, TokenError, Tokens, TokensInForce, add_line, certificate_line, new_token,
+    remove_name,
 };
 pub use configuration::{CertificateError, Configuration, ConfigurationError, Encryption, Placement};
 pub use connection::CertificatesInForce;

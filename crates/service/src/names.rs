@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::api_error::ApiError;
 
-const RUN_BYTES_MAX: usize = 63;
+const NAME_BYTES_MAX: usize = 63;
 const REQUEST_BYTES_MAX: usize = 128;
 const DOCUMENT_BYTES_MAX: usize = 255;
 const FILES_MAX: usize = 64;
@@ -16,13 +16,22 @@ const LABEL_VALUE_BYTES_MAX: usize = 255;
 
 /// A name that a client gives a new run: a letter, then letters, digits and hyphens.
 pub(crate) fn new_run(name: &str) -> Result<(), ApiError> {
+    plain("run_id", "a run", name)
+}
+
+/// The name of a project.
+pub(crate) fn project(name: &str) -> Result<(), ApiError> {
+    plain("project", "a project", name)
+}
+
+fn plain(field: &'static str, what: &str, name: &str) -> Result<(), ApiError> {
     let begins_well = name.starts_with(|c: char| c.is_ascii_lowercase());
     let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
-    if begins_well && plain && name.len() <= RUN_BYTES_MAX {
+    if begins_well && plain && name.len() <= NAME_BYTES_MAX {
         return Ok(());
     }
     let rule = "a letter, then letters, digits and hyphens, lower case, 63 at most";
-    Err(ApiError::invalid("run_id", format!("{} is not a name for a run: {rule}", quoted(name))))
+    Err(ApiError::invalid(field, format!("{} is not a name for {what}: {rule}", quoted(name))))
 }
 
 /// The name of a run that may be there: of a sweep's runs too.

@@ -287,9 +287,10 @@ fn context(
 ) -> Result<Context, ServeError> {
     let Configuration { data, recover, tokens, encryption, limits, version, worker, placement, control_groups, .. } =
         configuration;
-    let mut features = ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private", "files", "tables"]
-        .map(str::to_owned)
-        .to_vec();
+    let mut features =
+        ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private", "projects", "files", "tables"]
+            .map(str::to_owned)
+            .to_vec();
     features.extend(tokens.as_ref().map(|_| "tokens".to_owned()));
     features.extend(encryption.as_ref().map(|_| "tls".to_owned()));
     let (hub, limits) = (Arc::new(Hub::default()), Arc::new(limits));

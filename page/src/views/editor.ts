@@ -45,6 +45,7 @@ class Editor implements View {
     private readonly name = this.input("Chosen by the server", "Letters, digits and hyphens, lower case");
     private readonly over = this.input("traffic.load=0.1..0.9/0.1", "What to vary, as in traffic.load=0.1..0.9/0.1; several apart by spaces");
     private readonly seeds = h("input", { type: "number", min: 1, max: 1000, placeholder: "1" });
+    private readonly project = this.input("None", "Only those in this project see the run, and may cancel, retry and delete it");
     private readonly isPrivate = h("input", { type: "checkbox" });
     private readonly reuse = h("input", { type: "checkbox" });
     private readonly verdict = h("div", { class: "verdict", role: "status", "data-testid": "verdict" });
@@ -67,7 +68,7 @@ class Editor implements View {
                 "div",
                 { class: "halves" },
                 this.field.element,
-                h("div", { class: "side" }, labelled("Name", this.name), labelled("Vary", this.over), labelled("Seeds", this.seeds), checked("private: only I see it", this.isPrivate), checked("take results that are there", this.reuse), this.submit, this.verdict),
+                h("div", { class: "side" }, labelled("Name", this.name), labelled("Vary", this.over), labelled("Seeds", this.seeds), labelled("Project", this.project), checked("private: only I see it", this.isPrivate), checked("take results that are there", this.reuse), this.submit, this.verdict),
             ),
         );
         void this.readModels(examples);
@@ -185,7 +186,7 @@ class Editor implements View {
         if (this.submit.disabled) return;
         this.submit.disabled = true;
         try {
-            const request = { requestId: this.requestId, runId: this.name.value.trim(), scenario: this.scenario, sweep: this.sweep, private: this.isPrivate.checked, reuse: this.reuse.checked };
+            const request = { requestId: this.requestId, runId: this.name.value.trim(), scenario: this.scenario, sweep: this.sweep, private: this.isPrivate.checked, project: this.project.value.trim(), reuse: this.reuse.checked };
             const { run } = await call(runs.createRun(request, this.options));
             if (run) go("run", run.id);
         } catch (error) {

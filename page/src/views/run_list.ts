@@ -152,7 +152,7 @@ class RunList implements View {
         fill(
             row,
             cell("pick", box),
-            cell("name", name, isSweep(run) && h("span", { class: "tag" }, "sweep"), run.private && h("span", { class: "tag" }, "private"), summary?.saturated === true && h("span", { class: "tag", title: "a flow offered more than was accepted" }, "saturated"), h("span", { class: "quiet title" }, run.title)),
+            cell("name", name, isSweep(run) && h("span", { class: "tag" }, "sweep"), run.private && h("span", { class: "tag" }, "private"), run.project !== "" && h("span", { class: "tag" }, run.project), summary?.saturated === true && h("span", { class: "tag", title: "a flow offered more than was accepted" }, "saturated"), h("span", { class: "quiet title" }, run.title)),
             cell("state", stateBadge(run), isActive(run) && progressBar(run)),
             cell("number", figure(summary?.acceptedLoad)),
             cell("number", figure(summary?.latencyMean)),

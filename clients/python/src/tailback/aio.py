@@ -78,11 +78,12 @@ class Client:
         priority: int = 0,
         reuse: bool = False,
         private: bool = False,
+        project: str = "",
         files: Mapping[str, str | Path] | None = None,
     ) -> Run:
         """Has the server simulate a scenario: a file or a text. With `over` or `seeds` it is a sweep. Of what waits, the
         highest `priority` goes first. With `reuse`, results that are there already do; with `private`, only its owner and
-        admins see it. What its programs name is uploaded if it lies beside the file; `files` has other paths for these names,
+        admins see it; with `project`, those in that project, who may change it too. What its programs name is uploaded if it lies beside the file; `files` has other paths for these names,
         or SHA-256s of files that were uploaded."""
         request = requests.create(
             source,
@@ -96,9 +97,12 @@ class Client:
             priority=priority,
             reuse=reuse,
             private=private,
+            project=project,
         )
         if private:
             requests.must_know(await self.server_info(), "private")
+        if project:
+            requests.must_know(await self.server_info(), "projects")
         await self._name_files(request.scenario, source, files)
         # The request has an id: made again after a lost answer it gives the same run.
         return Run(self, (await self._call(self._runs.CreateRun, request)).run)

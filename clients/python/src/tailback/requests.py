@@ -166,6 +166,7 @@ def create(
     priority: int,
     reuse: bool,
     private: bool,
+    project: str,
 ) -> run_service_pb2.CreateRunRequest:
     """A request for a run. Its id makes asking again after a lost answer harmless."""
     request = run_service_pb2.CreateRunRequest(
@@ -175,6 +176,7 @@ def create(
         labels=dict(labels),
         reuse=reuse,
         private=private,
+        project=project,
     )
     request.execution.priority = priority
     if threads is not None:

@@ -91,11 +91,14 @@ pub struct TokenArguments {
     /// The last day, in UTC, on which it counts
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub expires: Option<LastDay>,
+    /// A project that the bearer is in; may be repeated
+    #[arg(long = "project", value_name = "NAME")]
+    pub projects: Vec<String>,
     /// Let in the bearer of this certificate (PEM) instead of making a token
     #[arg(long, value_name = "FILE")]
     pub cert: Option<PathBuf>,
     /// Remove all that was added for this name
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["name", "role", "expires", "cert"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["name", "role", "expires", "projects", "cert"])]
     pub revoke: Option<String>,
     /// The file that it is added to, as a hash
     #[arg(long, value_name = "FILE")]
@@ -105,9 +108,9 @@ pub struct TokenArguments {
 /// What the bearer of a token may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RoleArgument {
-    /// See everything but the private runs of others
+    /// See everything but the private runs of others, and those of projects that one is not in
     Read,
-    /// Create runs, cancel and delete one's own
+    /// Create runs, cancel and delete one's own, and those of one's projects
     Submit,
     /// See, cancel and delete those of others too, and put runs before those of others
     Admin,
@@ -185,6 +188,9 @@ pub struct SubmitArguments {
     /// Let only yourself and admins see it
     #[arg(long)]
     pub private: bool,
+    /// Let only those in this project, and admins, see it; those in it may cancel, retry and delete it
+    #[arg(long, value_name = "NAME", conflicts_with = "private")]
+    pub project: Option<String>,
     /// Wait until it is over, and print what it found; exit code 3 tells that it failed, 4 that it was cancelled
     #[arg(long)]
     pub wait: bool,
@@ -226,6 +232,9 @@ pub struct ListArguments {
     /// Only runs of the scenario with this digest, or one that begins so
     #[arg(long, value_name = "DIGEST", default_value = "", hide_default_value = true)]
     pub digest: String,
+    /// Only runs of this project
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    pub project: String,
     /// The runs of this sweep
     #[arg(long, value_name = "RUN", default_value = "", hide_default_value = true)]
     pub sweep: String,

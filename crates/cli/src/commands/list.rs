@@ -19,6 +19,7 @@ pub fn run(arguments: &ListArguments) -> Result<(), Complaint> {
         labels: labels(&arguments.labels)?,
         scenario_digest: arguments.digest.clone(),
         parent_id: arguments.sweep.clone(),
+        project: arguments.project.clone(),
         ..ListRunsRequest::default()
     };
     remote::runtime()?.block_on(list(arguments, request))
@@ -26,6 +27,9 @@ pub fn run(arguments: &ListArguments) -> Result<(), Complaint> {
 
 async fn list(arguments: &ListArguments, mut request: ListRunsRequest) -> Result<(), Complaint> {
     let mut remote = Remote::connect(&arguments.server).await?;
+    if !request.project.is_empty() {
+        remote.must_know("projects").await?;
+    }
     let mut runs = Vec::new();
     while runs.len() < arguments.limit {
         request.page_size = (arguments.limit - runs.len()).min(PAGE) as u32;

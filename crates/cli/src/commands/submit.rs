@@ -70,6 +70,7 @@ fn request(arguments: &SubmitArguments) -> Result<(CreateRunRequest, BTreeMap<St
         labels: labels(&arguments.labels)?,
         reuse: arguments.reuse,
         private: arguments.private,
+        project: arguments.project.clone().unwrap_or_default(),
     };
     Ok((request, files.opened()))
 }
@@ -110,6 +111,9 @@ async fn submit(
     }
     if arguments.private {
         remote.must_know("private").await?;
+    }
+    if arguments.project.is_some() {
+        remote.must_know("projects").await?;
     }
     if let (Some(scenario), false) = (&mut request.scenario, files.is_empty()) {
         scenario.files = remote.upload(files, !arguments.quiet).await?;

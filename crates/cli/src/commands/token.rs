@@ -1,6 +1,6 @@
 //! `tailback token`: who is let in by a server.
 
-use tailback_service::{Changed, Role, TokenError, add_line, certificate_line, new_token, remove_name};
+use tailback_service::{Changed, Grant, Role, TokenError, add_line, certificate_line, new_token, remove_name};
 
 use crate::arguments::{RoleArgument, TokenArguments};
 use crate::complaint::Complaint;
@@ -27,11 +27,12 @@ fn add(arguments: &TokenArguments, name: &str) -> Result<Changed, Complaint> {
         RoleArgument::Submit => Role::Submit,
         RoleArgument::Admin => Role::Admin,
     };
-    let (file, until) = (arguments.tokens.display(), arguments.expires.as_ref());
+    let grant = Grant { role, projects: arguments.projects.clone(), until: arguments.expires.clone() };
+    let file = arguments.tokens.display();
     let (token, line) = match &arguments.cert {
-        Some(certificate) => (None, certificate_line(name, role, &remote::bytes(certificate)?, until)?),
+        Some(certificate) => (None, certificate_line(name, &grant, &remote::bytes(certificate)?)?),
         None => {
-            let (token, line) = new_token(name, role, until)?;
+            let (token, line) = new_token(name, &grant)?;
             (Some(token), line)
         }
     };

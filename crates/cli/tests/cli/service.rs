@@ -232,6 +232,42 @@ fn tokens_let_in() {
 }
 
 #[test]
+fn those_in_a_project_share_its_runs() {
+    let program = Program::new();
+    let token = |name: &str, more: &[&str]| {
+        let said = program.good(&[&["token", name, "--tokens", "tokens"], more].concat());
+        program.write(&format!("{name}.token"), said);
+    };
+    token("alice", &["--project", "fabric", "--project", "storage", "--expires", "2999-12-31"]);
+    token("bob", &["--project", "fabric"]);
+    token("eve", &[]);
+    assert!(program.read("tokens").contains(" until=2999-12-31 projects=fabric,storage\n"));
+    let refused = program.run(&["token", "mallory", "--tokens", "tokens", "--project", "a,b"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("`a,b` is not a name"), "{}", refused.stderr);
+    let server = Server::start(&program, &["--tokens", "tokens"]);
+    let ask = |name: &str, arguments: &[&str]| {
+        server.ask(&program, &[arguments, &["--token-file", &format!("{name}.token")]].concat())
+    };
+    let submit = ["submit", "small.toml", "--id", "ours", "--project", "fabric", "--wait", "--quiet"];
+    let refused = ask("eve", &submit);
+    assert!(refused.code == Some(1) && refused.stderr.contains("not in the project `fabric`"), "{}", refused.stderr);
+    assert_eq!(ask("alice", &submit).code, Some(0));
+    let both = ask("alice", &[&submit[..], &["--private"]].concat());
+    assert_eq!((both.code, both.stderr.contains("cannot be used with")), (Some(2), true), "{}", both.stderr);
+    let listed = |name: &str, more: &[&str]| -> serde_json::Value {
+        let said = ask(name, &[&["list", "--format", "json"], more].concat());
+        serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {}", said.stderr))
+    };
+    let shown = listed("bob", &["--project", "fabric"]);
+    assert_eq!((&shown[0]["id"], &shown[0]["project"], &shown[1]), (&"ours".into(), &"fabric".into(), &().into()));
+    for nothing in [listed("bob", &["--project", "storage"]), listed("eve", &[])] {
+        assert_eq!(nothing.as_array().map(Vec::len), Some(0));
+    }
+    assert_eq!(ask("bob", &["cancel", "--delete", "ours"]).code, Some(0));
+    server.stop();
+}
+
+#[test]
 fn tokens_come_and_go_while_a_server_runs() {
     let program = Program::new();
     let token = |arguments: &[&str]| program.run(&[&["token", "--tokens", "tokens"], arguments].concat());

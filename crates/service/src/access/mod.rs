@@ -23,14 +23,14 @@ use crate::meters::Meters;
 use failures::Failures;
 pub use token_file::{Changed, add_line, remove_name};
 use tokens::{Credential, NotLetIn};
-pub use tokens::{LastDay, TokenError, Tokens, certificate_line, new_token};
+pub use tokens::{Grant, LastDay, TokenError, Tokens, certificate_line, new_token};
 
 /// What a caller may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// See everything but the private runs of others.
+    /// See everything but the private runs of others and those of projects that one is not in.
     Read,
-    /// Create runs, cancel and delete one's own.
+    /// Create runs, cancel and delete one's own, and those of one's projects.
     Submit,
     /// See, cancel and delete the runs of others too, and put runs before those of others.
     Admin,
@@ -57,6 +57,8 @@ impl Role {
 pub(crate) struct Caller {
     pub name: String,
     pub role: Role,
+    /// The projects that this one is in.
+    pub projects: Vec<String>,
     /// Where the call came from.
     pub from: Option<SocketAddr>,
     /// What was shown; nothing where nobody has to.
@@ -93,11 +95,30 @@ impl Caller {
 
     /// Whether a run is there for this caller.
     pub(crate) fn may_see(&self, run: &Run) -> bool {
-        !run.private || self.role == Role::Admin || self.name == run.owner
+        let is_open = !run.private && (run.project.is_empty() || self.is_in(&run.project));
+        is_open || self.role == Role::Admin || self.name == run.owner
     }
 
-    /// Refuses callers who may not change a run of `owner`.
-    pub(crate) fn may_change_run_of(&self, owner: &str) -> Result<(), ApiError> {
+    fn is_in(&self, project: &str) -> bool {
+        self.projects.iter().any(|own| own == project)
+    }
+
+    /// Refuses callers whose runs cannot be of a project.
+    pub(crate) fn may_put_into(&self, project: &str) -> Result<(), ApiError> {
+        if project.is_empty() || self.role == Role::Admin || self.is_in(project) {
+            return Ok(());
+        }
+        Err(ApiError::NotInProject(project.to_owned()))
+    }
+
+    /// Refuses callers who may not change a run: those who are in its project may do what its owner may.
+    pub(crate) fn may_change(&self, run: &Run) -> Result<(), ApiError> {
+        let is_shared = !run.private && self.is_in(&run.project);
+        if is_shared { self.must_be(Role::Submit) } else { self.may_change_what_is_of(&run.owner) }
+    }
+
+    /// Refuses callers who may not change what belongs to `owner`.
+    pub(crate) fn may_change_what_is_of(&self, owner: &str) -> Result<(), ApiError> {
         self.must_be(Role::Submit)?;
         if self.role == Role::Admin || self.name == owner {
             return Ok(());
@@ -151,7 +172,8 @@ impl Guard {
     pub(crate) fn caller(&self, authorization: Option<&[u8]>, peer: Option<&Peer>) -> Result<Caller, ApiError> {
         let from = peer.map(|peer| peer.address);
         let Some(tokens) = &self.tokens.0 else {
-            return Ok(Caller { name: "local".to_owned(), role: Role::Admin, from, credential: None });
+            let (name, role, projects) = ("local".to_owned(), Role::Admin, Vec::new());
+            return Ok(Caller { name, role, projects, from, credential: None });
         };
         let shown = match authorization {
             Some(header) => bearer_token(header).map(Credential::token),
@@ -161,7 +183,8 @@ impl Guard {
         match shown.map(|shown| (shown, tokens.bearer(&shown, SystemTime::now()))) {
             Some((shown, Ok(entry))) => {
                 peer.inspect(|peer| peer.visit.is_let_in());
-                Ok(Caller { name: entry.name.clone(), role: entry.role, from, credential: Some(shown) })
+                let (name, projects) = (entry.name.clone(), entry.projects.clone());
+                Ok(Caller { name, role: entry.role, projects, from, credential: Some(shown) })
             }
             refused => {
                 let why = match refused {
@@ -187,12 +210,12 @@ impl Guard {
         }
     }
 
-    /// Refuses who was let in and would not be any more: what was shown was revoked, or has expired.
+    /// Refuses who was let in and would not be any more, or into other projects: what was shown was revoked, or has expired.
     pub(crate) fn must_still_be(&self, caller: &Caller) -> Result<(), ApiError> {
         let (Some(tokens), Some(shown)) = (&self.tokens.0, &caller.credential) else { return Ok(()) };
         let tokens = tokens.read().unwrap_or_else(PoisonError::into_inner);
         match tokens.bearer(shown, SystemTime::now()) {
-            Ok(entry) if entry.name == caller.name => Ok(()),
+            Ok(entry) if entry.name == caller.name && entry.projects == caller.projects => Ok(()),
             _ => Err(ApiError::NotAuthenticated),
         }
     }
@@ -221,21 +244,55 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
+    fn caller(name: &str, role: Role, projects: &[&str]) -> Caller {
+        let projects = projects.iter().map(|&project| project.to_owned()).collect();
+        Caller { name: name.to_owned(), role, projects, from: None, credential: None }
+    }
+
+    fn run(private: bool, project: &str) -> Run {
+        Run { owner: "alice".to_owned(), private, project: project.to_owned(), ..Run::default() }
+    }
+
     #[test]
     fn runs_belong_to_their_creators() {
-        let caller = |role| Caller { name: "alice".to_owned(), role, from: None, credential: None };
-        assert!(caller(Role::Read).may_change_run_of("alice").is_err());
-        assert!(caller(Role::Submit).may_change_run_of("alice").is_ok());
-        assert!(caller(Role::Submit).may_change_run_of("bob").is_err());
-        assert!(caller(Role::Admin).may_change_run_of("bob").is_ok());
+        let may = |name, role| caller(name, role, &[]).may_change(&run(false, "")).is_ok();
+        assert!(may("alice", Role::Submit) && may("bob", Role::Admin));
+        assert!(!may("alice", Role::Read) && !may("bob", Role::Submit));
     }
 
     #[test]
     fn private_runs_are_there_for_their_owners_and_admins() {
-        let caller = |name: &str, role| Caller { name: name.to_owned(), role, from: None, credential: None };
-        let run = |private| Run { owner: "alice".to_owned(), private, ..Run::default() };
-        assert!(caller("alice", Role::Read).may_see(&run(true)) && caller("bob", Role::Admin).may_see(&run(true)));
-        assert!(!caller("bob", Role::Submit).may_see(&run(true)) && caller("bob", Role::Read).may_see(&run(false)));
+        let sees = |name, role, private| caller(name, role, &[]).may_see(&run(private, ""));
+        assert!(sees("alice", Role::Read, true) && sees("bob", Role::Admin, true));
+        assert!(!sees("bob", Role::Submit, true) && sees("bob", Role::Read, false));
+    }
+
+    #[test]
+    fn runs_of_a_project_are_there_for_those_in_it() {
+        let (within, without) = (&["fabric", "other"][..], &["other"][..]);
+        let of_project = run(false, "fabric");
+        for (name, role, projects, sees, changes) in [
+            ("bob", Role::Submit, within, true, true),
+            ("bob", Role::Read, within, true, false),
+            ("bob", Role::Submit, without, false, false),
+            ("bob", Role::Admin, without, true, true),
+            // Whoever has left the project keeps what is his or hers.
+            ("alice", Role::Submit, without, true, true),
+        ] {
+            let caller = caller(name, role, projects);
+            assert_eq!(
+                (caller.may_see(&of_project), caller.may_change(&of_project).is_ok()),
+                (sees, changes),
+                "{caller:?}"
+            );
+        }
+        // A row that is damaged is read as that of a private run.
+        let private = run(true, "fabric");
+        let member = caller("bob", Role::Submit, within);
+        assert!(!member.may_see(&private) && member.may_change(&private).is_err());
+        assert!(member.may_put_into("fabric").is_ok() && member.may_put_into("").is_ok());
+        assert!(member.may_put_into("third").is_err() && caller("bob", Role::Admin, &[]).may_put_into("third").is_ok());
+        assert!(caller("bob", Role::Submit, &[""]).may_change(&run(true, "")).is_err());
     }
 
     #[test]

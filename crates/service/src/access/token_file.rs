@@ -124,7 +124,7 @@ mod tests {
     fn lines_come_and_go_and_the_rest_stays() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let path = folder.path().join("tokens");
-        let line = |name| new_token(name, Role::Read, None).expect("there are random bytes").1;
+        let line = |name| new_token(name, &Role::Read.into()).expect("there are random bytes").1;
         let (alice, bob, again) = (line("alice"), line("bob"), line("alice"));
         for line in [&alice, &bob, &again] {
             let changed = add_line(&path, line).expect("it can be written");
@@ -148,7 +148,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let (path, link) = (folder.path().join("tokens"), folder.path().join("link"));
         let mode = || fs::metadata(&path).expect("it is there").permissions().mode() & 0o777;
-        let line = new_token("alice", Role::Read, None).expect("there are random bytes").1;
+        let line = new_token("alice", &Role::Read.into()).expect("there are random bytes").1;
         add_line(&path, &line).expect("it can be written");
         assert_eq!(mode(), 0o600);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("it is ours");

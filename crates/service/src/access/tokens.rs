@@ -1,8 +1,8 @@
 //! Those who are let in, as a file says.
 //!
 //! A line is a name, a role and what its bearer shows: the SHA-256 of a token, or `cert=` and the fingerprint of a
-//! certificate. `until=2027-01-31` behind that makes it count to the end of that day, in UTC. Lines that begin with `#`
-//! say nothing.
+//! certificate. Behind that `until=2027-01-31` makes it count to the end of that day, in UTC, and `projects=fabric,storage`
+//! names the projects that its bearer is in. Lines that begin with `#` say nothing.
 //!
 //! **The invariant it keeps:** a file is taken as a whole or not at all, and only if nobody but its owner can change it.
 
@@ -50,7 +50,7 @@ pub enum TokenError {
     /// A line of it is not as it should be.
     #[error(
         "{file}:{line}: {problem}; a line is a name, a role (read, submit or admin), the SHA-256 of a token or \
-         cert=FINGERPRINT, and until=YYYY-MM-DD if it expires"
+         cert=FINGERPRINT, until=YYYY-MM-DD if it expires, and projects=NAME,… if there are some"
     )]
     Line {
         /// The file.
@@ -92,9 +92,27 @@ pub(crate) enum Credential {
 pub(super) struct Entry {
     pub name: String,
     pub role: Role,
+    pub projects: Vec<String>,
     credential: Credential,
     /// When it stops to count.
     until: Option<SystemTime>,
+}
+
+/// What is granted to who is let in.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// What that one may do.
+    pub role: Role,
+    /// The projects that that one is in.
+    pub projects: Vec<String>,
+    /// The last day of it.
+    pub until: Option<LastDay>,
+}
+
+impl From<Role> for Grant {
+    fn from(role: Role) -> Self {
+        Self { role, projects: Vec::new(), until: None }
+    }
 }
 
 /// The last day, in UTC, on which an entry counts.
@@ -130,28 +148,35 @@ impl std::str::FromStr for LastDay {
 /// A new token, and the line for the file that lets its bearer in.
 ///
 /// # Errors
-/// When the name cannot be one, or the system has no random bytes to give.
-pub fn new_token(name: &str, role: Role, until: Option<&LastDay>) -> Result<(String, String), TokenError> {
+/// When the name, or that of a project, cannot be one, or the system has no random bytes to give.
+pub fn new_token(name: &str, grant: &Grant) -> Result<(String, String), TokenError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(TokenError::Random)?;
     let token = format!("tb_{}", hexadecimal(&bytes));
-    let line = line(name, role, &hexadecimal(&Sha256::digest(&token)), until)?;
+    let line = line(name, grant, &hexadecimal(&Sha256::digest(&token)))?;
     Ok((token, line))
 }
 
 /// The line for the file that lets in who has a certificate, which is given as PEM.
 ///
 /// # Errors
-/// When the name cannot be one, or the certificate cannot be read.
-pub fn certificate_line(name: &str, role: Role, pem: &[u8], until: Option<&LastDay>) -> Result<String, TokenError> {
+/// When the name, or that of a project, cannot be one, or the certificate cannot be read.
+pub fn certificate_line(name: &str, grant: &Grant, pem: &[u8]) -> Result<String, TokenError> {
     let fingerprint = connection::fingerprint(pem)?;
-    line(name, role, &format!("cert={}", hexadecimal(&fingerprint)), until)
+    line(name, grant, &format!("cert={}", hexadecimal(&fingerprint)))
 }
 
-fn line(name: &str, role: Role, credential: &str, until: Option<&LastDay>) -> Result<String, TokenError> {
-    names::new_run(name).map_err(|_| TokenError::Entry(not_a_name(name)))?;
-    let until = until.map_or_else(String::new, |day| format!(" until={}", day.text));
-    Ok(format!("{name} {} {credential}{until}", role.word()))
+fn line(name: &str, Grant { role, projects, until }: &Grant, credential: &str) -> Result<String, TokenError> {
+    for name in std::iter::once(name).chain(projects.iter().map(String::as_str)) {
+        must_be_a_name(name).map_err(TokenError::Entry)?;
+    }
+    let until = until.as_ref().map_or_else(String::new, |day| format!(" until={}", day.text));
+    let projects = if projects.is_empty() { String::new() } else { format!(" projects={}", projects.join(",")) };
+    Ok(format!("{name} {} {credential}{until}{projects}", role.word()))
+}
+
+fn must_be_a_name(name: &str) -> Result<(), String> {
+    names::new_run(name).map_err(|_| not_a_name(name))
 }
 
 fn not_a_name(name: &str) -> String {
@@ -222,14 +247,13 @@ impl Entry {
     /// The entry of a line; none if it says nothing.
     pub(super) fn parse(line: &str) -> Result<Option<Self>, String> {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let (name, role, shown, until) = match fields.as_slice() {
+        let (name, role, shown, further) = match fields.as_slice() {
             [] => return Ok(None),
             [first, ..] if first.starts_with('#') => return Ok(None),
-            [name, role, shown] => (name, role, shown, None),
-            [name, role, shown, until] => (name, role, shown, Some(until)),
+            [name, role, shown, further @ ..] => (name, role, shown, further),
             _ => return Err(format!("{} fields", fields.len())),
         };
-        names::new_run(name).map_err(|_| not_a_name(name))?;
+        must_be_a_name(name)?;
         let role = Role::parse(role).ok_or_else(|| format!("{} is not a role", names::quoted(role)))?;
         let credential = match shown.strip_prefix("cert=") {
             // As openssl prints it, too: in upper case, with colons.
@@ -237,12 +261,22 @@ impl Entry {
             None => bytes_of(shown).map(Credential::Token),
         };
         let credential = credential.ok_or("the third field is neither a SHA-256 nor cert= and one")?;
-        let until = until.map(|field| {
-            let day = field.strip_prefix("until=").ok_or("the fourth field does not begin with until=")?;
-            day.parse::<LastDay>()
-        });
-        let until = until.transpose()?.map(|day| day.end);
-        Ok(Some(Self { name: (*name).to_owned(), role, credential, until }))
+        let (mut until, mut projects) = (None, None);
+        for field in further {
+            let is_new = if let Some(day) = field.strip_prefix("until=") {
+                until.replace(day.parse::<LastDay>()?.end).is_none()
+            } else if let Some(names) = field.strip_prefix("projects=") {
+                let names: Vec<String> = names.split(',').map(str::to_owned).collect();
+                names.iter().try_for_each(|name| must_be_a_name(name))?;
+                projects.replace(names).is_none()
+            } else {
+                return Err(format!("{} begins with neither until= nor projects=", names::quoted(field)));
+            };
+            if !is_new {
+                return Err(format!("{} is the second of its kind", names::quoted(field)));
+            }
+        }
+        Ok(Some(Self { name: (*name).to_owned(), role, credential, until, projects: projects.unwrap_or_default() }))
     }
 }
 
@@ -298,8 +332,8 @@ mod tests {
 
     #[test]
     fn only_bearers_of_known_tokens_are_let_in() {
-        let (alice, first) = new_token("alice", Role::Submit, None).expect("there are random bytes");
-        let (bob, second) = new_token("bob", Role::Read, None).expect("there are random bytes");
+        let (alice, first) = new_token("alice", &Role::Submit.into()).expect("there are random bytes");
+        let (bob, second) = new_token("bob", &Role::Read.into()).expect("there are random bytes");
         let tokens = read(&format!("# people\n\n{first}\n  {second}\n")).expect("the file is well formed");
         let day = "2026-11-22";
         assert_eq!(bearer(&tokens, &alice, day), Ok(("alice".to_owned(), Role::Submit)));
@@ -313,7 +347,8 @@ mod tests {
     #[test]
     fn tokens_count_to_the_end_of_their_last_day() {
         let last = "2027-01-31".parse().expect("a day");
-        let (token, line) = new_token("alice", Role::Submit, Some(&last)).expect("there are random bytes");
+        let (token, line) =
+            new_token("alice", &Grant { until: Some(last), ..Role::Submit.into() }).expect("there are random bytes");
         assert!(line.ends_with(" until=2027-01-31"), "{line}");
         let tokens = read(&line).expect("the file is well formed");
         for (day, found) in [("2026-02-28", Ok(())), ("2027-01-31", Ok(())), ("2027-02-01", Err(NotLetIn::Expired))] {
@@ -322,6 +357,24 @@ mod tests {
         for bad in ["2027-02-30", "2027-1-31", "27-01-31", "1969-12-31", "2027-01-31T00:00:00Z", "\x1b[2J", ""] {
             assert!(bad.parse::<LastDay>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn bearers_are_in_the_projects_of_their_line() {
+        let last = "2027-01-31".parse().expect("a day");
+        let projects = ["fabric", "storage"].map(str::to_owned).to_vec();
+        let grant = Grant { role: Role::Read, projects: projects.clone(), until: Some(last) };
+        let (token, line) = new_token("alice", &grant).expect("there are random bytes");
+        let at = |line: &str| {
+            let tokens = read(line).expect("the file is well formed");
+            let found = tokens.bearer(&Credential::token(&token), noon("2027-01-31"));
+            found.expect("the token counts").projects.clone()
+        };
+        assert_eq!(at(&line), projects);
+        // In either order, and without.
+        let turned = line.replace(" until=2027-01-31", "") + " until=2027-01-31";
+        assert_eq!(at(&turned), projects);
+        assert_eq!(at(line.split(" projects=").next().expect("a line")), Vec::<String>::new());
     }
 
     #[test]
@@ -346,9 +399,13 @@ mod tests {
             ("alice read 00zz", "neither a SHA-256"),
             ("alice read cert=00", "neither a SHA-256"),
             (&format!("alice read +{}", &hash[1..]), "neither a SHA-256"),
-            (&format!("alice read {hash} 2027-01-31"), "does not begin with until="),
+            (&format!("alice read {hash} 2027-01-31"), "begins with neither until= nor projects="),
             (&format!("alice read {hash} until=soon"), "`soon` is not a day"),
-            (&format!("alice read {hash} until=2027-01-31 more"), "5 fields"),
+            (&format!("alice read {hash} until=2027-01-31 more"), "`more` begins with neither"),
+            (&format!("alice read {hash} until=2027-01-31 until=2027-02-28"), "`until=2027-02-28` is the second"),
+            (&format!("alice read {hash} projects=a until=2027-02-28 projects=b"), "`projects=b` is the second"),
+            (&format!("alice read {hash} projects="), "`` is not a name"),
+            (&format!("alice read {hash} projects=a,../b"), "`../b` is not a name"),
         ] {
             let error = read(text).expect_err("it is wrong").to_string();
             assert!(error.contains(problem), "{error}");
@@ -358,8 +415,11 @@ mod tests {
     #[test]
     fn names_that_could_not_be_read_are_refused() {
         for bad in ["", "Alice", "alice bob", "alice\nmallory admin", "#alice", "\x1b[31m", "../alice"] {
-            let refused = new_token(bad, Role::Read, None).expect_err("it is no name").to_string();
-            assert!(refused.contains("is not a name") && !refused.contains(['\n', '\x1b']), "{refused}");
+            let of_project = Grant { projects: vec![bad.to_owned()], ..Role::Read.into() };
+            for refused in [new_token(bad, &Role::Read.into()), new_token("alice", &of_project)] {
+                let refused = refused.expect_err("it is no name").to_string();
+                assert!(refused.contains("is not a name") && !refused.contains(['\n', '\x1b']), "{refused}");
+            }
         }
     }
 

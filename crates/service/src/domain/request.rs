@@ -29,6 +29,9 @@ pub(crate) struct RunRequest {
     /// Whether only its owner and admins may see the run.
     #[serde(skip_serializing_if = "is_default")]
     pub private: bool,
+    /// The project whose the run is; empty for none.
+    #[serde(skip_serializing_if = "is_default")]
+    pub project: String,
 }
 
 impl RunRequest {
@@ -72,6 +75,8 @@ pub(crate) struct RunFilter {
     pub result_digest: String,
     /// Of this owner; of any if it is empty.
     pub owner: String,
+    /// Of this project; of any, or of none, if it is empty.
+    pub project: String,
     /// Of this sweep; of none if it is empty.
     pub parent_id: String,
 }
@@ -102,9 +107,16 @@ mod tests {
         let request =
             RunRequest { run_id: "a".to_owned(), scenario, execution, sweep, labels, ..RunRequest::default() };
         assert_eq!(request.fingerprint(), "f473772c30701e7b0c880d828c122d7a8a8662f32af10c2381376bcf05589e53");
-        for other in [RunRequest { reuse: true, ..request.clone() }, RunRequest { private: true, ..request.clone() }] {
-            assert_ne!(other.fingerprint(), request.fingerprint());
+        let changes: [fn(&mut RunRequest); 4] = [
+            |other| other.reuse = true,
+            |other| other.private = true,
+            |other| other.project = "fabric".to_owned(),
+            |other| other.run_id = "b".to_owned(),
+        ];
+        for change in changes {
+            let mut other = request.clone();
+            change(&mut other);
+            assert_ne!(other.fingerprint(), request.fingerprint(), "{other:?}");
         }
-        assert_ne!(RunRequest { run_id: "b".to_owned(), ..request.clone() }.fingerprint(), request.fingerprint());
     }
 }

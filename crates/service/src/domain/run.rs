@@ -51,6 +51,9 @@ pub(crate) struct Run {
     /// Whether only its owner and admins may see it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub private: bool,
+    /// The project whose it is; empty for none. Only those who are in it may see it, and they may change it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub project: String,
     /// Whether it was cancelled because the curve of its sweep is saturated at a lower load already.
     #[serde(default, skip_serializing_if = "is_default")]
     pub beyond_end: bool,

@@ -52,10 +52,14 @@ fn find(shared: &Shared, wanting: &Stored) -> Result<Option<Found>, StoreError> 
     Ok(None)
 }
 
-/// Whether a run may have the results of another: what is private stays with its owner, and in private. A run that was
-/// rebuilt from its files has no time at which it began: whether somebody has changed them is not known.
+/// Whether a run may have the results of another: what is private stays with its owner, and in private; what is of a project
+/// stays in it. A run that was rebuilt from its files has no time at which it began: whether somebody has changed them is not known.
 fn may_use(source: &Run, wanting: &Run) -> bool {
-    let may_be_seen = !source.private || (wanting.private && wanting.owner == source.owner);
+    let may_be_seen = if source.private {
+        wanting.private && wanting.owner == source.owner
+    } else {
+        source.project.is_empty() || source.project == wanting.project
+    };
     may_be_seen && source.sweep.is_none() && source.started_ms.is_some() && source.id != wanting.id
 }
 

@@ -89,7 +89,7 @@ impl FileService for Files {
         let DeleteFileRequest { sha256, owner } = request.into_inner();
         names::whole_digest("sha256", &sha256)?;
         let owner = if owner.is_empty() { caller.name.clone() } else { owner };
-        caller.may_change_run_of(&owner)?;
+        caller.may_change_what_is_of(&owner)?;
         let context = self.0.clone();
         let delete = async move {
             uploads::delete(&context.store, owner.clone(), sha256.clone()).await?;

@@ -120,7 +120,7 @@ impl RunService for Runs {
         let caller = caller(&request)?;
         let run_id = request.into_inner().run_id;
         let Snapshot { run, scenario, .. } = get(&self.0, &caller, &run_id).await?;
-        caller.may_change_run_of(&run.owner)?;
+        caller.may_change(&run)?;
         let context = self.0.clone();
         let cancel = async move {
             let cancelled = context.engine.cancel(run_id).await?;
@@ -136,7 +136,7 @@ impl RunService for Runs {
         let request: RetryRequest = request.into_inner().into();
         names::request(&request.request_id)?;
         let Snapshot { run, scenario, .. } = get(&self.0, &caller, &request.run_id).await?;
-        caller.may_change_run_of(&run.owner)?;
+        caller.may_change(&run)?;
         let context = self.0.clone();
         let retry = async move {
             let retried = context.engine.retry(request, caller.name.clone()).await?;
@@ -287,6 +287,9 @@ fn check_filter(filter: &RunFilter) -> Result<(), ApiError> {
     names::labels(&filter.labels)?;
     names::digest("scenario_digest", &filter.scenario_digest)?;
     names::digest("result_digest", &filter.result_digest)?;
+    if !filter.project.is_empty() {
+        names::project(&filter.project)?;
+    }
     if filter.parent_id.is_empty() { Ok(()) } else { names::known_run(&filter.parent_id) }
 }
 
@@ -294,7 +297,7 @@ async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(),
     let asking = caller.clone();
     let may = move |stored: &Stored, _: &[Stored]| {
         asking.must_see(&stored.run)?;
-        asking.may_change_run_of(&stored.run.owner)
+        asking.may_change(&stored.run)
     };
     let numbers = deletion::delete(&context.store, run_id.clone(), may).await?;
     caller.note("delete", &run_id);

@@ -62,6 +62,7 @@ fn run() -> Run {
         reuse: false,
         beyond_end: false,
         private: false,
+        project: String::new(),
         files: BTreeMap::new(),
         traceparent: String::new(),
     }
@@ -82,6 +83,8 @@ fn runs_are_kept_as_they_were() {
     // What came later is left out where it is as it was before.
     let later = Run { reuse: true, private: true, ..run() };
     is_kept_as(&later, &RUN.replace(r#""A title"}"#, r#""A title","reuse":true,"private":true}"#));
+    let of_project = Run { project: "fabric".to_owned(), ..run() };
+    is_kept_as(&of_project, &RUN.replace(r#""A title"}"#, r#""A title","project":"fabric"}"#));
     let traced = Run { traceparent: "00-a-b-01".to_owned(), ..run() };
     is_kept_as(&traced, &RUN.replace(r#""A title"}"#, r#""A title","traceparent":"00-a-b-01"}"#));
     let execution = Execution { priority: -3, ..run().execution };

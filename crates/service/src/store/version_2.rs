@@ -115,6 +115,7 @@ impl Run {
         Ok(domain::Run {
             reuse: false,
             private: false,
+            project: String::new(),
             beyond_end: false,
             traceparent: String::new(),
             files: BTreeMap::default(),

@@ -18,6 +18,7 @@ impl From<v1::CreateRunRequest> for RunRequest {
             labels: asked.labels.into_iter().collect(),
             reuse: asked.reuse,
             private: asked.private,
+            project: asked.project,
         }
     }
 }
@@ -40,6 +41,7 @@ pub(crate) fn list(asked: v1::ListRunsRequest) -> Result<(RunFilter, Page, bool)
         scenario_digest: asked.scenario_digest,
         result_digest: asked.result_digest,
         owner: asked.owner,
+        project: asked.project,
         parent_id: asked.parent_id,
     };
     Ok((filter, Page { size: asked.page_size, token: asked.page_token }, asked.include_scenario))

@@ -34,6 +34,7 @@ pub(crate) fn run(Snapshot { run, last_sequence, scenario }: Snapshot) -> v1::Ru
         title: run.title,
         last_sequence,
         private: run.private,
+        project: run.project,
     }
 }
 

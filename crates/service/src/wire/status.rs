@@ -67,7 +67,7 @@ fn code_and_reason(error: &ApiError) -> (Code, ErrorReason) {
         ApiError::ShuttingDown { .. } => (Code::Unavailable, ErrorReason::ShuttingDown),
         ApiError::StreamExpired { .. } => (Code::Unavailable, ErrorReason::StreamExpired),
         ApiError::NotAuthenticated => (Code::Unauthenticated, ErrorReason::NotAuthenticated),
-        ApiError::NotAllowed { .. } => (Code::PermissionDenied, ErrorReason::NotAllowed),
+        ApiError::NotAllowed { .. } | ApiError::NotInProject(_) => (Code::PermissionDenied, ErrorReason::NotAllowed),
         ApiError::BodyTooSlow { .. } | ApiError::DeadlinePassed { .. } => {
             (Code::DeadlineExceeded, ErrorReason::DeadlinePassed)
         }
@@ -113,6 +113,7 @@ fn metadata(error: &ApiError) -> Vec<(&'static str, String)> {
             let owner = owner.iter().map(|owner| ("owner", owner.clone()));
             std::iter::once(("role", role.word().to_owned())).chain(owner).collect()
         }
+        ApiError::NotInProject(project) => vec![("project", project.clone())],
         _ => Vec::new(),
     }
 }

@@ -81,7 +81,7 @@ async fn who_is_revoked_is_out_at_the_next_message_and_others_stay() {
     server.tokens.read_again();
     assert!(bob.list_runs(ListRunsRequest::default()).await.is_ok());
     std::fs::write(&file, &good).expect("it can be written");
-    let (carol, line) = new_token("carol", Role::Read, None).expect("there are random bytes");
+    let (carol, line) = new_token("carol", &Role::Read.into()).expect("there are random bytes");
     add_line(&file, &line).expect("it can be written");
     server.tokens.read_again();
     assert!(bearing(&server, &format!("Bearer {carol}")).await.list_runs(ListRunsRequest::default()).await.is_ok());

@@ -128,9 +128,9 @@ async fn certificates_say_who_one_is() {
     let certificates = Certificates::make();
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("tokens");
-    let line = certificate_line("carol", Role::Read, &certificates.read("client.pem"), None);
+    let line = certificate_line("carol", &Role::Read.into(), &certificates.read("client.pem"));
     add_line(&file, &line.expect("it is a certificate")).expect("it can be written");
-    let (token, line) = new_token("alice", Role::Submit, None).expect("there are random bytes");
+    let (token, line) = new_token("alice", &Role::Submit.into()).expect("there are random bytes");
     add_line(&file, &line).expect("it can be written");
     let tokens = Some(Tokens::read(&file).expect("it is well formed"));
     let configuration = Configuration {
@@ -176,7 +176,7 @@ async fn metrics_off_this_machine_are_encrypted_and_for_those_who_are_known() {
     let certificates = Certificates::make();
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("tokens");
-    let (token, line) = new_token("monitor", Role::Read, None).expect("there are random bytes");
+    let (token, line) = new_token("monitor", &Role::Read.into()).expect("there are random bytes");
     add_line(&file, &line).expect("it can be written");
     let server = Served::configured(Configuration {
         admin_listen: Some("0.0.0.0:0".parse().expect("an address")),

@@ -16,6 +16,7 @@ mod models;
 mod operating;
 mod page;
 mod private;
+mod projects;
 mod recovery;
 mod requests;
 mod results;

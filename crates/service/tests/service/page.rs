@@ -110,7 +110,7 @@ async fn calls_are_answered_as_on_the_other_port() {
 async fn tokens_are_asked_for_as_on_the_other_port() {
     let folder = folder();
     let file = folder.path().join("tokens");
-    let (token, line) = new_token("alice", Role::Read, None).expect("there are random bytes");
+    let (token, line) = new_token("alice", &Role::Read.into()).expect("there are random bytes");
     add_line(&file, &line).expect("it can be written");
     let tokens = Tokens::read(&file).expect("it is well formed");
     let limits = Limits { refusal_pause_ms_max: 0, ..limits() };

@@ -31,7 +31,7 @@ async fn create(alice: &mut Bearing) {
 }
 
 /// What everything that names a run answers, for one who bears a token.
-async fn all_about(server: &Served, token: &str, run: &str) -> Vec<Result<(), Status>> {
+pub async fn all_about(server: &Served, token: &str, run: &str) -> Vec<Result<(), Status>> {
     let (mut runs, mut results) = (bearing(server, token).await, reading(server, token).await);
     let (run_id, name) = (|| run.to_owned(), "report.json".to_owned());
     let mut watched = runs.watch_run(WatchRunRequest { run_id: run_id(), ..WatchRunRequest::default() }).await;
@@ -53,7 +53,7 @@ async fn all_about(server: &Served, token: &str, run: &str) -> Vec<Result<(), St
 }
 
 /// The names of all runs that one is shown, by pages of one.
-async fn listed(client: &mut Bearing, asked: ListRunsRequest) -> Vec<String> {
+pub async fn listed(client: &mut Bearing, asked: ListRunsRequest) -> Vec<String> {
     let (mut names, mut asked) = (Vec::new(), ListRunsRequest { page_size: 1, ..asked });
     loop {
         let page = client.list_runs(asked.clone()).await.expect("it can be listed").into_inner();

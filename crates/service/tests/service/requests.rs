@@ -144,9 +144,10 @@ fn creations() -> impl Strategy<Value = Request> {
         },
     );
     let labels = prop::collection::hash_map(texts(), texts(), 0..3);
-    let names = (texts(), texts(), any::<[bool; 3]>());
+    let project = prop_oneof![Just(String::new()), texts()];
+    let names = (texts(), texts(), project, any::<[bool; 3]>());
     (names, scenarios(), prop::option::of(execution), sweeps(), labels).prop_map(
-        |((request_id, run_id, [validate_only, reuse, private]), scenario, execution, sweep, labels)| {
+        |((request_id, run_id, project, [validate_only, reuse, private]), scenario, execution, sweep, labels)| {
             let asked = CreateRunRequest {
                 request_id,
                 run_id,
@@ -157,6 +158,7 @@ fn creations() -> impl Strategy<Value = Request> {
                 labels,
                 reuse,
                 private,
+                project,
             };
             Request::Create(Box::new(asked))
         },

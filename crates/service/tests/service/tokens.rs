@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tailback_api::v1::file_service_client::FileServiceClient;
 use tailback_api::v1::result_service_client::ResultServiceClient;
 use tailback_api::v1::run_service_client::RunServiceClient;
-use tailback_service::{Configuration, Limits, Role, Tokens, add_line, new_token};
+use tailback_service::{Configuration, Grant, Limits, Role, Tokens, add_line, new_token};
 use tonic::codegen::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
@@ -46,13 +46,18 @@ pub async fn uploading(server: &Served, header: &str) -> FileServiceClient<Line>
 
 /// A file of tokens, and the headers that bear them.
 pub fn tokens(folder: &Path, people: &[(&str, Role)]) -> (PathBuf, Vec<String>) {
+    granted(folder, people.iter().map(|&(name, role)| (name, role.into())))
+}
+
+/// The same with more than a role.
+pub fn granted<'n>(folder: &Path, people: impl IntoIterator<Item = (&'n str, Grant)>) -> (PathBuf, Vec<String>) {
     let file = folder.join("tokens");
-    let add = |&(name, role): &(&str, Role)| {
-        let (token, line) = new_token(name, role, None).expect("there are random bytes");
+    let add = |(name, grant)| {
+        let (token, line) = new_token(name, &grant).expect("there are random bytes");
         add_line(&file, &line).expect("it can be written");
         format!("Bearer {token}")
     };
-    let headers = people.iter().map(add).collect();
+    let headers = people.into_iter().map(add).collect();
     (file, headers)
 }
 

@@ -58,7 +58,7 @@ RUN_ERROR_REASON_MEMORY: RunErrorReason
 RUN_ERROR_REASON_WORKER_LOST: RunErrorReason
 
 class Run(_message.Message):
-    __slots__ = ("id", "owner", "labels", "scenario", "execution", "sweep", "state", "progress", "error", "summary", "scenario_digest", "result_digest", "create_time", "start_time", "end_time", "parent_id", "child_number", "restarts", "note", "title", "last_sequence", "failed_attempts", "private")
+    __slots__ = ("id", "owner", "labels", "scenario", "execution", "sweep", "state", "progress", "error", "summary", "scenario_digest", "result_digest", "create_time", "start_time", "end_time", "parent_id", "child_number", "restarts", "note", "title", "last_sequence", "failed_attempts", "private", "project")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -89,6 +89,7 @@ class Run(_message.Message):
     LAST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     FAILED_ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
     PRIVATE_FIELD_NUMBER: _ClassVar[int]
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
     id: str
     owner: str
     labels: _containers.ScalarMap[str, str]
@@ -112,7 +113,8 @@ class Run(_message.Message):
     last_sequence: int
     failed_attempts: int
     private: bool
-    def __init__(self, id: _Optional[str] = ..., owner: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., scenario: _Optional[_Union[Scenario, _Mapping]] = ..., execution: _Optional[_Union[Execution, _Mapping]] = ..., sweep: _Optional[_Union[Sweep, _Mapping]] = ..., state: _Optional[_Union[RunState, str]] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., summary: _Optional[_Union[Summary, _Mapping]] = ..., scenario_digest: _Optional[str] = ..., result_digest: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., child_number: _Optional[int] = ..., restarts: _Optional[int] = ..., note: _Optional[str] = ..., title: _Optional[str] = ..., last_sequence: _Optional[int] = ..., failed_attempts: _Optional[int] = ..., private: _Optional[bool] = ...) -> None: ...
+    project: str
+    def __init__(self, id: _Optional[str] = ..., owner: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., scenario: _Optional[_Union[Scenario, _Mapping]] = ..., execution: _Optional[_Union[Execution, _Mapping]] = ..., sweep: _Optional[_Union[Sweep, _Mapping]] = ..., state: _Optional[_Union[RunState, str]] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., summary: _Optional[_Union[Summary, _Mapping]] = ..., scenario_digest: _Optional[str] = ..., result_digest: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., child_number: _Optional[int] = ..., restarts: _Optional[int] = ..., note: _Optional[str] = ..., title: _Optional[str] = ..., last_sequence: _Optional[int] = ..., failed_attempts: _Optional[int] = ..., private: _Optional[bool] = ..., project: _Optional[str] = ...) -> None: ...
 
 class Scenario(_message.Message):
     __slots__ = ("name", "document", "overrides", "files")

@@ -13,7 +13,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class CreateRunRequest(_message.Message):
-    __slots__ = ("request_id", "run_id", "validate_only", "scenario", "execution", "sweep", "labels", "reuse", "private")
+    __slots__ = ("request_id", "run_id", "validate_only", "scenario", "execution", "sweep", "labels", "reuse", "private", "project")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -30,6 +30,7 @@ class CreateRunRequest(_message.Message):
     LABELS_FIELD_NUMBER: _ClassVar[int]
     REUSE_FIELD_NUMBER: _ClassVar[int]
     PRIVATE_FIELD_NUMBER: _ClassVar[int]
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     run_id: str
     validate_only: bool
@@ -39,7 +40,8 @@ class CreateRunRequest(_message.Message):
     labels: _containers.ScalarMap[str, str]
     reuse: bool
     private: bool
-    def __init__(self, request_id: _Optional[str] = ..., run_id: _Optional[str] = ..., validate_only: _Optional[bool] = ..., scenario: _Optional[_Union[_run_pb2.Scenario, _Mapping]] = ..., execution: _Optional[_Union[_run_pb2.Execution, _Mapping]] = ..., sweep: _Optional[_Union[_run_pb2.Sweep, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., reuse: _Optional[bool] = ..., private: _Optional[bool] = ...) -> None: ...
+    project: str
+    def __init__(self, request_id: _Optional[str] = ..., run_id: _Optional[str] = ..., validate_only: _Optional[bool] = ..., scenario: _Optional[_Union[_run_pb2.Scenario, _Mapping]] = ..., execution: _Optional[_Union[_run_pb2.Execution, _Mapping]] = ..., sweep: _Optional[_Union[_run_pb2.Sweep, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., reuse: _Optional[bool] = ..., private: _Optional[bool] = ..., project: _Optional[str] = ...) -> None: ...
 
 class CreateRunResponse(_message.Message):
     __slots__ = ("run", "notes")
@@ -62,7 +64,7 @@ class GetRunResponse(_message.Message):
     def __init__(self, run: _Optional[_Union[_run_pb2.Run, _Mapping]] = ...) -> None: ...
 
 class ListRunsRequest(_message.Message):
-    __slots__ = ("page_size", "page_token", "states", "labels", "scenario_digest", "result_digest", "owner", "parent_id", "include_scenario")
+    __slots__ = ("page_size", "page_token", "states", "labels", "scenario_digest", "result_digest", "owner", "parent_id", "include_scenario", "project")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -79,6 +81,7 @@ class ListRunsRequest(_message.Message):
     OWNER_FIELD_NUMBER: _ClassVar[int]
     PARENT_ID_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_SCENARIO_FIELD_NUMBER: _ClassVar[int]
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
     page_size: int
     page_token: str
     states: _containers.RepeatedScalarFieldContainer[_run_pb2.RunState]
@@ -88,7 +91,8 @@ class ListRunsRequest(_message.Message):
     owner: str
     parent_id: str
     include_scenario: bool
-    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., states: _Optional[_Iterable[_Union[_run_pb2.RunState, str]]] = ..., labels: _Optional[_Mapping[str, str]] = ..., scenario_digest: _Optional[str] = ..., result_digest: _Optional[str] = ..., owner: _Optional[str] = ..., parent_id: _Optional[str] = ..., include_scenario: _Optional[bool] = ...) -> None: ...
+    project: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., states: _Optional[_Iterable[_Union[_run_pb2.RunState, str]]] = ..., labels: _Optional[_Mapping[str, str]] = ..., scenario_digest: _Optional[str] = ..., result_digest: _Optional[str] = ..., owner: _Optional[str] = ..., parent_id: _Optional[str] = ..., include_scenario: _Optional[bool] = ..., project: _Optional[str] = ...) -> None: ...
 
 class ListRunsResponse(_message.Message):
     __slots__ = ("runs", "next_page_token")

@@ -101,7 +101,7 @@ class RunServiceServicer:
         STORAGE_FULL: tell the administrator.
         * NOT_FOUND, FILE_NOT_FOUND: upload the file that the scenario names, see FileService. DATA_LOSS: a file that it names is
         damaged on the server's disk. Upload it again.
-        * PERMISSION_DENIED, NOT_ALLOWED: use a token with the role submit or admin.
+        * PERMISSION_DENIED, NOT_ALLOWED: use a token with the role submit or admin, and of the project.
         * UNAVAILABLE, SHUTTING_DOWN: try again with the same `request_id` when the server is back.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -169,7 +169,7 @@ class RunServiceServicer:
         Needs the role submit, and the run must be the caller's own, or the role admin.
 
         * NOT_FOUND, RUN_NOT_FOUND: check the name.
-        * PERMISSION_DENIED, NOT_ALLOWED: ask the owner.
+        * PERMISSION_DENIED, NOT_ALLOWED: ask the owner, or somebody in its project.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -189,7 +189,7 @@ class RunServiceServicer:
         * ALREADY_EXISTS, REQUEST_ID_REUSED: choose another request id.
         * RESOURCE_EXHAUSTED, QUEUE_FULL: try again after the delay of RetryInfo.
         * DATA_LOSS: what was to be simulated is not known any more. Create the run again.
-        * PERMISSION_DENIED, NOT_ALLOWED: ask the owner.
+        * PERMISSION_DENIED, NOT_ALLOWED: ask the owner, or somebody in its project.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -202,7 +202,7 @@ class RunServiceServicer:
 
         * NOT_FOUND, RUN_NOT_FOUND: it is deleted already, if it was there.
         * FAILED_PRECONDITION, RUN_NOT_ENDED: cancel it and wait. PART_OF_SWEEP: delete the sweep.
-        * PERMISSION_DENIED, NOT_ALLOWED: ask the owner.
+        * PERMISSION_DENIED, NOT_ALLOWED: ask the owner, or somebody in its project.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
