@@ -5,6 +5,7 @@ mod as_shipped;
 mod claims;
 mod clippy_files;
 mod clos;
+mod closed_ring;
 mod combinations;
 mod configs;
 mod control_limit;

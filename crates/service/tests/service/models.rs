@@ -74,7 +74,8 @@ async fn the_server_tells_about_itself() {
     let mut client = server.client().await;
     let about = client.system.get_server_info(GetServerInfoRequest {}).await.expect("it tells").into_inner();
     assert_eq!((about.version.as_str(), about.caller.as_str(), about.caller_role.as_str()), ("test", "local", "admin"));
-    assert_eq!(about.features, ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private", "files", "tables"]);
+    let known = ["sweeps", "checkpoints", "priorities", "retry", "reuse", "private", "projects", "files", "tables"];
+    assert_eq!(about.features, known);
     let (allowed, published) = (limits(), about.limits.expect("they are published"));
     assert_eq!(published.header_bytes_max, allowed.header_bytes_max);
     assert_eq!(published.connection_calls_max, allowed.connection_calls_max);
