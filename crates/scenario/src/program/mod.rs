@@ -3,6 +3,7 @@
 mod declarations;
 mod goal;
 mod messages;
+mod parquet_page;
 mod parquet_table;
 mod place;
 mod source;

@@ -1,7 +1,7 @@
 //! Tables in Parquet files, row by row as texts: they are read as the rows of comma-separated values are.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use csv::StringRecord;
@@ -11,6 +11,7 @@ use parquet::file::reader::{ChunkReader, FileReader as _, Length, SerializedFile
 use parquet::record::{Field, Row};
 use tailback_goal::ReadAt;
 
+use super::parquet_page::PageStart;
 use crate::files::FromStart;
 
 /// What a row takes at least, once it is read: so many rows for the bytes that a text may have.
@@ -24,7 +25,9 @@ pub(super) struct ParquetTable(SerializedFileReader<Chunks>);
 impl ParquetTable {
     /// Opens a table that takes no more than a text of so many bytes would.
     pub fn open(file: &Arc<dyn ReadAt>, bytes_max: u64) -> Result<Self, String> {
-        let reader = SerializedFileReader::new(Chunks(file.clone())).map_err(|error| error.to_string())?;
+        let unpacked_max = Arc::new(OnceLock::new());
+        let chunks = Chunks { file: file.clone(), unpacked_max: unpacked_max.clone() };
+        let reader = SerializedFileReader::new(chunks).map_err(|error| error.to_string())?;
         let metadata = reader.metadata();
         let sizes = metadata
             .row_groups()
@@ -40,6 +43,7 @@ impl ParquetTable {
                 return Err(format!("it has {count} {what}, the limit is {limit}"));
             }
         }
+        unpacked_max.get_or_init(|| unpacked);
         Ok(Self(reader))
     }
 
@@ -86,31 +90,36 @@ fn texts(row: &Row) -> Result<StringRecord, String> {
 }
 
 /// The file, as the library reads it.
-struct Chunks(Arc<dyn ReadAt>);
+struct Chunks {
+    file: Arc<dyn ReadAt>,
+    unpacked_max: Arc<OnceLock<u64>>,
+}
 
 impl Length for Chunks {
     fn len(&self) -> u64 {
-        self.0.len()
+        self.file.len()
     }
 }
 
 impl ChunkReader for Chunks {
-    type T = io::BufReader<FromStart>;
+    type T = io::BufReader<PageStart>;
 
     fn get_read(&self, start: u64) -> Parsed<Self::T> {
-        if start > self.0.len() {
+        if start > self.file.len() {
             return Err(too_short());
         }
-        Ok(io::BufReader::new(FromStart { file: self.0.clone(), offset: start }))
+        let file = FromStart { file: self.file.clone(), offset: start };
+        let unpacked_max = self.unpacked_max.clone();
+        Ok(io::BufReader::new(PageStart { file, unpacked_max, is_checked: false }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Parsed<Bytes> {
         // Before there is room made for what is not there.
-        if start.saturating_add(length as u64) > self.0.len() {
+        if start.saturating_add(length as u64) > self.file.len() {
             return Err(too_short());
         }
         let mut bytes = vec![0; length];
-        self.0.read_exact_at(&mut bytes, start)?;
+        self.file.read_exact_at(&mut bytes, start)?;
         Ok(bytes.into())
     }
 }

@@ -263,6 +263,31 @@ fn mistakes_in_parquet_name_the_row() {
     }
 }
 
+#[test]
+fn a_changed_byte_in_parquet_is_read_or_refused() {
+    let good = good();
+    let bounds = Bounds { text_bytes: 1 << 20, ..Bounds::default() };
+    for place in 4..good.len() {
+        for change in [0x01, 0x10, 0x80, 0xff] {
+            let mut changed = good.clone();
+            changed[place] ^= change;
+            // A value may be another one now: what counts is that there is an answer.
+            drop(of_file(&changed).within(bounds).resolve());
+        }
+    }
+}
+
+#[test]
+fn a_page_that_would_take_too_much_is_refused() {
+    let mut content = good();
+    // The first page follows the mark of the file: its kind, and the bytes that it has unpacked.
+    assert_eq!((content[4], content[6], content[7] & 0x80), (0x15, 0x15, 0), "the page is as small as the test needs");
+    let most = [0xfe, 0xff, 0xff, 0xff, 0x0f];
+    content.splice(7..8, most);
+    let said = of_file(&content).resolve().expect_err("it would take 2 GiB").to_string();
+    assert!(said.contains("a page would take 2147483647 bytes, and all of them together have "), "{said}");
+}
+
 proptest! {
     /// Whatever a file holds that begins like one in Parquet, it is read or refused.
     #[test]
