@@ -92,14 +92,11 @@ impl Directory {
         let path = self.path(name);
         let write = || -> io::Result<()> {
             let folder = path.parent().unwrap_or(&self.0);
-            fs::create_dir_all(folder)?;
             // As anybody may read it who may read what programs write here.
             let readable = fs::Permissions::from_mode(0o666);
-            let mut file = tempfile::Builder::new()
-                .prefix(name_of(&path))
-                .suffix(".unfinished")
-                .permissions(readable)
-                .tempfile_in(folder)?;
+            let mut unfinished = tempfile::Builder::new();
+            unfinished.prefix(name_of(&path)).suffix(".unfinished").permissions(readable);
+            let mut file = in_folder(folder, || unfinished.tempfile_in(folder))?;
             file.as_file_mut().write_all(bytes)?;
             file.as_file().sync_all()?;
             file.persist(&path)?;
@@ -133,11 +130,51 @@ fn name_of(path: &Path) -> &OsStr {
     path.file_name().unwrap_or_default()
 }
 
+/// How often a folder is made that others remove.
+const FOLDER_TRIES: u32 = 100;
+
+/// Makes something in a folder, which is made if it has to be. Another process may have made that to try whether it can be, and remove
+/// it before there is anything in it.
+fn in_folder<T>(folder: &Path, make: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    let mut left = FOLDER_TRIES;
+    loop {
+        left -= 1;
+        match fs::create_dir_all(folder).and_then(|()| make()) {
+            Err(error) if error.kind() == ErrorKind::NotFound && left > 0 => {}
+            made => return made,
+        }
+    }
+}
+
 /// Tries whether a folder can be made, if it has to be, and a file in it, and removes what was made for that.
 fn try_to_write(folder: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = folder.ancestors().take_while(|ancestor| !ancestor.exists()).collect();
-    let tried = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder).map(drop));
+    let tried = in_folder(folder, || tempfile::tempfile_in(folder).map(drop));
     // Another process may have begun to use them.
     missing.into_iter().filter(|made| made.exists()).take_while(|made| fs::remove_dir(made).is_ok()).for_each(drop);
     tried
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the shares of a sweep do that begin at once.
+    #[test]
+    fn one_writes_while_others_try_whether_they_can() {
+        let above = tempfile::tempdir().expect("a temporary folder can be made");
+        let folder = above.path().join("some/where");
+        std::thread::scope(|scope| {
+            let others: Vec<_> =
+                (0..2).map(|_| scope.spawn(|| (0..500).try_for_each(|_| try_to_write(&folder)))).collect();
+            for _ in 0..500 {
+                let directory = Directory::at(&folder).expect("it can be made");
+                directory.write("a", b"a").unwrap_or_else(|error| panic!("{error:?}"));
+                fs::remove_file(folder.join("a")).expect("it is there");
+            }
+            for other in others {
+                other.join().expect("it does not panic").expect("a file can be made there");
+            }
+        });
+    }
 }
