@@ -206,12 +206,16 @@ impl Base<'_> {
             .map_or(self.limits.memory_bytes_max, |allowed| allowed.min(self.limits.memory_bytes_max));
         Limits::check(Limit::Memory, plan.memory_bytes, allowed)?;
         Limits::check(Limit::Threads, threads.into(), self.limits.threads_max.into())?;
+        // What fits on no machine would be handed out, and refused there again and again.
+        Limits::check(Limit::ThreadsPerRun, threads.into(), self.limits.threads_per_run().into())?;
+        let of_run = self.limits.memory_bytes_per_run();
+        Limits::check(Limit::MemoryPerRun, plan.memory_bytes, of_run)?;
         // What its owner never may have at once would wait until nothing else of the owner's is left.
         Limits::check(Limit::ThreadsPerOwner, threads.into(), self.limits.threads_per_owner().into())?;
         let share = self.limits.memory_bytes_per_owner();
         Limits::check(Limit::MemoryPerOwner, plan.memory_bytes, share)?;
         let wanted = scenario.execution.memory_bytes.unwrap_or_else(|| generous(&plan, self.limits));
-        let memory_bytes = wanted.min(allowed).min(share);
+        let memory_bytes = wanted.min(allowed).min(of_run).min(share);
         let cycles = scenario.measure.warmup + scenario.measure.cycles;
         let title = if scenario.title.is_empty() { &self.given.name } else { &scenario.title };
         let run = Run {

@@ -95,9 +95,11 @@ impl Scope {
 pub(crate) enum Limit {
     Threads,
     ThreadsPerOwner,
+    ThreadsPerRun,
     Nodes,
     Memory,
     MemoryPerOwner,
+    MemoryPerRun,
     WallTime,
     ArtifactBytes,
     SweepRuns,
@@ -115,9 +117,9 @@ impl Limit {
     /// What it counts.
     fn unit(self) -> &'static str {
         match self {
-            Self::Threads | Self::ThreadsPerOwner => "threads",
+            Self::Threads | Self::ThreadsPerOwner | Self::ThreadsPerRun => "threads",
             Self::Nodes => "nodes or routers",
-            Self::Memory | Self::MemoryPerOwner => "bytes of memory",
+            Self::Memory | Self::MemoryPerOwner | Self::MemoryPerRun => "bytes of memory",
             Self::WallTime => "seconds of wall time",
             Self::ArtifactBytes => "bytes of artifacts",
             Self::SweepRuns => "runs in a sweep",

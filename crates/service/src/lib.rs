@@ -61,6 +61,7 @@ pub use access::{
 pub use configuration::{CertificateError, Configuration, ConfigurationError, Encryption, Placement};
 pub use connection::CertificatesInForce;
 pub use engine::process::WorkerCommand;
+pub use engine::slurm::SlurmSite;
 pub use limits::Limits;
 pub use schema::scenario_schema;
 pub use server::{ServeError, Server};

@@ -22,6 +22,8 @@ pub struct Limits {
     pub threads_max: u32,
     /// Those of one owner.
     pub threads_per_owner_max: Option<u32>,
+    /// Those of one run; none for as many as of all together. No machine of a cluster has more.
+    pub threads_per_run_max: Option<u32>,
     /// Nodes of a network, and routers.
     pub nodes_max: u32,
     /// Nodes that the sets and patterns of a scenario list one by one.
@@ -31,6 +33,8 @@ pub struct Limits {
     /// Bytes of memory of all runs together. A run may have half more than its plan says, and what its sources have waiting
     /// up to an equal share of these bytes; or what its scenario asks for. One that takes more is ended.
     pub memory_bytes_max: u64,
+    /// Those of one run; none for as many as of all together.
+    pub memory_bytes_per_run_max: Option<u64>,
     /// Attempts that a run may have, if the process that simulates it is lost or takes too much memory.
     pub attempts_max: u32,
     /// Those of one owner.
@@ -126,10 +130,12 @@ impl Default for Limits {
             concurrent_runs_per_owner_max: None,
             threads_max: cores,
             threads_per_owner_max: None,
+            threads_per_run_max: None,
             nodes_max: 2_000_000,
             listed_nodes_max: 4_000_000,
             group_pairs_max: 1_500_000,
             memory_bytes_max: 8 << 30,
+            memory_bytes_per_run_max: None,
             attempts_max: 3,
             memory_bytes_per_owner_max: None,
             wall_time_s_max: 24 * 3600,
@@ -206,6 +212,16 @@ impl Limits {
         at_most(self.memory_bytes_per_owner_max, self.memory_bytes_max)
     }
 
+    /// Threads of one run.
+    pub(crate) fn threads_per_run(&self) -> u32 {
+        at_most(self.threads_per_run_max, self.threads_max)
+    }
+
+    /// Bytes of memory of one run.
+    pub(crate) fn memory_bytes_per_run(&self) -> u64 {
+        at_most(self.memory_bytes_per_run_max, self.memory_bytes_max)
+    }
+
     /// The bytes that the artifacts of a run may take that asks for so many, or for none.
     pub(crate) fn artifact_bytes(&self, asked: u64) -> u64 {
         if asked == 0 { self.artifact_bytes_max } else { asked.min(self.artifact_bytes_max) }
@@ -244,7 +260,7 @@ impl Limits {
     }
 }
 
-/// What an owner may have of what all may have together.
-fn at_most<T: Ord + Copy>(of_owner: Option<T>, together: T) -> T {
-    of_owner.map_or(together, |of_owner| of_owner.min(together))
+/// What an owner, or a run, may have of what all may have together.
+fn at_most<T: Ord + Copy>(of_one: Option<T>, together: T) -> T {
+    of_one.map_or(together, |of_one| of_one.min(together))
 }

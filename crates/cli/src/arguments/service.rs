@@ -66,7 +66,7 @@ pub struct ServeArguments {
 pub enum WorkersArgument {
     /// By processes of this machine
     Local,
-    /// By jobs of Slurm, on nodes that have this program and the data directory under the same names. The limits say how many at once
+    /// By jobs of Slurm, on nodes that have this program and the data directory under the same names. The limits say how many at once: those that no file says are taken from what `sinfo` tells
     Slurm,
 }
 

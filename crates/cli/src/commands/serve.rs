@@ -1,5 +1,7 @@
 //! `tailback serve`: the control service in this process.
 
+mod limits;
+
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
@@ -11,8 +13,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::arguments::{ServeArguments, WorkersArgument};
 use crate::complaint::Complaint;
 use crate::output::say_line;
+use crate::remote;
 use crate::telemetry::{self, Traces};
-use crate::{input, remote};
+use limits::Note;
 
 /// Where systems that have control groups have them.
 const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
@@ -20,11 +23,13 @@ const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
 /// Runs the command.
 pub fn run(arguments: &ServeArguments) -> Result<(), Complaint> {
     let files = CertificateFiles::of(arguments);
-    let configuration = configuration(arguments, files.as_ref())?;
+    let (limits, note) = limits::read(arguments)?;
+    let configuration = configuration(arguments, files.as_ref(), limits)?;
     let runtime = remote::runtime()?;
     let to_collector = |collector: &String| runtime.block_on(async { Traces::to(collector) });
     let traces = arguments.otlp.as_ref().map(to_collector).transpose()?;
     telemetry::start(arguments.log, traces.as_ref());
+    note.iter().for_each(Note::say);
     let served = runtime.block_on(serve(configuration, files));
     if let Some(traces) = traces {
         traces.finish();
@@ -90,14 +95,11 @@ fn complaint(error: &ServeError) -> Complaint {
     }
 }
 
-fn configuration(arguments: &ServeArguments, files: Option<&CertificateFiles>) -> Result<Configuration, Complaint> {
-    let limits = match &arguments.limits {
-        Some(file) => {
-            let limits: Result<Limits, _> = toml::from_str(&input::read(file)?);
-            limits.map_err(|error| Complaint::bad_input(format!("{}: {error}", file.display())))?
-        }
-        None => Limits::default(),
-    };
+fn configuration(
+    arguments: &ServeArguments,
+    files: Option<&CertificateFiles>,
+    limits: Limits,
+) -> Result<Configuration, Complaint> {
     let tokens = arguments.tokens.as_deref().map(Tokens::read).transpose();
     let encryption = files.map(CertificateFiles::read).transpose();
     let encryption = encryption.map_err(|error| Complaint::bad_input(error.to_string()))?;

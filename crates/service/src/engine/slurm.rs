@@ -4,6 +4,8 @@
 //! server's folder by the file system, as those of this machine do. If its node or the server is lost, the connection ends, and the run goes on from its
 //! last checkpoint in another job.
 
+mod site;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
@@ -19,6 +21,8 @@ use crate::domain::RunFailure;
 use crate::store::StoreError;
 use crate::worker::protocol::{Assignment, Channel, Message, Order};
 use crate::worker::with_base;
+
+pub use site::SlurmSite;
 
 /// The program that starts jobs.
 const STARTER: &str = "srun";

@@ -43,6 +43,8 @@ pub(crate) fn limits(found: &Limits) -> v1::ServerLimits {
         concurrent_runs_per_owner_max: found.concurrent_runs_per_owner(),
         threads_per_owner_max: found.threads_per_owner(),
         memory_bytes_per_owner_max: found.memory_bytes_per_owner(),
+        threads_per_run_max: found.threads_per_run(),
+        memory_bytes_per_run_max: found.memory_bytes_per_run(),
         attempts_max: found.attempts_max,
         connections_max: found.connections_max,
         connections_per_peer_max: found.connections_per_peer_max,

@@ -131,9 +131,11 @@ fn limit_field(limit: Limit) -> &'static str {
     match limit {
         Limit::Threads => "threads_max",
         Limit::ThreadsPerOwner => "threads_per_owner_max",
+        Limit::ThreadsPerRun => "threads_per_run_max",
         Limit::Nodes => "nodes_max",
         Limit::Memory => "memory_bytes_max",
         Limit::MemoryPerOwner => "memory_bytes_per_owner_max",
+        Limit::MemoryPerRun => "memory_bytes_per_run_max",
         Limit::WallTime => "wall_time_max",
         Limit::ArtifactBytes => "artifact_bytes_max",
         Limit::SweepRuns => "sweep_runs_max",
