@@ -25,6 +25,7 @@ mod shard;
 mod show;
 mod sweep;
 mod terminal;
+mod tokens;
 mod trace;
 mod traces;
 mod workers;

@@ -5,6 +5,7 @@
 //! compared with in the same time, whichever matches.
 
 mod failures;
+mod grant;
 mod token_file;
 mod tokens;
 
@@ -21,9 +22,10 @@ use crate::connection::Peer;
 use crate::domain::Run;
 use crate::meters::Meters;
 use failures::Failures;
+pub use grant::{Grant, certificate_line, new_token};
 pub use token_file::{Changed, add_line, remove_name};
 use tokens::{Credential, NotLetIn};
-pub use tokens::{Grant, LastDay, TokenError, Tokens, certificate_line, new_token};
+pub use tokens::{LastDay, TokenError, Tokens};
 
 /// What a caller may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -15,9 +15,10 @@ use prost_types::Timestamp;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 
-use super::{Role, hexadecimal};
+use super::Role;
+use super::grant::must_be_a_name;
 use crate::configuration::CertificateError;
-use crate::{connection, names};
+use crate::names;
 
 /// A day has as many seconds in UTC.
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -98,27 +99,10 @@ pub(super) struct Entry {
     until: Option<SystemTime>,
 }
 
-/// What is granted to who is let in.
-#[derive(Clone, Debug)]
-pub struct Grant {
-    /// What that one may do.
-    pub role: Role,
-    /// The projects that that one is in.
-    pub projects: Vec<String>,
-    /// The last day of it.
-    pub until: Option<LastDay>,
-}
-
-impl From<Role> for Grant {
-    fn from(role: Role) -> Self {
-        Self { role, projects: Vec::new(), until: None }
-    }
-}
-
 /// The last day, in UTC, on which an entry counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastDay {
-    text: String,
+    pub(super) text: String,
     end: SystemTime,
 }
 
@@ -143,44 +127,6 @@ impl std::str::FromStr for LastDay {
         let start = start.ok_or_else(|| format!("{} is not a day such as 2027-01-31", names::quoted(text)))?;
         Ok(Self { text: text.to_owned(), end: UNIX_EPOCH + Duration::from_secs(start) + DAY })
     }
-}
-
-/// A new token, and the line for the file that lets its bearer in.
-///
-/// # Errors
-/// When the name, or that of a project, cannot be one, or the system has no random bytes to give.
-pub fn new_token(name: &str, grant: &Grant) -> Result<(String, String), TokenError> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(TokenError::Random)?;
-    let token = format!("tb_{}", hexadecimal(&bytes));
-    let line = line(name, grant, &hexadecimal(&Sha256::digest(&token)))?;
-    Ok((token, line))
-}
-
-/// The line for the file that lets in who has a certificate, which is given as PEM.
-///
-/// # Errors
-/// When the name, or that of a project, cannot be one, or the certificate cannot be read.
-pub fn certificate_line(name: &str, grant: &Grant, pem: &[u8]) -> Result<String, TokenError> {
-    let fingerprint = connection::fingerprint(pem)?;
-    line(name, grant, &format!("cert={}", hexadecimal(&fingerprint)))
-}
-
-fn line(name: &str, Grant { role, projects, until }: &Grant, credential: &str) -> Result<String, TokenError> {
-    for name in std::iter::once(name).chain(projects.iter().map(String::as_str)) {
-        must_be_a_name(name).map_err(TokenError::Entry)?;
-    }
-    let until = until.as_ref().map_or_else(String::new, |day| format!(" until={}", day.text));
-    let projects = if projects.is_empty() { String::new() } else { format!(" projects={}", projects.join(",")) };
-    Ok(format!("{name} {} {credential}{until}{projects}", role.word()))
-}
-
-fn must_be_a_name(name: &str) -> Result<(), String> {
-    names::new_run(name).map_err(|_| not_a_name(name))
-}
-
-fn not_a_name(name: &str) -> String {
-    format!("{} is not a name: a letter, then letters, digits and hyphens, lower case, 63 at most", names::quoted(name))
 }
 
 impl Tokens {
@@ -312,6 +258,7 @@ fn bytes_of(text: &str) -> Option<[u8; 32]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Grant, new_token};
     use super::*;
 
     /// At noon of a day.
@@ -409,17 +356,6 @@ mod tests {
         ] {
             let error = read(text).expect_err("it is wrong").to_string();
             assert!(error.contains(problem), "{error}");
-        }
-    }
-
-    #[test]
-    fn names_that_could_not_be_read_are_refused() {
-        for bad in ["", "Alice", "alice bob", "alice\nmallory admin", "#alice", "\x1b[31m", "../alice"] {
-            let of_project = Grant { projects: vec![bad.to_owned()], ..Role::Read.into() };
-            for refused in [new_token(bad, &Role::Read.into()), new_token("alice", &of_project)] {
-                let refused = refused.expect_err("it is no name").to_string();
-                assert!(refused.contains("is not a name") && !refused.contains(['\n', '\x1b']), "{refused}");
-            }
         }
     }
 
