@@ -45,6 +45,9 @@ pub struct Limits {
     pub artifact_bytes_max: u64,
     /// Runs of a sweep.
     pub sweep_runs_max: u32,
+    /// Bytes, as CSV and about, that the histograms, or the time series, of all points of a sweep may have as one table: in memory they
+    /// have some ten times as many. Those of its runs are there in any case.
+    pub sweep_table_bytes_max: u64,
     /// Bytes of a scenario with its overrides; those of all runs of a sweep may have 16 times as many.
     pub scenario_bytes_max: u32,
     /// Bytes of a message to the server.
@@ -141,6 +144,7 @@ impl Default for Limits {
             wall_time_s_max: 24 * 3600,
             artifact_bytes_max: 1 << 30,
             sweep_runs_max: 2_000,
+            sweep_table_bytes_max: 32 << 20,
             scenario_bytes_max: 1 << 20,
             message_bytes_max: 4 << 20,
             answer_bytes_max: 4 << 20,

@@ -10,9 +10,6 @@ use crate::store::artifacts::{self, File, NotWritten, OF_HISTOGRAMS, OF_SERIES};
 use crate::store::runs::Stored;
 use crate::store::{StoreError, checked};
 
-/// The most bytes that such a table may have as CSV, about. In memory it has some ten times as many.
-const TABLE_BYTES_MAX: u64 = 32 << 20;
-
 /// Makes a table of a sweep, given the tables of its runs.
 type Tabulate = fn(&[SweepPoint], &mut dyn FnMut(&Report) -> Option<Table>) -> Option<Table>;
 
@@ -98,8 +95,9 @@ impl Parts<'_> {
                 point.reports.iter().map(|report| Ok(self.find(report)?.map_or(0, |(_, artifact)| artifact.size)));
             bytes += sizes.collect::<Result<Vec<u64>, StoreError>>()?.into_iter().max().unwrap_or(0);
         }
-        if bytes > TABLE_BYTES_MAX {
-            let why = format!("{} would have some {bytes} bytes, the limit is {TABLE_BYTES_MAX}", self.name);
+        let limit = self.shared.limits.sweep_table_bytes_max;
+        if bytes > limit {
+            let why = format!("{} would have some {bytes} bytes, the limit is {limit}", self.name);
             return Err(Missing::LeftOut(why));
         }
         let mut problem = None;

@@ -20,6 +20,7 @@ pub(crate) fn limits(found: &Limits) -> v1::ServerLimits {
         wall_time_max: seconds(found.wall_time_s_max),
         artifact_bytes_max: found.artifact_bytes_max,
         sweep_runs_max: found.sweep_runs_max,
+        sweep_table_bytes_max: found.sweep_table_bytes_max,
         scenario_bytes_max: found.scenario_bytes_max,
         message_bytes_max: found.message_bytes_max,
         streams_max: found.streams_max,

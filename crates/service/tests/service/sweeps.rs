@@ -5,9 +5,10 @@ use tailback_api::v1::{
     CancelRunRequest, CreateRunRequest, DeleteRunRequest, ListArtifactsRequest, ListRunsRequest, QuerySeriesRequest,
     Run, RunState, Sweep,
 };
+use tailback_service::Limits;
 use tonic::Code;
 
-use crate::harness::{Client, SMALL, Served, endless, named, reason, violations};
+use crate::harness::{Client, SMALL, Served, endless, limits, named, reason, violations};
 
 fn sweep(id: &str, document: &str, over: &[&str]) -> CreateRunRequest {
     let over = over.iter().map(|&axis| axis.to_owned()).collect();
@@ -154,4 +155,36 @@ async fn mistakes_of_any_point_are_told_before_anything_is_run() {
     let listed = client.runs.list_runs(ListRunsRequest::default()).await.expect("they can be listed").into_inner();
     assert!(listed.runs.is_empty());
     server.stop().await;
+}
+
+/// Tables of all points are made if they have room, counted before they are made.
+#[tokio::test]
+async fn what_is_too_large_as_one_table_stays_with_the_runs() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let document = format!("{SMALL}series = 50\n");
+    let mut wanted = 0u64;
+    // As many bytes as there may be, then one less than it takes, and just as many.
+    for (id, spare) in [("roomy", None), ("tight", Some(-1)), ("exact", Some(0))] {
+        let sweep_table_bytes_max =
+            spare.map_or(u64::MAX, |spare| wanted.checked_add_signed(spare).expect("it takes some"));
+        let server = Served::at(folder.path(), Limits { sweep_table_bytes_max, ..limits() }).await;
+        let mut client = server.client().await;
+        client.create(whole_sweep(id, &document, &["traffic.load=0.1,0.2"])).await.expect("it is accepted");
+        let sweep = client.ended(id).await;
+        assert_eq!(sweep.state(), RunState::Succeeded, "{:?}", sweep.error);
+        let files = |run: &str| ListArtifactsRequest { run_id: run.to_owned() };
+        let listed = client.results.list_artifacts(files(id)).await.expect("they can be listed").into_inner().artifacts;
+        let has = |name: &str| listed.iter().any(|file| file.name == name);
+        assert_eq!(has("histograms.csv") && has("histograms.parquet"), id != "tight", "{id}");
+        assert!(has("series.csv"), "{id}: time series are smaller");
+        let note = format!("histograms.csv would have some {wanted} bytes, the limit is {sweep_table_bytes_max}");
+        assert_eq!(sweep.note.contains(&note), id == "tight", "{id}: {}", sweep.note);
+        if id == "roomy" {
+            for run in ["roomy.1", "roomy.2"] {
+                let found = client.results.list_artifacts(files(run)).await.expect("they can be listed").into_inner();
+                wanted += found.artifacts.iter().find(|file| file.name == "histograms.csv").expect("it is there").size;
+            }
+        }
+        server.stop().await;
+    }
 }
