@@ -50,8 +50,7 @@ pub struct Wheel<E> {
     near: Slots<E>,
     far: Slots<(Tick, E)>,
     beyond: BinaryHeap<Reverse<(Tick, E)>>,
-    /// How many events are scheduled, and how many have been taken.
-    len: usize,
+    /// How many events have been taken.
     taken: u64,
 }
 
@@ -71,7 +70,6 @@ impl<E: Scheduled> Wheel<E> {
             near: Slots::new(slots, E::KINDS),
             far: Slots::new(FAR_SLOTS, 1),
             beyond: BinaryHeap::new(),
-            len: 0,
             taken: 0,
         }
     }
@@ -79,13 +77,13 @@ impl<E: Scheduled> Wheel<E> {
     /// How many events are scheduled.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.len
+        self.entries().len()
     }
 
     /// Whether no event is scheduled.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.next_tick() == NEVER
     }
 
     /// How many events have been taken since this was made.
@@ -100,7 +98,6 @@ impl<E: Scheduled> Wheel<E> {
     /// When that tick has been taken already.
     #[inline(always)]
     pub fn schedule(&mut self, tick: Tick, event: E) {
-        self.len += 1;
         // What lies in the past is very far ahead by this measure.
         if tick.wrapping_sub(self.open_from) < self.open_ticks {
             let slot = tick as usize & (self.near.len() - 1);
@@ -140,7 +137,7 @@ impl<E: Scheduled> Wheel<E> {
     /// each when it is needed.
     #[must_use]
     pub fn read_through(&self) -> u32 {
-        self.near.read_through()
+        self.near.read_through(|event| event.kind() as u32)
     }
 
     /// Shows the events before `until`, in no particular order and without taking them; perhaps not those that lie far
@@ -212,8 +209,7 @@ impl<E: Scheduled> Wheel<E> {
     #[inline]
     pub fn take_batch(&mut self, kind: usize) -> Option<Batch<E>> {
         let batch = self.near.take_chunk(self.slot(), kind)?;
-        self.len -= batch.len as usize;
-        self.taken += u64::from(batch.len);
+        self.taken += batch.len as u64;
         Some(Batch(batch))
     }
 
@@ -250,7 +246,6 @@ impl<E: Scheduled> Wheel<E> {
             self.beyond.pop();
             spilled.push((tick, event));
         }
-        self.len -= spilled.len();
         for (tick, event) in spilled {
             self.schedule(tick, event);
         }
@@ -260,7 +255,7 @@ impl<E: Scheduled> Wheel<E> {
     #[must_use]
     pub fn entries(&self) -> Vec<(Tick, E)> {
         let mask = self.near.len() as Tick - 1;
-        let mut entries = Vec::with_capacity(self.len);
+        let mut entries = Vec::new();
         for slot in 0..self.near.len() {
             let tick = self.floor + ((slot as Tick).wrapping_sub(self.floor) & mask);
             self.near.for_each(slot, |event| entries.push((tick, event)));
