@@ -223,6 +223,12 @@ impl Rules {
         self.looked_at & 1 << link_class != 0
     }
 
+    /// Whether they do for any class of links.
+    #[inline]
+    pub fn looks_at_any(&self) -> bool {
+        self.looked_at != 0
+    }
+
     /// The first time at or after `time` at which links may start.
     #[inline]
     pub fn link_time(&self, time: Time) -> Time {

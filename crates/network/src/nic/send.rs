@@ -126,8 +126,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Lets each node send that may be able to.
     pub(crate) fn inject_all(&mut self, now: Time) {
         let mut ready = std::mem::take(&mut self.nodes.ready);
+        let links_start = self.fabric.rules.link_time(now) == now;
         for node in ready.drain(..) {
-            self.inject(node, now);
+            self.inject(node, links_start, now);
             // Only now: what it has come to have meanwhile it has just tried to send.
             self.nodes.nodes[node as usize].ready = false;
         }
@@ -135,9 +136,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     #[inline]
-    fn inject(&mut self, node: u32, now: Time) {
+    fn inject(&mut self, node: u32, links_start: bool, now: Time) {
         let record = &self.nodes.nodes[node as usize];
-        if self.fabric.rules.link_time(now) != now || record.link_free_at > now {
+        if !links_start || record.link_free_at > now {
             self.wait_for_link(node, now);
             return;
         }

@@ -140,7 +140,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// A data packet has left, which nobody acknowledges if it is lossless.
-    #[inline]
+    #[inline(always)]
     pub(super) fn forget_if_gone(&mut self, node: u32, packet: u32, now: Time) {
         if self.fabric.hooks.unacknowledged && self.fabric.direction(self.pool[packet].kind) == Direction::Data {
             self.forget_gone(node, packet, now);

@@ -17,6 +17,7 @@ use tailback_hardware::{Delivery, InjectionVc};
 
 /// A node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(align(32))]
 pub(crate) struct Node {
     /// When the link has taken the last flit of the packet before.
     pub link_free_at: Time,

@@ -25,24 +25,45 @@ pub(super) enum Examined {
     Ready(Request),
 }
 
-/// A decision that is not settled.
+/// Whether a decision is settled.
 #[derive(Clone, Copy, Debug)]
-struct Revised {
-    /// What the packet's header becomes.
-    header: Header,
-    /// Whether it is the same until the routing agent says that it may not be.
-    stays: bool,
+enum Revision {
+    Settled,
+    /// It is made anew at each attempt: what the packet's header becomes, and whether it is the same until the routing agent
+    /// says that it may not be.
+    Revised {
+        header: Header,
+        stays: bool,
+    },
+}
+
+impl Revision {
+    /// What the packet's header becomes, if that is not settled.
+    #[inline]
+    fn header(self) -> Option<Header> {
+        match self {
+            Self::Settled => None,
+            Self::Revised { header, .. } => Some(header),
+        }
+    }
+
+    /// Whether the decision will be the same when something changes at the output that it names.
+    #[inline]
+    fn stays(self) -> bool {
+        matches!(self, Self::Settled | Self::Revised { stays: true, .. })
+    }
 }
 
 impl<M: Microarchitecture> Routers<M> {
-    /// One allocation at each router that has something to allocate.
+    /// One allocation at each router that has something to allocate. A function of its own, into which what happens at a
+    /// router is inlined: what is around is then read once for all of them.
+    #[inline(never)]
     pub fn allocate(&mut self, now: Time, around: &mut Surroundings<'_>) {
         if self.scratch.best.is_empty() {
             self.scratch.best = no_requests(&self.shape); // it is not part of snapshots
         }
-        self.allocation_due = false;
-        for word in 0..self.busy.len() {
-            let mut routers = std::mem::take(&mut self.busy[word]);
+        for word in 0..self.active.begin() {
+            let mut routers = self.active.take_routers(word);
             while routers != 0 {
                 let router = word as u32 * 64 + routers.trailing_zeros();
                 routers &= routers - 1;
@@ -51,32 +72,31 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
+    #[inline]
     fn allocate_at(&mut self, router: u32, now: Time, around: &mut Surroundings<'_>) {
         let words = router as usize * self.shape.words..(router as usize + 1) * self.shape.words;
         let first = router * self.shape.ports as u32;
         for round in 0..self.rules.iterations {
-            if self.might(self.rules.first_round_turns) {
+            if Self::might(self.rules.first_round_turns) {
                 self.scratch.later_round = round > 0;
             }
             self.scratch.headers.clear();
-            self.collect(first, self.active[words.start], now, around);
-            for word in 1..self.shape.words {
-                self.collect(first + word as u32 * 64, self.active[words.start + word], now, around);
+            for (word, number) in words.clone().enumerate() {
+                self.collect(first + word as u32 * 64, self.active.word(number), now, around);
             }
-            if self.might(!self.scratch.channel_seekers.is_empty()) {
+            if Self::might(!self.scratch.channel_seekers.is_empty()) {
                 self.allocate_channels();
             }
             if self.scratch.asked.is_empty() {
                 break;
             }
-            if self.might(self.rules.outputs_first) {
+            if Self::might(self.rules.outputs_first) {
                 self.let_inputs_choose(around);
             }
             self.grant(now, around);
         }
-        if self.active[words].iter().any(|&word| word != 0) {
-            self.busy[router as usize / 64] |= 1 << (router % 64);
-            self.allocation_due = true;
+        if words.into_iter().any(|word| self.active.word(word) != 0) {
+            self.active.add_router(router);
         }
     }
 
@@ -155,61 +175,54 @@ impl<M: Microarchitecture> Routers<M> {
     /// Sees whether the head of an awake queue could cross at once, and puts it to sleep if not.
     #[inline]
     pub(super) fn examine(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> Examined {
-        if self.may(self.rules.watches_heads) && self.stops_head(id, now, around) {
+        if Self::may(self.rules.watches_heads) && self.stops_head(id, now, around) {
             return Examined::Waits; // whoever is head now may be looked at in the next round
         }
         let number = self.queue_index(id);
-        let (mut queue, mut revised) = (self.queues[number], None);
-        if !queue.routed {
-            (queue, revised) = self.route_head(id, number, queue, now, around);
-            if queue.vcs == 0 {
-                Self::trace_wait(queue.head, Blocked::Routing, now, around);
-                return Examined::Waits;
-            }
+        let mut revision = Revision::Settled;
+        if !self.queues[number].routed {
+            revision = self.route_head(id, number, now, around);
         }
-        if self.might(self.rules.vc_allocation) && !queue.owns_vc {
+        let queue = self.queues[number];
+        if queue.vcs == 0 {
+            Self::trace_wait(queue.head, Blocked::Routing, now, around);
+            return Examined::Waits;
+        }
+        if Self::might(self.rules.vc_allocation) && !queue.owns_vc {
             Self::trace_wait(queue.head, Blocked::VirtualChannel, now, around);
             return Examined::NeedsChannel;
         }
         let output = self.inputs[id.index as usize].first_port + u32::from(queue.port);
         let channel = self.channel_with_room(output, &queue, now, around.fabric);
         if let Some(vc) = channel.filter(|&vc| self.has_room_for_node(id, output, vc, queue.flits)) {
-            let header = revised.map_or(SETTLED, |revised| self.scratch.keep_header(revised.header));
+            let header = revision.header().map_or(SETTLED, |header| self.scratch.keep_header(header));
             let (queue, packet, port) = (number as u32, queue.head, queue.port);
             return Examined::Ready(Request { id, queue, packet, output, port, vc, header });
         }
         self.trace_no_channel(output, &queue, now, around);
         // A decision that is made anew at each attempt may be another one next time.
-        if queue.routed || revised.is_some_and(|revised| revised.stays) {
+        if revision.stays() {
             self.sleep(id, queue.port, now, around);
         }
         Examined::Waits
     }
 
-    /// Routes the head of a queue. Returns the record of the queue, by which no channel will do if routing has decided to
-    /// wait, and, if routing decides anew at each attempt, what it has decided.
+    /// Routes the head of a queue. By its record no channel will do if routing has decided to wait.
     #[inline]
-    fn route_head(
-        &mut self,
-        id: QueueId,
-        number: usize,
-        queue: Queue,
-        now: Time,
-        around: &mut Surroundings<'_>,
-    ) -> (Queue, Option<Revised>) {
-        let (step, vc) = self.route(id, queue.head, queue.flits, now, around);
-        let packet = &mut around.pool[queue.head];
+    fn route_head(&mut self, id: QueueId, number: usize, now: Time, around: &mut Surroundings<'_>) -> Revision {
+        let Queue { head, flits, .. } = self.queues[number];
+        let (step, vc) = self.route(id, head, flits, now, around);
+        let packet = &mut around.pool[head];
         let revises = step.validity != Validity::Always && self.rules.revises(packet.class);
         let record = &mut self.queues[number];
         (record.port, record.vc, record.vcs, record.routed) = (step.port, vc, step.vcs, !revises);
-        let queue = Queue { port: step.port, vc, vcs: step.vcs, routed: !revises, ..queue };
         if revises {
             // Heads that may be dropped are asked about at each allocation.
-            let stays = step.validity == Validity::UntilNamed && !self.may(self.rules.watches_heads);
-            return (queue, Some(Revised { header: step.header, stays }));
+            let stays = step.validity == Validity::UntilNamed && !Self::may(self.rules.watches_heads);
+            return Revision::Revised { header: step.header, stays };
         }
         packet.header = step.header;
-        (queue, None)
+        Revision::Settled
     }
 
     /// A channel by which the head of a queue could leave at once, among those that will do: the first of those with most
@@ -224,6 +237,7 @@ impl<M: Microarchitecture> Routers<M> {
             let room = |vc: u8| self.room(index, vc, flits, now, fabric).map(|free| (free, vc));
             return (vc..vc + vcs).rev().filter_map(room).max_by_key(|&(free, _)| free).map(|(_, vc)| vc);
         }
+        let first_channel = self.channel(index, vc);
         let port = &mut self.outputs[index as usize];
         if port.connection.busy_until > now || !has_space(&mut self.departures, index, port, flits, now) {
             return None;
@@ -231,11 +245,12 @@ impl<M: Microarchitecture> Routers<M> {
         if port.is_terminal() {
             return Some(vc);
         }
-        let (mut best, mut most) = (vc, self.credit(index, vc));
-        for vc in vc + 1..vc + vcs {
-            let free = self.credit(index, vc);
+        let free = |ahead: u8| port.credit::<M>(&self.credits, first_channel + usize::from(ahead), vc + ahead);
+        let (mut best, mut most) = (vc, free(0));
+        for ahead in 1..vcs {
+            let free = free(ahead);
             if free > most {
-                (best, most) = (vc, free);
+                (best, most) = (vc + ahead, free);
             }
         }
         (most >= flits).then_some(best)

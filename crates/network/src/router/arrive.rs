@@ -2,7 +2,7 @@
 
 use tailback_routing::{PortVc, Step};
 
-use super::state::{InputPort, QueueId};
+use super::state::{InputPort, Queue, QueueId};
 use super::{Microarchitecture, Routers, Surroundings};
 use crate::event::{Event, EventKind};
 use crate::fabric::Fabric;
@@ -20,11 +20,11 @@ impl<M: Microarchitecture> Routers<M> {
         let (vc, flits) = (record.vc, record.flits);
         let mut id = self.queue_id(port, 0, vc);
         self.trace_arrival(id, packet, now, around);
-        if self.may(self.rules.counts_inputs) {
+        if Self::may(self.rules.counts_inputs) {
             let channel = self.channel(port, vc);
             self.extras.occupied[channel] += flits;
         }
-        if self.may(self.rules.records_paths) {
+        if Self::may(self.rules.records_paths) {
             self.note_path(id, packet, around);
         }
         if self.routes_on_arrival() {
@@ -32,7 +32,7 @@ impl<M: Microarchitecture> Routers<M> {
         } else if self.sorts_by_node() {
             id.voq = around.pool[packet].destination as u8;
         }
-        if self.may(self.rules.watches_arrivals || self.rules.counts_for_nodes.is_some()) {
+        if Self::may(self.rules.watches_arrivals || self.rules.counts_for_nodes.is_some()) {
             self.arrive_watched(id, packet, now, around);
         } else {
             self.join_queue(id, packet, flits, now, around);
@@ -50,18 +50,18 @@ impl<M: Microarchitecture> Routers<M> {
         around: &mut Surroundings<'_>,
     ) {
         let index = self.queue_index(id);
+        let routed = self.routes_on_arrival();
         let queue = &mut self.queues[index];
         let last = std::mem::replace(&mut queue.tail, packet);
         if queue.head != NONE {
             around.pool[last].next = packet;
             return;
         }
-        queue.head = packet;
+        queue.set_head(packet, flits, routed.then_some(id.voq), around);
         if self.rules.tells_heads && !self.is_internal(id.index) && !self.is_crossing_still(id) {
             self.tell_head(id, packet, self.entry(id, around.fabric).1, now, around);
         }
-        let alone_from = if self.might(self.rules.head_delay > 0) { now.max(self.crossing_until(id)) } else { now };
-        self.set_head(id, index, packet, flits, around);
+        let alone_from = if Self::might(self.rules.head_delay > 0) { now.max(self.crossing_until(id)) } else { now };
         self.begin_asking(id, alone_from, now, around);
     }
 
@@ -130,30 +130,17 @@ impl<M: Microarchitecture> Routers<M> {
         if own { input.busy_until } else { 0 }
     }
 
-    /// Notes what the allocator has to know of the new head of a queue.
-    #[inline]
-    pub(super) fn set_head(&mut self, id: QueueId, index: usize, packet: u32, flits: u16, around: &Surroundings<'_>) {
-        let routed = self.routes_on_arrival();
-        let queue = &mut self.queues[index];
-        (queue.flits, queue.routed, queue.owns_vc) = (flits, routed, false);
-        if routed {
-            let packet = &around.pool[packet];
-            (queue.port, queue.vc, queue.vcs) = (id.voq, packet.vc, packet.vcs);
-        }
-    }
-
     /// The head of a queue may ask for the crossbar, some time after it is alone at the head, which is at `from`.
     #[inline]
     pub(super) fn begin_asking(&mut self, id: QueueId, from: Time, now: Time, around: &mut Surroundings<'_>) {
-        if self.might(self.rules.head_delay > 0) {
+        if Self::might(self.rules.head_delay > 0) {
             self.trace_head(id, Blocked::Pipeline, from, around);
             self.clear_awake(id);
             let payload = u32::from(id.voq) << 8 | u32::from(id.vc);
             around.schedule(from + self.rules.head_delay, Event::at(EventKind::HeadReady, id.index, payload));
         } else {
             self.trace_head(id, Blocked::Input, from, around);
-            self.set_awake(id);
-            self.rouse(id, now, around);
+            self.wake_head(id, now, around);
         }
     }
 
@@ -161,29 +148,13 @@ impl<M: Microarchitecture> Routers<M> {
     pub fn head_ready(&mut self, port: u32, voq: u8, vc: u8, now: Time, around: &mut Surroundings<'_>) {
         let id = self.queue_id(port, voq, vc);
         self.trace_head(id, Blocked::Input, now, around);
-        self.set_awake(id);
-        self.rouse(id, now, around);
-    }
-
-    /// Brings an awake queue to the notice of the allocator: at once, or when its crossbar connection is free.
-    #[inline]
-    pub(super) fn rouse(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
-        if self.input(id).busy_until <= now {
-            self.activate(id.index);
-        } else {
-            self.schedule_input_free(id, around);
-        }
+        self.wake_head(id, now, around);
     }
 
     /// Makes sure that an event tells when the crossbar connection of a queue is free again.
     #[inline]
     pub(super) fn schedule_input_free(&mut self, id: QueueId, around: &mut Surroundings<'_>) {
-        let input = self.input_mut(id);
-        if !input.free_scheduled {
-            input.free_scheduled = true;
-            let vc = if M::BASIC { 0 } else { id.vc };
-            around.schedule(input.busy_until, Event::at(EventKind::InputFree, id.index, vc.into()));
-        }
+        self.input_mut(id).announce_free::<M>(id, around);
     }
 
     /// Asks the routing agent where a packet of `flits` flits shall go, and counts the channel through all classes.
@@ -199,27 +170,45 @@ impl<M: Microarchitecture> Routers<M> {
         if let Some(port) = self.recorded_port(packet, around) {
             return self.step_on_path(id, packet, port, around);
         }
+        let InputPort { router, first_port, link_class, .. } = self.inputs[id.index as usize];
+        let own = Self::may(self.is_internal(id.index));
         let class = around.pool[packet].class;
-        let input = &self.inputs[id.index as usize];
-        let vc = id.vc - around.fabric.first_vc(class, input.link_class);
-        let own = self.may(self.is_internal(id.index));
+        let vc = id.vc - around.fabric.first_vc(class, link_class);
         let entry = if own { PortVc::OWN } else { PortVc { port: id.port, vc } };
-        let outputs = self.outputs(input.router, class, flits, now, around.fabric);
-        let mut step = around.route(input.router, packet, entry, outputs);
+        let mut step = around.route(router, packet, entry, self.outputs(router, class, flits, now, around.fabric));
         if cfg!(debug_assertions) {
-            around.assert_only_port(input.router, packet, entry, &step);
+            around.assert_only_port(router, packet, entry, &step);
             if !own {
-                around.assert_named(input.router, class, entry, &step);
+                around.assert_named(router, class, entry, &step);
             }
         }
-        let output = &self.outputs[input.first_port as usize + usize::from(step.port)];
-        if self.may(output.is_terminal() && step.vcs > 0) {
+        let index = first_port as usize + usize::from(step.port);
+        if Self::may(step.vcs > 0 && self.outputs[index].is_terminal()) {
             step.vcs = step.vcs.max(self.rules.ejection_vcs);
         }
         debug_assert!(
-            step.vc + step.vcs <= around.fabric.spec.classes[usize::from(class)].vcs[usize::from(output.link_class)],
+            step.vc + step.vcs <= self.vcs_of(class, index, around.fabric),
             "routing uses channels that it did not ask for"
         );
-        (step, around.fabric.first_vc(class, output.link_class) + step.vc)
+        // The channels of the first class come first.
+        let first = if class == 0 { 0 } else { around.fabric.first_vc(class, self.outputs[index].link_class) };
+        (step, first + step.vc)
+    }
+
+    /// The virtual channels of a traffic class on the link of a port.
+    fn vcs_of(&self, class: u8, index: usize, fabric: &Fabric) -> u8 {
+        fabric.spec.classes[usize::from(class)].vcs[usize::from(self.outputs[index].link_class)]
+    }
+}
+
+impl Queue {
+    /// Notes what the allocator has to know of its new head, and where that goes if packets are routed when they arrive.
+    #[inline]
+    pub fn set_head(&mut self, packet: u32, flits: u16, routed_to: Option<u8>, around: &Surroundings<'_>) {
+        (self.head, self.flits, self.routed, self.owns_vc) = (packet, flits, routed_to.is_some(), false);
+        if let Some(port) = routed_to {
+            let packet = &around.pool[packet];
+            (self.port, self.vc, self.vcs) = (port, packet.vc, packet.vcs);
+        }
     }
 }

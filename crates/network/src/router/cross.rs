@@ -3,8 +3,9 @@
 use tailback_engine::NEVER;
 use tailback_protocol::WaitsUntil;
 
+use super::departures::Sent;
 use super::request::Request;
-use super::state::OutputPort;
+use super::state::{OutputPort, QueueId};
 use super::{Microarchitecture, Routers, Surroundings};
 use crate::message_trace::Blocked;
 use crate::packet::{NONE, Packet};
@@ -15,36 +16,78 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     pub(super) fn cross(&mut self, request: &Request, now: Time, around: &mut Surroundings<'_>) {
         let &Request { id, packet, output: index, vc, .. } = request;
-        if self.may(self.rules.watches_crossings) {
+        if Self::may(self.rules.watches_crossings) {
             self.ask_crossing(id, packet, index, vc, now, around);
         }
-        if self.may(self.rules.counts_for_nodes == Some(WaitsUntil::Crossing)) {
+        if Self::may(self.rules.counts_for_nodes == Some(WaitsUntil::Crossing)) {
             self.waits_no_more(index, &around.pool[packet], around.fabric);
         }
         let record = &mut around.pool[packet];
-        let flits = record.flits;
-        if self.may(self.rules.times_out) && around.fabric.queueing_timeout(record.class).is_some() {
+        let (flits, behind) = (record.flits, std::mem::replace(&mut record.next, NONE));
+        if Self::may(self.rules.times_out) && around.fabric.queueing_timeout(record.class).is_some() {
             record.word += now - record.head_at;
         }
         // The crossbar takes a flit per tick, but none before it has arrived.
         let end = (now + Time::from(flits)).max(record.tail_at() + 1);
-        let behind = std::mem::replace(&mut record.next, NONE);
         record.vc = vc;
         if let Some(header) = self.scratch.headers.get(usize::from(request.header)) {
             record.header = *header;
         }
+        let sent = self.take_output(request, record, end, now);
         Self::trace_crossing(packet, request.port, vc, now, around);
-        let number = self.input_number(id);
-        let held_until = if self.might(self.rules.frees_outputs_early) { now + Time::from(flits) } else { end };
-        let keeps_turns = self.keeps_turns();
-        let output = self.output_mut(index, vc);
-        (output.busy_until, output.vc) = (held_until, vc);
-        if !keeps_turns {
-            output.last = number;
+        self.packet_hops += 1;
+        self.last_hop = now;
+        if let Some(Sent { start, arrival, .. }) = sent {
+            Self::trace_start(packet, start, around);
+            around.send_packet(&self.outputs[index as usize], packet, arrival);
         }
+        self.take_input(request, end, now, around);
+        self.leave_queue(request, behind, flits, now, around);
+        if Self::might(self.rules.head_delay > 0) || !self.inputs_share() {
+            self.begin_behind(id, behind, end, now, around);
+        }
+        self.take_room_for_node(id, index, vc, flits);
+        if sent.is_none() {
+            self.enqueue(index, packet, end, now, around);
+        }
+    }
+
+    /// The crossbar is connected with an output until `end`, and credits of the buffer that the packet goes to are taken, where that
+    /// is done before it crosses. Sends the packet off if it is known when it departs.
+    #[inline]
+    fn take_output(&mut self, request: &Request, packet: &mut Packet, end: Time, now: Time) -> Option<Sent> {
+        let &Request { id, output: index, vc, .. } = request;
+        let (number, keeps_turns, departs) = (self.input_number(id), self.keeps_turns(), self.departs_at_once());
+        let (own, channel) = (self.own_output(index, vc), self.channel(index, vc));
+        let output = &mut self.outputs[index as usize];
+        let connection = own.map_or(&mut output.connection, |own| &mut self.extras.outputs[own]);
+        let early = Self::might(self.rules.frees_outputs_early);
+        connection.busy_until = if early { now + Time::from(packet.flits) } else { end };
+        connection.vc = vc;
+        if !keeps_turns {
+            connection.last = number;
+        }
+        if Self::may(!self.rules.claims_first) {
+            self.extras.uncredited[channel] += u32::from(packet.flits);
+        } else if !output.is_terminal() {
+            *output.credit_mut::<M>(&mut self.credits, channel, vc) -= packet.flits;
+        }
+        departs.then(|| {
+            let sent = output.send(packet, end, now, &self.rules);
+            if self.rules.bounded {
+                self.departures.push(index, output, sent.departure, now);
+            }
+            sent
+        })
+    }
+
+    /// The crossbar is connected with the input of a packet until `end`.
+    #[inline]
+    fn take_input(&mut self, request: &Request, end: Time, now: Time, around: &mut Surroundings<'_>) {
+        let &Request { id, output: index, vc, .. } = request;
         let input = self.input_mut(id);
         (input.busy_until, input.last_voq, input.last_vc, input.last_port) = (end, id.voq, id.vc, request.port);
-        if self.might(self.rules.first_round_turns) && !keeps_turns {
+        if Self::might(self.rules.first_round_turns) && !self.keeps_turns() {
             self.note_turn(id, request.port);
         }
         if !M::BASIC {
@@ -53,10 +96,7 @@ impl<M: Microarchitecture> Routers<M> {
                 self.schedule_output_free(index, vc, around);
             }
         }
-        self.packet_hops += 1;
-        self.last_hop = now;
-
-        if self.rules.looks_at(self.outputs[index as usize].link_class) {
+        if self.rules.looks_at_any() && self.rules.looks_at(self.outputs[index as usize].link_class) {
             around.broadcasts.note_change(self.inputs[id.index as usize].router);
         }
         if self.rules.tells_heads {
@@ -66,64 +106,48 @@ impl<M: Microarchitecture> Routers<M> {
             }
             self.schedule_input_free(id, around);
         }
-        self.leave_queue(request, behind, flits, end, now, around);
-        self.take_credits(index, vc, flits);
-        self.take_room_for_node(id, index, vc, flits);
-        if self.departs_at_once() {
-            self.depart(index, packet, end, now, around);
-        } else {
-            self.enqueue(index, packet, end, now, around);
-        }
     }
 
-    /// The head of a queue starts to cross until `end`: it leaves its buffer, the packet behind it becomes head, and
-    /// whoever is awake at the same crossbar connection waits for the crossing to end.
+    /// The head of a queue starts to cross: it leaves its buffer, the packet behind it becomes head, and whoever is awake at the
+    /// same crossbar connection waits for the crossing to end.
     #[inline]
-    fn leave_queue(
-        &mut self,
-        request: &Request,
-        behind: u32,
-        flits: u16,
-        end: Time,
-        now: Time,
-        around: &mut Surroundings<'_>,
-    ) {
+    fn leave_queue(&mut self, request: &Request, behind: u32, flits: u16, now: Time, around: &mut Surroundings<'_>) {
         let &Request { id, queue, .. } = request;
-        if self.may(self.rules.counts_inputs) {
+        if Self::may(self.rules.counts_inputs) {
             let channel = self.channel(id.index, id.vc);
             self.extras.occupied[channel] -= flits;
         }
-        around.return_credit(&self.inputs[id.index as usize], id.vc, flits, self.node_of_credit(id), now);
-        self.queues[queue as usize].head = behind;
+        let (node_of_credit, routed) = (self.node_of_credit(id), self.routes_on_arrival());
+        let (shares, sorts_by_node) = (self.inputs_share(), self.sorts_by_node());
+        let record = &mut self.queues[queue as usize];
         if behind == NONE {
-            self.clear_awake(id);
+            record.head = NONE;
         } else {
             Self::trace_wait(behind, Blocked::Input, now, around);
-            let flits = around.pool[behind].flits;
-            self.set_head(id, queue as usize, behind, flits, around);
-            if !self.inputs_share() || self.might(self.rules.head_delay > 0) {
-                self.begin_asking(id, end, now, around);
-            }
+            record.set_head(behind, around.pool[behind].flits, routed.then_some(id.voq), around);
         }
-        if self.sorts_by_node() {
-            self.schedule_input_free(id, around); // others may wait for the connection of the same channel
+        let input = &mut self.inputs[id.index as usize];
+        around.return_credit(input, id.vc, flits, node_of_credit, now);
+        if behind == NONE || Self::might(self.rules.head_delay > 0) {
+            Self::clear_awake_at(input, &mut self.extras, &self.shape, id);
         }
-        if self.inputs_share() {
-            self.deactivate(id.index);
-            if self.has_awake(id) {
-                self.schedule_input_free(id, around);
+        if shares {
+            self.active.remove(input.place());
+            // Others may wait for the connection of the same channel where each node has a queue.
+            if sorts_by_node || self.extras.has_awake::<M>(input, &self.shape, id.index) {
+                input.connection.announce_free::<M>(id, around);
             }
         }
     }
 
-    /// Takes the credits of the buffer that a packet goes to, where that is done before it crosses.
-    #[inline]
-    fn take_credits(&mut self, index: u32, vc: u8, flits: u16) {
-        if self.may(!self.rules.claims_first) {
-            let channel = self.channel(index, vc);
-            self.extras.uncredited[channel] += u32::from(flits);
-        } else if !self.outputs[index as usize].is_terminal() {
-            *self.credit_mut(index, vc) -= flits;
+    /// The packet behind one that crosses until `end` has become head, if there is one, and has to say so: where heads have
+    /// to wait before they ask, or have connections of their own.
+    fn begin_behind(&mut self, id: QueueId, behind: u32, end: Time, now: Time, around: &mut Surroundings<'_>) {
+        if behind != NONE {
+            self.begin_asking(id, end, now, around);
+        }
+        if self.sorts_by_node() {
+            self.schedule_input_free(id, around);
         }
     }
 

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::state::OutputPort;
 use super::{Microarchitecture, Routers};
 use crate::event::{Event, EventKind};
+use crate::packet::Packet;
 use crate::router::Surroundings;
+use crate::rules::Rules;
 use crate::time::Time;
 
 /// When a packet makes room in its output queue, and how much.
@@ -41,7 +43,7 @@ impl Departures {
 
     /// Notes at `now` when a packet makes room in the output queue that it enters.
     #[inline]
-    fn push(&mut self, index: u32, port: &mut OutputPort, departure: Departure, now: Time) {
+    pub fn push(&mut self, index: u32, port: &mut OutputPort, departure: Departure, now: Time) {
         if port.space < u32::from(departure.flits) || usize::from(port.departures) == self.size {
             self.catch_up(index, port, now); // there is room for the packet, so others have departed
         }
@@ -85,43 +87,32 @@ impl Departures {
     }
 }
 
-impl<M: Microarchitecture> Routers<M> {
-    /// A packet that has started to cross is sent off; its last flit has crossed before `end`.
-    #[inline]
-    pub(super) fn depart(&mut self, index: u32, packet: u32, end: Time, now: Time, around: &mut Surroundings<'_>) {
-        let departure = self.send_off(index, packet, end, now, around);
-        if self.rules.bounded {
-            self.departures.push(index, &mut self.outputs[index as usize], departure, now);
-        }
-    }
+/// When a packet that was sent off starts on its link, when it arrives, and when it makes room in its output queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub start: Time,
+    pub arrival: Time,
+    pub departure: Departure,
+}
 
-    /// Sends a packet off as soon as the link can. Returns when that makes room.
+impl OutputPort {
+    /// Sends a packet off as soon as the link can; its last flit has crossed before `end`.
     #[inline]
-    pub(super) fn send_off(
-        &mut self,
-        index: u32,
-        packet: u32,
-        end: Time,
-        now: Time,
-        around: &mut Surroundings<'_>,
-    ) -> Departure {
-        let rules = &self.rules;
-        let record = &mut around.pool[packet];
-        let flits = record.flits;
-        let port = &mut self.outputs[index as usize];
-        let start = rules.link_time((now + rules.crossbar_delay).max(port.link_free_at));
-        let flit_ticks = Time::from(port.flit_ticks);
+    pub fn send(&mut self, packet: &mut Packet, end: Time, now: Time, rules: &Rules) -> Sent {
+        let flits = packet.flits;
+        let start = rules.link_time((now + rules.crossbar_delay).max(self.link_free_at));
+        let flit_ticks = Time::from(self.flit_ticks);
         // A flit leaves per flit time, but none before it is here.
         let last_sent = (start + Time::from(flits - 1) * flit_ticks).max(end - 1 + rules.crossbar_delay);
-        port.link_free_at = rules.link_time(last_sent + flit_ticks);
-        port.flits_sent += u32::from(rules.measured_flits(flits, start, last_sent));
-        let arrival = record.leave(start, last_sent, port);
-        Self::trace_start(packet, start, around);
-        around.send_packet(port, packet, arrival);
-        let time = if rules.releases_late { port.link_free_at } else { start };
-        Departure { time, flits }
+        self.link_free_at = rules.link_time(last_sent + flit_ticks);
+        self.flits_sent += u32::from(rules.measured_flits(flits, start, last_sent));
+        let arrival = packet.leave(start, last_sent, self);
+        let time = if rules.releases_late { self.link_free_at } else { start };
+        Sent { start, arrival, departure: Departure { time, flits } }
     }
+}
 
+impl<M: Microarchitecture> Routers<M> {
     /// Makes sure that an event tells when the next departing packet has made room, if the output queue may lack it.
     pub(super) fn schedule_room(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
         if !self.rules.bounded {

@@ -5,6 +5,7 @@ use tailback_engine::{NEVER, Tick};
 use tailback_hardware::LinkArbiter;
 use tailback_protocol::WaitsUntil;
 
+use super::departures::Sent;
 use super::{Microarchitecture, Routers, Surroundings, members};
 use crate::event::{Event, EventKind, credited};
 use crate::packet::NONE;
@@ -73,7 +74,10 @@ impl<M: Microarchitecture> Routers<M> {
         if sender.filled != 0 || sender.lone.time >= now || !goes_first {
             return false;
         }
-        let departure = self.send_off(index, packet, end, now, around);
+        let output = &mut self.outputs[index as usize];
+        let Sent { start, arrival, departure } = output.send(&mut around.pool[packet], end, now, &self.rules);
+        Self::trace_start(packet, start, around);
+        around.send_packet(output, packet, arrival);
         let sender = &mut self.extras.senders[index as usize];
         (sender.lone, sender.lone_queue, sender.last_queue) = (departure, queue as u8, queue as u8);
         true
@@ -129,7 +133,7 @@ impl<M: Microarchitecture> Routers<M> {
         // It may have been taken for other things since the start was planned.
         let is_free = self.outputs[index as usize].link_free_at <= now;
         if is_free && let Some(queue) = self.choose_queue(index, now, around) {
-            if self.may(self.rules.control_limit.is_some()) {
+            if Self::may(self.rules.control_limit.is_some()) {
                 self.count_control(index, queue, now, around);
             }
             self.start_from(index, queue, now, around);
@@ -267,19 +271,22 @@ impl<M: Microarchitecture> Routers<M> {
     pub fn receive_credit(&mut self, index: u32, payload: u32, now: Time, around: &mut Surroundings<'_>) {
         let (vc, flits) = credited(payload);
         self.free_room_for_node(index, payload);
-        *self.credit_mut(index, vc) += flits;
-        debug_assert!(
-            self.credit(index, vc) <= around.fabric.capacity(self.outputs[index as usize].link_class, vc.into()),
-            "more credits than the buffer has"
-        );
-        if self.rules.looks_at(self.outputs[index as usize].link_class) {
+        let channel = self.channel(index, vc);
+        let output = &mut self.outputs[index as usize];
+        let (waits, link_class) = (output.waiters != 0, output.link_class);
+        let credits = output.credit_mut::<M>(&mut self.credits, channel, vc);
+        *credits += flits;
+        debug_assert!(*credits <= around.fabric.capacity(link_class, vc.into()), "more credits than the buffer has");
+        if self.rules.looks_at(link_class) {
             around.broadcasts.note_change(self.inputs[index as usize].router);
         }
         if !M::PLAIN && self.rules.measures_queues {
             self.extras.backlogs[index as usize].credited -= u32::from(flits);
         }
         if M::PLAIN || self.rules.claims_first {
-            self.notify(index, now, around);
+            if waits || self.has_far_waiters(index) {
+                self.wake_waiters(index, now, around);
+            }
         } else {
             self.start_sooner(index, now, around);
         }

@@ -14,6 +14,7 @@
 //! **The invariant it keeps:** everything that happens to a router comes in by a method of [`Routers`], and everything that
 //! it causes goes out by the [`Surroundings`].
 
+mod active;
 mod allocate;
 mod arbiters;
 mod arrive;
@@ -39,6 +40,7 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 
+use self::active::ActivePorts;
 use self::departures::Departures;
 pub(crate) use self::inspect::{Held, InputQueue};
 pub use self::microarchitecture::{General, Microarchitecture, Plain, Sorting, Traced};
@@ -79,10 +81,7 @@ pub(crate) struct Routers<M> {
     credits: Vec<u16>,
     departures: Departures,
     extras: Extras,
-    /// By router: set of ports that the allocator shall look at. And the set of routers that have any.
-    active: Vec<u64>,
-    busy: Vec<u64>,
-    allocation_due: bool,
+    active: ActivePorts,
     packet_hops: u64,
     last_hop: Time,
     #[serde(skip)]
@@ -95,7 +94,6 @@ impl<M: Microarchitecture> Routers<M> {
     /// Empty routers whose ports have the given links, router by router.
     pub fn new(fabric: &Fabric, links: &[PortLinks]) -> Self {
         let (shape, rules) = (fabric.shape, fabric.rules);
-        let routers = links.len() / shape.ports;
         let (inputs, outputs, credits) = state::ports(fabric, links);
         let departures = if rules.departs_at_once { shape.departures } else { 0 };
         Self {
@@ -107,9 +105,7 @@ impl<M: Microarchitecture> Routers<M> {
             credits: if M::PLAIN { Vec::new() } else { credits },
             departures: Departures::new(links.len(), departures),
             extras: Extras::new(fabric, links.len()),
-            active: vec![0; routers * shape.words],
-            busy: vec![0; routers.div_ceil(64)],
-            allocation_due: false,
+            active: ActivePorts::new(&shape, links.len() / shape.ports),
             packet_hops: 0,
             last_hop: 0,
             scratch: Scratch::new(&shape),
@@ -119,26 +115,32 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Whether a rule holds that never does in plain routers.
     #[inline]
-    fn may(&self, rule: bool) -> bool {
+    fn may(rule: bool) -> bool {
         !M::PLAIN && rule
     }
 
     /// Whether a rule holds that never does in basic routers.
     #[inline]
-    fn might(&self, rule: bool) -> bool {
+    fn might(rule: bool) -> bool {
         !M::BASIC && rule
     }
 
     /// Whether inputs have a queue per node of the network.
     #[inline]
     fn sorts_by_node(&self) -> bool {
-        self.might(self.rules.destination_queue.is_some())
+        Self::might(self.rules.destination_queue.is_some())
     }
 
     /// Whether inputs have several queues per virtual channel.
     #[inline]
     fn has_voqs(&self) -> bool {
-        M::VOQS.unwrap_or(self.shape.voqs > 1)
+        Self::sorts(&self.shape)
+    }
+
+    /// The same of routers of this shape.
+    #[inline]
+    fn sorts(shape: &Shape) -> bool {
+        M::VOQS.unwrap_or(shape.voqs > 1)
     }
 
     /// Whether packets are routed when they arrive.
@@ -150,13 +152,13 @@ impl<M: Microarchitecture> Routers<M> {
     /// Whether all virtual channels of an input share a connection to the crossbar.
     #[inline]
     fn inputs_share(&self) -> bool {
-        !self.might(self.shape.inputs > 1)
+        !Self::might(self.shape.inputs > 1)
     }
 
     /// Whether all virtual channels of an output share a connection from the crossbar.
     #[inline]
     fn outputs_share(&self) -> bool {
-        !self.might(self.shape.outputs > 1)
+        !Self::might(self.shape.outputs > 1)
     }
 
     /// Whether the time at which a packet departs is known when it crosses.
@@ -168,7 +170,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Whether packets cross to this port while its link is idle, and then without waiting for those before them.
     #[inline]
     fn ejects_when_idle(&self, index: u32) -> bool {
-        self.might(self.rules.ejects_when_idle) && self.outputs[index as usize].is_terminal()
+        Self::might(self.rules.ejects_when_idle) && self.outputs[index as usize].is_terminal()
     }
 
     /// The number of a port in the region.
@@ -192,8 +194,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Where the record of a queue is.
     #[inline]
     fn queue_index(&self, id: QueueId) -> usize {
-        let first =
-            if self.has_voqs() { id.index as usize * self.shape.voqs + usize::from(id.voq) } else { id.index as usize };
+        let first = if self.has_voqs() { self.shape.voq(id) } else { id.index as usize };
         first * self.shape.vcs + usize::from(id.vc)
     }
 
@@ -205,38 +206,39 @@ impl<M: Microarchitecture> Routers<M> {
     /// The heads of the virtual channels of a port, or of one VOQ of each.
     #[inline]
     fn heads(&self, id: QueueId) -> &Heads {
-        if self.has_voqs() {
-            &self.extras.heads[id.index as usize * self.shape.voqs + usize::from(id.voq)]
-        } else {
-            &self.inputs[id.index as usize].heads
-        }
+        if self.has_voqs() { &self.extras.heads[self.shape.voq(id)] } else { &self.inputs[id.index as usize].heads }
     }
 
     #[inline]
     fn heads_mut(&mut self, id: QueueId) -> &mut Heads {
         if self.has_voqs() {
-            &mut self.extras.heads[id.index as usize * self.shape.voqs + usize::from(id.voq)]
+            &mut self.extras.heads[self.shape.voq(id)]
         } else {
             &mut self.inputs[id.index as usize].heads
         }
     }
 
+    /// Where the connection of a queue to the crossbar is among those of single channels, if it is not the port's.
+    #[inline]
+    fn own_connection(&self, id: QueueId) -> Option<usize> {
+        let shares = self.inputs_share() || id.vc == 0;
+        (!shares).then(|| id.index as usize * (self.shape.inputs - 1) + usize::from(id.vc) - 1)
+    }
+
     /// The connection of a queue to the crossbar.
     #[inline]
     fn input(&self, id: QueueId) -> &InputConnection {
-        if self.inputs_share() || id.vc == 0 {
-            &self.inputs[id.index as usize].connection
-        } else {
-            &self.extras.inputs[id.index as usize * (self.shape.inputs - 1) + usize::from(id.vc) - 1]
+        match self.own_connection(id) {
+            None => &self.inputs[id.index as usize].connection,
+            Some(own) => &self.extras.inputs[own],
         }
     }
 
     #[inline]
     fn input_mut(&mut self, id: QueueId) -> &mut InputConnection {
-        if self.inputs_share() || id.vc == 0 {
-            &mut self.inputs[id.index as usize].connection
-        } else {
-            &mut self.extras.inputs[id.index as usize * (self.shape.inputs - 1) + usize::from(id.vc) - 1]
+        match self.own_connection(id) {
+            None => &mut self.inputs[id.index as usize].connection,
+            Some(own) => &mut self.extras.inputs[own],
         }
     }
 
@@ -250,22 +252,27 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
+    /// Where the connection of the crossbar to a channel of a port is among those to single channels, if it is not the port's.
+    #[inline]
+    fn own_output(&self, index: u32, vc: u8) -> Option<usize> {
+        let shares = self.outputs_share() || vc == 0;
+        (!shares).then(|| index as usize * (self.shape.outputs - 1) + usize::from(vc) - 1)
+    }
+
     /// The connection of the crossbar to a channel of a port.
     #[inline]
     fn output(&self, index: u32, vc: u8) -> &OutputConnection {
-        if self.outputs_share() || vc == 0 {
-            &self.outputs[index as usize].connection
-        } else {
-            &self.extras.outputs[index as usize * (self.shape.outputs - 1) + usize::from(vc) - 1]
+        match self.own_output(index, vc) {
+            None => &self.outputs[index as usize].connection,
+            Some(own) => &self.extras.outputs[own],
         }
     }
 
     #[inline]
     fn output_mut(&mut self, index: u32, vc: u8) -> &mut OutputConnection {
-        if self.outputs_share() || vc == 0 {
-            &mut self.outputs[index as usize].connection
-        } else {
-            &mut self.extras.outputs[index as usize * (self.shape.outputs - 1) + usize::from(vc) - 1]
+        match self.own_output(index, vc) {
+            None => &mut self.outputs[index as usize].connection,
+            Some(own) => &mut self.extras.outputs[own],
         }
     }
 
@@ -281,31 +288,16 @@ impl<M: Microarchitecture> Routers<M> {
         index as usize * self.shape.vcs + usize::from(vc)
     }
 
-    /// The allocator shall look at a port.
-    #[inline]
-    fn activate(&mut self, index: u32) {
-        let input = &self.inputs[index as usize];
-        let (router, bit) = (input.router, 1 << (input.port % 64));
-        let word = &mut self.active[input.word as usize];
-        // A router with active ports is busy already.
-        if *word == 0 {
-            self.busy[router as usize / 64] |= 1 << (router % 64);
-            self.allocation_due = true;
-        }
-        *word |= bit;
-    }
-
-    /// The allocator need not look at a port until it is activated.
+    /// The allocator need not look at a port until one of its heads asks again.
     #[inline]
     fn deactivate(&mut self, index: u32) {
-        let input = &self.inputs[index as usize];
-        self.active[input.word as usize] &= !(1 << (input.port % 64));
+        self.active.remove(self.inputs[index as usize].place());
     }
 
     /// Whether some router has something to allocate.
     #[inline]
     pub fn allocation_due(&self) -> bool {
-        self.allocation_due
+        self.active.is_due()
     }
 
     /// Keeps the links of a class of a router busy with other things than packets.
@@ -323,21 +315,13 @@ impl<M: Microarchitecture> Routers<M> {
     /// Free flits in the buffer of a virtual channel at the other end of a port's link.
     #[inline]
     fn credit(&self, index: u32, vc: u8) -> u16 {
-        if M::PLAIN {
-            self.outputs[index as usize].credits[usize::from(vc) % PLAIN_VCS]
-        } else {
-            self.credits[self.channel(index, vc)]
-        }
+        self.outputs[index as usize].credit::<M>(&self.credits, self.channel(index, vc), vc)
     }
 
     #[inline]
     fn credit_mut(&mut self, index: u32, vc: u8) -> &mut u16 {
-        if M::PLAIN {
-            &mut self.outputs[index as usize].credits[usize::from(vc) % PLAIN_VCS]
-        } else {
-            let channel = self.channel(index, vc);
-            &mut self.credits[channel]
-        }
+        let channel = self.channel(index, vc);
+        self.outputs[index as usize].credit_mut::<M>(&mut self.credits, channel, vc)
     }
 
     /// Flits that a port's link has sent while it was measured.
@@ -355,5 +339,31 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     fn is_internal(&self, index: u32) -> bool {
         self.inputs[index as usize].fed_by == FarKind::Open
+    }
+}
+
+impl OutputPort {
+    /// Free flits in the buffer of a virtual channel at the other end: here in plain routers, else in `credits` at `channel`.
+    #[inline]
+    pub(super) fn credit<M: Microarchitecture>(&self, credits: &[u16], channel: usize, vc: u8) -> u16 {
+        if M::PLAIN { self.credits[usize::from(vc) % PLAIN_VCS] } else { credits[channel] }
+    }
+
+    #[inline]
+    fn credit_mut<'a, M: Microarchitecture>(
+        &'a mut self,
+        credits: &'a mut [u16],
+        channel: usize,
+        vc: u8,
+    ) -> &'a mut u16 {
+        if M::PLAIN { &mut self.credits[usize::from(vc) % PLAIN_VCS] } else { &mut credits[channel] }
+    }
+}
+
+impl Shape {
+    /// Where a VOQ of a port is in arrays by port and VOQ.
+    #[inline]
+    fn voq(&self, id: QueueId) -> usize {
+        id.index as usize * self.voqs + usize::from(id.voq)
     }
 }

@@ -4,34 +4,68 @@
 //! arrive, or that a virtual channel is given back. Each of these wakes all that sleep at the port. Heads whose routing decides anew
 //! at each attempt sleep only if it has said until when it would decide the same.
 
-use super::state::QueueId;
-use super::{Microarchitecture, Routers, Surroundings, WORDS_MAX};
+use super::active::{ActivePorts, Place};
+use super::state::{Extras, InputConnection, InputPort, OutputConnection, QueueId};
+use super::{Microarchitecture, Routers, Surroundings, WORDS_MAX, members};
 use crate::event::{Event, EventKind};
+use crate::fabric::Shape;
 use crate::time::Time;
 
 impl<M: Microarchitecture> Routers<M> {
-    /// The head of a queue may try to leave.
+    /// The head of a queue may try to leave: the allocator looks at it from now on, or from when its connection to the crossbar is
+    /// free.
     #[inline]
-    pub(super) fn set_awake(&mut self, id: QueueId) {
-        let heads = self.heads_mut(id);
-        heads.awake |= 1 << id.vc;
-        heads.asleep &= !(1 << id.vc);
-        if self.has_voqs() {
-            *self.awake_voqs_mut(id) |= 1 << (id.voq % 64);
-        }
+    pub(super) fn wake_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
+        self.wake_heads(id, 1 << id.vc, now, around);
     }
 
-    /// It may not, or there is none.
+    /// The same for the heads of several virtual channels, or of one VOQ of each, which have the connection of `id`.
+    #[inline]
+    pub(super) fn wake_heads(&mut self, id: QueueId, vcs: u32, now: Time, around: &mut Surroundings<'_>) {
+        let connection = self.own_connection(id);
+        let input = &mut self.inputs[id.index as usize];
+        if Self::sorts(&self.shape) {
+            self.extras.heads[self.shape.voq(id)].wake(vcs);
+            *self.extras.awake_voqs(input, &self.shape, id) |= 1 << (id.voq % 64);
+        } else {
+            input.heads.wake(vcs);
+        }
+        let place = input.place();
+        let connection = connection.map_or(&mut input.connection, |own| &mut self.extras.inputs[own]);
+        connection.ask_when_free::<M>(id, place, &mut self.active, now, around);
+    }
+
+    /// Brings an awake queue to the notice of the allocator: at once, or when its crossbar connection is free.
+    #[inline]
+    pub(super) fn rouse(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
+        let connection = self.own_connection(id);
+        let input = &mut self.inputs[id.index as usize];
+        let place = input.place();
+        let connection = connection.map_or(&mut input.connection, |own| &mut self.extras.inputs[own]);
+        connection.ask_when_free::<M>(id, place, &mut self.active, now, around);
+    }
+
+    /// The head of a queue may not leave, or there is none.
     #[inline]
     pub(super) fn clear_awake(&mut self, id: QueueId) {
-        let heads = self.heads_mut(id);
+        Self::clear_awake_at(&mut self.inputs[id.index as usize], &mut self.extras, &self.shape, id);
+    }
+
+    /// The same, of an input that is at hand.
+    #[inline]
+    pub(super) fn clear_awake_at(input: &mut InputPort, extras: &mut Extras, shape: &Shape, id: QueueId) {
+        if !Self::sorts(shape) {
+            input.heads.awake &= !(1 << id.vc);
+            return;
+        }
+        let heads = &mut extras.heads[shape.voq(id)];
         heads.awake &= !(1 << id.vc);
-        if heads.awake == 0 && self.has_voqs() {
-            *self.awake_voqs_mut(id) &= !(1 << (id.voq % 64));
+        if heads.awake == 0 {
+            *extras.awake_voqs(input, shape, id) &= !(1 << (id.voq % 64));
         }
     }
 
-    /// Whether it may.
+    /// Whether the head of a queue may.
     pub(super) fn is_awake(&self, id: QueueId) -> bool {
         self.heads(id).awake & 1 << id.vc != 0
     }
@@ -39,54 +73,25 @@ impl<M: Microarchitecture> Routers<M> {
     /// Whether any head of a port may.
     #[inline]
     pub(super) fn has_awake(&self, id: QueueId) -> bool {
-        let input = &self.inputs[id.index as usize];
-        if self.has_voqs() {
-            input.awake_voqs != 0 || (self.shape.voqs > 64 && self.awake_voq(id.index, 64).is_some())
-        } else {
-            input.heads.awake != 0
-        }
-    }
-
-    /// The word that a VOQ is in of the set of those with an awake head.
-    #[inline]
-    fn awake_voqs_mut(&mut self, id: QueueId) -> &mut u64 {
-        match usize::from(id.voq) / 64 {
-            0 => &mut self.inputs[id.index as usize].awake_voqs,
-            word => {
-                let words = self.shape.voqs.div_ceil(64) - 1;
-                &mut self.extras.awake_voqs[id.index as usize * words + word - 1]
-            }
-        }
+        self.extras.has_awake::<M>(&self.inputs[id.index as usize], &self.shape, id.index)
     }
 
     /// The first VOQ of a port, from `from` on, with an awake head.
     #[inline]
     pub(super) fn awake_voq(&self, index: u32, from: usize) -> Option<u8> {
-        let words = self.shape.voqs.div_ceil(64);
-        let mut mask = u64::MAX << (from % 64);
-        for word in from / 64..words {
-            let voqs = match word {
-                0 => self.inputs[index as usize].awake_voqs,
-                word => self.extras.awake_voqs[index as usize * (words - 1) + word - 1],
-            };
-            if voqs & mask != 0 {
-                return Some((word as u32 * 64 + (voqs & mask).trailing_zeros()) as u8);
-            }
-            mask = u64::MAX;
-        }
-        None
+        self.extras.awake_voq(&self.inputs[index as usize], &self.shape, index, from)
     }
 
     /// Puts the head of a queue to sleep until something changes at `port`.
     pub(super) fn sleep(&mut self, id: QueueId, port: u8, now: Time, around: &mut Surroundings<'_>) {
-        self.sleep_until_change(id, port);
-        if self.may(self.rules.times_out) {
+        let index = self.sleep_until_change(id, port);
+        if Self::may(self.rules.times_out) {
             self.schedule_timeout(id, now, around);
         }
-        let index = self.inputs[id.index as usize].first_port + u32::from(port);
         if self.outputs_share() {
-            if self.output(index, 0).busy_until > now {
-                self.schedule_output_free(index, 0, around);
+            let connection = &mut self.outputs[index as usize].connection;
+            if connection.busy_until > now {
+                connection.announce_free(index, 0, around);
                 // Nobody is woken before that, so when there is room is asked then.
                 return;
             }
@@ -100,29 +105,34 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
-    /// The same, where the change that is waited for has its event already.
+    /// The same, where the change that is waited for has its event already. Returns the number of the port in the region.
     #[inline]
-    pub(super) fn sleep_until_change(&mut self, id: QueueId, port: u8) {
-        self.clear_awake(id);
-        self.heads_mut(id).asleep |= 1 << id.vc;
-        if !self.has_awake(id) {
-            self.deactivate(id.index);
+    pub(super) fn sleep_until_change(&mut self, id: QueueId, port: u8) -> u32 {
+        if self.has_voqs() {
+            self.clear_awake(id);
+            self.heads_mut(id).asleep |= 1 << id.vc;
+            if !self.has_awake(id) {
+                self.deactivate(id.index);
+            }
+        } else {
+            let input = &mut self.inputs[id.index as usize];
+            input.heads.put_to_sleep(id.vc);
+            if input.heads.awake == 0 {
+                self.active.remove(input.place());
+            }
         }
-        let index = self.inputs[id.index as usize].first_port as usize + usize::from(port);
+        let index = self.inputs[id.index as usize].first_port + u32::from(port);
         match usize::from(id.port) / 64 {
-            0 => self.outputs[index].waiters |= 1 << id.port,
-            word => self.extras.waiters[index * (WORDS_MAX - 1) + word - 1] |= 1 << (id.port % 64),
+            0 => self.outputs[index as usize].waiters |= 1 << id.port,
+            word => self.extras.waiters[index as usize * (WORDS_MAX - 1) + word - 1] |= 1 << (id.port % 64),
         }
+        index
     }
 
     /// Makes sure that an event tells when a connection of the crossbar to an output is free again.
-    #[inline(always)]
+    #[inline]
     pub(super) fn schedule_output_free(&mut self, index: u32, vc: u8, around: &mut Surroundings<'_>) {
-        let output = self.output_mut(index, vc);
-        if !output.free_scheduled {
-            output.free_scheduled = true;
-            around.schedule(output.busy_until, Event::at(EventKind::OutputFree, index, vc.into()));
-        }
+        self.output_mut(index, vc).announce_free(index, vc, around);
     }
 
     /// The same for all connections to a port that are busy.
@@ -138,7 +148,7 @@ impl<M: Microarchitecture> Routers<M> {
     pub fn output_free(&mut self, index: u32, vc: u8, now: Time, around: &mut Surroundings<'_>) {
         let output = self.output_mut(index, vc);
         output.free_scheduled = false;
-        if self.might(self.rules.vc_allocation) {
+        if Self::might(self.rules.vc_allocation) {
             let channel = self.channel(index, self.output(index, vc).vc);
             self.extras.owned[channel] = false;
         }
@@ -161,16 +171,20 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     #[inline(never)]
-    fn wake_waiters(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
-        let busy = self.outputs_share() && self.output(index, 0).busy_until > now;
-        if busy && !self.ejects_when_idle(index) {
-            self.schedule_output_free(index, 0, around);
-            return;
+    pub(super) fn wake_waiters(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
+        let ejects_when_idle = self.ejects_when_idle(index);
+        if self.outputs_share() {
+            let connection = &mut self.outputs[index as usize].connection;
+            if connection.busy_until > now && !ejects_when_idle {
+                connection.announce_free(index, 0, around);
+                return;
+            }
         }
         self.wake_sleepers(index, now, around);
     }
 
     /// Wakes those that sleep at a port.
+    #[inline]
     pub(super) fn wake_sleepers(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
         let (first_port, to) = (self.inputs[index as usize].first_port, self.inputs[index as usize].port);
         let sleepers = std::mem::take(&mut self.outputs[index as usize].waiters);
@@ -184,7 +198,7 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Whether heads of ports beyond the first 64 sleep at a port.
     #[inline]
-    fn has_far_waiters(&self, index: u32) -> bool {
+    pub(super) fn has_far_waiters(&self, index: u32) -> bool {
         self.shape.words > 1
             && self.extras.waiters[index as usize * (WORDS_MAX - 1)..][..WORDS_MAX - 1].iter().any(|&word| word != 0)
     }
@@ -218,26 +232,107 @@ impl<M: Microarchitecture> Routers<M> {
     /// Wakes the heads of all virtual channels of a port, or of one VOQ of each, that want to leave by `to`.
     #[inline]
     fn wake_channels(&mut self, first: QueueId, to: u8, now: Time, around: &mut Surroundings<'_>) {
-        let mut asleep = self.heads(first).asleep;
+        let queues = &self.queues[self.queue_index(first)..];
+        let (mut asleep, mut woken) = (self.heads(first).asleep, 0);
         while asleep != 0 {
-            let id = QueueId { vc: asleep.trailing_zeros() as u8, ..first };
+            let vc = asleep.trailing_zeros();
             asleep &= asleep - 1;
-            if self.queue(id).port == to {
-                self.set_awake(id);
-                self.rouse(id, now, around);
+            woken |= u32::from(queues[vc as usize].port == to) << vc;
+        }
+        if self.inputs_share() {
+            if woken != 0 {
+                self.wake_heads(first, woken, now, around);
             }
+        } else {
+            members(woken).for_each(|vc| self.wake_head(QueueId { vc, ..first }, now, around));
         }
     }
 
     /// Wakes all heads of a VOQ at once: they want to leave by the same port, and have one connection to the crossbar.
     #[inline]
     fn wake_voq(&mut self, voq: QueueId, now: Time, around: &mut Surroundings<'_>) {
-        let heads = self.heads_mut(voq);
-        let asleep = std::mem::take(&mut heads.asleep);
-        heads.awake |= asleep;
+        let asleep = self.heads(voq).asleep;
         if asleep != 0 {
-            *self.awake_voqs_mut(voq) |= 1 << (voq.voq % 64);
-            self.rouse(voq, now, around);
+            self.wake_heads(voq, asleep, now, around);
+        }
+    }
+}
+
+impl Extras {
+    /// Whether any head of an input may leave.
+    #[inline]
+    pub fn has_awake<M: Microarchitecture>(&self, input: &InputPort, shape: &Shape, index: u32) -> bool {
+        if Routers::<M>::sorts(shape) {
+            input.awake_voqs != 0 || (shape.voqs > 64 && self.awake_voq(input, shape, index, 64).is_some())
+        } else {
+            input.heads.awake != 0
+        }
+    }
+
+    /// The first VOQ of an input, from `from` on, with an awake head.
+    #[inline]
+    fn awake_voq(&self, input: &InputPort, shape: &Shape, index: u32, from: usize) -> Option<u8> {
+        let words = shape.voqs.div_ceil(64);
+        let mut mask = u64::MAX << (from % 64);
+        for word in from / 64..words {
+            let voqs = match word {
+                0 => input.awake_voqs,
+                word => self.awake_voqs[index as usize * (words - 1) + word - 1],
+            };
+            if voqs & mask != 0 {
+                return Some((word as u32 * 64 + (voqs & mask).trailing_zeros()) as u8);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
+    /// The word that a VOQ is in of the set of those with an awake head.
+    #[inline]
+    fn awake_voqs<'a>(&'a mut self, input: &'a mut InputPort, shape: &Shape, id: QueueId) -> &'a mut u64 {
+        match usize::from(id.voq) / 64 {
+            0 => &mut input.awake_voqs,
+            word => &mut self.awake_voqs[id.index as usize * (shape.voqs.div_ceil(64) - 1) + word - 1],
+        }
+    }
+}
+
+impl InputConnection {
+    /// The allocator looks at a port, one of whose awake queues has this connection, once it is free.
+    #[inline]
+    fn ask_when_free<M: Microarchitecture>(
+        &mut self,
+        id: QueueId,
+        place: Place,
+        active: &mut ActivePorts,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) {
+        if self.busy_until <= now {
+            active.add(place);
+        } else {
+            self.announce_free::<M>(id, around);
+        }
+    }
+
+    /// Makes sure that an event tells when the connection, which is that of a queue, is free again.
+    #[inline]
+    pub fn announce_free<M: Microarchitecture>(&mut self, id: QueueId, around: &mut Surroundings<'_>) {
+        if !self.free_scheduled {
+            self.free_scheduled = true;
+            let vc = if M::BASIC { 0 } else { id.vc };
+            around.schedule(self.busy_until, Event::at(EventKind::InputFree, id.index, vc.into()));
+        }
+    }
+}
+
+impl OutputConnection {
+    /// Makes sure that an event tells when the connection, which is that of a channel of a port, is free again.
+    #[inline]
+    pub fn announce_free(&mut self, index: u32, vc: u8, around: &mut Surroundings<'_>) {
+        if !self.free_scheduled {
+            self.free_scheduled = true;
+            around.schedule(self.busy_until, Event::at(EventKind::OutputFree, index, vc.into()));
         }
     }
 }

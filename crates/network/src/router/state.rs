@@ -49,6 +49,22 @@ pub(super) struct Heads {
     pub asleep: u32,
 }
 
+impl Heads {
+    /// The heads of some queues may try to leave.
+    #[inline]
+    pub fn wake(&mut self, vcs: u32) {
+        self.awake |= vcs;
+        self.asleep &= !vcs;
+    }
+
+    /// The head of a queue waits until something changes.
+    #[inline]
+    pub fn put_to_sleep(&mut self, vc: u8) {
+        self.awake &= !(1 << vc);
+        self.asleep |= 1 << vc;
+    }
+}
+
 /// A connection of an input to the crossbar.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct InputConnection {

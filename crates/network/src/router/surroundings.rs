@@ -78,9 +78,10 @@ impl Surroundings<'_> {
         // The header is read where it is: a copy would be written and read by words of other sizes.
         let Packet { class, header, .. } = &self.pool[packet];
         let class = *class;
-        let agent = usize::from(class) * self.streams.len() + router as usize;
+        // Agents come by class, and nearly all packets are of the first.
+        let first = if class == 0 { 0 } else { usize::from(class) * self.streams.len() };
         let view = RouterView { outputs, broadcasts: self.broadcasts, class, router };
-        self.agents[agent].route(entry, header, &view, &mut self.streams[router as usize])
+        self.agents[first + router as usize].route(entry, header, &view, &mut self.streams[router as usize])
     }
 
     /// Checks that routing has named a step.

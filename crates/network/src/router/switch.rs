@@ -228,8 +228,8 @@ impl<M: Microarchitecture> Routers<M> {
         let head = self.queue(id).head;
         let Packet { flits, next: behind, .. } = around.pool[head];
         self.free_buffer(id, flits, now, around);
-        let queue = self.queue_index(id);
-        self.queues[queue].head = behind;
+        let (index, routed) = (self.queue_index(id), self.routes_on_arrival());
+        self.queues[index].head = behind;
         self.clear_awake(id);
         self.heads_mut(id).asleep &= !(1 << id.vc);
         if self.rules.tells_heads && !self.is_crossing_still(id) {
@@ -238,7 +238,7 @@ impl<M: Microarchitecture> Routers<M> {
         if behind != NONE {
             let from = now.max(self.crossing_until(id));
             let flits = around.pool[behind].flits;
-            self.set_head(id, queue, behind, flits, around);
+            self.queues[index].set_head(behind, flits, routed.then_some(id.voq), around);
             self.begin_asking(id, from, now, around);
         }
         head
@@ -271,8 +271,7 @@ impl<M: Microarchitecture> Routers<M> {
         timeout.at = 0;
         let sleeps = self.heads(id).asleep & 1 << id.vc != 0;
         if sleeps && times_out_after(self.queue(id).head, around).is_some_and(|end| end < now) {
-            self.set_awake(id);
-            self.rouse(id, now, around);
+            self.wake_head(id, now, around);
         }
     }
 

@@ -108,7 +108,7 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     fn on_their_way(&self, index: u32, vc: u8, capacity: u16) -> u32 {
         let uncredited =
-            if self.may(!self.rules.claims_first) { self.extras.uncredited[self.channel(index, vc)] } else { 0 };
+            if Self::may(!self.rules.claims_first) { self.extras.uncredited[self.channel(index, vc)] } else { 0 };
         u32::from(capacity - self.credit(index, vc)) + uncredited
     }
 
