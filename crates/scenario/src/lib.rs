@@ -55,7 +55,7 @@ pub use document::Document;
 pub use files::{BufferedScratch, Files, Scratch};
 pub use models::{Key, ModelSummary, models};
 pub use network::Routings;
-pub use scenario::{Chosen, Clock, Execution, LinkSampling, Measure, PartitionChoice, Scenario};
+pub use scenario::{Chosen, Clock, Execution, LinkRows, LinkSampling, Measure, PartitionChoice, Scenario};
 pub use sections::{SECTIONS, SectionModel};
 pub use sweep::{Axis, Point, SEEDS_MAX, Sweep, SweepRun, Variant};
 pub use tailback_goal::ReadAt;

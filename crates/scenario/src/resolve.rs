@@ -7,7 +7,7 @@ use tailback_parameters::Values;
 use tailback_protocol::{ClassRouting, Protocol};
 use tailback_routing::deadlock::{Proof, prove};
 use tailback_routing::{ROUTINGS, Routing, minimal};
-use tailback_topology::{AnyTopology, TOPOLOGIES};
+use tailback_topology::{AnyTopology, TOPOLOGIES, Topology};
 use tailback_workload::{Groups, Workload};
 
 use crate::bounds::{Bounded, Bounds};
@@ -70,7 +70,8 @@ impl Resolver<'_> {
         let hardware = read_hardware(root, &link_classes, &plain, self.reading);
         let protocol = self.protocol(root, &plain);
         let routing = self.routing(root, topology.as_ref(), &plain);
-        let measure = self.measure(root, &link_classes, &plain);
+        let graph = topology.as_ref().map(|topology| topology.built.graph());
+        let measure = self.measure(root, graph.as_deref(), &link_classes, &plain);
         let execution = self.execution(root, &plain);
         let mut book = self.nodes(root, topology.as_ref(), seed.unwrap_or(1));
         let packet_flits = hardware.as_ref().map_or(8, |hardware| hardware.packet_flits);
@@ -81,7 +82,6 @@ impl Resolver<'_> {
         if let (Some(measure), Some(flows)) = (&measure, &flows) {
             check_end(root.table, measure, flows, self.reading);
             check_listed(root.table, measure, flows, self.reading);
-            let graph = topology.as_ref().map(|topology| topology.built.graph());
             check_sampling(root.table, measure, graph.as_deref(), self.reading);
         }
         let topology = topology?;
@@ -223,12 +223,15 @@ impl Resolver<'_> {
     fn measure(
         &mut self,
         root: &mut TableReader<'_>,
+        topology: Option<&dyn Topology>,
         link_classes: &[&'static str],
         context: &Context<'_>,
     ) -> Option<Measure> {
         let mut section = root.section("measure", self.reading);
         let values = read_parameters(&mut section, MEASURE, context, self.reading);
-        let sampling = read_sampling(&mut section, link_classes, context, self.reading);
+        let ticks = values.as_ref().map_or(0, |values| values.ticks("warmup").saturating_add(values.ticks("cycles")));
+        let cycles = ticks / u64::from(context.scale.ticks_per_cycle);
+        let sampling = read_sampling(&mut section, cycles, topology, link_classes, context, self.reading);
         let resolved = section.finish(self.reading);
         root.resolved.put("measure", Item::Table(resolved));
         let (values, sampling) = (values?, sampling?);

@@ -1,13 +1,13 @@
 //! What is looked at now and again while a network runs: `[measure.trees]` and `[measure.links]`.
 
-use tailback_parameters::{Kind, Parameter};
+use tailback_parameters::{Choice, Kind, Parameter, Value, Values};
 use tailback_topology::{Peer, Port, Topology};
 
 use crate::diagnostic::Diagnostic;
 use crate::network::place_of;
 use crate::parameters::{Context, read_parameters};
 use crate::reader::{Reading, TableReader};
-use crate::scenario::{LinkSampling, Measure};
+use crate::scenario::{LinkRows, LinkSampling, Measure};
 use crate::tree::{Item, Table};
 
 /// The most times at which anything is looked at.
@@ -33,6 +33,16 @@ pub(crate) const LINKS: &[Parameter] = &[
         default: Some("\"all\""),
         help: "which links: \"all\", or one or several of \"ejection\" and the kinds of links between routers, as in \"ejection global\"",
     },
+    Parameter { name: "by", kind: Kind::Choice(BY), default: Some("\"auto\""), help: "what has a row of its own" },
+];
+
+const BY: &[Choice] = &[
+    Choice { word: "auto", help: "each link or, if there were too many rows, the links of a kind that leave a router" },
+    Choice { word: "link", help: "each link" },
+    Choice {
+        word: "router",
+        help: "the links of a kind that leave a router, together: mean and largest utilisation, sums of all else",
+    },
 ];
 
 /// The most rows of links, of all instants.
@@ -46,9 +56,12 @@ pub(crate) struct Sampling {
     pub links: Option<LinkSampling>,
 }
 
-/// Reads both sections of `measure`. `link_classes` are those of the topology, terminals first. None if something is wrong.
+/// Reads both sections of `measure`, of a run of so many cycles. `link_classes` are those of the topology, terminals first. None if something
+/// is wrong.
 pub(crate) fn read_sampling(
     measure: &mut TableReader<'_>,
+    cycles: u64,
+    topology: Option<&dyn Topology>,
     link_classes: &[&'static str],
     context: &Context<'_>,
     reading: &mut Reading,
@@ -65,7 +78,14 @@ pub(crate) fn read_sampling(
             let values = values?;
             let every = whole(measure.table, "links", values.ticks("every"), context, reading)?;
             let classes = selected(measure.table, values.text("select"), link_classes, reading)?;
-            Some(LinkSampling { every, classes })
+            let all = LinkSampling { every, classes, rows: LinkRows::Links };
+            let are_too_many = || topology.is_some_and(|topology| all.rows_of(topology, cycles) > LINK_ROWS_MAX);
+            let rows = match values.text("by") {
+                "router" => LinkRows::Routers,
+                "auto" if are_too_many() => LinkRows::Routers,
+                _ => LinkRows::Links,
+            };
+            Some(LinkSampling { rows, ..all })
         }
     };
     Some(Sampling { trees_every, links })
@@ -78,11 +98,16 @@ fn optional(
     parameters: &'static [Parameter],
     context: &Context<'_>,
     reading: &mut Reading,
-) -> Option<Option<tailback_parameters::Values>> {
+) -> Option<Option<Values>> {
     let mut section = measure.section(key, reading);
     measure.table.get(key)?;
     let values = read_parameters(&mut section, parameters, context, reading);
-    let resolved = section.finish(reading);
+    let mut resolved = section.finish(reading);
+    // Scenarios that do not say it keep the digests that they had before it could be said.
+    let is_auto = |(name, value): (&str, &Value)| name == "by" && *value == Value::Text("auto".to_owned());
+    if values.iter().flat_map(Values::iter).any(is_auto) {
+        resolved.remove("by");
+    }
     measure.resolved.put(key, Item::Table(resolved));
     Some(values)
 }
@@ -126,16 +151,17 @@ fn selected(measure: &Table, text: &str, link_classes: &[&'static str], reading:
 pub(crate) fn check_sampling(root: &Table, measure: &Measure, topology: Option<&dyn Topology>, reading: &mut Reading) {
     let cycles = measure.warmup + measure.cycles;
     if let (Some(sampling), Some(topology)) = (measure.links, topology) {
-        let links = links_of(topology, sampling.classes);
-        let rows = (cycles / sampling.every).saturating_mul(links);
+        let rows = sampling.rows_of(topology, cycles);
         if rows > LINK_ROWS_MAX {
             let span = place_of(root, "measure.links", "every");
+            let (at_once, what) = (sampling.rows_at_once(topology), sampling.rows.words());
             let message = format!(
-                "`measure.links` writes {rows} rows, of {links} links at {} times, the limit is {LINK_ROWS_MAX}",
+                "`measure.links` writes {rows} rows, of {at_once} {what} at {} times, the limit is {LINK_ROWS_MAX}",
                 cycles / sampling.every
             );
-            let every = cycles.saturating_mul(links).div_ceil(LINK_ROWS_MAX);
-            let help = format!("look every {every} cycles, or select fewer links");
+            let every = cycles.saturating_mul(at_once).div_ceil(LINK_ROWS_MAX);
+            let fewer = if sampling.rows == LinkRows::Links { ", or write `by = \"router\"`" } else { "" };
+            let help = format!("look every {every} cycles, or select fewer links{fewer}");
             reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(help) });
             return;
         }
@@ -152,13 +178,38 @@ pub(crate) fn check_sampling(root: &Table, measure: &Measure, topology: Option<&
     }
 }
 
-/// How many links that leave routers are of some classes.
-fn links_of(topology: &dyn Topology, classes: u64) -> u64 {
-    let is_selected = |router, port| {
-        topology.peer(router, port) != Peer::Nothing && classes & 1 << topology.link_class(router, port).0 != 0
-    };
-    let of = |router| (0..topology.ports(router)).filter(|&port| is_selected(router, port as Port)).count() as u64;
-    (0..topology.routers()).map(of).sum()
+impl LinkSampling {
+    /// How many rows there are at each instant.
+    #[must_use]
+    pub fn rows_at_once(&self, topology: &dyn Topology) -> u64 {
+        let is_there = |router, port| topology.peer(router, port) != Peer::Nothing;
+        let class = |router, port| 1 << topology.link_class(router, port).0;
+        let of = |router| {
+            let ports = (0..topology.ports(router)).map(|port| port as Port);
+            let classes = ports.filter(|&port| is_there(router, port)).map(|port| class(router, port) & self.classes);
+            match self.rows {
+                LinkRows::Links => classes.filter(|&class| class != 0).count() as u64,
+                LinkRows::Routers => u64::from(classes.fold(0_u64, |all, class| all | class).count_ones()),
+            }
+        };
+        (0..topology.routers()).map(of).sum()
+    }
+
+    /// How many rows a run of so many cycles has.
+    fn rows_of(&self, topology: &dyn Topology, cycles: u64) -> u64 {
+        (cycles / self.every).saturating_mul(self.rows_at_once(topology))
+    }
+}
+
+impl LinkRows {
+    /// What has a row.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Links => "links",
+            Self::Routers => "kinds of links of routers",
+        }
+    }
 }
 
 fn blame(measure: &Table, section: &str, key: &str, message: String, help: &str, reading: &mut Reading) {

@@ -106,6 +106,17 @@ pub struct LinkSampling {
     pub every: u64,
     /// The set of the classes of links it is written down of, as bits.
     pub classes: u64,
+    /// What has a row of its own.
+    pub rows: LinkRows,
+}
+
+/// What has a row of its own in the series of links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkRows {
+    /// Each link.
+    Links,
+    /// The links of a kind that leave a router, together.
+    Routers,
 }
 
 /// How to run a scenario.

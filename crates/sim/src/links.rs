@@ -1,40 +1,95 @@
-//! Links over time: what was seen of them at some cycles.
+//! Links over time: what was seen of them at some cycles, of each by itself or of those of a kind that leave a router together.
+//!
+//! **The invariant it keeps:** what is written down has at most as many rows as the scenario was checked for, however many links there are.
 
 use serde::{Deserialize, Serialize};
 use tailback_network::{LinkStates, SelectedLinks};
 use tailback_report::{Cell, Column, Kind, Table};
-use tailback_scenario::{LinkSampling, Scenario};
+use tailback_scenario::{LinkRows, LinkSampling, Scenario};
 use tailback_topology::{Peer, Topology};
 
-/// What was seen of selected links. The lists go on by the links of one instant after those of the other.
+/// Which links are looked at, and in which row of an instant each is told of.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinkLayout {
+    pub selected: SelectedLinks,
+    /// By link.
+    rows: Vec<u32>,
+    /// By row: its first link, and how many it has.
+    firsts: Vec<usize>,
+    counts: Vec<u32>,
+}
+
+impl LinkLayout {
+    pub fn new(topology: &dyn Topology, sampling: LinkSampling) -> Self {
+        let mut layout = Self { selected: SelectedLinks::of_classes(topology, sampling.classes), ..Self::default() };
+        // By class: the last router that has links of it, and their row.
+        let mut last = vec![None; topology.link_classes().len()];
+        for (place, &(router, port)) in layout.selected.links().iter().enumerate() {
+            let class = topology.link_class(router, port).index();
+            let known = last[class].filter(|&(of, _)| of == router && sampling.rows == LinkRows::Routers);
+            let row = known.map_or(layout.counts.len(), |(_, row)| row);
+            if row == layout.counts.len() {
+                layout.firsts.push(place);
+                layout.counts.push(0);
+            }
+            layout.counts[row] += 1;
+            layout.rows.push(row as u32);
+            last[class] = Some((router, row));
+        }
+        layout
+    }
+
+    /// How many rows an instant has.
+    pub fn count(&self) -> usize {
+        self.counts.len()
+    }
+}
+
+/// What was seen of selected links. The lists go on by the rows of one instant after those of the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LinkRecord {
     /// The cycles of the instants.
     cycles: Vec<u64>,
-    /// Flits that were sent since the instant before, while it was measured.
+    /// Flits that were sent since the instant before, while it was measured; of the links of a row together, and the most of one of them.
     sent: Vec<u32>,
+    most_sent: Vec<u32>,
     /// By link: those that were sent in all.
     sent_so_far: Vec<u32>,
     blocked_heads: Vec<u16>,
     stalled_heads: Vec<u16>,
-    /// By link and virtual channel.
-    taken: Vec<u16>,
+    /// By row and virtual channel.
+    taken: Vec<u32>,
     vcs: usize,
 }
 
 impl LinkRecord {
     /// Notes what was seen at an instant.
-    pub fn note(&mut self, cycle: u64, states: &LinkStates) {
+    pub fn note(&mut self, cycle: u64, states: &LinkStates, layout: &LinkLayout) {
+        let (first, vcs) = (self.sent.len(), states.vcs);
+        let until = first + layout.count();
         self.cycles.push(cycle);
+        self.vcs = vcs;
         self.sent_so_far.resize(states.sent.len(), 0);
-        for (before, &sent) in self.sent_so_far.iter_mut().zip(&states.sent) {
-            self.sent.push(sent.saturating_sub(*before));
+        self.sent.resize(until, 0);
+        self.most_sent.resize(until, 0);
+        self.blocked_heads.resize(until, 0);
+        self.stalled_heads.resize(until, 0);
+        self.taken.resize(until * vcs, 0);
+        for (link, &row) in layout.rows.iter().enumerate() {
+            let row = first + row as usize;
+            let (sent, before) = (states.sent[link], &mut self.sent_so_far[link]);
+            let since = sent.saturating_sub(*before);
             *before = sent.max(*before);
+            self.sent[row] += since;
+            self.most_sent[row] = self.most_sent[row].max(since);
+            for (all, heads) in
+                [(&mut self.blocked_heads, &states.blocked_heads), (&mut self.stalled_heads, &states.stalled_heads)]
+            {
+                all[row] = all[row].saturating_add(heads[link]);
+            }
+            let taken = &mut self.taken[row * vcs..][..vcs];
+            taken.iter_mut().zip(&states.taken[link * vcs..]).for_each(|(all, &flits)| *all += u32::from(flits));
         }
-        self.blocked_heads.extend(&states.blocked_heads);
-        self.stalled_heads.extend(&states.stalled_heads);
-        self.taken.extend(&states.taken);
-        self.vcs = states.vcs;
     }
 
     /// How many rows the table has.
@@ -42,50 +97,67 @@ impl LinkRecord {
         self.sent.len()
     }
 
-    /// A row for each link and instant, warm-up included.
+    /// A row for each link, or for all links of a kind of a router, and instant, warm-up included.
     pub fn table(&self, scenario: &Scenario, sampling: LinkSampling) -> Table {
         let topology = scenario.topology.built.graph();
-        let selected = SelectedLinks::of_classes(topology.as_ref(), sampling.classes);
+        let layout = LinkLayout::new(topology.as_ref(), sampling);
+        let together = sampling.rows == LinkRows::Routers;
+        let mut table = Table::new(self.columns(together));
+        let links = layout.selected.links();
+        let of_row = |&first: &usize| place(topology.as_ref(), links[first], together);
+        let places: Vec<Vec<Cell>> = layout.firsts.iter().map(of_row).collect();
+        let instants = self.cycles.iter().flat_map(|cycle| (0..layout.count()).map(move |place| (cycle, place)));
+        for (row, (&cycle, place)) in instants.enumerate() {
+            let (router, port) = links[layout.firsts[place]];
+            let class = topology.link_class(router, port).index();
+            // Flits are counted while it is measured only.
+            let is_measured = cycle >= scenario.measure.warmup + sampling.every;
+            let ticks = sampling.every * u64::from(scenario.clock.ticks_per_cycle);
+            let flit_ticks = f64::from(scenario.network.links[class].flit_ticks);
+            let busy = |flits: u32, links: u32| {
+                let share = f64::from(flits) * flit_ticks / ticks as f64 / f64::from(links);
+                Cell::from(is_measured.then_some(share))
+            };
+            let mut cells: Vec<Cell> = vec![cycle.into()];
+            cells.extend(places[place].iter().cloned());
+            cells.push(busy(self.sent[row], layout.counts[place]));
+            cells.extend([self.blocked_heads[row], self.stalled_heads[row]].map(|count| Cell::from(u64::from(count))));
+            let leads_to_router = matches!(topology.peer(router, port), Peer::Router { .. });
+            let taken = &self.taken[row * self.vcs..][..self.vcs];
+            cells.extend(taken.iter().map(|&flits| Cell::from(leads_to_router.then_some(u64::from(flits)))));
+            if together {
+                cells.extend([u64::from(layout.counts[place]).into(), busy(self.most_sent[row], 1)]);
+            }
+            table.push(cells);
+        }
+        table
+    }
+
+    fn columns(&self, together: bool) -> Vec<Column> {
         let whole = |name: &str| Column::new(name, Kind::Integer);
         let mut columns = vec![whole("cycle"), Column::text("kind")];
         columns.extend(["router", "port", "node", "to_router"].map(whole));
         columns.push(Column::new("utilisation", Kind::Number));
         columns.extend(["blocked_heads", "stalled_heads"].map(whole));
         columns.extend((0..self.vcs).map(|vc| whole(&format!("occupied_vc{vc}"))));
-        let mut table = Table::new(columns);
-        let links = selected.links();
-        let places: Vec<Vec<Cell>> = links.iter().map(|&link| place(topology.as_ref(), link)).collect();
-        for (row, (&cycle, place)) in
-            self.cycles.iter().flat_map(|cycle| (0..links.len()).map(move |place| (cycle, place))).enumerate()
-        {
-            let (router, port) = links[place];
-            let class = topology.link_class(router, port).index();
-            // Flits are counted while it is measured only.
-            let is_measured = cycle >= scenario.measure.warmup + sampling.every;
-            let ticks = sampling.every * u64::from(scenario.clock.ticks_per_cycle);
-            let busy = f64::from(self.sent[row]) * f64::from(scenario.network.links[class].flit_ticks) / ticks as f64;
-            let mut cells: Vec<Cell> = vec![cycle.into()];
-            cells.extend(places[place].iter().cloned());
-            cells.push(is_measured.then_some(busy).into());
-            cells.extend([self.blocked_heads[row], self.stalled_heads[row]].map(|count| Cell::from(u64::from(count))));
-            let leads_to_router = matches!(topology.peer(router, port), Peer::Router { .. });
-            let taken = &self.taken[row * self.vcs..][..self.vcs];
-            cells.extend(taken.iter().map(|&flits| Cell::from(leads_to_router.then_some(u64::from(flits)))));
-            table.push(cells);
+        if together {
+            columns.extend([whole("links"), Column::new("utilisation_max", Kind::Number)]);
         }
-        table
+        columns
     }
 }
 
-/// The cells that say which link it is: its kind, the router and the port that it leaves by, where it leads to.
-fn place(topology: &dyn Topology, (router, port): (u32, u8)) -> Vec<Cell> {
+/// The cells that say which link it is: its kind, the router and the port that it leaves by, where it leads to. Of several links together only
+/// the kind and the router.
+fn place(topology: &dyn Topology, (router, port): (u32, u8), together: bool) -> Vec<Cell> {
     let class = topology.link_classes()[topology.link_class(router, port).index()];
     let (kind, node, far) = match topology.peer(router, port) {
         Peer::Node(node) => ("ejection", Some(u64::from(node)), None),
         Peer::Router { router, .. } => (class, None, Some(u64::from(router))),
         Peer::Nothing => (class, None, None),
     };
-    vec![kind.into(), u64::from(router).into(), u64::from(port).into(), node.into(), far.into()]
+    let of_link = |number: Option<u64>| Cell::from(number.filter(|_| !together));
+    vec![kind.into(), u64::from(router).into(), of_link(Some(port.into())), of_link(node), of_link(far)]
 }
 
 #[cfg(test)]
@@ -140,6 +212,32 @@ mod tests {
                 assert_eq!((busy, at(row, "blocked_heads")), (0.0, Some(0.0)));
             }
             assert_eq!((at(row, "stalled_heads"), at(row, "occupied_vc0")), (Some(0.0), None));
+        }
+    }
+
+    /// What is told of a router is what is told of its links, added up.
+    #[test]
+    fn links_of_a_router_may_be_told_together() {
+        let (scenario, findings) = found(&["measure.links={ every = 100, by = \"router\" }"], 1);
+        let together = findings.links(&scenario).expect("it is asked for");
+        let (scenario, findings) = found(&["measure.links={ every = 100 }"], 1);
+        let links = findings.links(&scenario).expect("it is asked for");
+        let sum = |table: &Table, rows: &[Vec<Cell>], name: &str| {
+            let column = table.column(name).expect("it is there");
+            rows.iter().filter_map(|row| row[column].number()).sum::<f64>()
+        };
+        assert_eq!((together.rows.len(), links.rows.len()), (8, 4 * 8));
+        for (row, of_links) in together.rows.chunks(1).zip(links.rows.chunks(4)) {
+            let column = |name: &str| sum(&together, row, name);
+            assert_eq!([column("links"), column("router")], [4.0, 0.0]);
+            assert_eq!(row[0][together.column("port").expect("it is there")], Cell::Empty);
+            assert_eq!(column("cycle"), sum(&links, &of_links[..1], "cycle"));
+            for name in ["blocked_heads", "stalled_heads", "occupied_vc0"] {
+                assert_eq!(column(name), sum(&links, of_links, name), "{name}");
+            }
+            assert!((4.0 * column("utilisation") - sum(&links, of_links, "utilisation")).abs() < 1e-9);
+            let busiest = (0..4).map(|link| sum(&links, &of_links[link..=link], "utilisation")).fold(0.0, f64::max);
+            assert_eq!(column("utilisation_max"), busiest);
         }
     }
 

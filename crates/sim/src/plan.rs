@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tailback_network::{NetworkPlan, Partition, Plain, SelectedLinks, Sorting};
+use tailback_network::{NetworkPlan, Partition, Plain, Sorting};
 use tailback_report::Cell;
 use tailback_scenario::{PartitionChoice, Scenario};
 use tailback_topology::{Peer, Port, Topology};
@@ -55,8 +55,8 @@ const PACKET_BYTES: u64 = 160;
 const MESSAGE_BYTES: u64 = 40;
 const COPY_BYTES: u64 = 32;
 /// A row of a link without its channels, its cells in the table, and what becomes of a cell in files, which servers hold at once.
-const LINK_ROW_BYTES: u64 = 8;
-const LINK_CELLS: u64 = 10;
+const LINK_ROW_BYTES: u64 = 12;
+const LINK_CELLS: u64 = 12;
 const LINK_CELL_FILE_BYTES: u64 = 6;
 /// A row of a congestion tree in the run and in what was found, its cells in the table, and what becomes of them in files.
 const TREE_ROW_BYTES: u64 = 700;
@@ -155,10 +155,10 @@ fn trees_bytes(scenario: &Scenario) -> u64 {
 fn links_bytes(scenario: &Scenario) -> u64 {
     let Some(sampling) = scenario.measure.links else { return 0 };
     let (topology, vcs) = (scenario.topology.built.graph(), scenario.network.vcs() as u64);
-    let links = SelectedLinks::of_classes(topology.as_ref(), sampling.classes).links().len() as u64;
-    let rows = (scenario.measure.warmup + scenario.measure.cycles) / sampling.every * links;
+    let rows = (scenario.measure.warmup + scenario.measure.cycles) / sampling.every;
+    let rows = rows * sampling.rows_at_once(topology.as_ref());
     let of_cell = size_of::<Cell>() as u64 + LINK_CELL_FILE_BYTES;
-    rows * (2 * (LINK_ROW_BYTES + 2 * vcs) + (LINK_CELLS + vcs) * of_cell)
+    rows * (2 * (LINK_ROW_BYTES + 4 * vcs) + (LINK_CELLS + vcs) * of_cell)
 }
 
 impl Backlog {

@@ -187,7 +187,10 @@ impl<'s> Run<'s> {
         if self.scenario.measure.trees_every.is_none() {
             let own = self.sampler.link_states(self.scenario, self.network.as_ref());
             let states = own.map(|own| together.merge(own, |mine, theirs| mine.merge(&theirs))).transpose()?;
-            states.flatten().iter().for_each(|states| self.sampler.note_links(self.progress().cycle, states));
+            states
+                .flatten()
+                .iter()
+                .for_each(|states| self.sampler.note_links(self.scenario, self.progress().cycle, states));
             return Ok(());
         }
         let mut state = Vec::new();

@@ -1,10 +1,10 @@
 //! What is looked at now and again while a network runs, at cycles that the scenario names.
 
 use serde::{Deserialize, Serialize};
-use tailback_network::{LinkStates, Paths, SelectedLinks};
-use tailback_scenario::Scenario;
+use tailback_network::{LinkStates, Paths};
+use tailback_scenario::{LinkSampling, Scenario};
 
-use crate::links::LinkRecord;
+use crate::links::{LinkLayout, LinkRecord};
 use crate::running_network::RunningNetwork;
 use crate::trees::TreeRecord;
 
@@ -21,7 +21,7 @@ pub(crate) struct Sampler {
     pub samples: Samples,
     paths: Paths,
     /// The links that are looked at, once they have been.
-    selected: Option<SelectedLinks>,
+    layout: Option<LinkLayout>,
 }
 
 impl Sampler {
@@ -52,7 +52,7 @@ impl Sampler {
             self.samples.trees.note(cycle, measured, &network.congestion_trees(&mut self.paths));
         }
         if let Some(states) = self.link_states(scenario, network) {
-            self.note_links(cycle, &states);
+            self.note_links(scenario, cycle, &states);
         }
     }
 
@@ -60,14 +60,20 @@ impl Sampler {
     pub fn link_states(&mut self, scenario: &Scenario, network: &dyn RunningNetwork) -> Option<LinkStates> {
         let ticks = |every: u64| every * u64::from(scenario.clock.ticks_per_cycle);
         let links = scenario.measure.links.filter(|links| network.now().is_multiple_of(ticks(links.every)))?;
-        let of_classes = || SelectedLinks::of_classes(scenario.topology.built.graph().as_ref(), links.classes);
-        Some(network.link_states(self.selected.get_or_insert_with(of_classes)))
+        let layout = self.layout.get_or_insert_with(|| layout(scenario, links));
+        Some(network.link_states(&layout.selected))
     }
 
     /// Notes what they look like in the whole network.
-    pub fn note_links(&mut self, cycle: u64, states: &LinkStates) {
-        self.samples.links.note(cycle, states);
+    pub fn note_links(&mut self, scenario: &Scenario, cycle: u64, states: &LinkStates) {
+        let Some(links) = scenario.measure.links else { return };
+        let layout = self.layout.get_or_insert_with(|| layout(scenario, links));
+        self.samples.links.note(cycle, states, layout);
     }
+}
+
+fn layout(scenario: &Scenario, links: LinkSampling) -> LinkLayout {
+    LinkLayout::new(scenario.topology.built.graph().as_ref(), links)
 }
 
 /// How often something is looked at, in cycles.

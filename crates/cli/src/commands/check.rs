@@ -30,9 +30,21 @@ struct Checked<'a> {
     /// How long a link cycle is and what a link carries, as far as that is known.
     clock: Option<String>,
     deadlock_freedom: String,
+    /// What is written down of links over time, if anything is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links_over_time: Option<LinkRows>,
     /// What its author may not have meant.
     cautions: Vec<String>,
     resolved: &'a str,
+}
+
+/// The series of links.
+#[derive(Serialize)]
+struct LinkRows {
+    /// What has a row.
+    row_of: &'static str,
+    rows_at_once: u64,
+    instants: u64,
 }
 
 /// What a process of several would have to simulate.
@@ -85,6 +97,11 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
         sweep_points: sweep.run_count().unwrap_or(usize::MAX),
         clock: clock(scenario.clock),
         deadlock_freedom: scenario.proof.describe(graph.as_ref()),
+        links_over_time: scenario.measure.links.map(|sampling| LinkRows {
+            row_of: sampling.rows.words(),
+            rows_at_once: sampling.rows_at_once(graph.as_ref()),
+            instants: (scenario.measure.warmup + scenario.measure.cycles) / sampling.every,
+        }),
         cautions: tailback_sim::cautions(&scenario),
         resolved: &scenario.text,
     };
@@ -143,6 +160,9 @@ fn print_text(checked: &Checked<'_>) {
         say_line!("# backlog     no bound but the run's length: {backlog} MiB more if the network took no message");
     }
     say_line!("# deadlock    free: {}", checked.deadlock_freedom);
+    if let Some(LinkRows { row_of, rows_at_once, instants }) = checked.links_over_time {
+        say_line!("# links       {rows_at_once} {row_of} at {instants} times: {} rows", rows_at_once * instants);
+    }
     checked.cautions.iter().for_each(|caution| say_line!("# caution     {caution}"));
     if checked.sweep_points > 1 {
         say_line!("# sweep       {} runs", checked.sweep_points);

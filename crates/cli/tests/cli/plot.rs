@@ -223,8 +223,7 @@ fn links_are_drawn_as_heat_maps() {
     };
     let (name, groups) = heat(&[]);
     assert_eq!(name, "ran/utilisation-group-heat-map.svg");
-    for text in ["from group", "to group", "mean utilisation", "mean over cycles 150 to 500; grey: no link", "#fde725"]
-    {
+    for text in ["from group", "to group", "mean utilisation", "mean over cycles 150 to 500<", "#fde725"] {
         assert!(groups.contains(text), "{text} is missing");
     }
     assert!(
@@ -237,6 +236,24 @@ fn links_are_drawn_as_heat_maps() {
     }
     let links = ["plot", "ran", "--kind", "heat-map", "--pdf", "--size", "single"];
     assert_eq!(drawn(&program, &links, b"%PDF"), ["ran/utilisation-group-heat-map.pdf"]);
+}
+
+/// Rows of routers have no ends, and are drawn over time.
+#[test]
+fn links_of_routers_are_drawn_over_time() {
+    let program = congested();
+    let looks = "measure.links={ every = 50, by = \"router\" }";
+    program.good(&["run", "hot.toml", "--quiet", "--set", looks, "--out", "routers"]);
+    let over_time = ["plot", "routers", "--kind", "heat-map", "--x", "time", "--y", "utilisation_max"];
+    let files = drawn(&program, &over_time, b"<");
+    let drawing = program.read(&files[0]);
+    for text in
+        ["links of a router", "utilisation of the busiest link", "0: ejection", "kinds of links of routers with"]
+    {
+        assert!(drawing.contains(text), "{text} is missing");
+    }
+    let arguments = ["plot", "routers", "--kind", "heat-map"];
+    compare("mistake-plot-links-of-routers", &arguments, &program.run(&arguments).stderr);
 }
 
 #[test]

@@ -71,6 +71,20 @@ fn what_check_prints_can_be_checked() {
     assert_eq!(program.good(&["check", "resolved.toml"]), first);
 }
 
+/// What is written down of links is said, and that those of a router have a row together where each link would be too much.
+#[test]
+fn rows_of_links_are_told_before_a_run() {
+    let program = Program::new();
+    let line = |set: &str| {
+        let said = program.good(&["check", "small.toml", "--set", "measure.links.every=1", "--set", set]);
+        said.lines().find(|line| line.starts_with("# links")).expect("it is said").to_owned()
+    };
+    assert_eq!(line("measure.cycles=900"), "# links       252 links at 1000 times: 252000 rows");
+    let together = "# links       108 kinds of links of routers at 20000 times: 2160000 rows";
+    assert_eq!(line("measure.cycles=19900"), together);
+    assert!(!program.good(&["check", "small.toml"]).contains("# links"));
+}
+
 /// Each note is told once, however many points of a sweep have it.
 #[test]
 fn old_names_of_parameters_are_noted() {

@@ -1,8 +1,10 @@
 //! The state of single links.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use tailback_engine::Simulation;
-use tailback_topology::{Peer, Port, RouterId, Topology};
+use tailback_topology::{LinkClass, Peer, Port, RouterId, Topology};
 
 use crate::router::{Microarchitecture, PortId};
 use crate::time::time;
@@ -11,11 +13,15 @@ use crate::{NetworkRegion, Observer};
 /// Not among the selected links.
 const NONE: u32 = u32::MAX;
 
-/// Links that leave routers, by router and port.
+/// Links that leave routers, by router and port, with what of them never changes: looking at them is to ask the topology nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelectedLinks {
     /// The links.
     links: Vec<(RouterId, Port)>,
+    /// By link: its class if it leads to a router, whose buffers it fills.
+    fills: Vec<Option<LinkClass>>,
+    /// By router: where its links begin; at the end how many links there are.
+    begins: Vec<u32>,
     /// By router: where its ports begin in `places`, and by port the place of its link.
     first: Vec<u32>,
     places: Vec<u32>,
@@ -28,15 +34,18 @@ impl SelectedLinks {
         let mut selected = Self::default();
         for router in 0..topology.routers() {
             selected.first.push(selected.places.len() as u32);
+            selected.begins.push(selected.links.len() as u32);
             for port in (0..topology.ports(router)).map(|port| port as Port) {
-                let exists = topology.peer(router, port) != Peer::Nothing;
-                let is_selected = exists && classes & 1 << topology.link_class(router, port).0 != 0;
+                let (peer, class) = (topology.peer(router, port), topology.link_class(router, port));
+                let is_selected = peer != Peer::Nothing && classes & 1 << class.0 != 0;
                 selected.places.push(if is_selected { selected.links.len() as u32 } else { NONE });
                 if is_selected {
                     selected.links.push((router, port));
+                    selected.fills.push(matches!(peer, Peer::Router { .. }).then_some(class));
                 }
             }
         }
+        selected.begins.push(selected.links.len() as u32);
         selected
     }
 
@@ -44,6 +53,12 @@ impl SelectedLinks {
     #[must_use]
     pub fn links(&self) -> &[(RouterId, Port)] {
         &self.links
+    }
+
+    /// The places of the links of a router.
+    fn of_router(&self, router: RouterId) -> Range<usize> {
+        let [begin, end] = [router, router + 1].map(|router| self.begins[router as usize] as usize);
+        begin..end
     }
 
     fn place(&self, router: RouterId, port: Port) -> Option<usize> {
@@ -95,17 +110,16 @@ pub fn link_states<O: Observer, M: Microarchitecture>(
     let mut states = LinkStates { sent, blocked_heads: counts(), stalled_heads: counts(), taken, vcs };
     for region in simulation.regions() {
         let fabric = region.fabric.as_ref();
+        let capacity = |class: usize| (0..vcs).map(move |vc| fabric.capacity(class as u8, vc));
+        let capacities: Vec<u16> = (0..fabric.spec.input_buffers.len()).flat_map(capacity).collect();
         for (number, &router) in (0..).zip(&region.router_ids) {
-            for port in (0..fabric.topology.ports(router)).map(|port| port as Port) {
-                let Some(place) = selected.place(router, port) else { continue };
-                let id = PortId { router: number, port };
+            for place in selected.of_router(router) {
+                let id = PortId { router: number, port: selected.links[place].1 };
                 states.sent[place] = region.routers.flits_sent_before(id, now);
-                if !matches!(fabric.topology.peer(router, port), Peer::Router { .. }) {
-                    continue;
-                }
-                let class = fabric.topology.link_class(router, port).0;
-                for (vc, taken) in states.taken[place * vcs..][..vcs].iter_mut().enumerate() {
-                    *taken = fabric.capacity(class, vc).saturating_sub(region.routers.credits(id, vc as u8));
+                let Some(class) = selected.fills[place] else { continue };
+                let capacities = &capacities[class.index() * vcs..][..vcs];
+                for ((vc, taken), capacity) in (0..).zip(&mut states.taken[place * vcs..][..vcs]).zip(capacities) {
+                    *taken = capacity.saturating_sub(region.routers.credits(id, vc));
                 }
             }
         }

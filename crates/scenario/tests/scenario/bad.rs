@@ -72,7 +72,12 @@ fn each_kind_of_mistake_has_its_words() {
         (&["measure.trees.every=1", "measure.cycles=2000000"], "looks 2005000 times, the limit is 1048576"),
         (&["measure.links.select=globe"], "unknown links \"globe\""),
         (&["measure.links.select="], "selects no links"),
-        (&["measure.links.every=1", "measure.cycles=1000000"], "rows, of "),
+        (
+            &["measure.links.every=1", "measure.cycles=1000000"],
+            "kinds of links of routers at 1005000 times, the limit is",
+        ),
+        (&["measure.links={ every = 1, by = \"link\" }", "measure.cycles=20000"], "links at 25000 times, the limit is"),
+        (&["measure.links.by=group"], "`measure.links.by`: \"group\""),
         (&["router.control_limit=8"], "control packets and data share an output queue"),
         (&["router.control_limit=0"], "`router.control_limit` = 0 is outside 1 to"),
         (&["router.vc_allocation=true", "router.iterations=2"], "with vc_allocation an allocation has one round"),

@@ -1,7 +1,7 @@
 //! What good files resolve to.
 
 use tailback_hardware::LinkSpec;
-use tailback_scenario::{Document, LinkSampling, Scenario, models};
+use tailback_scenario::{Document, LinkRows, LinkSampling, Scenario, models};
 use tailback_workload::MessageSize;
 
 use crate::SMALL;
@@ -260,7 +260,23 @@ fn what_is_looked_at_now_and_again_is_resolved_only_if_it_is_asked_for() {
     let with = resolve(SMALL, &["measure.trees.every=250", "measure.links.select=ejection global"]);
     assert_eq!(with.measure.trees_every, Some(250));
     // Classes are those of the topology: terminals, local and global links.
-    assert_eq!(with.measure.links, Some(LinkSampling { every: 1000, classes: 0b101 }));
+    assert_eq!(with.measure.links, Some(LinkSampling { every: 1000, classes: 0b101, rows: LinkRows::Links }));
     assert_ne!(with.digest, without.digest);
     assert_eq!(resolve(&with.text, &[]).text, with.text);
+}
+
+/// Where links would have too many rows, those of a kind of a router have one together; a choice that is made is kept to.
+#[test]
+fn links_have_rows_of_their_own_as_long_as_there_is_room() {
+    let rows = |overrides: &[&str]| {
+        let scenario = resolve(SMALL, &[&["measure.links.every=1", "measure.warmup=0"], overrides].concat());
+        let sampling = scenario.measure.links.expect("it is asked for");
+        let at_once = sampling.rows_at_once(scenario.topology.built.graph().as_ref());
+        (sampling.rows, at_once, scenario.text.contains("\nby = "))
+    };
+    // 72 nodes at 36 routers, each with 2 ejection, 3 local and 2 global links.
+    assert_eq!(rows(&["measure.cycles=16000"]), (LinkRows::Links, 252, false));
+    assert_eq!(rows(&["measure.cycles=17000"]), (LinkRows::Routers, 108, false));
+    assert_eq!(rows(&["measure.cycles=100", "measure.links.by=router"]), (LinkRows::Routers, 108, true));
+    assert_eq!(rows(&["measure.cycles=100", "measure.links.by=link"]), (LinkRows::Links, 252, true));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tailback_report::{Cells, Figure, HeatMap, Table};
+use tailback_report::{Cell, Cells, Figure, HeatMap, Table};
 use tailback_scenario::Scenario;
 
 use super::source::{Source, only, unknown};
@@ -23,6 +23,7 @@ const OCCUPIED: &str = "occupied";
 struct Links {
     table: Table,
     cycle: usize,
+    kind: usize,
     router: usize,
     port: usize,
     node: usize,
@@ -56,13 +57,13 @@ impl Links {
         };
         only(&mut table, &arguments.only)?;
         let place = |name: &str| table.column(name).map_err(|error| source.damaged("links", &error));
-        let [cycle, router, port, node, to_router] = ["cycle", "router", "port", "node", "to_router"].map(place);
+        let places = ["cycle", "kind", "router", "port", "node", "to_router"].map(place);
         let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let channels = || (0..names.len()).filter(|&place| names[place].starts_with("occupied_"));
         let mut known: Vec<&str> = names
             .iter()
             .copied()
-            .filter(|name| !["cycle", "kind", "router", "port", "node", "to_router"].contains(name))
+            .filter(|name| !["cycle", "kind", "router", "port", "node", "to_router", "links"].contains(name))
             .collect();
         known.push(OCCUPIED);
         if !known.contains(&wanted) {
@@ -73,8 +74,9 @@ impl Links {
         } else {
             table.column(wanted).into_iter().collect::<Vec<_>>()
         };
-        let (cycle, router, port, node, to_router) = (cycle?, router?, port?, node?, to_router?);
-        Ok(Self { cycle, router, port, node, to_router, values, table })
+        let [cycle, kind, router, port, node, to_router] = places;
+        let (cycle, kind, router, port, node, to_router) = (cycle?, kind?, router?, port?, node?, to_router?);
+        Ok(Self { cycle, kind, router, port, node, to_router, values, table })
     }
 
     fn number(&self, row: usize, column: usize) -> Option<f64> {
@@ -89,6 +91,25 @@ impl Links {
     fn value(&self, row: usize) -> Option<f64> {
         let values: Vec<f64> = self.values.iter().filter_map(|&column| self.number(row, column)).collect();
         (!values.is_empty()).then(|| values.iter().sum())
+    }
+
+    /// Whether a row is of all links of a kind of a router.
+    fn are_together(&self) -> bool {
+        self.table.rows.iter().all(|row| row[self.port] == Cell::Empty)
+    }
+
+    /// What a row is about, in a few words.
+    fn name(&self, row: usize) -> Option<String> {
+        let router = self.whole(row, self.router)?;
+        let Some(port) = self.whole(row, self.port) else {
+            return Some(format!("{router}: {}", self.table.rows[row][self.kind]));
+        };
+        let end = match (self.whole(row, self.to_router), self.whole(row, self.node)) {
+            (Some(to), _) => format!("{to}"),
+            (None, Some(node)) => format!("node {node}"),
+            (None, None) => "nothing".to_owned(),
+        };
+        Some(format!("{router}:{port} → {end}"))
     }
 
     fn rows(&self) -> std::ops::Range<usize> {
@@ -122,20 +143,34 @@ fn matrix(
         counts[place] += 1;
         cycles.extend(links.number(row, links.cycle));
     }
+    if cycles.is_empty() && links.are_together() {
+        let help =
+            "draw them with --x time; a run has a row for each link with `measure.links.by = \"link\"`".to_owned();
+        let message =
+            format!("{} has a row for all links of a router, which say not where they lead", source.path.display());
+        return Err(Complaint::BadInput(message, Some(help)));
+    }
     if cycles.is_empty() {
         let help = "ejection links, and instants of the warm-up, are not on it: try --x time".to_owned();
         return Err(Complaint::BadInput(format!("no link between routers has {column}"), Some(help)));
     }
-    let values = sums.iter().zip(&counts).map(|(sum, &count)| (count > 0).then(|| sum / f64::from(count))).collect();
+    let mean = |(sum, &count): (&f64, &u32)| (count > 0).then(|| sum / f64::from(count));
+    let values: Vec<Option<f64>> = sums.iter().zip(&counts).map(mean).collect();
+    let missing = if values.contains(&None) { "; grey: no link" } else { "" };
     let heat = HeatMap { columns: cells.clone(), rows: cells, values, label: label(column, true), most: None };
     let (first, last) = cycles.iter().fold((f64::MAX, 0.0_f64), |(first, last), &at| (first.min(at), last.max(at)));
-    let when = if first < last { format!("mean over cycles {first} to {last}") } else { format!("in cycle {first}") };
+    let when = match (source.cycle_ns(), first < last) {
+        (None, true) => format!("mean over cycles {first} to {last}"),
+        (None, false) => format!("in cycle {first}"),
+        (Some(ns), true) => format!("mean from {} to {} ns", ns * first, ns * last),
+        (Some(ns), false) => format!("at {} ns", ns * first),
+    };
     let figure = Figure {
         title: source.title().to_owned(),
         x_label: format!("to {by}"),
         y_label: format!("from {by}"),
         heat: Some(heat),
-        caption: format!("{when}; grey: no link"),
+        caption: when + missing,
         ..Figure::default()
     };
     Ok((file_name(&format!("{column}-{by}-heat-map")), figure))
@@ -192,22 +227,15 @@ fn over_time(
     if !arguments.by.is_empty() {
         return Err(Complaint::bad_input("--by: over time a row is a link"));
     }
-    let mut found = BTreeMap::<(u32, u32), (String, f64, BTreeMap<u64, f64>)>::new();
+    let mut found = BTreeMap::<String, (f64, BTreeMap<u64, f64>)>::new();
     for row in links.rows() {
-        let place = links.whole(row, links.router).zip(links.whole(row, links.port));
-        let (Some((router, port)), Some(value)) = (place, links.value(row)) else { continue };
-        let end = match (links.whole(row, links.to_router), links.whole(row, links.node)) {
-            (Some(to), _) => format!("{to}"),
-            (None, Some(node)) => format!("node {node}"),
-            (None, None) => "nothing".to_owned(),
-        };
-        let link =
-            found.entry((router, port)).or_insert_with(|| (format!("{router}:{port} → {end}"), 0.0, BTreeMap::new()));
-        link.1 += value;
-        link.2.extend(links.number(row, links.cycle).map(|at| (at as u64, value)));
+        let (Some(name), Some(value)) = (links.name(row), links.value(row)) else { continue };
+        let link = found.entry(name).or_default();
+        link.0 += value;
+        link.1.extend(links.number(row, links.cycle).map(|at| (at as u64, value)));
     }
     let all = found.len();
-    let mut hottest: Vec<_> = found.into_values().collect();
+    let mut hottest: Vec<_> = found.into_iter().map(|(name, (sum, values))| (name, sum, values)).collect();
     if hottest.is_empty() {
         return Err(Complaint::bad_input(format!("no link has {column}: it may be that nothing was measured")));
     }
@@ -230,20 +258,21 @@ fn over_time(
     let (unit, factor) = source.cycle_ns().map_or(("cycles", 1.0), |ns| ("ns", ns));
     let from = (instants[0] as f64 - every).max(0.0);
     let to = from + every * (columns.len() * together) as f64;
-    let drawn = hottest.len();
+    let (drawn, together) = (hottest.len(), links.are_together());
     let heat = HeatMap {
         columns: Cells::Between(columns.len(), factor * from, factor * to),
         rows: Cells::Named(hottest.into_iter().map(|(name, ..)| name).collect()),
         values,
         label: label(column, false),
         // A link cannot be busy for more than all of the time.
-        most: (column == "utilisation").then_some(1.0),
+        most: column.starts_with("utilisation").then_some(1.0),
     };
-    let caption = if drawn < all { format!("the {drawn} of {all} links with the most") } else { String::new() };
+    let what = if together { "kinds of links of routers" } else { "links" };
+    let caption = if drawn < all { format!("the {drawn} of {all} {what} with the most") } else { String::new() };
     let figure = Figure {
         title: source.title().to_owned(),
         x_label: format!("time ({unit})"),
-        y_label: "link (router:port → router)".to_owned(),
+        y_label: if together { "links of a router" } else { "link (router:port → router)" }.to_owned(),
         heat: Some(heat),
         caption,
         ..Figure::default()
@@ -255,6 +284,7 @@ fn over_time(
 fn label(column: &str, mean: bool) -> String {
     let what = match column {
         "utilisation" => "utilisation".to_owned(),
+        "utilisation_max" => "utilisation of the busiest link".to_owned(),
         OCCUPIED => "room that is taken (flits)".to_owned(),
         "blocked_heads" | "stalled_heads" => format!("{} of queues", column.replace('_', " ")),
         _ => column
