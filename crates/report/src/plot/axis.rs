@@ -7,6 +7,8 @@ use super::ticks::{decade_ticks, label, step_for};
 pub(super) enum Scale {
     /// Equal differences at equal distances.
     Linear,
+    /// As [`Scale::Linear`], of whole numbers.
+    Whole,
     /// Equal ratios at equal distances.
     Log,
     /// Shares: each further nine at the same distance, so that the tail of a distribution can be seen.
@@ -38,6 +40,9 @@ pub(super) type Ends = (Option<f64>, Option<f64>);
 /// Up to which share a distribution is shown.
 pub(super) const SHARE_MAX: f64 = 0.9999;
 
+/// Data that take less of an axis are in a corner.
+const FILLED: f64 = 0.5;
+
 /// Data that reach down to this share of their maximum are drawn from zero.
 const NEAR_ZERO: f64 = 0.5;
 
@@ -57,6 +62,10 @@ impl Axis {
         most = most.max(fold(above).1.min(most + 0.25 * most.abs()));
         let (from, to) = match &scale {
             Scale::Linear => linear(least, most, ends, air),
+            Scale::Whole => {
+                let (from, to) = linear(least, most, ends, air);
+                (from.floor(), to.ceil())
+            }
             Scale::Log => (decade_part(least, true), decade_part(if air { 1.05 * most } else { most }, false)),
             Scale::Nines => (0.0, SHARE_MAX),
             Scale::Names(names) => (-0.5, names.len() as f64 - 0.5),
@@ -67,7 +76,7 @@ impl Axis {
     fn without_values(scale: Scale, (from, to): Ends) -> Self {
         let (least, most) = match &scale {
             Scale::Log => (0.1, 1.0),
-            Scale::Linear => (0.0, 1.0),
+            Scale::Linear | Scale::Whole => (0.0, 1.0),
             Scale::Nines => (0.0, SHARE_MAX),
             Scale::Names(names) => (-0.5, names.len() as f64 - 0.5),
         };
@@ -87,7 +96,7 @@ impl Axis {
     /// Where a value lies as a share of the axis, below 0 or above 1 if it is beyond its ends; none if the scale has no place for it.
     pub fn share(&self, value: f64) -> Option<f64> {
         let along = |value: f64| match self.scale {
-            Scale::Linear | Scale::Names(_) => value,
+            Scale::Linear | Scale::Whole | Scale::Names(_) => value,
             Scale::Log => libm::log10(value),
             Scale::Nines => -libm::log10(1.0 - value),
         };
@@ -98,7 +107,8 @@ impl Axis {
     /// The marks, at most about so many with a label.
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         let ticks: Vec<(f64, String)> = match &self.scale {
-            Scale::Linear => self.linear_ticks(most),
+            Scale::Linear => self.linear_ticks(step_for(self.to - self.from, most)),
+            Scale::Whole => self.linear_ticks(step_for(self.to - self.from, most).max(1.0)),
             Scale::Log => decade_ticks(self.from, self.to, most),
             Scale::Nines => nines(self.to),
             Scale::Names(names) => names.iter().enumerate().map(|(at, name)| (at as f64, name.clone())).collect(),
@@ -107,12 +117,24 @@ impl Axis {
         ticks.into_iter().filter_map(tick).filter(|tick| (-1e-9..=1.0 + 1e-9).contains(&tick.share)).collect()
     }
 
-    fn linear_ticks(&self, most: usize) -> Vec<(f64, String)> {
-        let step = step_for(self.to - self.from, most);
+    fn linear_ticks(&self, step: f64) -> Vec<(f64, String)> {
         let first = (self.from / step - 1e-9).ceil();
         let count = ((self.to / step + 1e-9).floor() - first).max(0.0) as u32;
         (0..=count).map(|index| (first + f64::from(index)) * step).map(|at| (at, label(at, step))).collect()
     }
+}
+
+/// Whether values take half of an axis from zero, or from the end that is given, to the end that is given; none do of an axis without ends.
+pub(super) fn is_filled(ends: Ends, is_log: bool, values: &[f64]) -> bool {
+    let (Some(to), false) = (ends.1, values.is_empty()) else { return true };
+    let scale = if is_log { Scale::Log } else { Scale::Linear };
+    let from = ends.0.unwrap_or(if is_log { values.iter().copied().fold(to, f64::min) } else { 0.0 });
+    let axis = Axis { scale, from, to };
+    let shares = || values.iter().filter_map(|&value| axis.share(value)).map(|share| share.clamp(0.0, 1.0));
+    let (least, most) = shares().fold((1.0_f64, 0.0_f64), |(least, most), share| (least.min(share), most.max(share)));
+    // Linear axes are looked at from their beginning.
+    let taken = if is_log || from < 0.0 { most - least } else { most };
+    taken >= FILLED
 }
 
 /// From zero if the data are not far from it, else from a little below them; to a little above them.
@@ -138,10 +160,10 @@ fn round_up(value: f64, length: f64) -> f64 {
     (value / step - 1e-9).ceil() * step
 }
 
-/// The 1, 2 or 5 times a power of ten below or above a value.
+/// The multiple of a power of ten, by one digit, below or above a value.
 fn decade_part(value: f64, below: bool) -> f64 {
     let power = libm::pow(10.0, libm::floor(libm::log10(value) + 1e-12));
-    let parts = [1.0, 2.0, 5.0, 10.0].map(|part| part * power);
+    let parts = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0].map(|part| part * power);
     let fitting = |part: &f64| if below { *part <= value * (1.0 + 1e-9) } else { *part >= value * (1.0 - 1e-9) };
     if below {
         parts.into_iter().rev().find(fitting).unwrap_or(power)
@@ -173,9 +195,18 @@ mod tests {
         assert_eq!(ends(Scale::Linear, &[2000.0, 6990.0], false), (2000.0, 7000.0));
         let (from, to) = ends(Scale::Linear, &[128.0, 161.0], true);
         assert!((120.0..128.0).contains(&from) && (161.0..=170.0).contains(&to), "{from} {to}");
-        assert_eq!(ends(Scale::Log, &[0.0, 13.0, 700.0], true), (10.0, 1000.0));
+        assert_eq!(ends(Scale::Log, &[0.0, 13.0, 690.0], true), (10.0, 800.0));
         assert_eq!(ends(Scale::Log, &[20.0, 150.0], true), (20.0, 200.0));
+        assert_eq!(ends(Scale::Log, &[4.1, 9.6], true), (4.0, 20.0));
         assert_eq!(ends(Scale::Linear, &[], true), (0.0, 1.0));
+    }
+
+    #[test]
+    fn there_is_nothing_between_whole_numbers() {
+        let axis = Axis::around(Scale::Whole, (None, None), &[0.0, 1.0, 3.0], &[], true);
+        let labels: Vec<_> = axis.ticks(9).into_iter().map(|tick| tick.label).collect();
+        assert_eq!(labels, ["0", "1", "2", "3", "4"]);
+        assert_eq!(Axis::around(Scale::Whole, (None, None), &[0.0, 3400.0], &[], true).ticks(9)[1].label, "500");
     }
 
     #[test]

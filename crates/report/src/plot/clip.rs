@@ -32,6 +32,8 @@ impl Frame {
 pub(super) struct Seen {
     /// Its parts, one after the other.
     pub parts: Vec<Vec<Place>>,
+    /// Points without neighbours, through which no line goes.
+    pub dots: Vec<Place>,
     /// Where it goes on above or below the frame: the place on the edge, and the one before it.
     pub leaves: Vec<(Place, Place)>,
 }
@@ -65,6 +67,9 @@ pub(super) fn seen(places: &[Option<Place>], frame: &Frame) -> Seen {
         }
     }
     close(&mut part, &mut seen);
+    let is_missing = |place: Option<usize>| place.and_then(|place| places.get(place)).is_none_or(Option::is_none);
+    let alone = (0..places.len()).filter(|&place| is_missing(place.checked_sub(1)) && is_missing(Some(place + 1)));
+    seen.dots = alone.filter_map(|place| places[place]).filter(|&place| frame.holds(place)).collect();
     seen
 }
 
@@ -124,7 +129,10 @@ mod tests {
     #[test]
     fn a_value_that_is_missing_interrupts() {
         let places = [Some((0.0, 1.0)), Some((1.0, 1.0)), None, Some((3.0, 1.0)), Some((4.0, 1.0))];
-        assert_eq!(seen(&places, &FRAME).parts.len(), 2);
+        assert_eq!((seen(&places, &FRAME).parts.len(), seen(&places, &FRAME).dots.len()), (2, 0));
+        let alone = [None, Some((1.0, 1.0)), None, Some((3.0, 1.0)), Some((4.0, 1.0))];
+        assert_eq!(seen(&alone, &FRAME).dots, [(1.0, 1.0)]);
+        assert_eq!(seen(&[Some((1.0, 20.0))], &FRAME), Seen::default());
         assert_eq!(seen(&[Some((20.0, 20.0)), Some((30.0, 20.0))], &FRAME), Seen::default());
     }
 }

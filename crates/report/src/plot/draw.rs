@@ -1,8 +1,9 @@
 //! How figures are drawn.
 
 use super::clip::{Frame, Seen, seen};
-use super::layout::{GAP, Layout};
+use super::layout::{GAP, Layout, line_height};
 use super::looks::Look;
+use super::overlap::{Drawn, Overlaps};
 use super::shapes::{Anchor, Colour, Drawing, Place, Shape, TEXT, width_of};
 use super::{Curve, Figure, Style};
 
@@ -23,20 +24,38 @@ const ARROW_DISTANCE: f64 = 12.0;
 impl Figure {
     /// The figure as shapes.
     pub(super) fn drawing(&self) -> Drawing {
-        let plain = Layout::new(self, &self.captions(false, &[]));
+        let plain = Layout::new(self, &self.captions(&[]));
         let curves: Vec<Seen> = self.curves.iter().map(|curve| visible(curve, &plain)).collect();
-        let leaves = curves.iter().any(|seen| !seen.leaves.is_empty());
+        let mut about_curves = Vec::new();
+        if curves.iter().any(|seen| !seen.leaves.is_empty()) {
+            about_curves.push("arrows: the curve goes on beyond the frame".to_owned());
+        }
+        let empty: Vec<&str> =
+            self.curves.iter().filter(|curve| curve.points.is_empty()).map(|curve| curve.name.as_str()).collect();
+        if !empty.is_empty() && empty.len() < self.curves.len() {
+            about_curves.push(format!("no values: {}", empty.join(", ")));
+        }
         let absent = self.absent(&plain);
+        if !absent.is_empty() {
+            about_curves.push(format!("beyond the frame: {}", absent.join(", ")));
+        }
+        let names: Vec<&str> = self.curves.iter().map(|curve| curve.name.as_str()).collect();
+        about_curves.extend(self.overlaps(&plain).captions(&names));
         // A further caption takes height from the panel.
-        let layout = Layout::new(self, &self.captions(leaves, &absent));
+        let layout = Layout::new(self, &self.captions(&about_curves));
         let mut drawing = Drawing { width: layout.size.width, height: layout.size.height, shapes: Vec::new() };
         if let Some(heat) = &self.heat {
             self.heat(&mut drawing, &layout, heat);
         } else {
             self.panel(&mut drawing, &layout);
         }
+        let overlaps = self.overlaps(&layout);
+        // A band would dim what is below it: lines are drawn when all bands are.
+        for (index, curve) in self.curves.iter().enumerate().filter(|_| self.style == Style::Line) {
+            band(&mut drawing, &layout, curve, Look::of(index).colour);
+        }
         for (index, curve) in self.curves.iter().enumerate() {
-            drawing.group("curve", |drawing| self.curve(drawing, &layout, curve, index));
+            drawing.group("curve", |drawing| self.curve(drawing, &layout, &overlaps, curve, index));
         }
         axes(&mut drawing, &layout);
         self.around(&mut drawing, &layout);
@@ -44,18 +63,36 @@ impl Figure {
     }
 
     /// What is said below: what was given, and what a reader must know about curves that cannot be seen as a whole.
-    fn captions(&self, leaves: bool, absent: &[String]) -> Vec<String> {
+    fn captions(&self, about_curves: &[String]) -> Vec<String> {
         let mut captions: Vec<String> = self.caption.lines().map(str::to_owned).collect();
         if self.warm_up.is_some_and(|until| self.x_min.is_none_or(|from| until > from)) {
             captions.push("shaded: warm-up".to_owned());
         }
-        if leaves {
-            captions.push("arrows: the curve goes on beyond the frame".to_owned());
-        }
-        if !absent.is_empty() {
-            captions.push(format!("beyond the frame: {}", absent.join(", ")));
-        }
+        captions.extend_from_slice(about_curves);
         captions
+    }
+
+    /// Which curves lie on each other.
+    fn overlaps(&self, layout: &Layout) -> Overlaps {
+        let drawn = |curve: &Curve| {
+            let points = curve.points.iter().filter_map(|&point| layout.place(point));
+            let points = points.filter(|&place| !self.has_many() && layout.frame.holds(place)).collect();
+            // Between names there is nothing.
+            let has_line = self.categories.is_empty();
+            let line = || visible(&self.stepped(curve, layout), layout).parts;
+            Drawn { parts: if has_line { line() } else { Vec::new() }, points }
+        };
+        Overlaps::new(self.curves.iter().map(drawn).collect(), &layout.frame, self.line_width(layout))
+    }
+
+    /// Whether there are too many points for a marker at each.
+    fn has_many(&self) -> bool {
+        matches!(self.style, Style::Line | Style::Steps)
+    }
+
+    fn line_width(&self, layout: &Layout) -> f64 {
+        let share = if self.has_many() { 0.12 } else { 0.155 };
+        share * f64::from(layout.fonts.tick)
     }
 
     /// The names of curves of which nothing can be seen.
@@ -95,20 +132,19 @@ impl Figure {
         }
     }
 
-    fn curve(&self, drawing: &mut Drawing, layout: &Layout, curve: &Curve, index: usize) {
+    fn curve(&self, drawing: &mut Drawing, layout: &Layout, overlaps: &Overlaps, curve: &Curve, index: usize) {
         let look = Look::of(index);
         let seen = visible(&self.stepped(curve, layout), layout);
         let half_widths = curve.half_widths.as_deref().unwrap_or_default();
-        let has_band = self.style == Style::Line && half_widths.iter().any(|&width| width > 0.0);
-        if has_band {
-            band(drawing, layout, curve, half_widths, look.colour);
-        }
-        let many = matches!(self.style, Style::Line | Style::Steps);
-        let width = if many { 0.12 } else { 0.155 } * f64::from(layout.fonts.tick);
-        let marker = layout.marker();
+        let (many, marker, width) = (self.has_many(), layout.marker(), self.line_width(layout));
         // Between names there is nothing.
-        for part in seen.parts.iter().filter(|_| self.categories.is_empty()) {
-            drawing.line(part.clone(), look.colour, width, look.dash);
+        if self.categories.is_empty() {
+            for part in overlaps.with_gaps(index, seen.parts.clone()) {
+                drawing.line(part, look.colour, width, look.dash);
+            }
+        }
+        for &centre in seen.dots.iter().filter(|_| many) {
+            drawing.shapes.push(Shape::Circle { centre, radius: width, fill: look.colour, outline: None });
         }
         if !many {
             let points = curve.points.iter().filter_map(|&point| layout.place(point).map(|place| (point, place)));
@@ -118,7 +154,8 @@ impl Figure {
                 let half_width = at.and_then(|at| half_widths.get(at)).copied().unwrap_or(0.0);
                 error_bar(drawing, layout, *point, *place, half_width, look.colour);
             }
-            inside.iter().for_each(|(_, place)| look.mark(drawing, *place, marker));
+            let marked = inside.iter().filter(|(_, place)| overlaps.is_marked(index, *place));
+            marked.for_each(|(_, place)| look.mark(drawing, *place, marker));
         } else if self.curves.len() >= MARKED_FROM {
             // Curves begin at different places: marks of one do not cover those of another.
             let start = MARK_DISTANCE * (0.1 + (index % 6) as f64 / 6.0);
@@ -152,13 +189,13 @@ impl Figure {
     fn around(&self, drawing: &mut Drawing, layout: &Layout) {
         let Frame { left, top, right, bottom } = layout.frame;
         let fonts = layout.fonts;
-        let line = |font: u32| 1.35 * f64::from(font);
+        let line = line_height;
         let mut base = GAP + f64::from(fonts.title);
         for text in &layout.title {
             drawing.text((layout.size.width / 2.0, base), text, fonts.title, Anchor::Middle);
             base += line(fonts.title);
         }
-        let mut below = bottom + GAP + line(fonts.tick);
+        let mut below = bottom + GAP + layout.x_rows as f64 * line(fonts.tick);
         if !self.x_label.is_empty() {
             below += line(fonts.label);
             drawing.text(((left + right) / 2.0, below - 2.0), &self.x_label, fonts.label, Anchor::Middle);
@@ -183,7 +220,7 @@ impl Figure {
 
     fn legend(&self, drawing: &mut Drawing, layout: &Layout, top: f64) {
         let sample = layout.legend.sample();
-        let marked = !matches!(self.style, Style::Line | Style::Steps) || self.curves.len() >= MARKED_FROM;
+        let marked = !self.has_many() || self.curves.len() >= MARKED_FROM;
         for (index, (name, (x, y))) in layout.legend.entries(&layout.frame, layout.size.width, top).iter().enumerate() {
             let look = Look::of(index);
             let width = 0.155 * f64::from(layout.fonts.tick);
@@ -217,11 +254,12 @@ fn axes(drawing: &mut Drawing, layout: &Layout) {
     drawing.line(corners, AXIS, 0.7, &[]);
     let font = layout.fonts.tick;
     let length = |label: &str| if label.is_empty() { 1.5 } else { 3.0 };
-    for tick in &layout.x_ticks {
+    for (place, tick) in layout.x_ticks.iter().enumerate() {
         let x = left + tick.share * layout.frame.width();
+        let row = (place % layout.x_rows) as f64 * line_height(font);
         drawing.line(vec![(x, bottom), (x, bottom + length(&tick.label))], AXIS, 0.7, &[]);
         if !tick.label.is_empty() {
-            drawing.text((x, bottom + GAP + f64::from(font)), &tick.label, font, Anchor::Middle);
+            drawing.text((x, bottom + GAP + f64::from(font) + row), &tick.label, font, Anchor::Middle);
         }
     }
     for tick in &layout.y_ticks {
@@ -234,7 +272,10 @@ fn axes(drawing: &mut Drawing, layout: &Layout) {
 }
 
 /// The interval around each point, as far as it lies in the frame.
-fn band(drawing: &mut Drawing, layout: &Layout, curve: &Curve, half_widths: &[f64], colour: Colour) {
+fn band(drawing: &mut Drawing, layout: &Layout, curve: &Curve, colour: Colour) {
+    let Some(half_widths) = curve.half_widths.as_ref().filter(|widths| widths.iter().any(|&width| width > 0.0)) else {
+        return;
+    };
     let Frame { top, bottom, .. } = layout.frame;
     let inside = |(_, y): Place| y.clamp(top, bottom);
     let (mut upper, mut lower) = (Vec::new(), Vec::new());
@@ -320,8 +361,41 @@ mod tests {
         let drawing = Figure { y_max: None, ..figure.clone() }.drawing();
         assert_eq!(groups(&drawing, "leaves"), 0);
         assert!(!texts(&drawing).iter().any(|text| text.starts_with("arrows")));
+        let with_nothing = vec![curve("stays", &[(0.1, 1.0)]), curve("nothing", &[])];
+        let drawing = Figure { curves: with_nothing, ..figure.clone() }.drawing();
+        assert!(texts(&drawing).contains(&"no values: nothing"));
         let beyond = Figure { y_max: Some(0.5), ..figure };
         assert!(texts(&beyond.drawing()).contains(&"beyond the frame: stays, leaves"));
+    }
+
+    /// Of equal curves each is seen, in gaps of those that are drawn later, and the caption says so.
+    #[test]
+    fn curves_that_lie_on_each_other_are_named() {
+        let equal = || [(0.1, 1.0), (0.3, 1.5), (0.5, 2.0)];
+        let curves =
+            vec![curve("below", &equal()), curve("other", &[(0.1, 3.0), (0.5, 3.0)]), curve("above", &equal())];
+        for style in [Style::Markers, Style::Line, Style::Steps] {
+            let figure = Figure { style, curves: curves.clone(), ..Figure::default() };
+            let drawing = figure.drawing();
+            assert!(texts(&drawing).contains(&"drawn in turns: below lies on above"), "{style:?}");
+            let lines = |index: usize| {
+                let of_curve = |shape: &&Shape| {
+                    let colour = Look::of(index).colour;
+                    matches!(shape, Shape::Line { colour: found, .. } if *found == colour)
+                };
+                drawing.shapes.iter().filter(of_curve).count()
+            };
+            // One in the panel and one in the legend, but for the one with gaps. Steps go up side by side.
+            assert_eq!(lines(0), 2, "{style:?}");
+            assert!(style == Style::Steps || lines(1) == 2, "{style:?}");
+            assert!(lines(2) > 10, "{style:?}: {}", lines(2));
+            let apart = Figure { curves: curves[..2].to_vec(), ..figure };
+            assert!(!texts(&apart.drawing()).iter().any(|text| text.contains("in turns")));
+        }
+        let names = vec!["MIN".to_owned(), "VAL".to_owned()];
+        let points = vec![curve("a", &[(0.0, 1.0), (1.0, 2.0)]), curve("b", &[(0.0, 1.0), (1.0, 2.0)])];
+        let figure = Figure { categories: names, curves: points, ..Figure::default() };
+        assert!(texts(&figure.drawing()).contains(&"drawn in turns: a lies on b"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::axis::{Axis, SHARE_MAX, Scale, Tick};
 use super::clip::Frame;
 use super::legend::Legend;
-use super::shapes::{lines, width_of};
+use super::shapes::{balanced, lines, width_of};
 use super::{Figure, Size, Style};
 
 /// Sizes of texts, in points.
@@ -42,10 +42,29 @@ pub(super) struct Layout {
     pub y: Axis,
     pub x_ticks: Vec<Tick>,
     pub y_ticks: Vec<Tick>,
+    /// In how many rows, in turn, stands what is written along the axis to the right.
+    pub x_rows: usize,
 }
 
 /// Between neighbours.
 pub(super) const GAP: f64 = 4.0;
+/// About this share of the width of a figure is the panel's.
+const PANEL_SHARE: f64 = 0.78;
+/// Names that do not fit side by side stand in at most so many rows.
+const ROWS_MAX: usize = 3;
+
+/// The height of a line of text.
+pub(super) fn line_height(font: u32) -> f64 {
+    1.35 * f64::from(font)
+}
+
+/// In how many rows, in turn, names have room that stand along an axis.
+fn rows_for(axis: &Axis, width: f64, font: u32) -> usize {
+    let Scale::Names(names) = &axis.scale else { return 1 };
+    let widest = names.iter().map(|name| width_of(name, font)).fold(0.0, f64::max);
+    let room = PANEL_SHARE * width / names.len().max(1) as f64;
+    (libm::ceil((widest + GAP) / room) as usize).clamp(1, ROWS_MAX)
+}
 
 impl Layout {
     /// Lays a figure out, with captions below.
@@ -54,26 +73,27 @@ impl Layout {
         let fonts = Fonts::of(size);
         let (x, y) = figure.axes();
         let room = size.width - 2.0 * GAP;
-        let title = lines(&figure.title, fonts.title, room);
+        let title = balanced(&figure.title, fonts.title, room);
         let caption: Vec<String> = captions.iter().flat_map(|text| lines(text, fonts.caption, room)).collect();
         let names: Vec<&str> = figure.curves.iter().map(|curve| curve.name.as_str()).collect();
         let names = if names == [figure.title.as_str()] { Vec::new() } else { names };
         let legend = Legend::new(&names, size, fonts.tick);
-        let line = |font: u32| 1.35 * f64::from(font);
+        let line = line_height;
+        let x_rows = rows_for(&x, size.width, fonts.tick);
         if size.grows {
-            size.height += legend.height_below();
+            size.height += legend.height_below() + (x_rows - 1) as f64 * line(fonts.tick);
         }
         let title_height = if title.is_empty() { 0.0 } else { title.len() as f64 * line(fonts.title) + 1.0 };
         let label_height = |text: &str| if text.is_empty() { 0.0 } else { line(fonts.label) };
         let below = 1.2 * GAP
-            + line(fonts.tick)
+            + x_rows as f64 * line(fonts.tick)
             + label_height(&figure.x_label)
             + legend.height_below()
             + caption.len() as f64 * line(fonts.caption)
             + GAP;
         let top = GAP + title_height + 0.5 * f64::from(fonts.tick);
         let bottom = (size.height - below).max(top + 20.0);
-        let y_label = lines(&figure.y_label, fonts.label, (bottom - top).max(0.7 * size.height));
+        let y_label = balanced(&figure.y_label, fonts.label, (bottom - top).max(0.7 * size.height));
         let y_ticks = y.ticks(((bottom - top) / (2.6 * f64::from(fonts.tick))) as usize);
         let widest = y_ticks.iter().map(|tick| width_of(&tick.label, fonts.tick)).fold(0.0, f64::max);
         let left = GAP + y_label.len() as f64 * line(fonts.label) + widest + 2.0 * GAP;
@@ -86,7 +106,7 @@ impl Layout {
         let x_ticks = x.ticks(((right - left) / (1.6 * widest_x).max(3.5 * f64::from(fonts.tick))) as usize);
         let right = if legend.width_beside() + bar > 0.0 { right } else { right - x_room(&x_ticks).max(GAP) };
         let frame = Frame { left, top, right: right.max(left + 20.0), bottom };
-        Self { size, fonts, title, y_label, caption, legend, frame, x, y, x_ticks, y_ticks }
+        Self { size, fonts, title, y_label, caption, legend, frame, x, y, x_ticks, y_ticks, x_rows }
     }
 
     /// The place of a point; none if the axes have none for it.
@@ -124,6 +144,7 @@ impl Figure {
         let y_scale = match (self.percentiles, self.log_y) {
             (true, _) => Scale::Nines,
             (false, true) => Scale::Log,
+            (false, false) if self.counts => Scale::Whole,
             (false, false) => Scale::Linear,
         };
         let y = match self.style {
@@ -159,6 +180,32 @@ fn below(points: &[(f64, f64)], highest: Option<f64>) -> &[(f64, f64)] {
 mod tests {
     use super::*;
     use crate::Curve;
+
+    /// Names that are too wide to stand side by side do not overlap.
+    #[test]
+    fn wide_names_stand_in_rows() {
+        let names = |names: &[&str]| {
+            let categories: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let points = (0..names.len()).map(|place| (place as f64, 1.0)).collect();
+            let curves = vec![Curve { points, ..Curve::default() }];
+            let figure = Figure { size: Size::SINGLE_COLUMN, categories, curves, ..Figure::default() };
+            Layout::new(&figure, &[])
+        };
+        let few = names(&["MIN", "VAL", "UGAL-L"]);
+        assert_eq!((few.x_rows, few.size.height), (1, Size::SINGLE_COLUMN.height));
+        let many = names(&["minimal", "valiant", "ugal-l", "ugal-g", "piggyback", "par", "olm", "base"]);
+        assert!(
+            many.x_rows > 1 && many.size.height > few.size.height && many.frame.height() > 0.9 * few.frame.height()
+        );
+        for row in 0..many.x_rows {
+            let in_row: Vec<&Tick> = many.x_ticks.iter().skip(row).step_by(many.x_rows).collect();
+            for pair in in_row.windows(2) {
+                let apart = (pair[1].share - pair[0].share) * many.frame.width();
+                let wide = f64::midpoint(width_of(&pair[0].label, 7), width_of(&pair[1].label, 7));
+                assert!(apart > wide, "{} and {}", pair[0].label, pair[1].label);
+            }
+        }
+    }
 
     /// In any size and with any number of curves, the panel is inside of the figure and has most of it, and the legend is outside of the
     /// panel.

@@ -1,7 +1,7 @@
 //! Figures: curves over axes, as SVG, PNG or PDF.
 //!
-//! What a figure shows is plain data. `layout` finds the places of its parts, `draw` makes shapes of it, and `paint`, which alone knows the
-//! plotting library, and `pdf` make a picture of the shapes.
+//! What a figure shows is plain data. `layout` finds the places of its parts, `draw` makes shapes of it, and `paint`, which with `pixels`
+//! alone knows the plotting library, and `pdf` make a picture of the shapes.
 
 mod axis;
 mod clip;
@@ -12,8 +12,10 @@ mod heat_map;
 mod layout;
 mod legend;
 mod looks;
+mod overlap;
 mod paint;
 mod pdf;
+mod pixels;
 mod shapes;
 mod size;
 mod ticks;
@@ -48,6 +50,8 @@ pub struct Figure {
     pub log_x: bool,
     /// Whether they are on the axis upwards.
     pub log_y: bool,
+    /// Whether what runs upwards are numbers of things: there is nothing between whole ones.
+    pub counts: bool,
     /// Whether what runs upwards is the share of values that are not larger, and the tail is to be seen.
     pub percentiles: bool,
     /// The names at 0, 1, 2 and so on to the right, if there are no numbers there.
@@ -120,6 +124,24 @@ impl Figure {
         }
     }
 
+    /// Lets ends of axes that were given fit the data where the data would take less than half of an axis: axes that were chosen for a network of
+    /// another size would show a smaller one in a corner.
+    #[must_use]
+    pub fn with_axes_that_fit(mut self) -> Self {
+        let points = || self.curves.iter().flat_map(|curve| &curve.points).copied();
+        let x_fits =
+            axis::is_filled((self.x_min, self.x_max), self.log_x, &points().map(|point| point.0).collect::<Vec<_>>());
+        let y_fits =
+            axis::is_filled((self.y_min, self.y_max), self.log_y, &points().map(|point| point.1).collect::<Vec<_>>());
+        if !x_fits {
+            (self.x_min, self.x_max) = (None, None);
+        }
+        if !y_fits {
+            (self.y_min, self.y_max) = (None, None);
+        }
+        self
+    }
+
     /// Something over time.
     #[must_use]
     pub fn time_series(title: impl Into<String>, y_label: impl Into<String>, curves: Vec<Curve>) -> Self {
@@ -150,6 +172,23 @@ mod tests {
         {
             assert!((round_up(value) / end - 1.0).abs() < 1e-9, "{value}: {}, not {end}", round_up(value));
         }
+    }
+
+    #[test]
+    fn axes_fit_data_that_would_be_in_a_corner() {
+        let of = |points: &[(f64, f64)], log_y: bool| {
+            let curves = vec![Curve { points: points.to_vec(), ..Curve::default() }];
+            let ends =
+                Figure { x_max: Some(1.0), y_min: Some(1.0), y_max: Some(1e5), log_y, curves, ..Figure::default() };
+            let fitting = ends.with_axes_that_fit();
+            (fitting.x_max, fitting.y_min.zip(fitting.y_max))
+        };
+        let given = Some((1.0, 1e5));
+        assert_eq!(of(&[(0.1, 7.0), (0.9, 200.0)], true), (Some(1.0), None));
+        assert_eq!(of(&[(0.1, 7.0), (0.9, 2e4)], true), (Some(1.0), given));
+        // What goes on beyond an end is cut off as before.
+        assert_eq!(of(&[(0.1, 7.0), (0.2, 9e9)], false), (None, given));
+        assert_eq!(of(&[], false), (Some(1.0), given));
     }
 
     #[test]

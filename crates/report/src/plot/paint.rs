@@ -1,10 +1,11 @@
-//! Drawings as SVG and PNG. The only place that knows the plotting library.
+//! Drawings as SVG and PNG. Beside `pixels` the only place that knows the plotting library.
 
 use kuva::backend::svg::SvgBackend;
 use kuva::render::color::Color;
 use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
 
 use super::Figure;
+use super::pixels::encode;
 use super::shapes::{Anchor, Dash, Drawing, Place, Shape};
 
 /// Points in a pixel, of which there are 96 in an inch.
@@ -38,9 +39,7 @@ impl Figure {
     /// When the library cannot encode its own pixels.
     #[must_use]
     pub fn to_png(&self, scale: f32) -> Vec<u8> {
-        let scene = scene(&self.drawing(), true);
-        let backend = kuva::PngBackend::new().with_scale(scale / POINTS as f32);
-        backend.render_scene(&scene).expect("pixels can be encoded")
+        encode(scene(&self.drawing(), true), scale / POINTS as f32)
     }
 }
 

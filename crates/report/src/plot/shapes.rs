@@ -94,6 +94,14 @@ pub(super) fn lines(text: &str, size: u32, width: f64) -> Vec<String> {
     lines
 }
 
+/// The same, in as many lines that are about equally long.
+pub(super) fn balanced(text: &str, size: u32, width: f64) -> Vec<String> {
+    let count = lines(text, size, width).len();
+    let widths = (1..20).map(|part| width * f64::from(part) / 20.0);
+    let fits = |lines: &Vec<String>| lines.len() <= count && lines.iter().all(|line| width_of(line, size) <= width);
+    widths.map(|width| lines(text, size, width)).find(fits).unwrap_or_else(|| lines(text, size, width))
+}
+
 /// The beginning of a text that fits into a width.
 pub(super) fn shortened(text: &str, size: u32, width: f64) -> String {
     if width_of(text, size) <= width {
@@ -115,6 +123,12 @@ mod tests {
         let width = width_of("one two", 10);
         assert_eq!(lines("one two three", 10, width), ["one two", "three"]);
         assert_eq!(lines("", 10, width), [""; 0]);
+        let text = "data to outputs that are not hot (flits per input and cycle)";
+        let width = width_of(text, 10) * 0.95;
+        assert_eq!(lines(text, 10, width)[1], "cycle)");
+        assert_eq!(balanced(text, 10, width), ["data to outputs that are not", "hot (flits per input and cycle)"]);
+        assert_eq!(balanced("one two", 10, width), ["one two"]);
+        let width = width_of("one two", 10);
         assert_eq!(shortened("one two", 10, width), "one two");
         assert_eq!(shortened("one two three", 10, width), "one t…");
     }

@@ -41,7 +41,11 @@ pub fn figure(sources: &[Source], arguments: &PlotArguments) -> Result<(String, 
         )));
     }
     let is_load = x.ends_with("offered_load");
-    let x_label = if is_load || is_time(&x) { measured(&x, unit) } else { x.clone() };
+    let x_label = match x.strip_suffix(".offered_load") {
+        Some(flow) => format!("offered load of {flow} (flits/source/cycle)"),
+        None if is_load || is_time(&x) => measured(&x, unit),
+        None => x.clone(),
+    };
     let figure = Figure {
         title: sources.first().map_or("", Source::title).to_owned(),
         x_label,

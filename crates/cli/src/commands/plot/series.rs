@@ -63,7 +63,10 @@ pub fn figures(sources: &[&Source], arguments: &PlotArguments) -> Result<Vec<(St
     let first = warm_ups.next().flatten();
     let warm_up = first.filter(|first| warm_ups.all(|other| other == Some(*first)));
     let warm_up = warm_up.map(|(cycles, ns)| if has_clock { cycles * ns.unwrap_or(1.0) } else { cycles });
-    let title = sources.iter().find(|source| source.manifest.is_some()).map_or("", |source| source.title());
+    let title = match sources {
+        [source] => source.title(),
+        _ => sources.iter().find(|source| source.manifest.is_some()).map_or("", |source| source.title()),
+    };
     let figure = |((column, name), curves): ((String, String), Vec<Curve>)| {
         let label =
             if column.ends_with("_load") { measured(&format!("flow.{column}"), unit) } else { measured(&column, unit) };

@@ -38,13 +38,13 @@ pub fn figures(sources: &[Source], arguments: &PlotArguments) -> Result<Vec<(Str
     for source in sources {
         let factor = if unit == "ns" { source.cycle_ns().unwrap_or(1.0) } else { 1.0 };
         let seen = seen(source, arguments)?;
-        let points = |value: fn(&Seen) -> Option<f64>| {
-            seen.iter().filter_map(|(&cycle, seen)| Some((factor * cycle as f64, value(seen)?))).collect()
-        };
+        let points =
+            |value: fn(&Seen) -> f64| seen.iter().map(|(&cycle, seen)| (factor * cycle as f64, value(seen))).collect();
         let of = [
-            points(|seen| Some(seen.largest)),
-            points(|seen| Some(seen.count)),
-            points(|seen| (seen.flits > 0.0).then(|| seen.victims / seen.flits)),
+            points(|seen| seen.largest),
+            points(|seen| seen.count),
+            // Where there is no tree the curve is interrupted.
+            points(|seen| if seen.flits > 0.0 { seen.victims / seen.flits } else { f64::NAN }),
         ];
         for (curves, points) in curves.iter_mut().zip(of) {
             curves.push(Curve { name: source.prefix.clone().unwrap_or_default(), points, half_widths: None });
@@ -59,6 +59,7 @@ pub fn figures(sources: &[Source], arguments: &PlotArguments) -> Result<Vec<(Str
             x_label: format!("time ({unit})"),
             warm_up: warm_up.filter(|until| *until > 0.0),
             y_max: (name == "victims").then_some(1.0),
+            counts: name == "count",
             ..Figure::time_series(title, label, curves)
         };
         (format!("trees-{name}"), figure)

@@ -134,7 +134,9 @@ impl Project {
     pub fn write(&self) -> Result<(), Complaint> {
         let size = self.size_in_words();
         for panel in &self.entry.figure.panels {
-            let mut drawing = panel.draw(&self.results);
+            let drawing = panel.draw(&self.results);
+            // Axes are those of the paper, and of a network of its size.
+            let mut drawing = if self.scale == Scale::Full { drawing } else { drawing.with_axes_that_fit() };
             drawing.caption.clone_from(&size);
             self.directory.write(&format!("{}.svg", panel.name), drawing.to_svg().as_bytes())?;
             self.directory.write_table(&panel.name, &drawing.to_table())?;
