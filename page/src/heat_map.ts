@@ -46,7 +46,7 @@ export class HeatMap {
         private readonly told: (cycle: number) => void = () => undefined,
     ) {
         this.index();
-        const measures = table.columnNames.filter((name) => /^(utilisation|blocked_heads|stalled_heads|occupied_vc\d+)$/.test(name));
+        const measures = table.columnNames.filter((name) => /^(utilisation|utilisation_max|blocked_heads|stalled_heads|occupied_vc\d+)$/.test(name));
         this.measure = measures[0] ?? "";
         const choose = choice("Measure", measures.map((name) => [name, name.replaceAll("_", " ")]), this.measure, (name) => this.paint(name));
         this.slider.max = String(this.times.length - 1);
@@ -68,7 +68,7 @@ export class HeatMap {
         this.observer.disconnect();
     }
 
-    /** Links are known by router and port; times and links are in the order of the file. */
+    /** Links are known by router and port, or by router and kind; times and links are in the order of the file. */
     private index(): void {
         const [cycles, kinds, routers, ports, nodes, to] = ["cycle", "kind", "router", "port", "node", "to_router"].map((name) => this.table.column(name));
         if (!cycles || !kinds || !routers || !ports || !nodes || !to) return;
@@ -76,13 +76,18 @@ export class HeatMap {
         const timeOf = new Map<number, number>();
         const found = new Int32Array(this.table.rows * 2);
         for (let row = 0; row < this.table.rows; row++) {
-            const [cycle, key] = [cycles[row] ?? 0, (routers[row] ?? 0) * 65536 + (ports[row] ?? 0)];
+            const cycle = cycles[row] ?? 0;
+            // Where all links of a kind of a router have a row together, there is no port.
+            const together = Number.isNaN(ports[row]);
+            const kind = kinds[row] ?? 0;
+            const key = (routers[row] ?? 0) * 65536 + (together ? 65535 - kind : (ports[row] ?? 0));
             let time = timeOf.get(cycle);
             if (time === undefined) timeOf.set(cycle, (time = this.times.push(cycle) - 1));
             let link = places.get(key);
             if (link === undefined) {
                 const end = Number.isNaN(to[row]) ? `node ${nodes[row]}` : `router ${to[row]}`;
-                places.set(key, (link = this.links.push(`${this.table.words[kinds[row] ?? 0]}, router ${routers[row]} port ${ports[row]} to ${end}`) - 1));
+                const which = together ? `router ${routers[row]}, all` : `router ${routers[row]} port ${ports[row]} to ${end}`;
+                places.set(key, (link = this.links.push(`${this.table.words[kind]}, ${which}`) - 1));
             }
             found[row * 2] = time;
             found[row * 2 + 1] = link;

@@ -17,9 +17,14 @@ const RETRY_MS = [500, 1000, 2000, 4000, 8000];
 /** Whether the server answers. */
 export type Presence = "connecting" | "connected" | "lost" | "refused";
 
-const showToken: Interceptor = (next) => (request) => {
+/** What shows the token with a call. */
+export function authorization(): Record<string, string> {
     const token = sessionStorage.getItem(TOKEN);
-    if (token) request.header.set("authorization", `Bearer ${token}`);
+    return token ? { authorization: `Bearer ${token}` } : {};
+}
+
+const showToken: Interceptor = (next) => (request) => {
+    for (const [name, value] of Object.entries(authorization())) request.header.set(name, value);
     return next(request);
 };
 

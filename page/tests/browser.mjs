@@ -17,9 +17,9 @@ export class Browser {
         this.problems = [];
     }
 
-    /** Opens a place of the page in a window of its own. */
-    async open(url, place = "#/", viewport = { width: 1280, height: 800 }) {
-        const context = await this.browser.newContext({ viewport });
+    /** Opens a place of the page in a window of its own, of a browser with more options if there are any. */
+    async open(url, place = "#/", viewport = { width: 1280, height: 800 }, options = {}) {
+        const context = await this.browser.newContext({ viewport, ...options });
         context.setDefaultTimeout(20_000);
         const page = await context.newPage();
         page.on("request", (request) => this.requests.push(request.url()));

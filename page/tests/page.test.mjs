@@ -93,8 +93,9 @@ test("the curves of a sweep fill as points come", async () => {
 });
 
 test("runs are compared", async () => {
-    await server.submit("base", scenario(3000), "--wait");
-    await server.submit("same", scenario(3000), "--wait");
+    const kept = scenario(3000, "series = 500\n");
+    await server.submit("base", kept, "--wait");
+    await server.submit("same", kept, "--wait");
     await server.submit("live", endless());
     const page = await browser.open(server.url, "#/compare/base/same/nobody/live");
     const table = page.locator("table.compared");
@@ -102,6 +103,11 @@ test("runs are compared", async () => {
     await table.getByText("0 %").first().waitFor();
     await table.getByText("nobody").nth(1).waitFor();
     await points(page, "Accepted load", 1);
+    // Two runs of seven intervals each, in any column that they have kept.
+    await points(page, "Time series", 13);
+    const series = page.getByRole("region", { name: "Time series" });
+    await series.getByLabel("Column").selectOption("accepted_load");
+    for (const name of ["base", "same"]) await series.locator(".u-legend .u-label", { hasText: name }).waitFor();
     await page.getByRole("button", { name: "leave out nobody" }).click();
     await page.waitForURL(/#\/compare\/base\/same\/live$/);
     await server.ask("cancel", "live");

@@ -50,7 +50,7 @@ export class Served {
         const all = ["serve", ...listen, "--data", join(this.folder, "data"), "--limits", join(this.folder, "limits.toml"), ...this.more];
         this.child = spawn(PROGRAM, all, { stdio: ["ignore", "pipe", "ignore"] });
         for await (const line of createInterface({ input: this.child.stdout })) {
-            const [, name, url] = /^(\S+) on (http:\S+)$/.exec(line) ?? [];
+            const [, name, url] = /^(\S+) on (https?:\S+)$/.exec(line) ?? [];
             if (name === "listening") [this.server, this.port] = [url, new URL(url).port];
             if (name === "page") {
                 [this.url, this.pagePort] = [url, new URL(url).port];

@@ -1,15 +1,16 @@
-// Several runs beside each other: their figures, what is measured while they go on, and the curves of sweeps.
+// Several runs beside each other: their figures, what is measured while they go on and over time, and the curves of sweeps.
 
 import { Chart, type Line } from "../chart";
 import { Children } from "../children";
 import { bestX, curves, FIGURES, type Figure } from "../curves";
 import { choice, fill, h, type View } from "../dom";
 import { figure, isSweep } from "../format";
-import type { Run, Summary } from "../generated/tailback/v1/run_pb";
+import { type Run, RunState, type Summary } from "../generated/tailback/v1/run_pb";
 import { go } from "../places";
 import { type Measure, Samples, sampleCharts } from "../samples";
 import { COMPARED_MAX, compared, setCompared } from "../selection";
-import { CALL_MS, call, once, runs, words } from "../server";
+import { Series } from "../series";
+import { CALL_MS, call, once, results, runs, words } from "../server";
 import { watch } from "../watch";
 import { stateBadge } from "./run_list";
 
@@ -28,6 +29,8 @@ interface Compared {
     run?: Run;
     samples: Samples;
     children?: Children;
+    /** What was measured over time, if the run has kept that and has ended. */
+    series?: Series;
     problem?: string;
 }
 
@@ -42,9 +45,12 @@ class Comparison implements View {
     private readonly all: Compared[];
     private readonly charts = sampleCharts();
     private readonly sweeps = new Chart({ title: "Curves of sweeps", x: "", y: "", points: true, height: 340 });
+    private readonly overTime = new Chart({ title: "Time series", x: "link cycle", y: "", height: 340 });
     private readonly table = h("table", { class: "compared" });
     private readonly live = h("div", { class: "charts", hidden: true });
     private readonly curves = h("div", { hidden: true });
+    private readonly series = h("section", { "aria-label": "Time series", hidden: true });
+    private column = "";
     private readonly none = h("p", { class: "nothing", hidden: true });
     private figure: Figure = "latencyMean";
 
@@ -59,7 +65,7 @@ class Comparison implements View {
         });
         fill(this.curves, h("div", { class: "bar" }, figures), this.sweeps.element);
         const scroll = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Figures" }, this.table);
-        this.element = h("section", { class: "compare" }, h("div", { class: "bar" }, h("h1", {}, "Compare"), this.adding()), this.none, scroll, this.curves, this.live);
+        this.element = h("section", { class: "compare" }, h("div", { class: "bar" }, h("h1", {}, "Compare"), this.adding()), this.none, scroll, this.curves, this.series, this.live);
         this.none.hidden = this.all.length > 0;
         fill(this.none, "Choose runs in the ", h("a", { href: "#/" }, "list"), " (Space), or write their names here.");
         for (const one of this.all) void this.follow(one);
@@ -69,7 +75,7 @@ class Comparison implements View {
     stop(): void {
         this.controller.abort();
         for (const one of this.all) one.children?.stop();
-        for (const chart of [...Object.values(this.charts), this.sweeps]) chart.stop();
+        for (const chart of [...Object.values(this.charts), this.sweeps, this.overTime]) chart.stop();
     }
 
     private adding(): HTMLElement {
@@ -120,11 +126,51 @@ class Comparison implements View {
         void watch(one.name, watcher, this.controller.signal);
     }
 
+    /** Reads what a run that has ended has measured over time, if it was to. */
+    private async readSeries(one: Compared): Promise<void> {
+        const { signal } = this.controller;
+        await once(signal, async () => {
+            try {
+                one.series = new Series(await call(results.querySeries({ runId: one.name }, { signal, timeoutMs: CALL_MS })));
+            } catch (error) {
+                if (words(error) === "the server does not answer") throw error;
+            }
+        });
+        if (one.series) this.chooseColumn();
+        this.draw();
+    }
+
+    /** What may be drawn over time: what any of the runs has. */
+    private chooseColumn(): void {
+        const names = [...new Set(this.all.flatMap(({ series }) => series?.names ?? []))];
+        if (!names.includes(this.column)) this.column = Series.first(names);
+        const columns = choice("Column", names.map((name) => [name, name]), this.column, (name) => {
+            this.column = name;
+            this.draw();
+        });
+        fill(this.series, h("h2", {}, "Time series"), h("div", { class: "bar" }, columns), this.overTime.element);
+    }
+
+    private drawSeries(): void {
+        const lines = this.all.flatMap(({ name, colour, series }) => {
+            const flows = series?.lines(this.column) ?? [];
+            // The flows of a run share its colour; all but the first are dashed.
+            return flows.map((line, place) => ({ ...line, name: flows.length > 1 ? `${name}: ${line.name}` : name, colour, dashed: place > 0 }));
+        });
+        this.series.hidden = lines.length === 0;
+        if (lines.length > 0) this.overTime.set(lines);
+    }
+
+    private readonly isRead = new Set<string>();
     private readonly isWatched = new Set<string>();
     private frame = 0;
 
     private draw(): void {
         for (const one of this.all) {
+            if (one.run?.state === RunState.SUCCEEDED && !isSweep(one.run) && !this.isRead.has(one.name)) {
+                this.isRead.add(one.name);
+                void this.readSeries(one);
+            }
             if (!one.run || this.isWatched.has(one.name)) continue;
             this.isWatched.add(one.name);
             this.watched(one);
@@ -145,6 +191,7 @@ class Comparison implements View {
             this.charts.packets.set(lines("packetsInFlight"));
             this.charts.speed.set(lines("cyclesPerSecond"));
         }
+        this.drawSeries();
         this.drawCurves();
     }
 

@@ -11,6 +11,7 @@ import { type Diagnostic, type Plan } from "../generated/tailback/v1/scenario_se
 import { go } from "../places";
 import { CALL_MS, call, note, once, pause, runs, scenarios, words } from "../server";
 import { TextField } from "../text_field";
+import { upload } from "../upload";
 
 const DRAFT = "tailback.draft";
 /** How long nothing is written before it is checked. */
@@ -50,6 +51,10 @@ class Editor implements View {
     private readonly reuse = h("input", { type: "checkbox" });
     private readonly verdict = h("div", { class: "verdict", role: "status", "data-testid": "verdict" });
     private readonly submit = h("button", { class: "main", onclick: () => void this.send() }, "Submit");
+    private readonly chosen = h("input", { type: "file", multiple: true, onchange: () => void this.choose() });
+    private readonly files = h("ul", { class: "files", "aria-label": "Files that the scenario names", "aria-live": "polite" });
+    /** Files that the server has not taken, and why. */
+    private refused: HTMLElement[] = [];
     private base: Base = {};
     /** Makes repeated attempts one, for as long as the same is asked for. */
     private requestId = newId();
@@ -68,7 +73,7 @@ class Editor implements View {
                 "div",
                 { class: "halves" },
                 this.field.element,
-                h("div", { class: "side" }, labelled("Name", this.name), labelled("Vary", this.over), labelled("Seeds", this.seeds), labelled("Project", this.project), checked("private: only I see it", this.isPrivate), checked("take results that are there", this.reuse), this.submit, this.verdict),
+                h("div", { class: "side" }, labelled("Name", this.name), labelled("Vary", this.over), labelled("Seeds", this.seeds), labelled("Project", this.project), labelled("Files", this.chosen), this.files, checked("private: only I see it", this.isPrivate), checked("take results that are there", this.reuse), this.submit, this.verdict),
             ),
         );
         void this.readModels(examples);
@@ -125,8 +130,42 @@ class Editor implements View {
         }
     }
 
+    /** Sends files that were chosen: the scenario may name each by its own name. */
+    private async choose(): Promise<void> {
+        const chosen = [...(this.chosen.files ?? [])];
+        this.chosen.value = "";
+        this.refused = [];
+        for (const file of chosen) {
+            this.showFiles();
+            this.files.append(h("li", {}, h("code", {}, file.name), h("span", { class: "quiet" }, ` ${bytes(BigInt(file.size))}: being sent`)));
+            try {
+                const sha256 = await upload(file, this.controller.signal);
+                this.base = { ...this.base, files: { ...this.base.files, [file.name]: sha256 } };
+            } catch (error) {
+                if (this.controller.signal.aborted) return;
+                this.refused.push(h("li", {}, h("code", {}, file.name), h("span", { class: "problem" }, `: ${words(error)}`)));
+            }
+        }
+        this.showFiles();
+        this.changed();
+    }
+
+    /** The files that the server has, which the scenario may name. */
+    private showFiles(): void {
+        const leaveOut = (name: string) => {
+            const { [name]: _, ...files } = this.base.files ?? {};
+            this.base = { ...this.base, files };
+            this.showFiles();
+            this.changed();
+        };
+        const row = ([name, sha256]: [string, string]) =>
+            h("li", {}, h("code", {}, name), h("span", { class: "quiet", title: sha256 }, ` ${sha256.slice(0, 12)}`), h("button", { class: "plain", "aria-label": `leave out ${name}`, onclick: () => leaveOut(name) }, "×"));
+        fill(this.files, Object.entries(this.base.files ?? {}).map(row), this.refused);
+    }
+
     private replace(document: string, base: Base): void {
         this.base = base;
+        this.showFiles();
         this.field.value = document;
     }
 

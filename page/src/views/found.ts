@@ -1,15 +1,18 @@
 // What a run has found: its report, its series, and its files.
 
-import { Chart, type Line } from "../chart";
+import { Chart } from "../chart";
 import { choice, fill, h, save } from "../dom";
 import { bytes } from "../format";
-import type { Artifact, Column, QuerySeriesResponse } from "../generated/tailback/v1/result_service_pb";
+import type { Artifact } from "../generated/tailback/v1/result_service_pb";
 import type { Run } from "../generated/tailback/v1/run_pb";
+import { Series } from "../series";
 import { CALL_MS, call, results, words } from "../server";
 import { overTime } from "./over_time";
 
 /** Files that are larger are fetched with the command line. */
 const DOWNLOAD_BYTES_MAX = 256 << 20;
+/** More lines in a chart cannot be told apart. */
+const LINES_MAX = 12;
 
 /** Fills `into` with what a run has found. */
 export async function found(run: Run, into: HTMLElement, signal: AbortSignal): Promise<void> {
@@ -30,7 +33,7 @@ export async function found(run: Run, into: HTMLElement, signal: AbortSignal): P
         reading.push(
             call(results.getReport({ runId }, options)).then(({ text }) => fill(report, h("pre", { class: "report", tabindex: 0, "aria-label": "Report" }, text))),
             call(results.querySeries({ runId }, options)).then(
-                (table) => fill(series, new SeriesPart(table, signal).element),
+                (table) => fill(series, new SeriesPart(new Series(table), signal).element),
                 () => undefined,
             ),
         );
@@ -85,47 +88,23 @@ async function content(runId: string, file: Artifact, signal: AbortSignal): Prom
     return whole;
 }
 
-/** The numbers of a column, with null where it says nothing. */
-export function numbers(column: Column | undefined): (number | null)[] {
-    const values = column?.values;
-    if (!column || !values || (values.case !== "integers" && values.case !== "numbers")) return [];
-    const list: (number | null)[] = values.case === "integers" ? values.value.values.map(Number) : [...values.value.values];
-    for (const row of column.empty) list[row] = null;
-    return list;
-}
-
-/** The columns of a series over link cycles, one at a time, with a line for each flow. */
+/** The columns of a series over link cycles, one at a time. */
 class SeriesPart {
     readonly element: HTMLElement;
     private readonly chart = new Chart({ title: "Series", x: "link cycle", y: "" });
-    private readonly cycles: (number | null)[];
-    private readonly flows: string[];
 
     constructor(
-        private readonly table: QuerySeriesResponse,
+        private readonly series: Series,
         signal: AbortSignal,
     ) {
         signal.addEventListener("abort", () => this.chart.stop());
-        const names = table.columns.map((column) => column.name);
-        this.cycles = numbers(table.columns.find((column) => column.name === "from_cycle" || column.name === "cycle") ?? table.columns[0]);
-        const flows = table.columns.find((column) => column.values.case === "texts");
-        this.flows = flows?.values.case === "texts" ? flows.values.value.values : [];
-        const shown = names.filter((name) => numbers(table.columns.find((column) => column.name === name)).some((value) => value !== null) && !/cycle$/.test(name));
-        const first = shown.find((name) => name.includes("latency")) ?? shown[0] ?? "";
-        this.element = h("section", { "aria-label": "Time series" }, h("h3", {}, "Time series"), choice("Column", shown.map((name) => [name, name]), first, (name) => this.draw(name)), this.chart.element);
+        const first = Series.first(series.names);
+        const columns = choice("Column", series.names.map((name) => [name, name]), first, (name) => this.draw(name));
+        this.element = h("section", { "aria-label": "Time series" }, h("h3", {}, "Time series"), columns, this.chart.element);
         this.draw(first);
     }
 
     private draw(name: string): void {
-        const values = numbers(this.table.columns.find((column) => column.name === name));
-        const lines = new Map<string, Line>();
-        values.forEach((value, row) => {
-            const flow = this.flows[row] ?? name;
-            const line = lines.get(flow) ?? { name: flow || name, x: [], y: [] };
-            lines.set(flow, line);
-            line.x.push(this.cycles[row] ?? row);
-            line.y.push(value);
-        });
-        this.chart.set([...lines.values()].slice(0, 12));
+        this.chart.set(this.series.lines(name).slice(0, LINES_MAX));
     }
 }
