@@ -1,5 +1,7 @@
 //! `run --trace-message`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
 use crate::program::{Program, SMALL, compare};
@@ -124,4 +126,106 @@ fn a_message_can_be_looked_at_in_perfetto() {
     assert!(
         events.iter().any(|event| event["ph"] == "i" && event["name"].as_str().is_some_and(|n| n.contains("offered")))
     );
+}
+
+/// The text at a key of an event, a field that it has to have.
+fn text<'e>(event: &'e Value, key: &str) -> &'e str {
+    event[key].as_str().unwrap_or_else(|| panic!("{key} is no text: {event}"))
+}
+
+/// A whole number, and a time, which is not negative.
+fn whole(event: &Value, key: &str) -> u64 {
+    event[key].as_u64().unwrap_or_else(|| panic!("{key} is no whole number: {event}"))
+}
+
+fn time(event: &Value, key: &str) -> f64 {
+    event[key].as_f64().filter(|time| *time >= 0.0).unwrap_or_else(|| panic!("{key} is no time: {event}"))
+}
+
+/// What an event of a phase has beside `name`, `ph`, `pid`, `tid` and `ts`: what it must have, and what it may.
+fn fields(phase: &str) -> (&'static [&'static str], &'static [&'static str]) {
+    match phase {
+        "X" => (&["cat", "dur"], &["args"]),
+        "i" => (&["s"], &["args"]),
+        "M" => (&["args"], &[]),
+        "s" | "t" => (&["cat", "id"], &[]),
+        "f" => (&["cat", "id", "bp"], &[]),
+        other => panic!("there is no phase {other:?} in these traces"),
+    }
+}
+
+/// Checks a trace against the rules of the trace event format (the document that Perfetto's reader goes by): phases with their fields,
+/// metadata that names all processes and lines once, bars, instants, and arrows each of whose ends lies in a bar of its line.
+fn keeps_to_the_format(trace: &Value) {
+    let whole_file: Vec<&String> = trace.as_object().expect("an object").keys().collect();
+    assert_eq!(whole_file, ["displayTimeUnit", "otherData", "traceEvents"]);
+    assert!(["ms", "ns"].contains(&text(trace, "displayTimeUnit")) && trace["otherData"].is_object());
+    let events = trace["traceEvents"].as_array().expect("a list");
+    let mut named: BTreeSet<(&str, u64, u64)> = BTreeSet::new();
+    let mut bars: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
+    let mut arrows: BTreeMap<(&str, &str, u64), Vec<&Value>> = BTreeMap::new();
+    for event in events {
+        let (phase, name) = (text(event, "ph"), text(event, "name"));
+        let line = (whole(event, "pid"), whole(event, "tid"));
+        let at = time(event, "ts");
+        let (must, may) = fields(phase);
+        let always = ["name", "ph", "pid", "tid", "ts"];
+        for key in event.as_object().expect("an object").keys().map(String::as_str) {
+            assert!(always.iter().chain(must).chain(may).any(|known| *known == key), "{key} has no meaning: {event}");
+        }
+        assert!(must.iter().all(|key| !event[key].is_null()), "{must:?} are needed: {event}");
+        match phase {
+            "X" => bars.entry(line).or_default().push((at, at + time(event, "dur"))),
+            "i" => assert!(["g", "p", "t"].contains(&text(event, "s")), "{event}"),
+            "M" => {
+                let (is_number, of_line) = match name {
+                    "process_name" | "process_sort_index" => (name.ends_with("index"), false),
+                    "thread_name" | "thread_sort_index" => (name.ends_with("index"), true),
+                    other => panic!("there is no metadata {other:?}"),
+                };
+                let value = &event["args"][if is_number { "sort_index" } else { "name" }];
+                assert!(if is_number { value.as_f64().is_some() } else { value.is_string() }, "{event}");
+                assert!(of_line || line.1 == 0, "a process has no line: {event}");
+                assert!(named.insert((name, line.0, line.1)), "it is said twice: {event}");
+            }
+            _ => arrows.entry((text(event, "cat"), name, whole(event, "id"))).or_default().push(event),
+        }
+    }
+    for event in events.iter().filter(|event| event["ph"] != "M") {
+        let (pid, tid) = (whole(event, "pid"), whole(event, "tid"));
+        assert!(named.contains(&("process_name", pid, 0)), "its process has no name: {event}");
+        // Instants of a process are on no line of it.
+        assert!(event["ph"] == "i" || named.contains(&("thread_name", pid, tid)), "its line has no name: {event}");
+    }
+    for (id, steps) in &arrows {
+        let phases: Vec<&str> = steps.iter().map(|step| text(step, "ph")).collect();
+        let [first, between @ .., last] = phases.as_slice() else { panic!("{id:?} has one end") };
+        assert!(*first == "s" && *last == "f" && between.iter().all(|phase| *phase == "t"), "{id:?}: {phases:?}");
+        assert!(steps.windows(2).all(|pair| time(pair[0], "ts") <= time(pair[1], "ts")), "{id:?} goes back");
+        for step in steps {
+            let (line, at) = ((whole(step, "pid"), whole(step, "tid")), time(step, "ts"));
+            let around = bars.get(&line).into_iter().flatten().any(|&(from, to)| from <= at && at <= to);
+            assert!(around, "no bar is around {step}");
+            assert!(step["ph"] != "f" || text(step, "bp") == "e", "{step}");
+        }
+    }
+    assert!(!bars.is_empty() && !arrows.is_empty());
+}
+
+/// With data, control packets, packets that are dropped and sent again, and one message alone.
+#[test]
+fn traces_keep_to_the_format_of_trace_events() {
+    let program = hot();
+    program.write("lone.toml", SMALL.replace("load = 0.3", "from = [0]\nload = 0.1\npattern.hot-spot.to = [40]"));
+    let lhrp = ["--set", "protocol.lhrp.threshold=24"];
+    for (file, more) in [
+        ("hot.toml", &["--trace-packets", "8,13"][..]),
+        ("clock.toml", &["--trace-packets", "8,13"]),
+        ("hot.toml", &[&["--trace-packets", "8,13"], &lhrp[..]].concat()),
+        ("hot.toml", &[&["--trace-message", "8,13,5"], &lhrp[..]].concat()),
+        ("lone.toml", &["--trace-message", "0,40,2"]),
+    ] {
+        program.good(&[&["run", file, "--quiet", "--trace-out", "trace.json"], more].concat());
+        keeps_to_the_format(&serde_json::from_str(&program.read("trace.json")).expect("it is JSON"));
+    }
 }
