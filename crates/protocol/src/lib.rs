@@ -31,6 +31,7 @@ pub mod conformance;
 mod control;
 mod controller;
 mod declaration;
+mod formula;
 mod kind;
 mod path;
 mod rotation;
@@ -48,6 +49,7 @@ pub use declaration::{
     ClassRouting, Hooks, MarkDeclaration, Protocol, ProtocolModel, Station, TrafficClass, control_routing,
     control_routing_parameter,
 };
+pub use formula::{FormulaModel, FormulaResult};
 pub use kind::{Direction, KindDeclaration, PacketKind};
 pub use path::{PathUse, RecordedPath};
 pub use rotation::first_route;

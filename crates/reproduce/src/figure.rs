@@ -1,6 +1,6 @@
 //! A figure of a paper, as its file has it.
 
-use tailback_scenario::{Diagnostics, Document};
+use tailback_scenario::{Diagnostics, Document, Formula};
 
 use crate::claim::Claim;
 use crate::experiment::{Experiment, Scale, Scaling};
@@ -10,6 +10,26 @@ use crate::results::Results;
 use crate::sheet::Sheet;
 use crate::{Finding, Row, rows};
 
+/// What a figure is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// Runs of the scenario in a file beside that of the figure.
+    Scenario(String),
+    /// A formula: nothing is run.
+    Formula,
+}
+
+/// A formula with the values of a point and seed.
+#[derive(Clone, Debug)]
+pub struct Computation {
+    /// The place of the point among all points.
+    pub point: usize,
+    /// The place of the seed among those of the point.
+    pub seed: usize,
+    /// What is computed.
+    pub formula: Formula,
+}
+
 /// A figure of a paper.
 #[derive(Clone, Debug)]
 pub struct Figure {
@@ -17,8 +37,8 @@ pub struct Figure {
     pub title: String,
     /// Where in the paper it is.
     pub source: String,
-    /// The file of the scenario, beside that of the figure.
-    pub scenario: String,
+    /// What it is made of.
+    pub basis: Basis,
     /// Whether it is quick enough at [`Scale::Quick`] to be checked after each change.
     pub ci: bool,
     /// What is drawn.
@@ -48,6 +68,20 @@ impl Figure {
         let mut experiment = self.experiment.clone();
         experiment.rescale(&self.scalings[scale as usize]);
         experiment
+    }
+
+    /// What is computed at a scale: everything if the figure is made of a formula, and nothing else.
+    ///
+    /// # Errors
+    /// All mistakes in values.
+    pub fn computations(&self, scale: Scale) -> Result<Vec<Computation>, Diagnostics> {
+        if self.basis != Basis::Formula {
+            return Ok(Vec::new());
+        }
+        let experiment = self.experiment(scale);
+        let base = experiment.base(&Document::read(&self.title, ""));
+        let runs = experiment.sweep.runs(&base);
+        runs.map(|run| Ok(Computation { point: run.point, seed: run.seed, formula: run.document.formula()? })).collect()
     }
 
     /// What has been found about each claim that is made at a scale.

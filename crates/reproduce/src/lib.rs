@@ -1,8 +1,8 @@
 //! Figures of papers, reproduced.
 //!
 //! A [`Figure`] is read from a file that says which runs it needs, what is drawn, and what the paper claims about it.
-//! At a [`Scale`] it becomes an [`Experiment`]: a sweep over the scenario that it names. Whoever makes the runs puts them
-//! into [`Results`]; from those come the [drawings](Panel::draw), the [tables](Sheet::fill) and, [claim](Claim) by claim, a [`Finding`] with a
+//! At a [`Scale`] it becomes an [`Experiment`]: a sweep over the scenario that it names, or over a formula. Whoever makes the runs puts them
+//! into [`Results`], and so what [formulas](Computation) give; from those come the [drawings](Panel::draw), the [tables](Sheet::fill) and, [claim](Claim) by claim, a [`Finding`] with a
 //! [`Verdict`].
 //!
 //! **What this crate must never know:** files, clocks, terminals, and how anything is simulated.
@@ -27,14 +27,14 @@ mod signal;
 
 pub use claim::{Claim, Expectation, Finding, Judgement, Refutation, Verdict};
 pub use experiment::{Experiment, Scale};
-pub use figure::Figure;
+pub use figure::{Basis, Computation, Figure};
 pub use measure::{Along, Apart, At, Measure, Order, Timed, Trace};
 pub use measured::Measured;
 pub use panel::{Panel, Shown};
 pub use quantity::{Quantity, SeriesColumn};
 pub use read::MEASURES;
 pub use render::{Row, Table, rows};
-pub use results::{Absent, Outcome, Results};
+pub use results::{Absent, Found, Outcome, Results};
 pub use scoreboard::{Count, Record, RecordedClaim, RecordedFigure, RecordedRuns, count};
 pub use series::{Sample, Series};
 pub use sheet::{Filled, Heading, Sheet};

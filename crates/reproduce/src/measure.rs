@@ -5,7 +5,7 @@ use tailback_report::Estimate;
 use crate::experiment::Experiment;
 use crate::measured::{Measured, largest, smallest, sum};
 use crate::quantity::{Quantity, SeriesColumn};
-use crate::results::{Absent, Outcome, Results, same};
+use crate::results::{Absent, Found, Results, same};
 use crate::series::Sample;
 use crate::signal::{self, Extreme};
 
@@ -22,6 +22,8 @@ pub enum Measure {
     Average(Along),
     /// How far two curves are apart at most, in percent of the second.
     Apart(Apart),
+    /// How far two curves are apart at most, as a difference.
+    Distance(Apart),
     /// How well several curves keep an order: the least ratio of a curve and one that should be below it.
     Order(Order),
     /// The first by the second.
@@ -147,7 +149,8 @@ impl Measure {
                 let count = values.len() as f64;
                 Ok(any(sum(values)).times(1.0 / count))
             }
-            Self::Apart(apart) => apart.evaluate(results, seed),
+            Self::Apart(apart) => apart.in_percent(results, seed),
+            Self::Distance(apart) => apart.as_difference(results, seed),
             Self::Order(order) => order.evaluate(results, seed),
             Self::Ratio(both) => match each(both.as_slice())?.as_slice() {
                 [_, by] if by.value == 0.0 => Err(Absent::Undefined("it would be a number divided by zero".to_owned())),
@@ -209,7 +212,7 @@ impl Measure {
             Self::Largest(along) | Self::Smallest(along) | Self::Average(along) => {
                 vec![&mut along.curve]
             }
-            Self::Apart(apart) => vec![&mut apart.along.curve, &mut apart.other],
+            Self::Apart(apart) | Self::Distance(apart) => vec![&mut apart.along.curve, &mut apart.other],
             Self::Order(order) => order.curves.iter_mut().flatten().collect(),
             Self::Ratio(both) | Self::Difference(both) => both.iter_mut().flat_map(Self::curves).collect(),
             Self::Sum(several) | Self::LargestOf(several) | Self::SmallestOf(several) => {
@@ -235,7 +238,7 @@ impl Measure {
             Self::Largest(along) | Self::Smallest(along) | Self::Average(along) => {
                 along.check(experiment, &along.curve)
             }
-            Self::Apart(apart) => {
+            Self::Apart(apart) | Self::Distance(apart) => {
                 apart.along.check(experiment, &apart.along.curve)?;
                 apart.along.check(experiment, &apart.other)
             }
@@ -279,9 +282,9 @@ impl Along {
 
     fn points_of(&self, curve: &str, results: &Results, seed: usize) -> Result<Vec<(f64, Measured)>, Absent> {
         let mut points = Vec::new();
-        for (x, outcome) in results.curve(curve, self.axis.as_deref(), seed)? {
+        for (x, found) in results.curve(curve, self.axis.as_deref(), seed)? {
             if self.holds(x) {
-                points.push((x, measured(&self.quantity, outcome)?));
+                points.push((x, measured(&self.quantity, found)?));
             }
         }
         let nothing = || Absent::Undefined(format!("\"{curve}\" has no point in that range"));
@@ -300,13 +303,29 @@ impl Along {
 }
 
 impl Apart {
-    fn evaluate(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
+    fn in_percent(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
+        self.farthest(results, seed, |number, other| {
+            let ratio = number.by(other);
+            Measured { value: (ratio.value - 1.0).abs(), ..ratio }.times(100.0)
+        })
+    }
+
+    fn as_difference(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
+        self.farthest(results, seed, |number, other| {
+            let difference = number.less(other);
+            Measured { value: difference.value.abs(), ..difference }
+        })
+    }
+
+    fn farthest(
+        &self,
+        results: &Results,
+        seed: usize,
+        between: impl Fn(Measured, Measured) -> Measured,
+    ) -> Result<Measured, Absent> {
         let others = self.along.points_of(&self.other, results, seed)?;
         let points = self.along.points(results, seed)?;
-        let apart = points.into_iter().filter_map(|(x, number)| {
-            let ratio = number.by(at_same(&others, x)?);
-            Some(Measured { value: (ratio.value - 1.0).abs(), ..ratio }.times(100.0))
-        });
+        let apart = points.into_iter().filter_map(|(x, number)| Some(between(number, at_same(&others, x)?)));
         largest(apart).ok_or_else(nothing_in_common)
     }
 }
@@ -338,8 +357,8 @@ fn nothing_in_common() -> Absent {
 impl Timed {
     fn all(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {
         let Trace { curve, column, axis, at, bin } = &self.trace;
-        let outcome = results.at(curve, axis.as_deref(), *at, seed)?;
-        Ok(signal::binned(results.samples(outcome, column)?, *bin))
+        let found = results.at(curve, axis.as_deref(), *at, seed)?;
+        Ok(signal::binned(results.samples(found, column)?, *bin))
     }
 
     fn samples(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {
@@ -371,9 +390,9 @@ fn between(samples: Vec<Sample>, (from, until): (f64, f64)) -> Result<Vec<Sample
 }
 
 /// A figure of a run, with the interval that the run gives it.
-fn measured(quantity: &Quantity, outcome: &Outcome) -> Result<Measured, Absent> {
-    let value = found(quantity.of(&outcome.report), "the runs have no such figure")?;
-    Ok(Measured { value, half_width: quantity.ci95_of(&outcome.report) })
+fn measured(quantity: &Quantity, at: &Found) -> Result<Measured, Absent> {
+    let value = found(quantity.of(at), "the runs have no such figure")?;
+    Ok(Measured { value, half_width: quantity.ci95_of(at) })
 }
 
 fn alone(value: Option<f64>, otherwise: &str) -> Result<Measured, Absent> {

@@ -3,7 +3,7 @@
 use tailback_report::{Curve, Estimate, Figure, Style};
 
 use crate::quantity::{Quantity, SeriesColumn};
-use crate::results::{Outcome, Results};
+use crate::results::{Found, Results};
 use crate::series::Sample;
 use crate::signal::binned;
 
@@ -70,12 +70,12 @@ impl Panel {
             results.experiment().curve(&name, axis).unwrap_or_default().iter().map(|p| p.0).collect();
         let (mut points, mut half_widths) = (Vec::new(), Vec::new());
         for x in places {
-            let outcomes: Result<Vec<&Outcome>, _> =
+            let found: Result<Vec<&Found>, _> =
                 (0..results.seeds()).map(|seed| results.at(&name, axis, Some(x), seed)).collect();
-            let Ok(outcomes) = outcomes else { continue };
-            let values: Vec<f64> = outcomes.iter().filter_map(|outcome| quantity.of(&outcome.report)).collect();
+            let Ok(found) = found else { continue };
+            let values: Vec<f64> = found.iter().filter_map(|found| quantity.of(found)).collect();
             let Some(estimate) = Estimate::from_samples(&values) else { continue };
-            let single = if let [outcome] = outcomes.as_slice() { quantity.ci95_of(&outcome.report) } else { None };
+            let single = if let [found] = found.as_slice() { quantity.ci95_of(found) } else { None };
             points.push((self.x_factor * x, self.factor * estimate.mean));
             half_widths.push(self.factor * estimate.half_width_95.or(single).unwrap_or(0.0));
         }
@@ -86,8 +86,8 @@ impl Panel {
     fn series(&self, name: String, column: &SeriesColumn, bin: Option<f64>, results: &Results) -> Option<Curve> {
         let mut samples = Vec::new();
         for seed in 0..results.seeds() {
-            let outcome = results.at(&name, None, None, seed).ok()?;
-            samples.extend(results.samples(outcome, column).ok()?);
+            let found = results.at(&name, None, None, seed).ok()?;
+            samples.extend(results.samples(found, column).ok()?);
         }
         let wanted = |&(x, _): &(f64, f64)| {
             self.frame.x_min.is_none_or(|least| x >= least) && self.frame.x_max.is_none_or(|most| x <= most)

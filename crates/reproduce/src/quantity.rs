@@ -1,11 +1,13 @@
 //! What can be measured: figures of reports, and columns of time series.
 
 use tailback_report::{METRICS, Metric, Report};
-use tailback_scenario::control_kinds;
 use tailback_scenario::reading::nearest;
+use tailback_scenario::{control_kinds, formula_results};
+
+use crate::results::Found;
 
 /// A figure of a report, such as `latency_message_mean`, `victims.accepted_load`, `links.global.mean`,
-/// `ejection.nacks` or `counters.dropped`.
+/// `ejection.nacks` or `counters.dropped`, or a number that a formula gives, such as `formula.throughput`.
 #[derive(Clone, Debug)]
 pub enum Quantity {
     /// One of the figures that reports are compared by, of all flows or of one.
@@ -26,6 +28,8 @@ pub enum Quantity {
     Ejection(&'static str),
     /// A counter.
     Counter(String),
+    /// A number that a formula gives.
+    Formula(&'static str),
 }
 
 impl Quantity {
@@ -50,6 +54,13 @@ impl Quantity {
         if let Some(counter) = name.strip_prefix("counters.") {
             return Ok(Self::Counter(counter.to_owned()));
         }
+        if let Some(word) = name.strip_prefix("formula.") {
+            let mut names = formula_results().map(|result| result.name);
+            return match names.clone().find(|name| *name == word) {
+                Some(name) => Ok(Self::Formula(name)),
+                None => Err(unknown(name, meant(word, names.by_ref().collect::<Vec<_>>()))),
+            };
+        }
         let (flow, word) = of_flow(name);
         match METRICS.iter().find(|metric| metric.name == word) {
             Some(metric) => Ok(Self::Metric { flow, metric }),
@@ -57,9 +68,19 @@ impl Quantity {
         }
     }
 
-    /// Its value in a report, where it has one.
+    /// Its value, where there is one.
     #[must_use]
-    pub fn of(&self, report: &Report) -> Option<f64> {
+    pub fn of(&self, found: &Found) -> Option<f64> {
+        match (self, found) {
+            (Self::Formula(name), Found::Computed(numbers)) => {
+                numbers.iter().find(|(known, _)| known == name).map(|(_, number)| *number)
+            }
+            (_, Found::Run(outcome)) => self.in_report(&outcome.report),
+            (_, Found::Computed(_)) => None,
+        }
+    }
+
+    fn in_report(&self, report: &Report) -> Option<f64> {
         match self {
             Self::Metric { flow: None, metric } => (metric.value)(&report.total),
             Self::Metric { flow: Some(flow), metric } => report.flow(flow).and_then(metric.value),
@@ -69,16 +90,18 @@ impl Quantity {
             }
             Self::Ejection(kind) => report.ejection.get(kind).copied(),
             Self::Counter(name) => report.counters.get(name).map(|&count| count as f64),
+            Self::Formula(_) => None,
         }
     }
 
     /// Half the width of the confidence interval that a single report gives it.
     #[must_use]
-    pub fn ci95_of(&self, report: &Report) -> Option<f64> {
+    pub fn ci95_of(&self, found: &Found) -> Option<f64> {
+        let report = &found.outcome()?.report;
         match self {
             Self::Metric { flow: None, metric } => (metric.ci95)(&report.total),
             Self::Metric { flow: Some(flow), metric } => report.flow(flow).and_then(metric.ci95),
-            Self::Links { .. } | Self::Ejection(_) | Self::Counter(_) => None,
+            Self::Links { .. } | Self::Ejection(_) | Self::Counter(_) | Self::Formula(_) => None,
         }
     }
 }

@@ -15,6 +15,38 @@ pub struct Outcome {
     pub series: Option<Series>,
 }
 
+/// What is known at a point.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// Of a run.
+    Run(Box<Outcome>),
+    /// Of a formula: its numbers by name.
+    Computed(Vec<(&'static str, f64)>),
+}
+
+impl Found {
+    /// What a run has found, if it is one.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match self {
+            Self::Run(outcome) => Some(outcome),
+            Self::Computed(_) => None,
+        }
+    }
+}
+
+impl From<Outcome> for Found {
+    fn from(outcome: Outcome) -> Self {
+        Self::Run(Box::new(outcome))
+    }
+}
+
+impl From<Vec<(&'static str, f64)>> for Found {
+    fn from(numbers: Vec<(&'static str, f64)>) -> Self {
+        Self::Computed(numbers)
+    }
+}
+
 /// Why there is no number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Absent {
@@ -31,7 +63,7 @@ pub enum Absent {
 pub struct Results {
     experiment: Experiment,
     /// By point, then by seed.
-    outcomes: Vec<Vec<Option<Outcome>>>,
+    found: Vec<Vec<Option<Found>>>,
 }
 
 impl Results {
@@ -39,16 +71,16 @@ impl Results {
     #[must_use]
     pub fn new(experiment: Experiment) -> Self {
         let none = vec![None; experiment.sweep.runs_per_point()];
-        let outcomes = vec![none; experiment.sweep.points().len()];
-        Self { experiment, outcomes }
+        let found = vec![none; experiment.sweep.points().len()];
+        Self { experiment, found }
     }
 
-    /// Adds what a run has found.
+    /// Adds what a run has found, or a formula gives.
     ///
     /// # Panics
-    /// When the experiment has no such run.
-    pub fn put(&mut self, point: usize, seed: usize, outcome: Outcome) {
-        self.outcomes[point][seed] = Some(outcome);
+    /// When the experiment has no such point or seed.
+    pub fn put(&mut self, point: usize, seed: usize, found: impl Into<Found>) {
+        self.found[point][seed] = Some(found.into());
     }
 
     /// The runs that there are.
@@ -63,25 +95,25 @@ impl Results {
         self.experiment.sweep.runs_per_point()
     }
 
-    /// Everything that has been found.
+    /// What all runs have found.
     pub fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
-        self.outcomes.iter().flatten().flatten()
+        self.found.iter().flatten().flatten().filter_map(Found::outcome)
     }
 
     /// The points of a curve with what a seed has found, from left to right.
     ///
     /// # Errors
     /// When there is no such curve, or a run of it is missing.
-    pub fn curve(&self, name: &str, axis: Option<&str>, seed: usize) -> Result<Vec<(f64, &Outcome)>, Absent> {
+    pub fn curve(&self, name: &str, axis: Option<&str>, seed: usize) -> Result<Vec<(f64, &Found)>, Absent> {
         let points = self.experiment.curve(name, axis).map_err(Absent::Undefined)?;
-        points.into_iter().map(|(x, point)| Ok((x, self.outcome(point, seed)?))).collect()
+        points.into_iter().map(|(x, point)| Ok((x, self.found_at(point, seed)?))).collect()
     }
 
     /// What a seed has found at a place of a curve, or at its only one.
     ///
     /// # Errors
     /// When there is no such place, or it has not been run.
-    pub fn at(&self, curve: &str, axis: Option<&str>, at: Option<f64>, seed: usize) -> Result<&Outcome, Absent> {
+    pub fn at(&self, curve: &str, axis: Option<&str>, at: Option<f64>, seed: usize) -> Result<&Found, Absent> {
         let points = self.experiment.curve(curve, axis).map_err(Absent::Undefined)?;
         let point = match (at, points.as_slice()) {
             (None, [(_, point)]) => Some(*point),
@@ -89,11 +121,11 @@ impl Results {
             (Some(at), points) => points.iter().find(|(x, _)| same(*x, at)).map(|(_, point)| *point),
         };
         let nothing = || Absent::Undefined(format!("\"{curve}\" has no point at {}", at.unwrap_or_default()));
-        self.outcome(point.ok_or_else(nothing)?, seed)
+        self.found_at(point.ok_or_else(nothing)?, seed)
     }
 
-    fn outcome(&self, point: usize, seed: usize) -> Result<&Outcome, Absent> {
-        self.outcomes[point][seed].as_ref().ok_or_else(|| {
+    fn found_at(&self, point: usize, seed: usize) -> Result<&Found, Absent> {
+        self.found[point][seed].as_ref().ok_or_else(|| {
             let point = &self.experiment.sweep.points()[point];
             let settings: Vec<_> = point.settings.iter().map(|(path, value)| format!("{path} = {value}")).collect();
             Absent::NotRun(format!("{} {} has not been run", point.variant, settings.join(", ")).trim().to_owned())
@@ -104,8 +136,8 @@ impl Results {
     ///
     /// # Errors
     /// When there is none.
-    pub fn samples(&self, outcome: &Outcome, column: &SeriesColumn) -> Result<Vec<Sample>, Absent> {
-        let series = outcome.series.as_ref();
+    pub fn samples(&self, found: &Found, column: &SeriesColumn) -> Result<Vec<Sample>, Absent> {
+        let series = found.outcome().and_then(|outcome| outcome.series.as_ref());
         let series = series.ok_or_else(|| Absent::Undefined("the runs have no time series".to_owned()))?;
         series.samples(column, self.experiment.event).map_err(Absent::Undefined)
     }

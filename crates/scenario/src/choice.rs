@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use tailback_buffer_reservation::{
-    CENTRAL_SCHEDULER, DISTRIBUTED_SCHEDULER, END_TO_END_ACKNOWLEDGEMENT, IN_BAND_RESERVATION,
+    CENTRAL_SCHEDULER, DISTRIBUTED_SCHEDULER, END_TO_END_ACKNOWLEDGEMENT, IN_BAND_RESERVATION, SCHEDULER_COST,
+    SINGLE_STAGE_THROUGHPUT,
 };
 use tailback_crp::CRP;
 use tailback_ecn::ECN;
@@ -11,7 +12,7 @@ use tailback_hardware::parameters as hardware;
 use tailback_marking::{MVCM, PFISTER, RENATO};
 use tailback_parameters::{BuildError, Parameter, Values};
 use tailback_programs::{COLLECTIVES, CollectiveModel};
-use tailback_protocol::{BASELINE, ProtocolModel};
+use tailback_protocol::{BASELINE, FormulaModel, ProtocolModel};
 use tailback_reservation::{COMPREHENSIVE, LHRP, SMSRP, SRP};
 use tailback_routing::{ROUTINGS, RoutingModel};
 use tailback_topology::{TOPOLOGIES, TopologyModel};
@@ -40,11 +41,17 @@ pub(crate) const PROTOCOLS: &[ProtocolModel] = &[
     END_TO_END_ACKNOWLEDGEMENT,
 ];
 
+/// All formulas.
+pub(crate) const FORMULAS: &[FormulaModel] = &[SINGLE_STAGE_THROUGHPUT, SCHEDULER_COST];
+
 /// The names of all kinds of control packets that some protocol sends.
 pub fn control_kinds() -> impl Iterator<Item = &'static str> + Clone {
     let kinds: BTreeSet<_> = PROTOCOLS.iter().flat_map(|model| model.control_kinds).copied().collect();
     kinds.into_iter().collect::<Vec<_>>().into_iter()
 }
+
+/// The key that a formula is chosen by.
+pub(crate) const FORMULA: &str = "formula";
 
 /// The name of the pattern that is made of others.
 pub(crate) const MIX: &str = "mix";
@@ -55,6 +62,7 @@ pub(crate) fn tags_of(key: &str) -> Option<Vec<&'static str>> {
         "topology" => Some(names(TOPOLOGIES)),
         "routing" => Some(names(ROUTINGS)),
         "protocol" => Some(names(PROTOCOLS)),
+        FORMULA => Some(names(FORMULAS)),
         "pattern" => Some(names(PATTERNS).into_iter().chain([MIX]).collect()),
         "size" => Some(names(SIZES)),
         "arrival" => Some(names(ARRIVALS)),
@@ -86,7 +94,16 @@ macro_rules! models {
     };
 }
 
-models!(TopologyModel, RoutingModel, ProtocolModel, PatternModel, SizeModel, ArrivalModel, CollectiveModel);
+models!(
+    TopologyModel,
+    RoutingModel,
+    ProtocolModel,
+    PatternModel,
+    SizeModel,
+    ArrivalModel,
+    CollectiveModel,
+    FormulaModel
+);
 
 /// A model that was chosen, with its values.
 pub(crate) struct Choice<M: 'static> {

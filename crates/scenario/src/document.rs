@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::bounds::{Bounds, Excess};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::files::{Files, Library};
+use crate::formula::{Formula, read_formula};
 use crate::overrides::{self, Extent, NotSet};
 use crate::reader::{MISTAKES_MAX, Reading, TableReader};
 use crate::resolve::resolve;
@@ -111,6 +112,14 @@ impl Document {
         let mut reading = Reading::default();
         let sweep = read_sweep(self, &mut reading);
         self.report(Some(sweep), reading)
+    }
+
+    /// Reads a document that has a formula and a seed, and no network.
+    ///
+    /// # Errors
+    /// All mistakes at once.
+    pub fn formula(&self) -> Result<Formula, Diagnostics> {
+        self.read_as(read_formula)
     }
 
     /// Reads a file that is written like a scenario and is another thing: `read` takes what it knows from the table, and

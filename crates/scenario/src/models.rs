@@ -2,11 +2,12 @@
 
 use tailback_parameters::Parameter;
 use tailback_programs::COLLECTIVES;
+use tailback_protocol::FormulaResult;
 use tailback_routing::ROUTINGS;
 use tailback_topology::TOPOLOGIES;
 use tailback_workload::{ARRIVALS, PATTERNS, SIZES};
 
-use crate::choice::{MIX, PROTOCOLS};
+use crate::choice::{FORMULA, FORMULAS, MIX, PROTOCOLS};
 use crate::sections::SECTIONS;
 use crate::traffic::SHARE;
 
@@ -25,6 +26,8 @@ pub struct ModelSummary {
     pub keys: &'static [Key],
     /// Lines of a scenario file that use it; none where its parameters say it all.
     pub example: Option<&'static str>,
+    /// The numbers that it gives, if it is a formula.
+    pub results: &'static [FormulaResult],
 }
 
 /// A key whose value is no plain parameter: a model, or tables.
@@ -53,6 +56,7 @@ const MIXTURE: ModelSummary = ModelSummary {
         help: "where the messages of this share go",
     }],
     example: Some("pattern.mix = [{ share = 3, pattern = \"uniform\" }, { share = 1, pattern.hot-spot.to = [0, 1] }]"),
+    results: &[],
 };
 
 /// Everything that a scenario file can name.
@@ -66,6 +70,7 @@ pub fn models() -> impl Iterator<Item = ModelSummary> {
                 parameters: model.parameters,
                 keys: &[],
                 example: all!(@ model $($example)+),
+                results: &[],
             })
         };
         (@ $model:ident plain) => { None };
@@ -78,6 +83,7 @@ pub fn models() -> impl Iterator<Item = ModelSummary> {
         parameters: section.parameters,
         keys: section.keys,
         example: section.example,
+        results: &[],
     });
     all!("topology", TOPOLOGIES, plain)
         .chain(all!("routing", ROUTINGS, plain))
@@ -88,4 +94,17 @@ pub fn models() -> impl Iterator<Item = ModelSummary> {
         .chain(all!("arrival", ARRIVALS, with_example))
         .chain(all!("collective", COLLECTIVES, with_example))
         .chain(sections)
+}
+
+/// Everything that figures can compute instead of running a network.
+pub fn formulas() -> impl Iterator<Item = ModelSummary> {
+    FORMULAS.iter().map(|formula| ModelSummary {
+        kind: FORMULA,
+        name: formula.name,
+        summary: formula.summary,
+        parameters: formula.parameters,
+        keys: &[],
+        example: None,
+        results: formula.results,
+    })
 }

@@ -47,6 +47,20 @@ pub(crate) fn resolve(document: &Document, bounds: Bounds) -> (Option<Scenario>,
     (scenario, reading)
 }
 
+/// Reads the seed, which is 1 if none is given.
+pub(crate) fn read_seed(root: &mut TableReader<'_>, reading: &mut Reading) -> Option<u64> {
+    let seed = match root.take("seed").map(|entry| &entry.node) {
+        None => Some(1),
+        Some(Node { item: Item::Integer(seed), .. }) if (0..=i128::from(i64::MAX)).contains(seed) => Some(*seed as u64),
+        Some(node) => {
+            reading.mismatch(node, "seed", "a whole number that is not negative");
+            None
+        }
+    };
+    root.resolved.put("seed", Item::Integer(seed.unwrap_or(1).into()));
+    seed
+}
+
 /// The most characters of a title.
 const TITLE_MAX: usize = 250;
 /// The most named sets of nodes.
@@ -60,7 +74,7 @@ struct Resolver<'r> {
 impl Resolver<'_> {
     fn resolve(&mut self, root: &mut TableReader<'_>) -> Option<Scenario> {
         let title = self.title(root);
-        let seed = self.seed(root);
+        let seed = read_seed(root, self.reading);
         let scale = read_clock(root, self.reading);
         let TimeScale { cycle_fs, ticks_per_cycle, flit_bytes, .. } = scale;
         let clock = Clock { cycle_fs, ticks_per_cycle, flit_bytes };
@@ -120,21 +134,6 @@ impl Resolver<'_> {
         }
         root.resolved.put("title", Item::Text(title.to_owned()));
         title.to_owned()
-    }
-
-    fn seed(&mut self, root: &mut TableReader<'_>) -> Option<u64> {
-        let seed = match root.take("seed").map(|entry| &entry.node) {
-            None => Some(1),
-            Some(Node { item: Item::Integer(seed), .. }) if (0..=i128::from(i64::MAX)).contains(seed) => {
-                Some(*seed as u64)
-            }
-            Some(node) => {
-                self.reading.mismatch(node, "seed", "a whole number that is not negative");
-                None
-            }
-        };
-        root.resolved.put("seed", Item::Integer(seed.unwrap_or(1).into()));
-        seed
     }
 
     /// The node of a section that must be there.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use tailback_scenario::reading::nearest;
-use tailback_scenario::{Key, Kind, ModelSummary, Parameter, models};
+use tailback_scenario::{Key, Kind, ModelSummary, Parameter, formulas, models};
 
 use crate::arguments::{Format, ModelsArguments};
 use crate::complaint::Complaint;
@@ -18,6 +18,15 @@ struct Shown {
     summary: &'static str,
     parameters: Vec<ShownParameter>,
     example: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    results: Vec<ShownResult>,
+}
+
+/// A number that a formula gives.
+#[derive(Serialize)]
+struct ShownResult {
+    name: &'static str,
+    help: &'static str,
 }
 
 #[derive(Serialize)]
@@ -42,10 +51,10 @@ pub fn run(arguments: &ModelsArguments) -> Result<(), Complaint> {
         return Ok(());
     }
     let wanted = |shown: &Shown| arguments.name.as_ref().is_none_or(|name| is_called(shown, name));
-    let shown: Vec<Shown> = models().map(show).filter(wanted).collect();
+    let shown: Vec<Shown> = everything().map(show).filter(wanted).collect();
     if shown.is_empty() {
         let name = arguments.name.as_deref().unwrap_or_default();
-        let help = match nearest(name, models().flat_map(|model| [short(model.name), model.kind])) {
+        let help = match nearest(name, everything().flat_map(|model| [short(model.name), model.kind])) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`tailback models` lists them all".to_owned(),
         };
@@ -56,6 +65,11 @@ pub fn run(arguments: &ModelsArguments) -> Result<(), Complaint> {
         Format::Text => say!("{}", text(&shown)),
     }
     Ok(())
+}
+
+/// What scenario files can name, and what figures can compute.
+fn everything() -> impl Iterator<Item = ModelSummary> {
+    models().chain(formulas())
 }
 
 /// Whether somebody means a model, or all of its kind. Of sections the last part of the name will do: `phases` for
@@ -71,7 +85,8 @@ fn short(name: &'static str) -> &'static str {
 
 fn show(model: ModelSummary) -> Shown {
     let parameters = model.parameters.iter().map(show_parameter).chain(model.keys.iter().map(show_key)).collect();
-    Shown { kind: model.kind, name: model.name, summary: model.summary, parameters, example: model.example }
+    let results = model.results.iter().map(|result| ShownResult { name: result.name, help: result.help }).collect();
+    Shown { kind: model.kind, name: model.name, summary: model.summary, parameters, example: model.example, results }
 }
 
 fn show_key(key: &Key) -> ShownParameter {
@@ -130,6 +145,9 @@ fn text(shown: &[Shown]) -> String {
             for choice in &parameter.choices {
                 let _ = writeln!(text, "        {:<20} = {}", choice.value, choice.help);
             }
+        }
+        for ShownResult { name, help } in &model.results {
+            let _ = writeln!(text, "      {:<22} {help}", format!("gives {name}"));
         }
         for (number, line) in model.example.iter().flat_map(|example| example.lines()).enumerate() {
             let _ = writeln!(text, "      {:<22} {line}", if number == 0 { "for example" } else { "" });

@@ -121,6 +121,32 @@ expect = { above = 1 }
 why = "its ways are"
 "#;
 
+/// What is computed, and run on no network.
+const FIG4: &str = r#"title = "What a scheduler costs"
+source = "Fig. 4"
+
+[formula.scheduler-cost]
+part = "central"
+
+[sweep]
+over = { "formula.scheduler-cost.nodes" = [64, 1024] }
+
+[[panel]]
+name = "costs"
+metric = "formula.transistors"
+factor = 1e-6
+x_label = "nodes"
+y_label = "transistors (millions)"
+
+[[claim]]
+name = "a-chip-is-large-enough"
+says = "With 1,024 nodes it fits a chip: the number is transistors"
+paper = "feasible"
+measure = { value = { metric = "formula.transistors", at = 1024 } }
+expect = { below = 1e9 }
+why = "chips have so many"
+"#;
+
 /// The program beside a folder with one paper.
 fn paper() -> Program {
     let program = Program::new();
@@ -167,6 +193,41 @@ fn a_figure_is_run_drawn_and_judged() {
     let claims = json(&program.read(&format!("{folder}/claims.json")));
     assert_eq!(claims.len(), 2);
     assert_eq!(runs(&program).len(), 4);
+}
+
+#[test]
+fn a_figure_may_be_computed_without_a_network() {
+    let program = paper();
+    program.write("configs/papers/toy/fig4.toml", FIG4);
+    let arguments = ["reproduce", "toy/fig4", "--record"];
+    let said = program.run(&arguments);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    compare("reproduce-computed", &arguments, &said.stdout);
+    assert!(!said.stderr.contains("runs"), "nothing is run: {}", said.stderr);
+    let folder = "results/reproduce/toy/fig4-quick";
+    let points = program.read(&format!("{folder}/costs.csv"));
+    assert!(points.contains(",1024.0,398.4588"), "{points}");
+    assert!(program.read(&format!("{folder}/costs.svg")).contains("computed, without a network"));
+    // Verdicts are recorded and checked as others are.
+    assert!(program.read("configs/papers/toy/verdicts.json").contains("a-chip-is-large-enough"));
+    program.good(&["reproduce", "toy/fig4", "--check", "--quiet"]);
+    program.write("configs/papers/toy/fig4.toml", FIG4.replace("below = 1e9", "below = 1e6"));
+    let changed = program.run(&["reproduce", "toy/fig4", "--check", "--quiet"]);
+    assert_ne!(changed.code, Some(0));
+    assert!(changed.stderr.contains("a-chip-is-large-enough was pass and is fail"), "{}", changed.stderr);
+    // A value out of its range is bad input, before anything is written.
+    program.write("configs/papers/toy/fig4.toml", FIG4.replace("[64, 1024]", "[64, 1024, 0]"));
+    let refused = program.run(&["reproduce", "toy/fig4"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("is outside 1 to"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_share_of_runs_computes_nothing() {
+    let program = paper();
+    program.write("configs/papers/toy/fig4.toml", FIG4);
+    program.good(&["reproduce", "toy/fig4", "--shard", "1/2", "--quiet"]);
+    assert!(!program.path("results/reproduce/toy/fig4-quick/costs.csv").exists(), "a share draws nothing");
 }
 
 #[test]

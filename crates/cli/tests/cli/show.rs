@@ -136,6 +136,14 @@ fn a_butterfly_is_explained() {
     shows("explain-k-ary-n-fly", &text, &["explain", "scenario.toml"]);
 }
 
+/// With the costs of its schedulers, as a table.
+#[test]
+fn a_clos_network_is_explained() {
+    let text = "routing = \"clos\"\nprotocol = \"distributed-scheduler\"\ntopology.two-level-tree = { nodes_per_leaf = 8, leaves = 8, spines = 8 }\n\
+                nic = { packet_flits = 8, vc_choice = \"rotation\", delivery = \"in-order\" }\ntraffic = { load = 0.2 }\n";
+    shows("explain-clos", text, &["explain", "scenario.toml"]);
+}
+
 #[test]
 fn a_switch_is_explained() {
     let text = with("{ single-switch = { nodes = 5 } }", "direct");

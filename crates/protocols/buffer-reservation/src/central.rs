@@ -112,7 +112,7 @@ impl Protocol for Central {
 
     fn explain(&self, station: &Station) -> Vec<String> {
         let mut lines = explain::loops(&self.terms, (self.request_delay, self.grant_delay), station);
-        lines.push(explain::central_cost(&self.terms, station));
+        lines.extend(explain::costs(&self.terms, shared::QUEUE_PLACES, station));
         lines
     }
 }

@@ -19,6 +19,12 @@ pub struct Size {
 }
 
 impl Size {
+    /// Of so many nodes: a switch has the root of that many ports, rounded.
+    #[must_use]
+    pub fn of(nodes: u32, requests: u32) -> Self {
+        Self { nodes, switches: f64::from(nodes).sqrt().round() as u32, requests }
+    }
+
     /// Bits of the central scheduler: a request counter and a grant counter for each pair of nodes, and a pointer to its route.
     #[must_use]
     pub fn central_bits(&self) -> f64 {

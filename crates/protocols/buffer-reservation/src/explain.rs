@@ -34,43 +34,43 @@ pub(crate) fn loops(terms: &Terms, (request, grant): (u64, u64), station: &Stati
     ]
 }
 
-fn size(terms: &Terms, station: &Station) -> Size {
-    Size { nodes: station.nodes, switches: station.routes, requests: terms.requests }
-}
-
-/// What the central scheduler costs.
-pub(crate) fn central_cost(terms: &Terms, station: &Station) -> String {
-    let size = size(terms, station);
-    format!(
-        "the scheduler has {} in counters; {}",
-        transistors(size.central_bits(), TRANSISTORS_OF_REGISTER),
-        messages(size)
-    )
-}
-
-/// What the distributed scheduler costs.
-pub(crate) fn distributed_cost(terms: &Terms, places: u32, station: &Station) -> Vec<String> {
-    let size = size(terms, station);
-    let (counters, queues) = (size.last_switch_bits(), size.queue_bits(places));
-    vec![
-        format!(
-            "a switch of the last stage has {} in counters, {} in memory",
-            transistors(counters, TRANSISTORS_OF_REGISTER),
-            transistors(counters, TRANSISTORS_OF_MEMORY)
-        ),
-        format!(
-            "one of the others has {} in queues of requests and grants, {} in memory; {}",
-            transistors(queues, TRANSISTORS_OF_REGISTER),
-            transistors(queues, TRANSISTORS_OF_MEMORY),
-            messages(size)
-        ),
+/// The rows of the table of costs: what is counted, and its bits.
+fn parts(size: Size, places: u32) -> [(&'static str, f64); 3] {
+    [
+        ("central scheduler: counters", size.central_bits()),
+        ("distributed: counters of a switch of the last stage", size.last_switch_bits()),
+        ("distributed: queues of a switch of the others", size.queue_bits(places)),
     ]
 }
 
-fn messages(size: Size) -> String {
-    format!("{:.0} bits are told for each packet", size.bits_per_packet())
-}
+/// Bytes of packets that the paper tells the share of messages for.
+const PACKET_BYTES: [u32; 3] = [64, 128, 256];
 
-fn transistors(bits: f64, each: f64) -> String {
-    format!("{:.2} million transistors", bits * each / 1e6)
+/// What both schedulers cost in this network, as a table; `places` is the room of a sender in queues of requests and grants.
+pub(crate) fn costs(terms: &Terms, places: u32, station: &Station) -> Vec<String> {
+    let &Station { nodes, routes, .. } = station;
+    let (buffer, requests) = (terms.buffer, terms.requests);
+    let size = Size { nodes, switches: routes, requests };
+    let mut lines = vec![
+        format!(
+            "cost with N = {nodes}, M = {routes}, B = {buffer}, u = {requests}, K = {places}, in millions of transistors"
+        ),
+        format!("  {:<52}{:>12}{:>12}{:>12}", "", "bits", "registers", "memory"),
+    ];
+    for (part, bits) in parts(size, places) {
+        let [registers, memory] = [TRANSISTORS_OF_REGISTER, TRANSISTORS_OF_MEMORY].map(|each| bits * each / 1e6);
+        lines.push(format!("  {part:<52}{bits:>12.0}{registers:>12.3}{memory:>12.3}"));
+    }
+    let messages = size.bits_per_packet();
+    let shares = PACKET_BYTES.map(|bytes| format!("{:.1} %", 100.0 * messages / f64::from(8 * bytes)));
+    lines.push(format!(
+        "  messages for each packet: {messages:.0} bits, {} of packets of 64, 128 and 256 bytes",
+        shares.join(", ")
+    ));
+    let crosspoints = u64::from(routes) * u64::from(routes);
+    lines.push(format!(
+        "  buffers for data in a switch: {} packets, {buffer} at each of {crosspoints} crosspoints",
+        crosspoints * u64::from(buffer)
+    ));
+    lines
 }

@@ -10,7 +10,7 @@
 //! | distributed scheduler | `distributed` | output arbiters in the last switches, requests and grants through the others |
 //! | reservation over the data network | `in_band` | for any network: arbiters in the sinks, several packets at once |
 //! | end-to-end acknowledgement | `end_to_end` | the rival: a window for each flow, and nothing reserved |
-//! | models | [`throughput`], [`cost`] | what the paper computes |
+//! | formulas | [`throughput`], [`cost`], `formulas` | what the paper computes, and how figures name it |
 //!
 //! `README.md` has the rules, each parameter with its place in the paper, and what had to be interpreted.
 //!
@@ -27,6 +27,7 @@ mod distributed;
 mod egress;
 mod end_to_end;
 mod explain;
+mod formulas;
 mod in_band;
 mod output;
 mod pace;
@@ -40,4 +41,5 @@ mod words;
 pub use central::CENTRAL_SCHEDULER;
 pub use distributed::DISTRIBUTED_SCHEDULER;
 pub use end_to_end::END_TO_END_ACKNOWLEDGEMENT;
+pub use formulas::{SCHEDULER_COST, SINGLE_STAGE_THROUGHPUT};
 pub use in_band::IN_BAND_RESERVATION;

@@ -65,6 +65,9 @@ pub(crate) const WEIGHTS: Parameter = Parameter {
     help: "for weighted arbiters: source, destination and weight of flows, one after the other; other flows have 1",
 };
 
+/// Places of a sender in queues of requests and grants, where nothing says otherwise.
+pub(crate) const QUEUE_PLACES: u32 = 16;
+
 /// Weights of flows, by source and destination.
 type Weights = BTreeMap<(u32, u32), u32>;
 

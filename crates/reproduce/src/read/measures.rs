@@ -9,12 +9,13 @@ use crate::quantity::{Quantity, SeriesColumn};
 use crate::signal::Extreme;
 
 /// The words of the vocabulary.
-pub const MEASURES: [&str; 20] = [
+pub const MEASURES: [&str; 21] = [
     "value",
     "largest",
     "smallest",
     "average",
     "apart",
+    "distance",
     "order",
     "ratio",
     "difference",
@@ -73,11 +74,8 @@ fn plain(word: &str, table: &mut TableReader<'_>, reading: &mut Reading) -> Opti
         "largest" => along(table, reading).map(Measure::Largest),
         "smallest" => along(table, reading).map(Measure::Smallest),
         "average" => along(table, reading).map(Measure::Average),
-        "apart" => {
-            let other = needed_text(table, "other", "the curve that it is compared with", reading);
-            let along = along(table, reading);
-            Some(Measure::Apart(Apart { along: along?, other: other? }))
-        }
+        "apart" => apart(table, reading).map(Measure::Apart),
+        "distance" => apart(table, reading).map(Measure::Distance),
         "order" => order(table, reading).map(Measure::Order),
         "during" => timed(table, reading).map(Measure::During),
         "peak" => Some(Measure::Extreme(Extreme::Peak, timed(table, reading)?)),
@@ -139,6 +137,12 @@ fn along(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Along> {
     let (curve, quantity, axis) = (curve(table, reading), metric(table, reading), text(table, "axis", reading));
     let (from, until) = (number(table, "from", reading), number(table, "until", reading));
     Some(Along { curve, quantity: quantity?, axis, from, until })
+}
+
+fn apart(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Apart> {
+    let other = needed_text(table, "other", "the curve that it is compared with", reading);
+    let along = along(table, reading);
+    Some(Apart { along: along?, other: other? })
 }
 
 fn order(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Order> {

@@ -11,19 +11,20 @@ use tailback_scenario::reading::{Item, Node, Reading, TableReader, assignments, 
 use tailback_scenario::{Diagnostic, Span};
 
 use crate::experiment::{Experiment, Scale, Scaling};
-use crate::figure::Figure;
+use crate::figure::{Basis, Figure};
 pub use measures::MEASURES;
 
-use fields::{flag, needed_text, whole};
+use fields::{flag, needed_text, text, whole};
 
 /// Reads a figure. What is given is complete if there are no mistakes.
 pub fn read_figure(root: &mut TableReader<'_>, reading: &mut Reading) -> Option<Figure> {
     let title = needed_text(root, "title", "what the figure shows", reading);
     let source = needed_text(root, "source", "where in the paper it is", reading);
-    let scenario = needed_text(root, "scenario", "the file of the scenario, beside this one", reading);
+    let (basis, formula) = basis(root, reading);
     let ci = flag(root, "ci", true, reading);
     let event = whole(root, "event", reading).unwrap_or(0);
-    let assignments = root.take("set").map_or_else(Vec::new, |entry| assignments(&entry.node, reading));
+    let set = root.take("set").map_or_else(Vec::new, |entry| assignments(&entry.node, reading));
+    let assignments = [formula, set].concat();
     let sweep = match root.take("sweep") {
         Some(entry) => sweep(&entry.node, reading),
         None => Sweep::default(),
@@ -52,7 +53,7 @@ pub fn read_figure(root: &mut TableReader<'_>, reading: &mut Reading) -> Option<
     Some(Figure {
         title: title?,
         source: source?,
-        scenario: scenario?,
+        basis: basis?,
         ci,
         panels: panels.into_iter().map(|(_, panel)| panel).collect::<Option<_>>()?,
         sheets: sheets.into_iter().map(|(_, sheet)| sheet).collect::<Option<_>>()?,
@@ -60,6 +61,27 @@ pub fn read_figure(root: &mut TableReader<'_>, reading: &mut Reading) -> Option<
         experiment,
         scalings,
     })
+}
+
+/// What a figure is made of, `scenario = "FILE"` or `[formula.NAME]`, and what that sets.
+fn basis(root: &mut TableReader<'_>, reading: &mut Reading) -> (Option<Basis>, Vec<String>) {
+    let Some(formula) = root.take("formula").map(|entry| &entry.node) else {
+        let beside = "the file of the scenario, beside this one; or `[formula.NAME]` for what is computed";
+        return (needed_text(root, "scenario", beside, reading).map(Basis::Scenario), Vec::new());
+    };
+    if text(root, "scenario", reading).is_some() {
+        let both = Diagnostic::at(formula.span, "a figure is made of a scenario or of a formula, not of both");
+        reading.blame(both.help("leave out one of them"));
+    }
+    let set = match &formula.item {
+        Item::Text(name) => vec![format!("formula={name}")],
+        Item::Table(_) => assignments(formula, reading).into_iter().map(|set| format!("formula.{set}")).collect(),
+        _ => {
+            reading.mismatch(formula, "formula", "the name of a formula, or a table with its parameters");
+            Vec::new()
+        }
+    };
+    (Some(Basis::Formula), set)
 }
 
 /// The tables of a list such as `[[panel]]`.

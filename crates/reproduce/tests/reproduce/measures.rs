@@ -22,6 +22,8 @@ const OF_CURVES: &[(&str, f64)] = &[
         r#"{ apart = { curve = "high", other = "low", metric = "latency_message_mean" } }"#,
         50.0 * (160.0 / 140.0 + 160.0 / 142.0),
     ),
+    (r#"{ distance = { curve = "low", other = "high", metric = "latency_message_mean" } }"#, 160.0),
+    (r#"{ distance = { curve = "low", other = "high", metric = "latency_message_mean", until = 0.2 } }"#, 40.0),
     // At 0.1: 120 above 100, and 122 above 102.
     (
         r#"{ order = { curves = ["low", "high"], metric = "latency_message_mean" } }"#,

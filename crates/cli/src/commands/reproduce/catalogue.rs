@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tailback_reproduce::{Figure, Record};
+use tailback_reproduce::{Basis, Figure, Record};
 use tailback_scenario::reading::nearest;
 use tailback_scenario::{Diagnostics, Document};
 
@@ -37,6 +37,7 @@ pub struct Entry {
     pub group: String,
     pub name: String,
     pub figure: Figure,
+    /// The scenario that it stands on; empty if it is computed.
     pub scenario: Document,
     /// Where its file is, and the recorded verdicts.
     pub folder: PathBuf,
@@ -121,8 +122,13 @@ impl Group {
         for file in files {
             match Figure::read(&file.display().to_string(), &input::read(file)?) {
                 Ok(figure) => {
-                    let beside = file.with_file_name(&figure.scenario);
-                    let scenario = Document::read(&beside.display().to_string(), &input::read(&beside)?);
+                    let scenario = match &figure.basis {
+                        Basis::Scenario(name) => {
+                            let beside = file.with_file_name(name);
+                            Document::read(&beside.display().to_string(), &input::read(&beside)?)
+                        }
+                        Basis::Formula => Document::read(&file.display().to_string(), ""),
+                    };
                     let (group, folder) = (self.name.clone(), self.folder.clone());
                     entries.push(Entry { group, name: name_of(file), figure, scenario, folder });
                 }

@@ -35,6 +35,9 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Complaint> {
     }
     // Before the first word: whoever has read it may interrupt.
     interrupt::listen();
+    if arguments.shard.is_none() {
+        projects.iter_mut().for_each(Project::compute);
+    }
     let wanted = project::wanted(&mut projects)?;
     let interrupted = match arguments.shard {
         Some(shard) => run_share(shard, &mut projects, wanted, arguments)?,

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use tailback_report::Digest;
-use tailback_reproduce::{Claim, Filled, Finding, Outcome, RecordedRuns, Results, Row, Scale, Series, Table};
+use tailback_reproduce::{
+    Basis, Claim, Computation, Filled, Finding, Outcome, RecordedRuns, Results, Row, Scale, Series, Table,
+};
 use tailback_sim::Plan;
 
 use super::catalogue::Entry;
@@ -30,6 +32,8 @@ pub struct Project {
     tasks: Vec<Task>,
     /// Point and seed of each task.
     points: Vec<(usize, usize)>,
+    /// What is computed instead of run.
+    computations: Vec<Computation>,
     results: Results,
     /// Seconds that all invocations together took.
     times: Times,
@@ -49,9 +53,15 @@ impl Project {
     pub fn new(entry: Entry, scale: Scale, out: &Path, notes: &mut Notes) -> Result<Self, Complaint> {
         let path = folder(out, &entry.group, &entry.name, scale);
         let experiment = entry.figure.experiment(scale);
-        let base = experiment.base(&entry.scenario);
-        let runs = experiment.sweep.runs(&base);
-        let tasks = runs.map(|run| Task::new(run.document, notes)).collect::<Result<Vec<_>, _>>()?;
+        let computations = entry.figure.computations(scale)?;
+        let tasks = match entry.figure.basis {
+            Basis::Formula => Vec::new(),
+            Basis::Scenario(_) => {
+                let base = experiment.base(&entry.scenario);
+                let runs = experiment.sweep.runs(&base);
+                runs.map(|run| Task::new(run.document, notes)).collect::<Result<Vec<_>, _>>()?
+            }
+        };
         let points = (0..tasks.len()).map(|run| experiment.sweep.place(run)).collect();
         let times = std::fs::read(path.join(TIMES)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Ok(Self {
@@ -64,6 +74,7 @@ impl Project {
             scale,
             tasks,
             points,
+            computations,
         })
     }
 
@@ -87,11 +98,13 @@ impl Project {
 
     /// What its verdicts are about.
     pub fn recorded_runs(&self) -> RecordedRuns {
-        let scenarios = self.tasks.iter().fold(Digest::new(), |digest, task| digest.text(&task.digest));
+        let run = self.tasks.iter().map(|task| task.digest.as_str());
+        let computed = self.computations.iter().map(|computation| computation.formula.text.as_str());
+        let scenarios = run.chain(computed).fold(Digest::new(), Digest::text);
         RecordedRuns {
             program: VERSION.to_owned(),
             seeds: self.results.seeds(),
-            count: self.tasks.len(),
+            count: self.tasks.len() + self.computations.len(),
             scenarios: scenarios.hex(),
         }
     }
@@ -106,6 +119,9 @@ impl Project {
 
     /// How large the networks are that its drawings show, and whether that is as large as they should be.
     fn size_in_words(&self) -> String {
+        if self.entry.figure.basis == Basis::Formula {
+            return "computed, without a network".to_owned();
+        }
         let nodes = self.results.outcomes().map(|outcome| outcome.report.nodes);
         let sizes: BTreeSet<u64> = nodes.collect();
         let (Some(least), Some(most)) = (sizes.first(), sizes.last()) else { return String::new() };
@@ -161,6 +177,17 @@ impl Project {
         Ok(())
     }
 
+    /// Computes what is computed.
+    pub fn compute(&mut self) {
+        let start = Instant::now();
+        for Computation { point, seed, formula } in &self.computations {
+            self.results.put(*point, *seed, formula.compute());
+        }
+        if !self.computations.is_empty() {
+            self.times.wall_s = start.elapsed().as_secs_f64();
+        }
+    }
+
     /// Takes the runs that are there. The others are those to be made: dearest first, so that no long one is left for the end.
     fn missing(&mut self) -> Result<Vec<usize>, Complaint> {
         let mut missing = Vec::new();
@@ -183,6 +210,9 @@ pub fn run_all(
     jobs: Option<u32>,
     quiet: bool,
 ) -> Result<bool, Complaint> {
+    if of == 0 {
+        return Ok(false);
+    }
     let jobs = work::jobs(jobs, projects.iter().flat_map(|project| &project.tasks))?;
     if !quiet {
         let known = of - wanted.len();

@@ -217,7 +217,7 @@ impl Protocol for Distributed {
     fn explain(&self, station: &Station) -> Vec<String> {
         let way = u64::from(STAGES) * self.hop_delay;
         let mut lines = explain::loops(&self.terms, (way, way), station);
-        lines.extend(explain::distributed_cost(&self.terms, self.queue, station));
+        lines.extend(explain::costs(&self.terms, self.queue, station));
         lines
     }
 }

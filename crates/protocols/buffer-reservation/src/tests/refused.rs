@@ -2,7 +2,7 @@
 
 use tailback_protocol::Protocol;
 
-use super::{station, try_central, try_in_band};
+use super::{station, try_central, try_distributed, try_in_band};
 
 #[test]
 fn networks_that_are_no_clos_are_refused() {
@@ -52,9 +52,30 @@ fn numbers_are_told_for_the_network_at_hand() {
     let lines = try_central(&[]).unwrap().explain(&station(8));
     assert!(lines.iter().any(|line| line.contains("6.00 packet times")), "{lines:#?}");
     assert!(lines.iter().any(|line| line.contains("data takes 6.88 packet times")), "{lines:#?}");
-    assert!(lines.iter().any(|line| line.contains("1.06 million transistors")), "{lines:#?}");
 
     let lines = try_in_band(&[]).unwrap().explain(&station(8));
     assert!(lines[0].contains("at most 200 packets") && lines[0].contains("150 of them"), "{lines:#?}");
     assert!(lines[1].contains("0.889 of its link"), "8 flits of 9: {lines:#?}");
+}
+
+#[test]
+fn costs_are_a_table_for_the_network_at_hand() {
+    let after = |lines: Vec<String>| {
+        let from = lines.iter().position(|line| line.starts_with("cost with")).expect("there is a table");
+        lines[from..].join("\n")
+    };
+    let table = after(try_central(&[("requests", "128")]).unwrap().explain(&station(64)));
+    let expected = "\
+cost with N = 4096, M = 64, B = 12, u = 128, K = 16, in millions of transistors
+                                                              bits   registers      memory
+  central scheduler: counters                            335544320    6710.886    2013.266
+  distributed: counters of a switch of the last stage      3407872      68.157      20.447
+  distributed: queues of a switch of the others            2359296      47.186      14.156
+  messages for each packet: 48 bits, 9.4 %, 4.7 %, 2.3 % of packets of 64, 128 and 256 bytes
+  buffers for data in a switch: 49152 packets, 12 at each of 4096 crosspoints";
+    assert_eq!(table, expected);
+    let distributed = try_distributed(&[("queue", "4"), ("buffer", "2")]).unwrap();
+    let table = after(distributed.explain(&station(8)));
+    assert!(table.starts_with("cost with N = 64, M = 8, B = 2, u = 32, K = 4,"), "{table}");
+    assert!(table.contains("128 packets, 2 at each of 64 crosspoints"), "{table}");
 }
