@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use tailback_report::Report;
+use tailback_report::{Cell, Report};
 use tailback_scenario::Document;
 use tailback_sim::{Run, Timing};
 
@@ -113,4 +113,40 @@ fn flows_take_turns_only_where_they_have_queues() {
         Document::read("test.toml", &format!("{text}[[traffic]]\nload = 0.1\n")).resolve().unwrap_err().to_string();
     assert!(said.contains("nic.vc_choice") || said.contains("vc_choice"), "{said}");
     assert!(said.contains("only where each has a queue of its own"), "{said}");
+}
+
+/// In how many looks at links between switches something waits for one, and all that does lacks the credits of the buffer at its end.
+fn share_without_credits(protocol: &str, traffic: &str) -> f64 {
+    let look = "[measure]\nwarmup = 16000\ncycles = 16000\nlinks = { every = 40, select = \"level1\" }\n";
+    let text = format!("protocol = \"{protocol}\"\n{}{traffic}{look}", network(8));
+    let scenario = Document::read("test.toml", &text).resolve().unwrap_or_else(|said| panic!("{said}"));
+    let mut run = Run::new(&scenario, 1).expect("it can be started");
+    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+    let findings = run.findings().expect("everything adds up");
+    let table = findings.links(&scenario).expect("it was looked at links");
+    let [blocked, stalled] =
+        ["blocked_heads", "stalled_heads"].map(|name| table.column(name).expect("there is such a column"));
+    let heads = |row: &[Cell], column: usize| row[column].number().expect("it is a count");
+    let lacks = |row: &&Vec<Cell>| heads(row, blocked) > 0.0 && heads(row, blocked) == heads(row, stalled);
+    table.rows.iter().filter(lacks).count() as f64 / table.rows.len() as f64
+}
+
+/// Section 3.2 of the paper of Chrysos et al.: flow control between switches of the first two stages is "only rarely activated". With hot outputs it is the rule
+/// without reservations.
+#[test]
+fn with_reservations_switches_hardly_ever_lack_credits() {
+    let uniform = "[[traffic]]\nsize = 8\nload = 0.95\npattern.uniform = { with_self = true }\n";
+    let half = "[[traffic]]\nsize = 8\nload = 1.0\nsaturates = true\npattern.mix = [{ share = 0.5, pattern = \"itself\" }, { share = 0.5, pattern = { uniform = { with_self = true } } }]\n";
+    let hot = "[[traffic]]\nname = \"cold\"\nsize = 8\ndestination_load = 0.7\npattern.uniform = { among = { outside = [3, 40] }, with_self = true }\n\
+               [[traffic]]\nname = \"hot\"\nsize = 8\ndestination_load = 1.1\npattern.uniform = { among = [3, 40], with_self = true }\nsaturates = true\n";
+    for (name, traffic) in [("uniform", uniform), ("unbalanced", half), ("hot", hot)] {
+        for protocol in ["central-scheduler", "distributed-scheduler"] {
+            let share = share_without_credits(protocol, traffic);
+            eprintln!("{protocol}, {name}: {share}");
+            assert!(share < 0.03, "{protocol}, {name}: {share}");
+        }
+    }
+    let without = share_without_credits("baseline", hot);
+    eprintln!("baseline, hot: {without}");
+    assert!(without > 0.1, "{without}");
 }

@@ -32,6 +32,7 @@ mod in_band;
 mod output;
 mod pace;
 mod parameters;
+mod shares;
 #[cfg(test)]
 mod tests;
 pub mod throughput;

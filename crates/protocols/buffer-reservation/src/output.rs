@@ -5,6 +5,7 @@ use tailback_protocol::first_route;
 use tailback_random::Stream;
 
 use crate::pace::Pace;
+use crate::shares::{Fairness, Scores};
 use crate::turns::Gated;
 
 /// In which order output arbiters visit inputs.
@@ -42,8 +43,8 @@ pub(crate) struct OutputArbiter {
     /// The inputs in its order, and the place of each in it.
     inputs: Vec<u16>,
     places: Vec<u16>,
-    /// By place: the weights of flows, where it goes by weights.
-    weights: Option<Vec<u32>>,
+    /// By place: the weights of flows, where it goes by them.
+    weights: Vec<u32>,
     state: OutputState,
 }
 
@@ -61,14 +62,14 @@ pub(crate) struct OutputState {
     waiting: Gated,
     /// The place that comes first at the next turn.
     next: usize,
-    /// By place: how much a flow is behind what its weight gives it.
-    scores: Vec<i64>,
+    /// What flows have had, where that matters.
+    scores: Scores,
     pub pace: Pace,
 }
 
 impl OutputArbiter {
-    /// One whose flows have weights by input, or all have the same turn.
-    pub fn new(shape: OutputShape, weights: Option<&dyn Fn(u32) -> u32>) -> Self {
+    /// One that chooses among flows like this; they have weights by input.
+    pub fn new(shape: OutputShape, fairness: Fairness, weight: &dyn Fn(u32) -> u32) -> Self {
         let OutputShape { output, nodes, routes, buffer, room, order, packet_ticks } = shape;
         let mut inputs: Vec<u16> = (0..nodes).map(|input| input as u16).collect();
         if order == Order::Random {
@@ -84,10 +85,13 @@ impl OutputArbiter {
             rooms: vec![room; routes as usize],
             waiting: Gated::below(nodes as usize, routes as usize),
             next: 0,
-            scores: weights.map_or_else(Vec::new, |_| vec![0; nodes as usize]),
+            scores: Scores::new(fairness, nodes as usize),
             pace: Pace::every(packet_ticks),
         };
-        let weights = weights.map(|weight| inputs.iter().map(|&input| weight(input.into())).collect());
+        let weights = match fairness {
+            Fairness::RoundRobin => Vec::new(),
+            Fairness::Weighted | Fairness::MaxMin => inputs.iter().map(|&input| weight(input.into())).collect(),
+        };
         Self { shape, inputs, places, weights, state }
     }
 
@@ -96,7 +100,9 @@ impl OutputArbiter {
         let input = input as usize;
         self.state.requests[input] += 1;
         if self.state.requests[input] == 1 {
-            self.state.waiting.insert(self.places[input].into(), self.state.routes[input].into());
+            let place = self.places[input].into();
+            self.state.waiting.insert(place, self.state.routes[input].into());
+            self.state.scores.begin(place);
         }
     }
 
@@ -130,13 +136,11 @@ impl OutputArbiter {
 
     /// Grants one request, if one can be granted. Returns its input and the route of the packet.
     pub fn grant(&mut self) -> Option<(u32, u32)> {
-        let place = match &self.weights {
-            None => self.state.waiting.ready().next_from(self.state.next)?,
-            Some(weights) => {
-                let (place, sum) = by_weight(&mut self.state.scores, weights, self.state.waiting.ready().iter())?;
-                self.state.scores[place] -= sum;
-                place
-            }
+        let ready = self.state.waiting.ready();
+        let place = match &mut self.state.scores {
+            Scores::None => ready.next_from(self.state.next)?,
+            Scores::Credits(scores) => scores.serve(&self.weights, ready)?,
+            Scores::Service(service) => service.serve(&self.weights, ready)?,
         };
         self.state.next = place + 1;
         let input = usize::from(self.inputs[place]);
@@ -172,18 +176,4 @@ impl OutputArbiter {
     pub fn credits(&self) -> &[u32] {
         &self.state.credits
     }
-}
-
-/// Adds to each ready flow its weight, and finds the one that has most: the first of several. Returns the sum of weights, too.
-fn by_weight(scores: &mut [i64], weights: &[u32], ready: impl Iterator<Item = usize>) -> Option<(usize, i64)> {
-    let (mut best, mut sum) = (None, 0);
-    for place in ready {
-        let weight = i64::from(weights[place]);
-        scores[place] += weight;
-        sum += weight;
-        if best.is_none_or(|best: usize| scores[place] > scores[best]) {
-            best = Some(place);
-        }
-    }
-    best.map(|best| (best, sum))
 }

@@ -6,6 +6,7 @@ use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 use tailback_protocol::{Hooks, KindDeclaration, Station, TrafficClass};
 
 use crate::output::{Order, OutputArbiter, OutputShape};
+use crate::shares::Fairness;
 
 pub(crate) const fn time(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
     Parameter { name, kind: Kind::Time, default: Some(default), help }
@@ -53,6 +54,10 @@ pub(crate) const ARBITER: Parameter = Parameter {
     kind: Kind::Choice(&[
         Choice { word: "round-robin", help: "one packet of each flow in turn" },
         Choice { word: "weighted", help: "as many packets of each flow as it has weight" },
+        Choice {
+            word: "max-min",
+            help: "the flow that has had least by its weight: exactly weighted max-min fair where flows want less than that",
+        },
     ]),
     default: Some("\"round-robin\""),
     help: "how an output arbiter chooses among flows (6.6)",
@@ -62,7 +67,7 @@ pub(crate) const WEIGHTS: Parameter = Parameter {
     name: "weights",
     kind: Kind::Integers { min: 0, max: 1 << 20 },
     default: Some("[]"),
-    help: "for weighted arbiters: source, destination and weight of flows, one after the other; other flows have 1",
+    help: "for weighted and max-min arbiters: source, destination and weight of flows, one after the other; other flows have 1",
 };
 
 /// Places of a sender in queues of requests and grants, where nothing says otherwise.
@@ -78,8 +83,9 @@ pub(crate) struct Terms {
     pub requests: u32,
     pub credit_delay: u64,
     pub order: Order,
-    /// If arbiters go by them.
-    pub weights: Option<Weights>,
+    pub fairness: Fairness,
+    /// Of flows that have other weights than 1.
+    pub weights: Weights,
     pub resequencing: u32,
 }
 
@@ -93,6 +99,7 @@ impl Terms {
             requests: values.integer("requests"),
             credit_delay: delay(values, "credit_delay")?,
             order: if values.text("order") == "common" { Order::Common } else { Order::Random },
+            fairness: fairness(values),
             weights: weights(values)?,
             resequencing: values.integer("resequencing"),
         })
@@ -122,7 +129,7 @@ impl Terms {
             );
             return Err(BuildError::at("resequencing", message).help("raise resequencing, or make buffer smaller"));
         }
-        let outside = self.weights.iter().flatten().find(|((from, to), _)| *from.max(to) >= nodes);
+        let outside = self.weights.iter().find(|((from, to), _)| *from.max(to) >= nodes);
         if let Some(((from, to), _)) = outside {
             let message = format!("the flow from {from} to {to} has a weight, and nodes are 0..={}", nodes - 1);
             return Err(BuildError::at("weights", message).help("weigh flows between nodes that there are"));
@@ -135,17 +142,16 @@ impl Terms {
         let &Station { nodes, routes, .. } = station;
         let (buffer, order, packet_ticks) = (self.buffer, self.order, packet_ticks(station));
         let shape = OutputShape { output, nodes, routes, buffer, room, order, packet_ticks };
-        match &self.weights {
-            None => OutputArbiter::new(shape, None),
-            Some(weights) => {
-                OutputArbiter::new(shape, Some(&|input| weights.get(&(input, output)).copied().unwrap_or(1)))
-            }
-        }
+        OutputArbiter::new(shape, self.fairness, &|input| self.weights.get(&(input, output)).copied().unwrap_or(1))
     }
 
     /// What both schedulers tell people about what they are.
     pub fn describe(&self) -> String {
-        let arbiters = if self.weights.is_some() { ", weighted" } else { "" };
+        let arbiters = match self.fairness {
+            Fairness::RoundRobin => "",
+            Fairness::Weighted => ", weighted",
+            Fairness::MaxMin => ", max-min fair",
+        };
         let order = if self.order == Order::Common { ", visiting inputs in a common order" } else { "" };
         format!(
             "buffers of {} packets are reserved, {} requests of a flow{arbiters}{order}",
@@ -162,11 +168,19 @@ pub(crate) fn delay(values: &Values, name: &'static str) -> Result<u64, BuildErr
     }
 }
 
-fn weights(values: &Values) -> Result<Option<Weights>, BuildError> {
+fn fairness(values: &Values) -> Fairness {
+    match values.text("arbiter") {
+        "weighted" => Fairness::Weighted,
+        "max-min" => Fairness::MaxMin,
+        _ => Fairness::RoundRobin,
+    }
+}
+
+fn weights(values: &Values) -> Result<Weights, BuildError> {
     let list = values.integers("weights");
-    if values.text("arbiter") != "weighted" {
+    if fairness(values) == Fairness::RoundRobin && !list.is_empty() {
         let complaint = BuildError::at("weights", "there are weights, and arbiters do not go by them");
-        return if list.is_empty() { Ok(None) } else { Err(complaint.help("say arbiter = \"weighted\"")) };
+        return Err(complaint.help("say arbiter = \"weighted\" or \"max-min\""));
     }
     let (flows, rest) = list.as_chunks::<3>();
     if !rest.is_empty() {
@@ -185,7 +199,7 @@ fn weights(values: &Values) -> Result<Option<Weights>, BuildError> {
             return Err(BuildError::at("weights", message).help("give it one"));
         }
     }
-    Ok(Some(weights))
+    Ok(weights)
 }
 
 /// Ticks that a packet takes: all links carry one in that time.

@@ -72,6 +72,19 @@ pub fn weighted(seen: &Seen) {
     }
 }
 
+/// What a heavy source leaves, half of a node, others share as their weights say, 2 to 1. By turns of smooth weighted round robin they do not.
+pub fn max_min(seen: &Seen) {
+    let weighted = Seen::of(&seen.scenario, &["protocol.distributed-scheduler.arbiter=\"weighted\""]);
+    let shares =
+        |seen: &Seen| ["heavy", "medium", "light"].map(|flow| seen.number(&format!("/flows/{flow}/accepted_load")));
+    let [heavy, medium, light] = shares(seen);
+    let wants = seen.number("/flows/heavy/offered_load");
+    assert!((heavy - wants).abs() < 0.01, "the heavy source gets {heavy} of the {wants} that it wants");
+    assert!((medium / light - 2.0).abs() < 0.1, "{medium} and {light} of what it leaves");
+    let [_, medium, light] = shares(&weighted);
+    assert!((medium / light - 2.0).abs() > 0.3, "by turns {medium} and {light}");
+}
+
 /// Windows keep what one source has on its way small: 16 sources of 4 packets do not fill what lies before a hot node.
 pub fn end_to_end(seen: &Seen) {
     let baseline = Seen::of(&seen.scenario, &["protocol=\"baseline\""]);

@@ -37,6 +37,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "clos-fast-fabric" => clos::fast_fabric,
         "clos-in-band" => clos::in_band,
         "clos-network-voqs" => clos::network_voqs,
+        "clos-max-min" => clos::max_min,
         "clos-weighted" => clos::weighted,
         "clos-unbalanced" => clos::unbalanced,
         "cluster-long-ring" => clusters::long_ring,

@@ -4,6 +4,7 @@ mod central;
 mod conformance;
 mod distributed;
 mod end_to_end;
+mod fairness;
 mod in_band;
 mod refused;
 mod weights;
