@@ -124,6 +124,26 @@ impl FatTree {
         Self::new(&vec![k; n as usize], &upper, &vec![1; n as usize - 1])
     }
 
+    /// The k-ary n-fly with links in both directions: the k-ary n-tree, up to the numbers of nodes. Half of one has half as many switches in
+    /// each stage, and switches before the last stage have two links to each of half as many neighbours there.
+    ///
+    /// # Errors
+    /// As for [`FatTree::new`]; half of one needs two stages, and an even number of links.
+    pub fn bidirectional_fly(k: u32, n: u32, half: bool) -> Result<Self, TopologyError> {
+        if !half {
+            return Self::k_ary_n_tree(k, n);
+        }
+        in_range("k", k, 2, crate::RADIX_MAX / 2)?;
+        in_range("n", n, 2, Self::LEVELS_MAX)?;
+        if k % 2 == 1 {
+            return Err(TopologyError::OddHalf { k });
+        }
+        let (n, mut children) = (n as usize, vec![k; n as usize]);
+        let (mut parents, mut parallel) = (vec![k; n - 1], vec![1; n - 1]);
+        (children[n - 1], parents[n - 2], parallel[n - 2]) = (k / 2, k / 2, 2);
+        Self::new(&children, &parents, &parallel)
+    }
+
     /// Leaf switches with nodes, each joined to each spine switch by `parallel` links.
     ///
     /// # Errors
@@ -359,6 +379,33 @@ mod tests {
         assert_eq!(size(FatTree::two_level(12, 12, 12, 1).unwrap()), (144, 24, 24));
         assert_eq!(size(FatTree::two_level(16, 8, 4, 4).unwrap()), (128, 12, 32));
         assert_eq!(size(FatTree::k_ary_n_tree(8, 1).unwrap()), (8, 1, 8));
+    }
+
+    /// Section 4.3 of the MVCM paper, and what follows for the other networks that it names.
+    #[test]
+    fn bidirectional_flies_have_the_sizes_of_the_papers() {
+        let size = |k, n, half| {
+            let tree = FatTree::bidirectional_fly(k, n, half).unwrap();
+            (tree.nodes(), tree.routers(), tree.radix())
+        };
+        assert_eq!(size(4, 3, false), (64, 48, 8));
+        assert_eq!(size(4, 4, false), (256, 256, 8));
+        assert_eq!(size(8, 3, false), (512, 192, 16));
+        assert_eq!(size(2, 3, false), (8, 12, 4));
+        assert_eq!(size(4, 5, false), (1024, 1280, 8));
+        assert_eq!(size(4, 5, true), (512, 640, 8), "128 of them in each stage");
+        let half = FatTree::new(&[4, 4, 4, 4, 2], &[4, 4, 4, 2], &[1, 1, 1, 2]).unwrap();
+        let fly = FatTree::bidirectional_fly(4, 5, true).unwrap();
+        let peers = |tree: &FatTree| -> Vec<Peer> {
+            (0..tree.routers())
+                .flat_map(|router| (0..8).map(move |port| (router, port)))
+                .map(|(r, p)| tree.peer(r, p))
+                .collect()
+        };
+        assert_eq!(peers(&fly), peers(&half));
+        let refused = |k, n| FatTree::bidirectional_fly(k, n, true).unwrap_err().to_string();
+        assert_eq!(refused(3, 3), "half of a 3-ary network would have half of 3 links");
+        assert_eq!(refused(4, 1), "n = 1 is outside 2..=16");
     }
 
     #[test]

@@ -208,6 +208,12 @@ pub enum TopologyError {
         /// Those that its leaves may have together.
         places: u64,
     },
+    /// Half of a network has half as many links in its last stage, and their number is odd.
+    #[error("half of a {k}-ary network would have half of {k} links")]
+    OddHalf {
+        /// The links of a switch on either side.
+        k: u32,
+    },
     /// There are more nodes or routers than can be counted.
     #[error("the network would have {count} {what}, the limit is {limit}")]
     TooLarge {

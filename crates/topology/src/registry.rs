@@ -165,6 +165,25 @@ pub const TOPOLOGIES: &[TopologyModel] = &[
         },
     },
     TopologyModel {
+        name: "bidirectional-k-ary-n-fly",
+        kind: "fat-tree",
+        summary: "a butterfly with links in both directions, as papers on multistage networks have it: the k-ary n-tree, up to numbers of nodes",
+        parameters: &[
+            count("k", RADIX_MAX as u64 / 2, None, "links of a switch on either side"),
+            count("n", FatTree::LEVELS_MAX as u64, None, "stages of switches"),
+            Parameter {
+                name: "half",
+                kind: Kind::Flag,
+                default: Some("false"),
+                help: "half of its nodes and switches, as in the 4-ary 5-fly of 512 hosts: two links lead to each neighbour in the last stage",
+            },
+        ],
+        link_classes: TREE_LINKS,
+        build: |values| {
+            tree(FatTree::bidirectional_fly(values.integer("k"), values.integer("n"), values.flag("half")), "k")
+        },
+    },
+    TopologyModel {
         name: "multi-cluster",
         kind: "multi-cluster",
         summary: "clusters of leaf and spine routers, joined in a ring by channels that are too few",
@@ -300,6 +319,7 @@ mod tests {
                     ("channels", Kind::Integers { .. }) => Value::Integers(vec![2]),
                     (_, Kind::Integers { .. }) => Value::Integers(vec![2, 2]),
                     (_, Kind::Choice(choices)) => Value::Text(choices[0].word.to_owned()),
+                    (_, Kind::Flag) => Value::Flag(true),
                     _ => Value::Integer(2),
                 };
                 values.set(parameter.name, value);

@@ -136,6 +136,20 @@ fn a_butterfly_is_explained() {
     shows("explain-k-ary-n-fly", &text, &["explain", "scenario.toml"]);
 }
 
+/// The MVCM paper's network of 512 hosts: 305 cycles over nine switches.
+#[test]
+fn a_butterfly_with_links_both_ways_is_explained() {
+    let fly = "{ bidirectional-k-ary-n-fly = { k = 4, n = 5, half = true } }";
+    let text = with(fly, "nearest-common-ancestor");
+    let one = |link: &str| format!("links.{link}={{ latency = 1, buffer = 1024 }}");
+    let links = ["injection", "level1", "level2", "level3", "level4"].map(one);
+    let mut arguments =
+        vec!["explain", "scenario.toml", "--set", "nic.packet_flits=278", "--set", "links.ejection.latency=1"];
+    arguments.extend(["--set", "router.crossbar_delay=2", "--set", "router.output_queue=1024"]);
+    links.iter().for_each(|link| arguments.extend(["--set", link]));
+    shows("explain-bidirectional-k-ary-n-fly", &text, &arguments);
+}
+
 /// With the costs of its schedulers, as a table.
 #[test]
 fn a_clos_network_is_explained() {

@@ -48,6 +48,14 @@ pub fn mvcm(seen: &Seen) {
     is_quicker(seen, 1.1, "protocol.mvcm.input_threshold=1");
 }
 
+/// The same in the tree that half of a butterfly with links both ways is.
+pub fn half_of_a_fly(seen: &Seen) {
+    assert_eq!(seen.plan.nodes, 32, "half of a 4-ary 3-fly");
+    mvcm(seen);
+    let tree = seen.with(&["topology={ fat-tree = { children = [4, 4, 2], parents = [4, 2], parallel = [1, 2] } }"]);
+    assert_eq!(seen.count("/messages/delivered"), tree.count("/messages/delivered"), "it is that tree");
+}
+
 /// The same, and who meets the queues of others is not held back for it.
 pub fn mvcm_for_cold_traffic(seen: &Seen) {
     mvcm(seen);

@@ -64,6 +64,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "dragonfly-ugal-global" => knows_the_group,
         "dragonfly-ugal-ports" => chooses_by_ports,
         "dragonfly-valiant-node" => detours_to_nodes,
+        "fly-both-ways" => marking::half_of_a_fly,
         "fly-ecn" => protocols::ecn_in_a_butterfly,
         "fly-plain" => plain_butterfly,
         "program-adaptive" => programs::ring_with_detours,

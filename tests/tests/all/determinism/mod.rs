@@ -63,6 +63,7 @@ scenarios![
     dragonfly_ugal_global,
     dragonfly_ugal_ports,
     dragonfly_valiant_node,
+    fly_both_ways,
     fly_ecn,
     fly_plain,
     program_adaptive,
