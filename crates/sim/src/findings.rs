@@ -101,31 +101,36 @@ impl Findings {
     #[must_use]
     pub fn series(&self, scenario: &Scenario) -> Option<Table> {
         let ticks_per_cycle = u64::from(scenario.clock.ticks_per_cycle);
-        series_table(&self.record, &flows(scenario, self.reached), ticks_per_cycle, self.reached * ticks_per_cycle)
+        let end = self.reached * ticks_per_cycle;
+        let table = series_table(&self.record, &flows(scenario, self.reached), ticks_per_cycle, end);
+        table.map(|table| of_run(table, scenario))
     }
 
     /// The histograms of all flows.
     #[must_use]
     pub fn histograms(&self, scenario: &Scenario) -> Table {
-        histogram_table(&self.record, &flows(scenario, self.reached), scenario.clock.ticks_per_cycle.into())
+        let ticks_per_cycle = scenario.clock.ticks_per_cycle.into();
+        of_run(histogram_table(&self.record, &flows(scenario, self.reached), ticks_per_cycle), scenario)
     }
 
     /// The messages of flows that end, if the scenario asks for them.
     #[must_use]
     pub fn messages(&self, scenario: &Scenario) -> Option<Table> {
-        messages_table(&self.record, &flows(scenario, self.reached), scenario.clock.ticks_per_cycle.into())
+        let ticks_per_cycle = scenario.clock.ticks_per_cycle.into();
+        let table = messages_table(&self.record, &flows(scenario, self.reached), ticks_per_cycle);
+        table.map(|table| of_run(table, scenario))
     }
 
     /// The congestion trees over time, if the scenario asks for them.
     #[must_use]
     pub fn trees(&self, scenario: &Scenario) -> Option<Table> {
-        scenario.measure.trees_every.map(|_| self.samples.trees.table(scenario))
+        scenario.measure.trees_every.map(|_| of_run(self.samples.trees.table(scenario), scenario))
     }
 
     /// The links over time, if the scenario asks for them.
     #[must_use]
     pub fn links(&self, scenario: &Scenario) -> Option<Table> {
-        scenario.measure.links.map(|sampling| self.samples.links.table(scenario, sampling))
+        scenario.measure.links.map(|sampling| of_run(self.samples.links.table(scenario, sampling), scenario))
     }
 
     /// How many rows the tables of messages, trees and links have together.
@@ -185,6 +190,15 @@ impl Findings {
             }
         };
         self.links.classes.iter().enumerate().filter(|(_, used)| used.links > 0).map(busy).collect()
+    }
+}
+
+/// A table with what tells of which run it is, and how long a cycle is, if that is known.
+fn of_run(table: Table, scenario: &Scenario) -> Table {
+    let table = table.with_metadata("scenario_digest", &scenario.digest).with_metadata("seed", &scenario.seed);
+    match scenario.clock.cycle_fs {
+        Some(fs) => table.with_metadata("cycle_ns", &(fs as f64 / 1e6)),
+        None => table,
     }
 }
 

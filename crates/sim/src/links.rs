@@ -201,6 +201,8 @@ mod tests {
         let table = findings.links(&scenario).expect("it is asked for");
         let at = |row: &[Cell], name: &str| row[table.column(name).expect("it is there")].number();
         assert_eq!(table.rows.len(), 4 * 8);
+        let known: Vec<&str> = table.metadata.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!((known, &table.metadata[0].1), (vec!["scenario_digest", "seed"], &scenario.digest));
         for row in &table.rows {
             let (cycle, node) = (at(row, "cycle").expect("a number"), at(row, "node"));
             assert_eq!(at(row, "utilisation").is_some(), cycle >= 300.0);

@@ -78,7 +78,7 @@ impl<R: io::Read> CsvRows<R> {
             row.iter_mut().zip(&kinds).for_each(|(cell, &kind)| cell.read_as(kind));
         }
         let column = |(&index, &kind): (&usize, &Kind)| Column { kind, ..self.columns[index].clone() };
-        Table { columns: columns.iter().zip(&kinds).map(column).collect(), rows }
+        Table { columns: columns.iter().zip(&kinds).map(column).collect(), rows, metadata: Vec::new() }
     }
 
     fn row(&mut self, record: &csv::StringRecord) -> Vec<Cell> {

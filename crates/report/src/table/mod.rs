@@ -173,13 +173,22 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows, each with a cell for every column.
     pub rows: Vec<Vec<Cell>>,
+    /// What is known of it as a whole, by name: of which run it is. Parquet files have it, CSV has no place for it.
+    pub metadata: Vec<(String, String)>,
 }
 
 impl Table {
     /// A table without rows.
     #[must_use]
     pub fn new(columns: Vec<Column>) -> Self {
-        Self { columns, rows: Vec::new() }
+        Self { columns, rows: Vec::new(), metadata: Vec::new() }
+    }
+
+    /// The same table, of which more is known.
+    #[must_use]
+    pub fn with_metadata(mut self, name: &str, value: &impl ToString) -> Self {
+        self.metadata.push((name.to_owned(), value.to_string()));
+        self
     }
 
     /// Appends a row.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::Result;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
@@ -22,7 +23,9 @@ impl Table {
     /// When `writer` refuses.
     pub fn write_parquet(&self, writer: impl io::Write + Send) -> std::result::Result<(), TableError> {
         let compression = Compression::ZSTD(ZstdLevel::default());
-        let properties = WriterProperties::builder().set_compression(compression).build();
+        let metadata = self.metadata.iter().map(|(name, value)| KeyValue::new(name.clone(), value.clone())).collect();
+        let properties = WriterProperties::builder().set_compression(compression);
+        let properties = properties.set_key_value_metadata(Some(metadata)).build();
         let mut file = SerializedFileWriter::new(writer, Arc::new(self.schema()?), Arc::new(properties))?;
         for rows in self.rows.chunks(GROUP_ROWS) {
             let mut group = file.next_row_group()?;
@@ -112,6 +115,16 @@ mod tests {
             assert_eq!(row, &expected);
         }
         assert_eq!(rows.len(), 3);
+    }
+
+    #[test]
+    fn what_is_known_of_a_table_is_in_its_file() {
+        let mut bytes = Vec::new();
+        example().with_metadata("seed", &7).with_metadata("cycle_ns", &0.5).write_parquet(&mut bytes).unwrap();
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+        let found = reader.metadata().file_metadata().key_value_metadata().expect("it has some");
+        let found: Vec<_> = found.iter().map(|pair| (pair.key.as_str(), pair.value.as_deref())).collect();
+        assert_eq!(found, [("seed", Some("7")), ("cycle_ns", Some("0.5"))]);
     }
 
     #[test]

@@ -53,7 +53,7 @@ fn read(reader: impl ChunkReader + 'static) -> Result<Table> {
         // Without any rows there is no group of them.
         columns = schema.columns().iter().map(|column| Column::text(current_name(column.name()))).collect();
     }
-    Ok(Table { columns, rows })
+    Ok(Table { columns, rows, metadata: Vec::new() })
 }
 
 /// Refuses what the library would panic at.
