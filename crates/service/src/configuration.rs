@@ -45,8 +45,8 @@ pub enum Placement {
     /// On this machine.
     #[default]
     Here,
-    /// On the nodes of a cluster, which have the same folders, as jobs of Slurm: with these options of `srun` besides those that a run needs. Workers then are connected
-    /// by [`Connection::Pipes`](crate::Connection).
+    /// On the nodes of a cluster, which have the same folders, as jobs of Slurm: with these options of `sbatch` besides those that a run needs. The worker's last
+    /// argument is its folder, for [`Connection::Folder`](crate::Connection).
     Slurm(Vec<String>),
 }
 

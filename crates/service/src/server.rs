@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ use crate::context::{Context, stopped};
 use crate::engine::Engine;
 use crate::engine::control_groups::Groups;
 use crate::engine::process::{Processes, WorkerCommand};
-use crate::engine::slurm::Jobs;
+use crate::engine::slurm::{Controller, Jobs};
 use crate::engine::workers::Workers;
 use crate::limits::Limits;
 use crate::meters::Meters;
@@ -257,25 +257,25 @@ impl Listening {
 /// What carries out runs, as far as it can be had without changing anything.
 enum Found {
     Processes(Processes),
-    Jobs(Jobs),
+    Jobs(Box<Controller>),
 }
 
 impl Found {
     fn at(placement: &Placement, worker: WorkerCommand, nice: u32, meters: &Arc<Meters>) -> Result<Self, StoreError> {
         Ok(match placement {
             Placement::Here => Self::Processes(Processes::new(worker, nice, meters.clone())?),
-            Placement::Slurm(options) => Self::Jobs(Jobs::new(worker, options)?),
+            Placement::Slurm(options) => Self::Jobs(Box::new(Jobs::there(worker, options)?)),
         })
     }
 
-    /// Makes control groups for what is on this machine, if there are any to be had.
-    fn begin(self, control_groups: Option<PathBuf>) -> Box<dyn Workers> {
-        match self {
+    /// Makes control groups for what is on this machine, if there are any to be had, and finds what jobs there are already.
+    fn begin(self, control_groups: Option<PathBuf>, data: &Path) -> Result<Box<dyn Workers>, StoreError> {
+        Ok(match self {
             Self::Processes(processes) => {
                 Box::new(processes.in_groups(control_groups.and_then(|mount| Groups::of_this_process(&mount))))
             }
-            Self::Jobs(jobs) => Box::new(jobs),
-        }
+            Self::Jobs(controller) => Box::new(Jobs::begin(*controller, data)?),
+        })
     }
 }
 
@@ -297,7 +297,7 @@ fn context(
     // Before anything is opened or changed.
     let workers = Found::at(&placement, worker, limits.engine_nice, &meters).map_err(ServeError::Workers)?;
     let store = Arc::new(Store::open(&data, recover, Told { hub: hub.clone(), meters: meters.clone() })?);
-    let workers = workers.begin(control_groups);
+    let workers = workers.begin(control_groups, store.folder()).map_err(ServeError::Workers)?;
     let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone(), workers)?;
     let guard = Guard::new(tokens, limits.refusal_pause(), meters.clone());
     let streams = Arc::new(Semaphore::new(limits.streams_max as usize));

@@ -50,7 +50,7 @@ pub struct ServeArguments {
     /// Where runs are simulated
     #[arg(long, value_enum, default_value_t = WorkersArgument::Local)]
     pub workers: WorkersArgument,
-    /// What else `srun` is told, as in `--slurm=--partition=batch`; may be repeated
+    /// What else `sbatch` is told, as in `--slurm=--partition=batch`; may be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub slurm: Vec<String>,
     /// How to write the log, which goes to standard error; TAILBACK_LOG says how much, as in `debug`
@@ -66,15 +66,15 @@ pub struct ServeArguments {
 pub enum WorkersArgument {
     /// By processes of this machine
     Local,
-    /// By jobs of Slurm, on nodes that have this program and the data directory under the same names. The limits say how many at once: those that no file says are taken from what `sinfo` tells
+    /// By jobs of Slurm, those of a sweep as arrays, on nodes that have this program and the data directory under the same names. The limits say how many at once: those that no file says are taken from what `sinfo` tells
     Slurm,
 }
 
 #[derive(Args, Debug)]
 pub struct WorkerArguments {
-    /// Talk to the server by standard input and output, as jobs of a scheduler do
-    #[arg(long)]
-    pub pipes: bool,
+    /// Talk to the server by the files of this folder, as jobs of a scheduler do
+    #[arg(long, value_name = "DIR")]
+    pub job: Option<PathBuf>,
     /// How to write the log: as the server does
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub log: Format,

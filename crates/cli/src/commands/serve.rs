@@ -129,7 +129,7 @@ fn workers(arguments: &ServeArguments) -> Result<(WorkerCommand, Placement), Com
         }
         WorkersArgument::Local => Ok((WorkerCommand::this_program(&worker), Placement::Here)),
         WorkersArgument::Slurm => {
-            let worker = WorkerCommand::this_program_anywhere(&[&worker[..], &["--pipes"]].concat());
+            let worker = WorkerCommand::this_program_anywhere(&[&worker[..], &["--job"]].concat());
             Ok((worker, Placement::Slurm(arguments.slurm.clone())))
         }
     }

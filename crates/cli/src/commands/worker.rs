@@ -15,11 +15,11 @@ pub fn run(arguments: &WorkerArguments) -> Result<(), Complaint> {
     telemetry::start(arguments.log, None);
     let not_asked = |error| Complaint::bad_input(format!("servers start workers, nobody else does ({error})"));
     let suspended = Arc::new(AtomicBool::new(false));
-    let connection = if arguments.pipes {
+    let connection = if let Some(folder) = &arguments.job {
         // As a scheduler says that it will end the job soon.
         signal_hook::flag::register(SIGTERM, suspended.clone())
             .map_err(|error| Complaint::failed(error.to_string()))?;
-        Connection::Pipes
+        Connection::Folder(folder.clone())
     } else {
         Connection::Socket
     };

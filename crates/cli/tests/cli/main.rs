@@ -23,6 +23,7 @@ mod served;
 mod service;
 mod shard;
 mod show;
+mod slurm;
 mod sweep;
 mod terminal;
 mod tokens;

@@ -182,6 +182,6 @@ fn jobs_of_a_scheduler_need_one() {
     let said = program.run(&["serve", "--slurm=--partition=batch"]);
     assert!(said.code == Some(2) && said.stderr.contains("say `--workers slurm` as well"), "{}", said.stderr);
     let said = program.run_with(&["serve", "--listen", "127.0.0.1:0", "--workers", "slurm"], &[("PATH", "/nowhere")]);
-    assert!(said.code == Some(1) && said.stderr.contains("srun starts no jobs"), "{}", said.stderr);
+    assert!(said.code == Some(1) && said.stderr.contains("sbatch starts no jobs"), "{}", said.stderr);
     assert!(!program.path("tailback-data").exists(), "nothing is made for a server that does not start");
 }

@@ -1,7 +1,7 @@
 //! Carrying out a run by workers, in as many attempts as it may have.
 //!
-//! **The invariant it keeps:** when an attempt ends, its worker is gone or has nothing to do, and gone is what it has left but
-//! for the results of a run that has succeeded and its last checkpoint.
+//! **The invariant it keeps:** when an attempt ends, its worker is gone, has nothing to do, or does what counts for nothing; unless the server stops and
+//! leaves it to the next. Gone is what it has left but for the results of a run that has succeeded and its last checkpoint.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -87,6 +87,7 @@ fn attempt(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, S
     let assignment = Assignment {
         run: task.run.clone(),
         number: task.number,
+        sweep: task.sweep.clone(),
         scenario,
         threads: execution.threads.unwrap_or(0),
         version: shared.version.clone(),
@@ -156,8 +157,10 @@ impl Attempt<'_> {
                 break Outcome::Cancelled;
             }
             if self.shared.queue.is_stopping() && !self.is_suspended {
+                if self.lease.release() {
+                    break Outcome::Suspended;
+                }
                 self.is_suspended = true;
-                self.lease.suspend();
             }
             if self.ends_at.is_some_and(|at| Instant::now() > at) {
                 break self.took_too_long();

@@ -25,16 +25,13 @@ pub(super) struct Spawned {
 }
 
 impl Spawned {
-    /// A process that a command makes by `start`, and the connection to it: that is its standard input, and if it is to answer there also its standard
-    /// output.
+    /// A process that a command makes by `start`, and the connection to it, which is its standard input.
     pub(super) fn new(
         mut command: Command,
-        answers_on_output: bool,
         start: impl FnOnce(Command) -> io::Result<Child>,
     ) -> io::Result<(Self, Channel)> {
         let (ours, theirs) = UnixStream::pair()?;
-        let output = if answers_on_output { Stdio::from(OwnedFd::from(theirs.try_clone()?)) } else { Stdio::null() };
-        command.stdin(OwnedFd::from(theirs)).stdout(output).stderr(Stdio::piped());
+        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped());
         // Whoever interrupts the server at a terminal lets it end its workers in its own way.
         command.process_group(0);
         let mut child = start(command)?;
@@ -98,8 +95,8 @@ impl Drop for Spawned {
 }
 
 /// Lines that are kept of what a worker says, and bytes of a line.
-const LINES_KEPT: usize = 8;
-const LINE_BYTES_MAX: usize = 16 << 10;
+pub(super) const LINES_KEPT: usize = 8;
+pub(super) const LINE_BYTES_MAX: usize = 16 << 10;
 
 /// What a worker says on standard error.
 struct Said {
@@ -186,12 +183,12 @@ pub(super) fn too_much(allowed: u64) -> RunFailure {
 }
 
 /// Why a worker has ended that did not say so.
-pub(super) fn lost(status: ExitStatus, said: &[String], memory_bytes_max: u64) -> RunFailure {
+pub(super) fn lost(how: &str, said: &[String], memory_bytes_max: u64) -> RunFailure {
     // As a program of this language ends that is refused memory.
     if said.iter().any(|line| line.starts_with("memory allocation of ")) {
         return too_much(memory_bytes_max);
     }
-    let message = format!("the process that simulated it {}", describe(status, &[]));
+    let message = format!("the process that simulated it {how}");
     RunFailure { details: said.to_vec(), ..RunFailure::new(FailureReason::WorkerLost, message) }
 }
 

@@ -158,6 +158,8 @@ impl Engine {
         let shared = &self.shared;
         let found = shared.store.read_blocking(runs::not_ended)?;
         let kept = shared.limits.events_kept_max;
+        let goes_on = |stored: &&Stored| stored.damage.is_none() && stored.run.state != State::Cancelling;
+        shared.workers.keep_only(&found.iter().filter(goes_on).map(|stored| stored.number).collect());
         for stored in found {
             let progress = stored.run.progress;
             let id = stored.run.id.clone();

@@ -120,7 +120,7 @@ impl Processes {
         let WorkerCommand { program, arguments } = &self.command;
         let mut command = Command::new(program);
         command.args(arguments);
-        Spawned::new(command, false, |command| self.starter.spawn(command))
+        Spawned::new(command, |command| self.starter.spawn(command))
             .map_err(|error| StoreError::Broken(format!("cannot start a worker, {}: {error}", program.display())))
     }
 }
@@ -194,17 +194,18 @@ impl Lease for ProcessLease {
             if group.as_ref().is_some_and(Group::has_taken_too_much) {
                 return too_much(memory_bytes_max);
             }
-            lost(status, &said, memory_bytes_max)
+            lost(&describe(status, &[]), &said, memory_bytes_max)
         })?;
         self.has_succeeded = matches!(message, Some(Message::Ended(Ending::Succeeded(_))));
         Ok(message)
     }
 
-    fn suspend(&mut self) {
+    fn release(&mut self) -> bool {
         self.is_suspended = true;
         if let Some(Err(error)) = self.worker.as_mut().map(|worker| worker.channel.send(&Order::Suspend)) {
             tracing::warn!(%error, "a worker cannot be told to write a checkpoint");
         }
+        false
     }
 
     fn memory_bytes(&self) -> Option<u64> {
@@ -216,28 +217,11 @@ impl Lease for ProcessLease {
 mod tests {
     use super::super::control_groups::tests::pretended;
     use super::*;
-    use crate::domain::{FailureReason, ScenarioSource};
+    use crate::domain::FailureReason;
 
     /// A program that reads what it is given and says nothing is a worker as good as any, until it is lost.
     fn reader() -> WorkerCommand {
         WorkerCommand { program: "cat".into(), arguments: Vec::new() }
-    }
-
-    fn assignment() -> Assignment {
-        Assignment {
-            run: "one".to_owned(),
-            number: 1,
-            scenario: ScenarioSource::default(),
-            threads: 2,
-            version: String::new(),
-            data: PathBuf::new(),
-            attempt: PathBuf::new(),
-            memory_bytes_max: 100 << 20,
-            wall_s_max: 0,
-            artifact_bytes_max: 0,
-            sample_interval_ms: 0,
-            checkpoint_interval_ms: 0,
-        }
     }
 
     /// How a worker is told to be lost that was killed, after the system has written so many kills down; and its group.
@@ -245,7 +229,7 @@ mod tests {
         let (mount, groups) = pretended();
         let own = mount.path().join("system.slice/tailback.service/worker-0");
         let processes = Processes::new(reader(), 0, Arc::default()).expect("it ends").in_groups(Some(groups));
-        let mut lease = processes.start(&assignment()).expect("it starts");
+        let mut lease = processes.start(&Assignment::of_a_test(2)).expect("it starts");
         let limit = std::fs::read_to_string(own.join("memory.max")).expect("it is limited");
         assert_eq!(limit, (180 << 20).to_string(), "with 64 MiB for the process and 8 for each thread");
         let id = std::fs::read_to_string(own.join("cgroup.procs")).expect("it is in there");

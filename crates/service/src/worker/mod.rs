@@ -1,7 +1,7 @@
 //! A worker: a process that carries out attempts of runs, one after the other.
 //!
-//! A server starts it with one end of a pair of sockets as its standard input, or has a scheduler start it, which carries input and output. It reads an [`Assignment`], simulates, and
-//! says how it goes by [`Message`]s. What it finds becomes files in the folder of the attempt; the server takes them in.
+//! A server starts it with one end of a pair of sockets as its standard input, or has a scheduler start it with a [folder](mailbox) to talk by. It reads
+//! an [`Assignment`], simulates, and says how it goes by [`Message`]s. What it finds becomes files in the folder of the attempt; the server takes them in.
 //! A worker whose run has succeeded may be given another; any other ending is its own as well. When the server's end is
 //! closed, the worker ends at once: nobody waits for it any more.
 //!
@@ -12,8 +12,9 @@
 //! **The invariant it keeps:** it writes only into the folder of its attempt, and the checkpoint of its run as a whole.
 //! Nothing of a run is left in it when the next begins, but for memory that its allocator keeps.
 
+mod folder;
+pub(crate) mod mailbox;
 mod memory;
-mod pipes;
 mod processor;
 pub(crate) mod protocol;
 mod sampling;
@@ -24,6 +25,7 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 
@@ -38,12 +40,12 @@ pub(crate) use processor::give_way;
 const ABANDONED: i32 = 3;
 
 /// How a worker is connected to its server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Connection {
     /// Standard input is a socket.
     Socket,
-    /// What carries standard input and output to and from the server is something else: a scheduler.
-    Pipes,
+    /// Both share this folder, on whatever machines they are.
+    Folder(PathBuf),
 }
 
 /// Carries out what a server asks for. Whoever sets `suspended` has it write a checkpoint and end, as the server may.
@@ -58,8 +60,11 @@ pub fn work(connection: Connection, suspended: &Arc<AtomicBool>) -> io::Result<(
             stream.peer_addr()?;
             work_for(stream, suspended)
         }
-        Connection::Pipes => {
-            let (stream, answers) = pipes::connect()?;
+        Connection::Folder(folder) => {
+            let Some((stream, answers)) = folder::connect(&folder)? else {
+                tracing::info!(folder = %folder.display(), "nobody waits for this job any more");
+                return Ok(());
+            };
             let result = work_for(stream, suspended);
             answers.finish();
             result

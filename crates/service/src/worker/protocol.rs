@@ -1,7 +1,6 @@
 //! What a server and a worker tell each other: messages as JSON, each behind its length.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,11 +16,13 @@ const MESSAGE_BYTES_MAX: usize = 64 << 20;
 const LENGTH_BYTES: usize = 4;
 
 /// What a worker is to do.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Assignment {
     /// The run, and its number.
     pub run: String,
     pub number: i64,
+    /// The sweep that it belongs to; empty if it is a run of its own.
+    pub sweep: String,
     pub scenario: ScenarioSource,
     /// Threads; 0 for the sequential executor.
     pub threads: u32,
@@ -37,6 +38,33 @@ pub(crate) struct Assignment {
     pub artifact_bytes_max: u64,
     pub sample_interval_ms: u64,
     pub checkpoint_interval_ms: u64,
+}
+
+impl Assignment {
+    /// Whether it is the same work, whatever folder its results go to.
+    pub(crate) fn is_same_work(&self, other: &Self) -> bool {
+        Self { attempt: other.attempt.clone(), ..self.clone() } == *other
+    }
+
+    /// One that asks for nothing in particular.
+    #[cfg(test)]
+    pub(crate) fn of_a_test(threads: u32) -> Self {
+        Self {
+            run: "one".to_owned(),
+            number: 1,
+            sweep: String::new(),
+            scenario: ScenarioSource::default(),
+            threads,
+            version: String::new(),
+            data: PathBuf::new(),
+            attempt: PathBuf::new(),
+            memory_bytes_max: 100 << 20,
+            wall_s_max: 3601,
+            artifact_bytes_max: 0,
+            sample_interval_ms: 0,
+            checkpoint_interval_ms: 0,
+        }
+    }
 }
 
 /// What is said to a worker. When the server's end is closed, a worker ends at once.
@@ -95,12 +123,6 @@ pub(crate) struct Channel {
 impl Channel {
     pub(crate) fn new(stream: UnixStream) -> Self {
         Self { stream, received: Vec::new() }
-    }
-
-    /// Closes the connection, whoever else has this end of it.
-    pub(crate) fn close(&self) {
-        // The other end may have done so already.
-        let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     pub(crate) fn send(&mut self, message: &impl Serialize) -> io::Result<()> {

@@ -5,17 +5,17 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
-use super::GRACE_MINUTES;
+use super::array::GRACE_MINUTES;
 use crate::worker::with_base;
 
 /// The program that tells which nodes there are.
 const TELLER: &str = "sinfo";
 /// What it is to tell of each: name, processors, MiB of memory, state, the longest that a job may take, partition.
 const FIELDS: &str = "%n|%c|%m|%t|%l|%P";
-/// A variable that names the partition, as `srun` takes it.
-const PARTITION: &str = "SLURM_PARTITION";
+/// A variable that names the partition, as `sbatch` takes it.
+const PARTITION: &str = "SBATCH_PARTITION";
 
-/// Each run that is simulated at once takes a thread of the server and an `srun`.
+/// Each run that is simulated at once takes a thread of the server, and one task of an array.
 const RUNS_MAX: u64 = 256;
 
 /// States of nodes that have jobs, or may have.
@@ -40,7 +40,7 @@ pub struct SlurmSite {
 }
 
 impl SlurmSite {
-    /// Asks Slurm, for the partition that these options of `srun` name, or else its own choice.
+    /// Asks Slurm, for the partition that these options of `sbatch` name, or else its own choice.
     ///
     /// # Errors
     /// When Slurm does not tell, in words that do, or has no node for jobs.
@@ -184,7 +184,7 @@ fn minutes(text: &str) -> Option<u64> {
     hours.checked_mul(60)?.checked_add(minutes).filter(|minutes| *minutes < u64::from(u32::MAX))
 }
 
-/// The partition that options of `srun` name; the last counts.
+/// The partition that options of `sbatch` name; the last counts.
 fn partition(options: &[String]) -> Option<&str> {
     let mut named = None;
     let mut options = options.iter().map(String::as_str);

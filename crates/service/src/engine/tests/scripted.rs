@@ -1,7 +1,7 @@
 //! What becomes of runs whose workers do as they are told here.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::*;
 use crate::worker::protocol::{Ending, Message, Results};
@@ -19,6 +19,9 @@ type Script = Vec<Result<Message, RunFailure>>;
 struct Counts {
     started: AtomicU32,
     revoked: AtomicU32,
+    /// Whether workers go on without the server.
+    go_on: AtomicBool,
+    kept: Mutex<BTreeSet<i64>>,
 }
 
 struct ScriptedLease {
@@ -32,7 +35,12 @@ impl Workers for Scripted {
         self.counts.started.fetch_add(1, Ordering::Relaxed);
         let mut scripts = self.scripts.lock().expect("nobody has panicked");
         let script = if scripts.len() > 1 { scripts.pop_front() } else { scripts.front().cloned() };
-        Ok(Box::new(ScriptedLease { script: script.unwrap_or_default().into(), counts: self.counts.clone() }))
+        let (script, counts) = (script.unwrap_or_default().into(), self.counts.clone());
+        Ok(Box::new(ScriptedLease { script, counts }))
+    }
+
+    fn keep_only(&self, runs: &BTreeSet<i64>) {
+        self.counts.kept.lock().expect("nobody has panicked").clone_from(runs);
     }
 }
 
@@ -42,8 +50,9 @@ impl Lease for ScriptedLease {
         self.script.pop_front().transpose()
     }
 
-    fn suspend(&mut self) {
+    fn release(&mut self) -> bool {
         self.script = VecDeque::from([Ok(Message::Ended(Ending::Suspended))]);
+        self.counts.go_on.load(Ordering::Relaxed)
     }
 
     fn memory_bytes(&self) -> Option<u64> {
@@ -166,4 +175,24 @@ fn a_run_waits_for_the_next_start_when_the_server_stops() {
     assert_eq!((run(&engine).state, run(&engine).failed_attempts), (State::Running, 0));
     assert_eq!(counts.revoked.load(Ordering::Relaxed), 1);
     engine.shared.store.close();
+}
+
+#[test]
+fn a_worker_that_goes_on_without_the_server_is_found_by_the_next() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let (engine, counts) = carried_out(folder.path(), vec![vec![began(0)]], one_at_a_time());
+    counts.go_on.store(true, Ordering::Relaxed);
+    until(|| state(&engine, "one").0 == State::Running);
+    engine.stop();
+    assert_eq!((run(&engine).state, run(&engine).failed_attempts), (State::Running, 0));
+    engine.shared.store.close();
+    drop(engine);
+    let counts = Arc::<Counts>::default();
+    let workers = Scripted { scripts: Mutex::new([vec![began(7), succeeded()]].into()), counts: counts.clone() };
+    let engine = engine_with(folder.path(), one_at_a_time(), Box::new(workers));
+    let number =
+        engine.shared.store.read_blocking(|connection| runs::get(connection, "one")).expect("it is there").number;
+    assert_eq!(*counts.kept.lock().expect("nobody has panicked"), BTreeSet::from([number]));
+    engine.spawn(carry_out).expect("a thread can be started");
+    assert_eq!(ended(&engine).state, State::Succeeded);
 }
