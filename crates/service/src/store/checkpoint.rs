@@ -44,7 +44,7 @@ struct Heading {
 }
 
 impl Checkpoint {
-    /// Writes that of a run, in place of the one before, by way of the folder of an attempt.
+    /// Writes that of a run, in place of the one before, by way of the folder of an attempt, which must be there: of an attempt that is over it is not.
     pub(crate) fn write(
         &self,
         folder: &Path,
@@ -53,6 +53,9 @@ impl Checkpoint {
         version: &str,
         scenario_digest: &str,
     ) -> Result<(), StoreError> {
+        if !attempt.is_dir() {
+            return Err(StoreError::Broken(format!("{} is gone", attempt.display())));
+        }
         let heading = Heading {
             format: STATE_FORMAT,
             version: version.to_owned(),
