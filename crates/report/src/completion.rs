@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::figures::Clock;
+use crate::pairs::{PairRecords, jain};
 use crate::{Distribution, Histogram};
 
 /// Units of a slowdown of 1.
@@ -35,6 +36,8 @@ pub struct CompletionRecord {
     pub by_size: BTreeMap<u8, Durations>,
     /// The sum of the rates at which messages were carried, in 2^-20 flits per tick, and of their squares.
     pub rates: (u128, u128),
+    /// What each source has sent each destination. It is no part of the digest.
+    pub pairs: PairRecords,
 }
 
 /// How long messages took.
@@ -69,6 +72,8 @@ pub struct CompletedMessage {
     pub unloaded: u64,
     /// Its flits.
     pub flits: u32,
+    /// The node that sent it, and the one that it was for.
+    pub between: (u32, u32),
 }
 
 impl CompletionRecord {
@@ -87,7 +92,8 @@ impl CompletionRecord {
 
     /// A message has arrived.
     pub(crate) fn completed(&mut self, message: CompletedMessage) {
-        let CompletedMessage { tick, latency, unloaded, flits } = message;
+        let CompletedMessage { tick, latency, unloaded, flits, between } = message;
+        self.pairs.completed(between, tick - latency, tick, flits);
         self.last = self.last.max(Some(tick));
         self.flits_ended += u64::from(flits);
         let slowdown = latency.saturating_mul(SLOWDOWN_ONE) / unloaded.max(1);
@@ -128,6 +134,7 @@ impl CompletionRecord {
             self.by_size.entry(size).or_default().merge(durations);
         }
         self.rates = (self.rates.0 + other.rates.0, self.rates.1 + other.rates.1);
+        self.pairs.merge(&other.pairs);
     }
 }
 
@@ -152,6 +159,13 @@ pub struct Completions {
     /// Flits per cycle at which a message is carried from its creation on, on average.
     pub goodput: Option<f64>,
     /// Jain's index of these rates: 1 if all messages are carried at the same, 1/n if one has it all.
+    #[serde(default)]
+    pub message_jain: Option<f64>,
+    /// Flits per cycle from a source to a destination, from the creation of the first message to the arrival of the last: of each pair that
+    /// something has arrived of. None if there are too many pairs; reports of earlier builds lack it.
+    #[serde(default)]
+    pub pair_goodput: Option<Distribution>,
+    /// Jain's index of the goodput of pairs, if they are known; of that of messages in reports of earlier builds.
     pub jain: Option<f64>,
     /// The same by size, if sizes differ by much.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -176,6 +190,7 @@ impl Completions {
         let unfinished = record.unfinished();
         let took = record.last.zip(record.first).map(|(last, first)| (last - first) as f64 / cycle);
         let (sum, squares) = (record.rates.0 as f64, record.rates.1 as f64);
+        let pairs = record.pairs.goodput(cycle);
         let messages = record.all.latency.count() as f64;
         let cycles = |latency: &Histogram| Distribution::new(latency, None, |ticks| ticks / cycle);
         let factors =
@@ -197,7 +212,12 @@ impl Completions {
                 .map(|ns| Distribution::new(&record.all.latency, None, |ticks| ticks / cycle * ns)),
             slowdown: factors(&record.all.slowdown),
             goodput: (messages > 0.0).then(|| sum / messages / RATE_ONE as f64 * cycle),
-            jain: (squares > 0.0).then(|| sum * sum / (messages * squares)),
+            message_jain: jain(sum, squares, messages),
+            jain: pairs.as_ref().and_then(|rates| {
+                let sums = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
+                jain(sums.0, sums.1, rates.len() as f64)
+            }),
+            pair_goodput: pairs.map(|rates| Distribution::of_sorted(&rates)),
             sizes: if record.by_size.len() > 1 { sizes.collect() } else { Vec::new() },
         }
     }
@@ -211,7 +231,13 @@ mod tests {
         let mut record = CompletionRecord::new(10);
         for (created, &latency) in (100..).zip(latencies) {
             record.created(created, 100, false);
-            record.completed(CompletedMessage { tick: created + latency, latency, unloaded: 50, flits: 100 });
+            record.completed(CompletedMessage {
+                tick: created + latency,
+                latency,
+                unloaded: 50,
+                flits: 100,
+                between: (1, 2),
+            });
         }
         record
     }
@@ -230,7 +256,11 @@ mod tests {
         assert_eq!((figures.slowdown.min, figures.slowdown.max), (Some(1.0), Some(4.0)));
         // Two flits per tick, and half a flit.
         assert_eq!(figures.goodput, Some(2.5));
-        assert_eq!(figures.jain, Some(2.5 * 2.5 / (2.0 * (4.0 + 0.25))));
+        assert_eq!(figures.message_jain, Some(2.5 * 2.5 / (2.0 * (4.0 + 0.25))));
+        // Both are of one pair: 200 flits in 201 ticks, from the creation of the first to the arrival of the last.
+        let of_pair = figures.pair_goodput.expect("there are few pairs");
+        assert_eq!((of_pair.samples, of_pair.min, of_pair.max), (1, Some(400.0 / 201.0), Some(400.0 / 201.0)));
+        assert_eq!(figures.jain, Some(1.0));
     }
 
     #[test]
@@ -241,14 +271,17 @@ mod tests {
         assert_eq!((figures.count, figures.unfinished, figures.completion_cycles), (10, 9, None));
         assert_eq!(figures.unfinished_flits, Some(7), "of the one that was created");
         let nothing = Completions::new(&completed(&[]), Clock { ticks_per_cycle: 1, cycle_ns: None });
-        assert_eq!((nothing.goodput, nothing.jain, nothing.completion.mean), (None, None, None));
+        assert_eq!(
+            (nothing.goodput, nothing.message_jain, nothing.jain, nothing.completion.mean),
+            (None, None, None, None)
+        );
     }
 
     #[test]
     fn sizes_that_differ_by_much_are_told_apart() {
         let mut record = CompletionRecord::new(4);
         for (flits, latency) in [(1, 10), (3, 30), (4, 40), (255, 500)] {
-            record.completed(CompletedMessage { tick: latency, latency, unloaded: 10, flits });
+            record.completed(CompletedMessage { tick: latency, latency, unloaded: 10, flits, between: (1, 2) });
         }
         let sizes = Completions::new(&record, Clock { ticks_per_cycle: 1, cycle_ns: None }).sizes;
         let found: Vec<_> = sizes.iter().map(|of| (of.flits, of.completion.samples, of.slowdown.max)).collect();
@@ -261,7 +294,13 @@ mod tests {
         let (whole, mut one, mut other) = (completed(&[50, 70, 90]), completed(&[50]), CompletionRecord::default());
         for (created, latency) in [(101, 70), (102, 90)] {
             other.created(created, 100, false);
-            other.completed(CompletedMessage { tick: created + latency, latency, unloaded: 50, flits: 100 });
+            other.completed(CompletedMessage {
+                tick: created + latency,
+                latency,
+                unloaded: 50,
+                flits: 100,
+                between: (1, 2),
+            });
         }
         one.merge(&other);
         assert_eq!(one, whole);

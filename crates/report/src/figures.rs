@@ -209,4 +209,22 @@ impl Distribution {
             samples: histogram.count(),
         }
     }
+
+    /// The figures of some values in ascending order.
+    pub(crate) fn of_sorted(values: &[f64]) -> Self {
+        let count = values.len();
+        // As in histograms: the smallest value that so large a share does not exceed.
+        let quantile = |share: f64| values.get(((share * count as f64).ceil() as usize).max(1) - 1).copied();
+        Self {
+            mean: (count > 0).then(|| values.iter().sum::<f64>() / count as f64),
+            ci95: None,
+            min: values.first().copied(),
+            p50: quantile(0.5),
+            p95: quantile(0.95),
+            p99: quantile(0.99),
+            p999: quantile(0.999),
+            max: values.last().copied(),
+            samples: count as u64,
+        }
+    }
 }

@@ -60,7 +60,7 @@ mod tests {
                 ArrivedPacket { source: 0, created: 0, network_latency, hops: 3, flits: 4, nonminimal: false };
             record.packet_delivered(0, latency, arrived);
             record.message_delivered(0, latency, latency, 4);
-            record.completed(0, CompletedMessage { tick: latency, latency, unloaded: 50, flits: 4 });
+            record.completed(0, CompletedMessage { tick: latency, latency, unloaded: 50, flits: 4, between: (0, 1) });
         }
         let (source_nodes, offered_load_nominal, course) = (Vec::new(), None, LoadCourse::Changes);
         let (name, phases) = ("x".to_owned(), Vec::new());

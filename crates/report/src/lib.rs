@@ -19,6 +19,7 @@ mod histograms;
 mod messages;
 mod metric;
 mod named;
+mod pairs;
 mod plot;
 mod program;
 mod record;

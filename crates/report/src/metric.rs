@@ -55,6 +55,14 @@ pub const METRICS: &[Metric] = &[
     Metric::new("completion_cycles", |f| f.completions.as_ref()?.completion_cycles).only_of(MetricOf::FlowsThatEnd),
     Metric::new("slowdown_mean", |f| f.completions.as_ref()?.slowdown.mean).only_of(MetricOf::FlowsThatEnd),
     Metric::new("slowdown_p99", |f| f.completions.as_ref()?.slowdown.p99).only_of(MetricOf::FlowsThatEnd),
+    Metric::new("pair_goodput_mean", |f| f.completions.as_ref()?.pair_goodput.as_ref()?.mean)
+        .only_of(MetricOf::FlowsThatEnd),
+    Metric::new("pair_goodput_min", |f| f.completions.as_ref()?.pair_goodput.as_ref()?.min)
+        .only_of(MetricOf::FlowsThatEnd),
+    Metric::new("pair_goodput_p50", |f| f.completions.as_ref()?.pair_goodput.as_ref()?.p50)
+        .only_of(MetricOf::FlowsThatEnd),
+    Metric::new("pair_goodput_max", |f| f.completions.as_ref()?.pair_goodput.as_ref()?.max)
+        .only_of(MetricOf::FlowsThatEnd),
     Metric::new("jain", |f| f.completions.as_ref()?.jain).only_of(MetricOf::FlowsThatEnd),
     Metric::new("unfinished", |f| Some(f.completions.as_ref()?.unfinished as f64)).only_of(MetricOf::FlowsThatEnd),
     Metric::new("unfinished_flits", |f| Some(f.completions.as_ref()?.unfinished_flits? as f64))

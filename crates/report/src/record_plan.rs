@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::pairs::PairRecords;
 use crate::{Histogram, Intervals, ListedCompletion, Point, ProgramPlan};
 
 /// The ticks that are measured: from one to before another.
@@ -92,10 +93,11 @@ impl RecordPlan {
         let ending = self.ending.iter().flatten().count() as u64;
         // Slowdowns are counted in thousandths, and sizes are rarely of more than some classes.
         let completions = 8 * (Histogram::bytes_up_to(ticks) + Histogram::bytes_up_to(ticks.saturating_mul(1000)));
+        let pairs: u64 = self.ending.iter().flatten().map(|&messages| PairRecords::bytes_up_to(messages)).sum();
         let every_flow = (self.flows as u64).saturating_mul(histograms + timelines + by_source);
         // Lists double as they grow.
         let listed = self.listed().saturating_mul(2 * size_of::<ListedCompletion>() as u64);
-        every_flow.saturating_add(ending.saturating_mul(completions)).saturating_add(listed)
+        every_flow.saturating_add(ending.saturating_mul(completions)).saturating_add(listed).saturating_add(pairs)
     }
 
     /// How many messages are written down, at most.

@@ -152,7 +152,10 @@ impl Observer for Recorder {
         {
             let MessageDelivery { tick, created, source, destination, traffic, flits } = *delivery;
             let unloaded = unloaded.ticks(source, destination, flits);
-            self.record.completed(traffic.into(), CompletedMessage { tick, latency, unloaded, flits });
+            self.record.completed(
+                traffic.into(),
+                CompletedMessage { tick, latency, unloaded, flits, between: (source, destination) },
+            );
             let completed = tick;
             let listed = ListedCompletion { created, source, destination, completed, unloaded, flits };
             self.record.list(traffic.into(), listed);
