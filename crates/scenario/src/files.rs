@@ -88,6 +88,14 @@ impl Files for NoFiles {
     }
 }
 
+/// What resolved texts call a schedule by that is in a file: the SHA-256 of its binary form.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn sha256_of_schedule(files: Arc<dyn Files>, name: &str) -> Result<String, String> {
+    Ok(Library::new(files).trace(name, u32::MAX, u64::MAX)?.sha256)
+}
+
 /// A schedule that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {

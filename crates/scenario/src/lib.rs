@@ -53,7 +53,7 @@ pub use bounds::{Bounded, Bounds, Excess};
 pub use choice::control_kinds;
 pub use diagnostic::{Diagnostic, Diagnostics, Source, Span};
 pub use document::Document;
-pub use files::{BufferedScratch, Files, Scratch};
+pub use files::{BufferedScratch, Files, Scratch, sha256_of_schedule};
 pub use formula::{Formula, formula_results};
 pub use models::{Key, ModelSummary, formulas, models};
 pub use network::Routings;

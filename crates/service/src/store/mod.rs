@@ -18,6 +18,7 @@ pub(crate) mod ended;
 pub(crate) mod events;
 pub(crate) mod files;
 mod fsck;
+mod left_files;
 pub(crate) mod list;
 mod log;
 pub(crate) mod named;

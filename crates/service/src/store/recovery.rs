@@ -5,15 +5,17 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use rusqlite::Connection;
 use tailback_report::{Report, Table};
-use tailback_scenario::{Document, Scenario};
+use tailback_scenario::Scenario;
 use tailback_sim::SweepManifest;
 
 use super::artifacts::{self, File, OF_HISTOGRAMS, OF_SERIES};
+use super::left_files::LeftFiles;
 use super::runs::{self, New};
-use super::{StoreError, Writing, checked, condition, database, events, files, quarantine};
+use super::{StoreError, Writing, checked, condition, database, events, files, quarantine, uploads};
 use crate::domain::{Artifact, Execution, Progress, Run, ScenarioSource, State, Summary, SweepRequest};
 
 /// Files that all sweeps leave.
@@ -39,15 +41,17 @@ pub(super) fn set_database_aside(folder: &Path) -> Result<(), StoreError> {
 pub(super) fn rebuild(folder: &Path, connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;
     let mut writing = Writing::of(&transaction);
+    let left = LeftFiles::of(folder)?;
     for path in files::entries(&folder.join(files::ARTIFACTS))? {
         let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<i64>().ok());
         let Some(number) = number.filter(|&number| number > 0 && files::artifacts(folder, number) == path) else {
             continue;
         };
-        match read(&path, number) {
+        match read(&path, number, &left) {
             Ok((new, found)) => {
                 let mut stored = runs::insert_as(&writing, Some(number), &new)?;
                 artifacts::insert(&writing, number, &found)?;
+                uploads::take_over(&writing, folder, &stored.run.owner, &new.scenario)?;
                 events::append_state(&mut writing, &mut stored, 1)?;
                 tracing::warn!(run = %stored.run.id, path = %path.display(), "rebuilt from its files");
             }
@@ -58,7 +62,7 @@ pub(super) fn rebuild(folder: &Path, connection: &mut Connection) -> Result<(), 
 }
 
 /// What a folder tells of its run.
-fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
+fn read(path: &Path, number: i64, left: &LeftFiles) -> Result<(New, Vec<Artifact>), String> {
     let names = files::entries(path).map_err(|error| error.to_string())?;
     let names: Vec<_> = names.iter().filter_map(|path| path.file_name()?.to_str()).collect();
     let is_sweep = names.contains(&"sweep.json");
@@ -72,7 +76,13 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
     }
     let text = |name: &str| fs::read_to_string(path.join(name)).map_err(|error| format!("{name}: {error}"));
     let document = text("scenario.toml")?;
-    let scenario = Document::read("scenario.toml", &document).resolve();
+    let source = ScenarioSource {
+        name: "scenario.toml".to_owned(),
+        document: document.as_str().into(),
+        files: left.named_in(&document),
+        ..ScenarioSource::default()
+    };
+    let scenario = source.read(Arc::new(left.opened(&source))).resolve();
     let scenario = scenario.map_err(|mistakes| format!("scenario.toml: {mistakes}"))?;
     let has_series = !is_sweep && scenario.measure.series.is_some();
     let complete = if is_sweep { of_sweep(&names) } else { artifacts::of_scenario(&scenario) };
@@ -89,8 +99,6 @@ fn read(path: &Path, number: i64) -> Result<(New, Vec<Artifact>), String> {
     let private = true;
     let run = Run { id: format!("recovered-{number}"), state: State::Succeeded, note: NOTE.to_owned(), private, ..run };
     let document_hash = runs::document_hash(&document);
-    let source =
-        ScenarioSource { name: "scenario.toml".to_owned(), document: document.into(), ..ScenarioSource::default() };
     let found = names.iter().map(|name| artifact(path, name)).collect::<Result<_, _>>()?;
     Ok((New { run, scenario: source, document_hash, threads: 1, memory_bytes: 0 }, found))
 }

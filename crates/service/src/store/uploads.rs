@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use super::{StoreError, Writing, files, sums};
 use crate::access::hexadecimal;
 use crate::api_error::ApiError;
-use crate::domain::{KeptFile, ScenarioSource};
+use crate::domain::{KeptFile, ScenarioSource, now_ms};
 use crate::names;
 
 /// Where a content is.
@@ -92,6 +92,10 @@ pub(crate) fn keep(
     let to = path(folder, &file.sha256);
     fs::rename(&incoming.path, &to).map_err(|error| files::broken("write", &to, &error))?;
     files::sync_folder(&folder.join(files::UPLOADS))?;
+    insert(writing, file)
+}
+
+fn insert(writing: &Writing<'_>, file: &KeptFile) -> Result<(), StoreError> {
     let KeptFile { owner, sha256, size, name, uploaded_ms } = file;
     let size = i64::try_from(*size).unwrap_or(i64::MAX);
     let values: [ValueRef<'_>; 5] = [
@@ -106,6 +110,22 @@ pub(crate) fn keep(
     let parameters = params![owner, sha256, size, name, uploaded_ms, sums::of(values)];
     writing.connection.prepare_cached(insert)?.execute(parameters)?;
     writing.connection.prepare_cached("DELETE FROM file_removals WHERE sha256 = ?1")?.execute([sha256])?;
+    Ok(())
+}
+
+/// Notes that an owner has the contents which a scenario names, whose rows are lost.
+pub(super) fn take_over(
+    writing: &Writing<'_>,
+    folder: &Path,
+    owner: &str,
+    scenario: &ScenarioSource,
+) -> Result<(), StoreError> {
+    for (name, sha256) in &scenario.files {
+        let path = path(folder, sha256);
+        let found = fs::metadata(&path).map_err(|error| files::broken("read", &path, &error))?;
+        let (owner, sha256, name) = (owner.to_owned(), sha256.clone(), name.clone());
+        insert(writing, &KeptFile { owner, sha256, size: found.len(), name, uploaded_ms: now_ms() })?;
+    }
     Ok(())
 }
 

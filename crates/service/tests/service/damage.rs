@@ -52,7 +52,7 @@ async fn refusal(folder: &Path, recover: bool) -> String {
     Server::bind(configuration).await.err().expect("it is not started").to_string()
 }
 
-async fn recovered(folder: &Path) -> Served {
+pub async fn recovered(folder: &Path) -> Served {
     let local = configuration(folder);
     Served::configured(Configuration { recover: true, limits: limits(), ..local }).await
 }

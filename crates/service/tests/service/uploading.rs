@@ -18,7 +18,7 @@ use tailback_service::{Checkup, Configuration, Limits, Role, StoreError, back_up
 use tonic::codegen::{Body, Bytes, StdError};
 use tonic::{Code, Status};
 
-use crate::damage::content;
+use crate::damage::{content, recovered};
 use crate::harness::{Served, configuration, limits, named, reason, violations};
 use crate::tokens::{bearing, serve, tokens, uploading};
 
@@ -442,6 +442,45 @@ async fn without_the_database_files_are_set_aside() {
         let aside = folder.path().join("quarantine").join(format!("file-{}", sha256(text.as_bytes())));
         assert_eq!(fs::read_to_string(aside).expect("it is there"), text);
     }
+    server.stop().await;
+}
+
+/// Runs are rebuilt with the files that they name, in whichever form they were uploaded; what is damaged or nobody names is set aside.
+#[tokio::test]
+async fn without_the_database_runs_find_their_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let server = Served::at(folder.path(), limits()).await;
+    let mut client = server.client().await;
+    let other = LIST.replace("50", "70");
+    for (name, text) in [BOTH[0], BOTH[1], ("list.csv", other.as_str()), ("unused.csv", "nobody names it")] {
+        upload(&mut client.files, name, text.as_bytes()).await.expect("it is kept");
+    }
+    for (id, files) in [("sound", BOTH), ("damaged", [BOTH[0], ("list.csv", other.as_str())])] {
+        client.create(with_files(id, &files)).await.expect("it is accepted");
+        assert_eq!(client.ended(id).await.state(), RunState::Succeeded);
+    }
+    server.stop().await;
+    fs::remove_file(folder.path().join("tailback.sqlite")).expect("it is there");
+    fs::write(folder.path().join("files").join(sha256(other.as_bytes())), "damaged").expect("it can be written");
+    let server = recovered(folder.path()).await;
+    let mut client = server.client().await;
+    let rebuilt = client.get("recovered-1").await.expect("it is rebuilt");
+    assert_eq!((rebuilt.state(), rebuilt.result_digest.as_str()), (RunState::Succeeded, local_digest().as_str()));
+    assert_eq!(
+        rebuilt.scenario.expect("there is one").files,
+        with_files("", &BOTH).scenario.expect("there is one").files
+    );
+    assert!(client.get("recovered-2").await.is_err(), "its list is damaged");
+    let mut names = listed(&mut client.files).await;
+    names.sort();
+    assert_eq!(names, [" list.csv", " traces/pair.goal"]);
+    let aside = |text: &str| folder.path().join("quarantine").join(format!("file-{}", sha256(text.as_bytes())));
+    assert!(aside(&other).exists() && aside("nobody names it").exists());
+    server.stop().await;
+    let checkup = check_data(folder.path()).expect("it can be checked");
+    assert!(checkup.problems.is_empty(), "{:?}", checkup.problems);
+    let server = Served::at(folder.path(), limits()).await;
+    assert_eq!(on_disk(folder.path()).len(), 2, "they stay");
     server.stop().await;
 }
 
