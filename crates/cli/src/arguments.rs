@@ -110,7 +110,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print before the report what happens to one message, in 10,000 lines at most: the N-th, counted from 0, that node SRC
-    /// offers for node DST. With `--format json` each line is an object; with `--out` it is in trace.txt, or trace.jsonl. It
+    /// offers for node DST; one of a program with its announcement and the answer. With `--format json` each line is an object; with `--out` it is in trace.txt, or trace.jsonl. It
     /// changes no result
     #[arg(long, value_name = "SRC,DST,N", value_parser = message_choice)]
     pub trace_message: Option<MessageChoice>,

@@ -216,7 +216,8 @@ impl Fabric {
 
     /// What travels with data beside that.
     pub(crate) fn added_payload(&self) -> Added {
-        Added { number: self.hooks.resequencing.is_some(), message_word: self.has_programs }
+        let places = self.workload.jobs().any(|(_, job)| job.shares_nodes());
+        Added { number: self.hooks.resequencing.is_some(), message_word: self.has_programs, places }
     }
 
     /// The virtual channel that a packet on a recorded path takes next: of a class of channels, where it holds another one or has

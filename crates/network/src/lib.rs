@@ -44,7 +44,7 @@ pub use deadlock::{Deadlock, WaitGraph, find_deadlock, wait_graph};
 pub use letter::{CREDIT_LETTER_BYTES, PACKET_LETTER_BYTES};
 pub use message_trace::{
     Blocked, Crossing, Hop, Occurrence, Place, STORY_CHANGES_MAX, Story, Subject, TRACE_EVENTS_MAX, TraceEvent,
-    TracedMessage, TracedPackets, Tracing, Waits,
+    TracedMessage, TracedPackets, Tracing, Waits, Which,
 };
 pub use observer::{MessageDelivery, Observer, Offer, PhaseReached, Unobserved};
 pub use packet::Packet;

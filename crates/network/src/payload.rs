@@ -20,11 +20,34 @@ pub(crate) struct Added {
     pub number: bool,
     /// The word that a program tells with a message.
     pub message_word: bool,
+    /// Which ranks of the two nodes are meant, where nodes run several.
+    pub places: bool,
 }
 
 impl Added {
     fn words(self) -> usize {
-        usize::from(self.number) + usize::from(self.message_word)
+        usize::from(self.number) + usize::from(self.message_word) + usize::from(self.places)
+    }
+}
+
+/// What a program tells with a message: a word, and which of the ranks of its node sends it and which of the other gets it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Told {
+    /// The word in halves, so that what waits in interfaces is no larger than with the word alone.
+    halves: [u32; 2],
+    /// The place of the sender among the ranks of its node.
+    pub from: u8,
+    /// The place of the receiver among those of its node.
+    pub to: u8,
+}
+
+impl Told {
+    pub fn new(word: u64, from: u8, to: u8) -> Self {
+        Self { halves: [word as u32, (word >> 32) as u32], from, to }
+    }
+
+    pub fn word(self) -> u64 {
+        u64::from(self.halves[0]) | u64::from(self.halves[1]) << 32
     }
 }
 
@@ -92,16 +115,30 @@ impl Payloads {
         self.words[(slot as usize + 1) * self.stride - 1] = number.into();
     }
 
-    /// What a program tells with the message of a packet; 0 where there are no programs.
+    /// What a program tells with the message of a packet; nothing where there are no programs.
     #[inline]
-    pub fn message_word(&self, slot: u32) -> u64 {
-        if self.added.message_word { self.words[(slot as usize + 1) * self.stride - self.added.words()] } else { 0 }
+    pub fn told(&self, slot: u32) -> Told {
+        if !self.added.message_word {
+            return Told::default();
+        }
+        let at = self.added_at(slot);
+        let places = if self.added.places { self.words[at + 1] } else { 0 };
+        Told::new(self.words[at], places as u8, (places >> 8) as u8)
     }
 
-    pub fn set_message_word(&mut self, slot: u32, word: u64) {
+    pub fn set_told(&mut self, slot: u32, told: Told) {
         if self.added.message_word {
-            self.words[(slot as usize + 1) * self.stride - self.added.words()] = word;
+            let at = self.added_at(slot);
+            self.words[at] = told.word();
+            if self.added.places {
+                self.words[at + 1] = u64::from(told.from) | u64::from(told.to) << 8;
+            }
         }
+    }
+
+    /// Where the words are of a packet that are added to what the protocol declares.
+    fn added_at(&self, slot: u32) -> usize {
+        (slot as usize + 1) * self.stride - self.added.words()
     }
 
     /// Appends the payload of a packet that leaves the region.

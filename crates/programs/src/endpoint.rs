@@ -1,7 +1,7 @@
 //! How a rank sends and receives: messages are matched as MPI does it, and large ones wait until somebody wants them.
 //!
 //! A message of up to [`Transport::eager_flits`] is sent at once (*eager*), and it is done for its sender. For a larger one its sender
-//! announces it, sends it when the receiver has answered that it is wanted (*rendezvous*), and is done when it has left.
+//! announces it, sends it when the receiver has answered that it is wanted (*rendezvous*), and is done when it has left, or with the answer.
 //!
 //! Messages are matched by the rank that they come from and by tag. Of those that match, the one that was sent first goes to the receive that
 //! was posted first, whatever order the network delivers in: messages between two ranks are numbered.
@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tailback_workload::{Action, Want};
+use tailback_workload::{Action, Part, Want};
 
 use crate::matching::{Arrived, Matching, Source};
 
@@ -20,11 +20,28 @@ pub struct Transport {
     pub eager_flits: u64,
     /// The size of the announcement of a larger one, and of the answer.
     pub control_flits: u32,
+    /// When the send of a larger one is done.
+    pub announced_send: AnnouncedSend,
+}
+
+/// When a send is done whose message was announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnnouncedSend {
+    /// When the message has left, as what it was sent from may be used again then.
+    Left,
+    /// When it is known that a receive has taken it, as LogGOPSim has it.
+    Matched,
 }
 
 impl Transport {
     /// All messages are sent without asking.
-    pub const EAGER: Self = Self { eager_flits: u64::MAX, control_flits: 1 };
+    pub const EAGER: Self = Self { eager_flits: u64::MAX, control_flits: 1, announced_send: AnnouncedSend::Left };
+
+    /// Whether ranks must be told that messages have left.
+    #[must_use]
+    pub fn hears_of_departures(&self) -> bool {
+        self.eager_flits != u64::MAX && self.announced_send == AnnouncedSend::Left
+    }
 
     /// How many messages cross the network for one of `flits`.
     #[must_use]
@@ -156,8 +173,12 @@ impl Endpoint {
                 }
             }
             Kind::Answer => {
-                let Announced { flits, tag, .. } = self.announced[&(from, number)];
+                let Announced { flits, tag, send } = self.announced[&(from, number)];
                 actions.push(Action::Send { to: from, flits, word: Word { kind: Kind::Data, number, tag }.pack() });
+                if transport.announced_send == AnnouncedSend::Matched {
+                    self.announced.remove(&(from, number));
+                    done.push(Done::Send(send));
+                }
             }
             Kind::Data => {
                 let receive = self.coming.remove(&(from, number)).expect("data comes that was asked for");
@@ -172,6 +193,18 @@ impl Endpoint {
         if kind == Kind::Data {
             let announced = self.announced.remove(&(to, number)).expect("data is sent that was announced");
             done.push(Done::Send(announced.send));
+        }
+    }
+
+    /// What a message is with which this word is told.
+    #[must_use]
+    pub fn part(word: u64) -> Part {
+        let Word { kind, number, .. } = Word::unpack(word);
+        match kind {
+            Kind::Eager => Part::Whole,
+            Kind::Announcement => Part::Announcement(number),
+            Kind::Answer => Part::Answer(number),
+            Kind::Data => Part::Data(number),
         }
     }
 

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use tailback_workload::Action;
 
-use crate::endpoint::{Done, Endpoint, Message, Transport};
-use crate::matching::Source;
+use crate::endpoint::{AnnouncedSend, Done, Endpoint, Message, Transport};
+use crate::matching::{ANY_TAG, Source};
 
 /// Messages of more than 4 flits are announced.
-const SOME_EAGER: Transport = Transport { eager_flits: 4, control_flits: 1 };
+const SOME_EAGER: Transport = Transport { eager_flits: 4, ..Transport::EAGER };
 
 /// Two ranks with what is under way to each.
 #[derive(Default)]
@@ -87,6 +87,41 @@ fn a_small_message_crosses_at_once_and_a_large_one_when_it_is_wanted() {
     pair.receive(Some(7), 6);
     assert_eq!(pair.done[1][1], Done::Receive(6), "it has been there all the time");
     assert!(pair.ranks.iter().all(|rank| rank.wants().is_empty()));
+}
+
+#[test]
+fn the_send_of_a_schedule_is_done_when_its_receive_has_matched() {
+    let transport = Transport { announced_send: AnnouncedSend::Matched, ..SOME_EAGER };
+    let (mut rank, mut actions, mut done) = (Endpoint::default(), Vec::new(), Vec::new());
+    assert!(!rank.send(Message { to: 1, tag: 8, flits: 5, send: 3 }, &transport, &mut actions));
+    let (mut other, mut answers) = (Endpoint::default(), Vec::new());
+    other.receive(Source { from: Some(0), tag: Some(8) }, 9, &transport, &mut answers);
+    let Action::Send { word, .. } = actions[0] else { panic!("it is announced") };
+    other.received(0, word, &transport, &mut answers, &mut done);
+    let Action::Send { word, .. } = answers[0] else { panic!("it is answered") };
+    rank.received(1, word, &transport, &mut actions, &mut done);
+    assert_eq!(done, [Done::Send(3)], "nothing of the data has left");
+    assert!(matches!(actions[1], Action::Send { to: 1, flits: 5, .. }));
+    assert!(rank.wants().is_empty() && !transport.hears_of_departures());
+}
+
+#[test]
+fn a_message_for_receives_of_all_tags_goes_to_the_first_from_its_rank() {
+    let mut pair = Pair::default();
+    pair.receive(Some(3), 0);
+    pair.receive(None, 1);
+    for (tag, send) in [(ANY_TAG, 0), (4, 1), (ANY_TAG, 2), (7, 3)] {
+        pair.send(tag, 1, send);
+    }
+    pair.deliver_all();
+    assert_eq!(pair.done[1], [Done::Receive(0), Done::Receive(1)], "the second has taken the message with tag 4");
+    pair.receive(Some(7), 2);
+    pair.receive(Some(7), 3);
+    assert_eq!(
+        pair.done[1][2..],
+        [Done::Receive(2), Done::Receive(3)],
+        "the first has taken what suits all, which came before"
+    );
 }
 
 #[test]

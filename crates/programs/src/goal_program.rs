@@ -1,11 +1,11 @@
 //! Programs that GOAL schedules describe.
 
-use tailback_goal::{BinaryError, Kind, Schedule};
-use tailback_workload::{Machine, Program};
+use tailback_goal::{BinaryError, Kind, Operation, Schedule};
+use tailback_workload::{Machine, Part, Program};
 
 use crate::MESSAGE_FLITS_MAX;
-use crate::endpoint::Transport;
-use crate::goal_rank::GoalRank;
+use crate::endpoint::{AnnouncedSend, Endpoint, Transport};
+use crate::goal_rank::{GoalRank, legible};
 
 /// What bytes and nanoseconds are in a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,16 +50,6 @@ pub enum GoalError {
         /// The same in flits.
         flits: u64,
     },
-    /// A message is for receives of all tags.
-    #[error(
-        "operation {operation} of rank {rank} sends a message whose tag is -1: only receives can leave the tag open"
-    )]
-    AnyTag {
-        /// Who sends it.
-        rank: u32,
-        /// Which of its operations that is.
-        operation: u32,
-    },
 }
 
 /// A program that a GOAL schedule describes. Its ranks read their operations as they come to them.
@@ -79,16 +69,15 @@ impl GoalProgram {
     /// # Errors
     /// When it cannot be read, or a message in it cannot be sent.
     pub fn new(schedule: Schedule, scale: Scale, transport: Transport, overhead_ticks: u64) -> Result<Self, GoalError> {
+        let transport = Transport { announced_send: AnnouncedSend::Matched, ..transport };
         let mut messages = 0;
         let mut fault = None;
         for rank in 0..schedule.ranks() {
-            schedule.visit_operations(rank, |operation, what| {
-                let Kind::Send { to, size, tag } = what.kind else { return };
+            schedule.visit_operations(rank, |_, what| {
+                let Kind::Send { to, size, .. } = what.kind else { return };
                 let flits = scale.flits(size);
                 if flits > MESSAGE_FLITS_MAX {
                     fault.get_or_insert(GoalError::TooLarge { rank, bytes: size, flits });
-                } else if tag.is_none() {
-                    fault.get_or_insert(GoalError::AnyTag { rank, operation });
                 } else if to != rank {
                     messages += transport.messages(flits as u32);
                 }
@@ -114,8 +103,37 @@ impl Program for GoalProgram {
         self.messages
     }
 
+    fn messages_between(&self, holds: &dyn Fn(u32, u32) -> bool) -> u64 {
+        let mut messages = 0;
+        for rank in 0..self.schedule.ranks() {
+            let count = |_, what: Operation| {
+                if let Kind::Send { to, size, .. } = what.kind
+                    && to != rank
+                    && holds(rank, to)
+                {
+                    messages += self.transport.messages(self.scale.flits(size) as u32);
+                }
+            };
+            legible(self.schedule.visit_operations(rank, count));
+        }
+        messages
+    }
+
+    fn cautions(&self) -> Vec<String> {
+        match self.schedule.largest_nic() {
+            0 => Vec::new(),
+            largest => vec![format!(
+                "the schedule names network interfaces up to `nic {largest}`, and a node has one, which those of its ranks share"
+            )],
+        }
+    }
+
+    fn part(&self, word: u64) -> Part {
+        Endpoint::part(word)
+    }
+
     fn hears_of_departures(&self) -> bool {
-        self.transport != Transport::EAGER
+        self.transport.hears_of_departures()
     }
 
     fn machine(&self, rank: u32) -> Box<dyn Machine> {

@@ -11,7 +11,7 @@ use tailback_workload::{Action, Machine, Want};
 
 use crate::endpoint::{Done, Endpoint, Message, Transport};
 use crate::goal_program::GoalProgram;
-use crate::matching::Source;
+use crate::matching::{ANY_TAG, Source};
 use crate::snapshot::{remember, write_down};
 
 /// A rank of a GOAL schedule.
@@ -95,7 +95,7 @@ impl GoalRank {
             }
             Kind::Send { to, size, tag } => {
                 let flits = self.program.scale.flits(size) as u32;
-                let tag = tag.expect("a program is made of messages with tags");
+                let tag = tag.unwrap_or(ANY_TAG);
                 self.line_up(operation.cpu, Task::Send { operation: number, to, tag, flits }, actions);
             }
         }
@@ -166,7 +166,7 @@ impl GoalRank {
 }
 
 /// What was read from the schedule, which does not change while it is open.
-fn legible<T>(read: Result<T, BinaryError>) -> T {
+pub(crate) fn legible<T>(read: Result<T, BinaryError>) -> T {
     read.unwrap_or_else(|error| panic!("the schedule could be read when the program was made: {error}"))
 }
 

@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 use tailback_workload::Want;
 
+/// The tag of a message that receives of all tags take, as a schedule may have it.
+pub const ANY_TAG: u32 = u32::MAX;
+
 /// What a receive takes: of any rank, with any tag, where none is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Source {
@@ -16,7 +19,8 @@ pub struct Source {
 
 impl Source {
     fn takes(self, arrived: &Arrived) -> bool {
-        self.from.is_none_or(|from| from == arrived.from) && self.tag.is_none_or(|tag| tag == arrived.tag)
+        self.from.is_none_or(|from| from == arrived.from)
+            && self.tag.is_none_or(|tag| [tag, ANY_TAG].contains(&arrived.tag))
     }
 }
 
@@ -57,17 +61,25 @@ impl Matching {
     /// Something has arrived; returns the receive that gets it: the first that was posted of those that take it.
     pub fn arrive(&mut self, arrived: Arrived) -> Option<u32> {
         let Arrived { from, tag, .. } = arrived;
-        let sources = [(Some(from), Some(tag)), (Some(from), None), (None, Some(tag)), (None, None)];
-        let posted = sources.into_iter().filter_map(|(from, tag)| {
-            let source = Source { from, tag };
-            self.posted.get(&source)?.front().map(|&(order, _)| (order, source))
-        });
-        if let Some((_, source)) = posted.min() {
+        if let Some(source) = self.first_posted(&arrived) {
             return take_first(&mut self.posted, &source).map(|(_, receive)| receive);
         }
         self.arrived.entry((from, tag)).or_default().push_back((self.arrivals, arrived));
         self.arrivals += 1;
         None
+    }
+
+    /// What the first receive takes that was posted of those which take this.
+    fn first_posted(&self, arrived: &Arrived) -> Option<Source> {
+        let Arrived { from, tag, .. } = *arrived;
+        let first = |source: &Source| self.posted.get(source)?.front().map(|&(order, _)| (order, *source));
+        if tag == ANY_TAG {
+            let taking = self.posted.keys().filter(|source| source.takes(arrived));
+            return taking.filter_map(first).min().map(|(_, source)| source);
+        }
+        let sources = [(Some(from), Some(tag)), (Some(from), None), (None, Some(tag)), (None, None)];
+        let sources = sources.map(|(from, tag)| Source { from, tag });
+        sources.iter().filter_map(first).min().map(|(_, source)| source)
     }
 
     /// What the receives wait for.
@@ -82,7 +94,10 @@ impl Matching {
     /// The rank and tag of the first of what has arrived that a receive takes.
     fn first_for(&self, source: Source) -> Option<(u32, u32)> {
         if let Source { from: Some(from), tag: Some(tag) } = source {
-            return self.arrived.contains_key(&(from, tag)).then_some((from, tag));
+            // What suits all receives has come before it, or not.
+            let keys = [(from, tag), (from, ANY_TAG)];
+            let waiting = keys.iter().filter_map(|key| Some((self.arrived.get(key)?.front()?.0, *key)));
+            return waiting.min().map(|(_, key)| key);
         }
         let fitting = self.arrived.iter().filter_map(|(&key, queue)| {
             let (order, arrived) = queue.front()?;

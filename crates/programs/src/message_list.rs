@@ -67,6 +67,10 @@ impl Program for MessageList {
         self.messages.len() as u64
     }
 
+    fn messages_between(&self, holds: &dyn Fn(u32, u32) -> bool) -> u64 {
+        self.messages.iter().filter(|message| holds(message.from, message.to)).count() as u64
+    }
+
     fn hears_of_departures(&self) -> bool {
         false
     }

@@ -2,7 +2,7 @@
 
 use tailback_parameters::BuildError;
 
-use crate::{Step, Steps};
+use crate::{Send, Step, Steps};
 
 /// A program whose ranks go through all its steps several times.
 ///
@@ -89,7 +89,7 @@ impl Steps for Repeated {
         step / steps * self.phases + self.program.phase(rank, step % steps)
     }
 
-    fn sum_over_messages(&self, of: &dyn Fn(u32) -> u64) -> u64 {
+    fn sum_over_messages(&self, of: &dyn Fn(u32, &Send) -> u64) -> u64 {
         self.program.sum_over_messages(of) * u64::from(self.times)
     }
 

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tailback_workload::{Action, Machine, Program, Want};
+use tailback_workload::{Action, Machine, Part, Program, Want};
 
 use crate::endpoint::{Done, Endpoint, Message, Transport};
 use crate::matching::Source;
 use crate::snapshot::{remember, write_down};
-use crate::steps::{Step, Steps};
+use crate::steps::{Send, Step, Steps};
 
 /// A program whose ranks go through steps.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl SteppingProgram {
         let messages = if transport == Transport::EAGER {
             steps.messages()
         } else {
-            steps.sum_over_messages(&|flits| transport.messages(flits))
+            steps.sum_over_messages(&|_, send| transport.messages(send.flits))
         };
         let phases = steps.phases().len() as u32;
         Self { steps, transport, ticks_per_cycle, messages, phases }
@@ -48,8 +48,17 @@ impl Program for SteppingProgram {
         self.messages
     }
 
+    fn messages_between(&self, holds: &dyn Fn(u32, u32) -> bool) -> u64 {
+        let count = |from, send: &Send| if holds(from, send.to) { self.transport.messages(send.flits) } else { 0 };
+        self.steps.sum_over_messages(&count)
+    }
+
+    fn part(&self, word: u64) -> Part {
+        Endpoint::part(word)
+    }
+
     fn hears_of_departures(&self) -> bool {
-        self.transport != Transport::EAGER
+        self.transport.hears_of_departures()
     }
 
     fn machine(&self, rank: u32) -> Box<dyn Machine> {

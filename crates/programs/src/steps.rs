@@ -74,15 +74,15 @@ pub trait Steps: Debug + core::marker::Send + Sync {
     /// The phase that a step of a rank belongs to, which never descends with the step.
     fn phase(&self, rank: u32, step: u32) -> u32;
 
-    /// The sum over all messages of what `of` makes of their sizes, for which all steps are gone through.
-    fn sum_over_messages(&self, of: &dyn Fn(u32) -> u64) -> u64 {
+    /// The sum over all messages of what `of` makes of them and the ranks that send them, for which all steps are gone through.
+    fn sum_over_messages(&self, of: &dyn Fn(u32, &Send) -> u64) -> u64 {
         let mut step = Step::default();
         let mut sum = 0;
         for rank in 0..self.ranks() {
             for number in 0..self.steps(rank) {
                 step.clear();
                 self.step(rank, number, &mut step);
-                sum += step.sends.iter().map(|send| of(send.flits)).sum::<u64>();
+                sum += step.sends.iter().map(|send| of(rank, send)).sum::<u64>();
             }
         }
         sum
@@ -95,6 +95,6 @@ pub trait Steps: Debug + core::marker::Send + Sync {
 
     /// How many messages all ranks send together. Counts them unless a program knows better.
     fn messages(&self) -> u64 {
-        self.sum_over_messages(&|_| 1)
+        self.sum_over_messages(&|_, _| 1)
     }
 }

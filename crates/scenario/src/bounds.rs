@@ -7,7 +7,7 @@ use tailback_topology::NODES_MAX;
 /// How much a scenario may ask of whoever reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Nodes of the network, and routers.
+    /// Nodes of the network, and routers; also ranks of a program, of which a node may run several.
     pub nodes: u64,
     /// Nodes that sets and patterns list one by one, counted each time that one is read. Nodes that follow each other, as in
     /// `"all"` and `"0..64"`, are not listed.
@@ -16,7 +16,7 @@ pub struct Bounds {
     pub group_pairs: u64,
     /// Values that overrides set, each text counted by its length, wherever they are set.
     pub set_values: u64,
-    /// Steps of ranks of programs that are gone through one by one, to count the messages of which large ones are announced.
+    /// Steps of ranks of programs that are gone through one by one, to count the messages of which large ones are announced or some stay within a node.
     pub program_steps: u64,
     /// Bytes of a file or text that is read as a whole: a list of messages, or a schedule that is not in binary form.
     pub text_bytes: u64,
@@ -51,6 +51,8 @@ pub enum Bounded {
     SetValues,
     /// Steps of ranks of programs that are gone through one by one.
     ProgramSteps,
+    /// Ranks of a program.
+    Ranks,
 }
 
 impl fmt::Display for Bounded {
@@ -62,6 +64,7 @@ impl fmt::Display for Bounded {
             Self::GroupPairs => "pairs of groups",
             Self::SetValues => "values",
             Self::ProgramSteps => "steps",
+            Self::Ranks => "ranks",
         })
     }
 }
@@ -90,9 +93,10 @@ impl fmt::Display for Excess {
             Bounded::ProgramSteps => {
                 write!(
                     f,
-                    "ranks of programs whose large messages are announced have {asked} {what}, the limit is {allowed}"
+                    "ranks of programs that announce large messages or share nodes have {asked} {what}, the limit is {allowed}"
                 )
             }
+            Bounded::Ranks => write!(f, "the program has {asked} {what}, the limit is {allowed}"),
             Bounded::SetValues => write!(f, "overrides set {asked} {what} and more, the limit is {allowed}"),
         }
     }

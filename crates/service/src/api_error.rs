@@ -140,7 +140,7 @@ impl ApiError {
     pub(crate) fn scenario(refused: Diagnostics) -> Self {
         let Some(Excess { what, asked, allowed }) = refused.excess else { return Self::InvalidScenario(refused) };
         let limit = match what {
-            Bounded::Nodes | Bounded::Routers => Limit::Nodes,
+            Bounded::Nodes | Bounded::Routers | Bounded::Ranks => Limit::Nodes,
             Bounded::ListedNodes => Limit::ListedNodes,
             Bounded::GroupPairs => Limit::GroupPairs,
             // No limit of the server: nobody has use for so many.

@@ -2,12 +2,19 @@
 
 use tailback_scenario::Scenario;
 use tailback_topology::LinkClass;
+use tailback_workload::Traffic;
 
 /// What is worth a second look, in whole sentences without a full stop.
 #[must_use]
 pub fn cautions(scenario: &Scenario) -> Vec<String> {
     let classes = scenario.topology.built.graph().link_classes().len();
-    (1..classes).filter_map(|class| short_buffer(scenario, class)).collect()
+    let buffers = (1..classes).filter_map(|class| short_buffer(scenario, class));
+    let of_flow = |flow: &Traffic| {
+        let cautions = flow.job.as_ref().map_or_else(Vec::new, |job| job.program.cautions());
+        let name = flow.name.clone();
+        cautions.into_iter().map(move |caution| format!("program `{name}`: {caution}"))
+    };
+    buffers.chain(scenario.workload.flows.iter().flat_map(of_flow)).collect()
 }
 
 /// A link can be busy only if the buffers at its end hold what is sent until credits for it have come back.
@@ -42,6 +49,21 @@ mod tests {
              [links.global]\nlatency = 100\nbuffer = {buffer}\n"
         );
         cautions(&Document::read("test.toml", &text).resolve().expect("it has no mistakes"))
+    }
+
+    #[test]
+    fn schedules_with_several_interfaces_are_told_what_that_means_here() {
+        let with_nic = |nic: u32| {
+            let text = format!(
+                "routing = \"direct\"\n[topology.single-switch]\nnodes = 4\n[clock]\nflit = \"64 B\"\ncycle = \"2 ns\"\n\
+                 [[program]]\ngoal.text = \"\"\"\nnum_ranks 2\nrank 0 {{\na: send 8b to 1 nic {nic}\n}}\nrank 1 {{\n\
+                 a: recv 8b from 0 nic {nic}\n}}\n\"\"\"\n"
+            );
+            cautions(&Document::read("test.toml", &text).resolve().expect("it has no mistakes"))
+        };
+        assert_eq!(with_nic(0), [""; 0]);
+        let expected = "program `program`: the schedule names network interfaces up to `nic 3`, and a node has one, which those of its ranks share";
+        assert_eq!(with_nic(3), [expected]);
     }
 
     #[test]

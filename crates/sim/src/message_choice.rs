@@ -1,8 +1,9 @@
-//! Which message is traced: found before anything is simulated, as sources depend on seed and node alone.
+//! Which message is traced: found before anything is simulated, as sources depend on seed and node alone; ranks of programs do not, so their
+//! messages are counted while they are simulated.
 
 use std::fmt;
 
-use tailback_network::TracedMessage;
+use tailback_network::{TracedMessage, Which};
 use tailback_scenario::Scenario;
 use tailback_topology::NodeId;
 
@@ -13,7 +14,7 @@ pub struct MessageChoice {
     pub source: NodeId,
     /// The node that it is for.
     pub destination: NodeId,
-    /// Its number among those that the one offers for the other, from 0 on; lost ones count.
+    /// Its number among those that the one offers for the other, from 0 on; lost ones count, and those of a program that are announced count once.
     pub number: u64,
 }
 
@@ -31,11 +32,6 @@ pub enum NoSuchMessage {
     /// Nodes do not send to themselves over the network.
     #[error("node {0} is both the source and the destination")]
     SameNode(NodeId),
-    /// Of a program nobody knows before the run when its ranks send what.
-    #[error(
-        "there is no such message but perhaps of a program, whose messages cannot be traced: node {0} runs a rank of one"
-    )]
-    OfProgram(NodeId),
     /// There are not so many.
     #[error(
         "there is no message {} of node {} for node {}: {} offered in {cycles} cycles, counted from 0",
@@ -92,6 +88,10 @@ impl MessageChoice {
         if source == destination {
             return Err(NoSuchMessage::SameNode(source));
         }
+        if scenario.workload.jobs().any(|(_, job)| !job.ranks_at(source).is_empty()) {
+            // Nobody knows before the run when ranks send what.
+            return Ok(TracedMessage { source, destination, which: Which::Nth(number) });
+        }
         let cycles = scenario.measure.warmup + scenario.measure.cycles;
         let mut processes = scenario.workload.processes(source, scenario.seed);
         let (mut offered, mut destinations) = (0, Vec::new());
@@ -100,12 +100,7 @@ impl MessageChoice {
             let due = processes.iter_mut().filter_map(|process| Some((process.next_cycle()?, process)));
             let Some((cycle, process)) = due.min_by_key(|&(cycle, _)| cycle).filter(|&(cycle, _)| cycle < cycles)
             else {
-                let runs_a_rank = scenario.workload.jobs().any(|(_, job)| job.rank_of(source).is_some());
-                return Err(if runs_a_rank {
-                    NoSuchMessage::OfProgram(source)
-                } else {
-                    NoSuchMessage::TooFew { choice: self, offered, cycles, destinations }
-                });
+                return Err(NoSuchMessage::TooFew { choice: self, offered, cycles, destinations });
             };
             let traffic = process.traffic;
             let request = process.fire(&scenario.workload.flows[usize::from(traffic)], source);
@@ -115,7 +110,7 @@ impl MessageChoice {
             if request.destination == destination {
                 if offered == number {
                     let created = cycle * u64::from(scenario.clock.ticks_per_cycle);
-                    return Ok(TracedMessage { source, destination, traffic, created });
+                    return Ok(TracedMessage { source, destination, which: Which::Offered { traffic, created } });
                 }
                 offered += 1;
             }

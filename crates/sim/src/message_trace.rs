@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use tailback_network::{Occurrence, TRACE_EVENTS_MAX, TraceEvent, TracedMessage};
 use tailback_scenario::Scenario;
+use tailback_workload::Part;
 
 use crate::trace_words::Teller;
 
@@ -44,8 +45,12 @@ impl MessageTrace {
     ) -> Self {
         let (events, is_cut) = TraceEvent::in_order(regions, TRACE_EVENTS_MAX);
         let mut teller = Teller::new(scenario, Some(message));
-        let is_over =
-            |event: &TraceEvent| matches!(event.what, Occurrence::Complete | Occurrence::Offered { lost: true, .. });
+        let is_over = |event: &TraceEvent| {
+            matches!(
+                event.what,
+                Occurrence::Complete { part: Part::Whole | Part::Data(_), .. } | Occurrence::Offered { lost: true, .. }
+            )
+        };
         let is_under_way = !events.iter().any(is_over);
         Self { lines: events.iter().map(|event| teller.line(event)).collect(), is_cut, is_under_way }
     }
@@ -56,6 +61,8 @@ impl fmt::Display for MessageTrace {
         write_table(&self.lines, f)?;
         if self.is_cut {
             writeln!(f, "The trace goes on: it is cut off after {TRACE_EVENTS_MAX} lines.")?;
+        } else if self.lines.is_empty() {
+            writeln!(f, "The simulation ends before there is such a message.")?;
         } else if self.is_under_way {
             writeln!(f, "The simulation ends before the message is complete.")?;
         }

@@ -5,9 +5,19 @@ use std::collections::BTreeSet;
 use tailback_network::{Blocked, Crossing, Hop, Occurrence, Place, Story, Subject, TraceEvent, TracedMessage, Waits};
 use tailback_protocol::{Clock, KindDeclaration, Moment, PacketKind};
 use tailback_scenario::Scenario;
-use tailback_topology::{Peer, RouterId};
+use tailback_topology::{NodeId, Peer, RouterId};
+use tailback_workload::Part;
 
 use crate::message_trace::TraceLine;
+
+/// What a message is called, of those that cross the network for one.
+fn part_name(part: Part) -> &'static str {
+    match part {
+        Part::Whole | Part::Data(_) => "message",
+        Part::Announcement(_) => "announcement",
+        Part::Answer(_) => "answer",
+    }
+}
 
 /// Puts events into words.
 pub(crate) struct Teller<'s> {
@@ -16,8 +26,8 @@ pub(crate) struct Teller<'s> {
     clock: Clock,
     /// The message, if one is traced and not packets.
     message: Option<TracedMessage>,
-    /// Packets of the message that have been sent.
-    sent: BTreeSet<u32>,
+    /// Packets of the message, and of its announcement and the answer, that have been sent: who sent them, of which message, and their indices.
+    sent: BTreeSet<(NodeId, u32, u32)>,
 }
 
 impl<'s> Teller<'s> {
@@ -41,7 +51,10 @@ impl<'s> Teller<'s> {
                 Place::Router(router) => format!("router {router}"),
                 Place::Node(node) => format!("node {node}"),
             },
-            packet: self.packet(event.subject),
+            packet: match event.what {
+                Occurrence::Offered { part, .. } | Occurrence::Complete { part, .. } => part_name(part).to_owned(),
+                _ => self.packet(event.subject),
+            },
             event: self.words(event),
         }
     }
@@ -72,7 +85,15 @@ impl<'s> Teller<'s> {
     fn words(&mut self, event: &TraceEvent) -> String {
         let cycles = |ticks| self.clock.cycles(ticks);
         match &event.what {
-            &Occurrence::Offered { flits, waiting, lost } => self.offered(flits, waiting, lost),
+            &Occurrence::Offered { part, traffic, flits, waiting, lost } => {
+                let offered = self.offered((traffic, flits), waiting, lost);
+                match part {
+                    Part::Whole => offered,
+                    Part::Announcement(number) | Part::Answer(number) | Part::Data(number) => {
+                        format!("{offered}; number {number} between its ranks")
+                    }
+                }
+            }
             Occurrence::Held { index, until: Some(tick) } => {
                 format!("packet {index} has its turn: not before cycle {}", cycles(*tick))
             }
@@ -111,29 +132,26 @@ impl<'s> Teller<'s> {
             Occurrence::Received { injected, says: Some(says), .. } => {
                 with(format!("received after {}", self.long(event.tick - injected)), says)
             }
-            Occurrence::Complete => {
-                format!(
-                    "complete {} after the message was offered",
-                    self.long(event.tick - self.message.map_or(event.tick, |message| message.created))
-                )
+            Occurrence::Complete { part, created } => {
+                format!("complete {} after the {} was offered", self.long(event.tick - created), part_name(*part))
             }
         }
     }
 
-    fn offered(&self, flits: u32, waiting: u32, lost: bool) -> String {
+    fn offered(&self, (traffic, flits): (u16, u32), waiting: u32, lost: bool) -> String {
         let others = match waiting {
             0 => "nothing else waits at its node".to_owned(),
             1 => "1 other message waits at its node".to_owned(),
             _ => format!("{waiting} other messages wait at its node"),
         };
-        let flow = self.message.map_or("", |message| self.flow(message.traffic));
+        let flow = self.flow(traffic);
         let offered = format!("offered: {flits} flits of flow `{flow}`; {others}");
         if lost { format!("{offered}, as many as may: it is lost") } else { offered }
     }
 
     /// Whether a packet of the message has been sent before, as this kind or another; it has now.
     fn sent_before(&mut self, subject: Subject) -> bool {
-        let is_again = matches!(subject, Subject::Packet { index, .. } if !self.sent.insert(index));
+        let is_again = matches!(subject, Subject::Packet { source, message, index, .. } if !self.sent.insert((source, message, index)));
         // Of packets of several messages it is not told.
         is_again && self.message.is_some()
     }

@@ -24,7 +24,7 @@ pub use arrival::Arrival;
 pub use nodes::draw_distinct;
 pub use pattern::{Groups, Pattern, PatternError};
 pub use process::{Process, Request};
-pub use program::{Action, Job, Machine, Program, Want};
+pub use program::{Action, Job, Machine, Part, Program, RANKS_PER_NODE_MAX, Want, WithinNode};
 pub use registry::{ARRIVALS, ArrivalModel, MESSAGE_FLITS_MAX, PATTERNS, PatternModel, SIZES, Setting, SizeModel};
 pub use size::MessageSize;
 pub use tailback_parameters::{NodeSet, NodeSetError};

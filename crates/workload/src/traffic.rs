@@ -73,8 +73,10 @@ impl Traffic {
     /// The messages of a program.
     #[must_use]
     pub fn of_job(name: String, job: Job) -> Self {
-        let nodes: Vec<u64> = job.nodes().iter().copied().map(u64::from).collect();
-        let count = nodes.iter().max().map_or(0, |&last| last as u32 + 1);
+        let mut nodes: Vec<u64> = job.nodes().iter().copied().map(u64::from).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let count = nodes.last().map_or(0, |&last| last as u32 + 1);
         let sources = NodeSet::of(&nodes, count).expect("all nodes are below their number");
         let traffic = Self::new(name, sources, MessageSize::Fixed(1), Arrival::Bernoulli, Vec::new());
         Self { job: Some(job), ..traffic }
@@ -90,7 +92,7 @@ impl Traffic {
     #[must_use]
     pub fn messages(&self) -> Option<u64> {
         if let Some(job) = &self.job {
-            return Some(job.program.messages());
+            return Some(job.messages());
         }
         self.count.map(|count| count.saturating_mul(self.sources.len().into()))
     }

@@ -220,6 +220,41 @@ fn large_messages_wait_for_their_receivers() {
     assert!(report.notes.iter().any(|note| note.contains("waits for rank 1 to receive a message with tag 0")));
 }
 
+/// Messages between ranks of a node do not cross the network: each takes what the program says, and is none of the flow's.
+#[test]
+fn messages_within_a_node_take_what_is_said() {
+    let cycles = |ranks_per_node: u32, more: &str| {
+        let report = run_schedule(TWO_RANKS, &format!("ranks_per_node = {ranks_per_node}\n{more}"));
+        let flow = report.flow("it").and_then(|flow| flow.completions.clone()).expect("it ends");
+        (program(&report, "it").completion_cycles, flow.count)
+    };
+    let apart = cycles(1, "");
+    assert_eq!(cycles(2, "map = [3, 4]"), apart, "they run on nodes of their own");
+    assert_eq!(apart.1, 1);
+    assert_eq!(cycles(2, ""), (Some(50.0), 0), "nothing crosses the network, and nothing takes time");
+    assert_eq!(cycles(2, "local_latency = \"10 ns\""), (Some(55.0), 0));
+    assert_eq!(cycles(2, "local_latency = \"10 ns\"\nlocal_rate = 0.5"), (Some(57.0), 0), "and two for a flit");
+    let announced = cycles(2, "local_latency = \"10 ns\"\nlocal_rate = 0.5\neager = 0");
+    assert_eq!(announced, (Some(71.0), 0), "the announcement and its answer take as long as any message");
+    let of_both = cycles(2, "map = [3, 3]\nlocal_latency = \"10 ns\"\noverhead = \"60 ns\"");
+    assert_eq!(of_both, (Some(115.0), 0), "processors take as long as for other messages");
+}
+
+/// Eight ranks on two nodes: of the ring's messages those from a node to the other cross the network, all else is copied.
+#[test]
+fn a_ring_crosses_the_network_where_its_nodes_end() {
+    let what = "collective.allreduce-ring = { nodes = [0, 1], bytes = 8 }\nranks_per_node = 4";
+    for (map, crossing) in [("linear", 2), ("round-robin", 8)] {
+        let report = run_program(SWITCH, &format!("{what}\nmap = \"{map}\""));
+        let flow = report.flow("it").and_then(|flow| flow.completions.clone()).expect("it ends");
+        assert_eq!((flow.count, flow.unfinished), (14 * crossing, 0), "{map}");
+        assert!(program(&report, "it").completed);
+    }
+    let copied = run_program(SWITCH, &format!("{}\nlocal_latency = 7\nlocal_rate = 1", what.replace("[0, 1]", "[0]")));
+    let steps = 2.0 * 3.0;
+    assert_eq!(program(&copied, "it").completion_cycles, Some(steps * (7.0 + 2.0)), "shares of two flits");
+}
+
 /// A list of messages is sent as it says, in cycles or with units, and waits for nothing.
 #[test]
 fn a_list_of_messages_is_sent_as_it_says() {
@@ -302,12 +337,13 @@ fn drawn() -> impl Strategy<Value = String> {
         2u32..=16,
         1u32..200,
         prop::sample::select(vec!["\"all\"", "0", "20"]),
-        prop::sample::select(vec!["linear", "random"]),
+        (prop::sample::select(vec!["linear", "random", "round-robin"]), 1u32..5, 0u32..9),
     )
-        .prop_map(|(network, name, protocol, ranks, flits, eager, map)| {
+        .prop_map(|(network, name, protocol, ranks, flits, eager, (map, per_node, latency))| {
             format!(
                 "protocol = \"{protocol}\"\n{network}[[program]]\nname = \"it\"\ncollective.{name} = {{ nodes = \"0..{ranks}\", \
-                 bytes = {flits} }}\neager = {eager}\nmap = \"{map}\"\n[[traffic]]\nload = 0.1\n{DRAINED}"
+                 bytes = {flits} }}\neager = {eager}\nmap = \"{map}\"\nranks_per_node = {per_node}\nlocal_latency = {latency}\n\
+                 [[traffic]]\nload = 0.1\n{DRAINED}"
             )
         })
 }
@@ -331,9 +367,11 @@ proptest! {
         schedule in schedules(),
         eager in prop::sample::select(vec!["\"all\"", "0", "10"]),
         overhead in 0u32..20,
+        per_node in 1u32..4,
     ) {
         let text = format!(
             "{DRAGONFLY}{CLOCK}[[program]]\nname = \"it\"\nmap = \"random\"\neager = {eager}\noverhead = {overhead}\n\
+             ranks_per_node = {per_node}\n\
              goal.text = \"\"\"\n{schedule}\"\"\"\n{DRAINED}"
         );
         let report = report_on(&text, 1);

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use tailback_scenario::{Document, Scenario};
-use tailback_sim::{MessageChoice, MessageTrace, NoSuchMessage, Run, TraceLine, path_types};
+use tailback_sim::{MessageChoice, MessageTrace, NoSuchMessage, Run, TraceLine, Which, path_types};
 
 use crate::determinism::matrix::digest;
 use crate::scenarios::{names, resolve};
@@ -27,7 +27,10 @@ fn some_message(scenario: &Scenario) -> Option<MessageChoice> {
     let nodes = scenario.topology.built.graph().nodes();
     let pairs = (0..nodes).flat_map(|source| (0..nodes).map(move |destination| (source, destination)));
     let choices = pairs.map(|(source, destination)| MessageChoice { source, destination, number: 1 });
-    let offered = choices.filter_map(|choice| Some((choice.find(scenario).ok()?.created, choice)));
+    let offered = choices.filter_map(|choice| match choice.find(scenario).ok()?.which {
+        Which::Offered { created, .. } => Some((created, choice)),
+        Which::Nth(_) => None, // when that will be is not known yet
+    });
     offered.min_by_key(|&(created, _)| created).map(|(_, choice)| choice)
 }
 
@@ -240,6 +243,49 @@ fn lhrp_tells_why_a_packet_is_dropped_and_when_it_leaves_again() {
             (57.0, "node 0", "acknowledgement 0", "received after 7 cycles"),
         ],
     );
+}
+
+/// A message of a program that is announced is traced with its announcement and the answer, whoever carries it and in whichever regions.
+#[test]
+fn announced_messages_of_programs_are_traced_with_what_is_about_them() {
+    for protocol in ["baseline", "smsrp"] {
+        let text = |more: &str| {
+            format!(
+                "protocol = \"{protocol}\"\nrouting = \"minimal\"\n[topology.dragonfly]\np = 2\na = 4\nh = 2\ng = 9\n[[program]]\n\
+                 collective.alltoall-pairwise = {{ nodes = [0, 9, 70], bytes = 90 }}\nrepeat = 2\neager = 8\nranks_per_node = 2\n\
+                 map = [0, 9, 70, 70, 0, 9]\n[[traffic]]\nfrom = \"1..9\"\nload = 0.1\n[measure]\nwarmup = 0\ncycles = 12000\n{more}"
+            )
+        };
+        let resolved = |more: &str| scenario(&text(more));
+        let choice = |number| MessageChoice { source: 0, destination: 70, number };
+        let plain = resolved("");
+        let (found, trace) = traced(&plain, 0, choice(5));
+        assert_eq!(found, digest(&plain, 0), "a trace changes results");
+        let of = |packet: &str, event: &str| {
+            let is = |line: &&TraceLine| line.packet == packet && line.event.starts_with(event);
+            trace.lines.iter().filter(is).map(|line| (line.cycle, line.place.as_str())).collect::<Vec<_>>()
+        };
+        let steps = ["announcement", "answer", "message"].map(|part| (of(part, "offered"), of(part, "complete")));
+        let [announcement, answer, message] = &steps;
+        for (step, (from, to)) in steps.iter().zip([(0, 70), (70, 0), (0, 70)]) {
+            let places = (step.0.len(), step.1.len(), step.0[0].1, step.1[0].1);
+            assert_eq!(places, (1, 1, format!("node {from}").as_str(), format!("node {to}").as_str()), "{trace}");
+        }
+        assert!(announcement.1[0].0 <= answer.0[0].0 && answer.1[0].0 <= message.0[0].0, "{trace}");
+        assert!(!trace.is_under_way, "{trace}");
+        let routers = trace.lines.iter().filter(|line| line.place.starts_with("router")).count();
+        assert!(routers >= 3 * 2, "each takes a path between two groups: {trace}");
+        for (threads, partition) in [(2, "router"), (3, "domain"), (0, "single")] {
+            let other = resolved(&format!("[execution]\npartition = \"{partition}\"\n"));
+            assert_eq!(
+                traced(&other, threads, choice(5)),
+                (found.clone(), trace.clone()),
+                "{partition} on {threads} threads"
+            );
+        }
+        let (_, nothing) = traced(&plain, 0, choice(1_000_000));
+        assert_eq!(nothing.to_string().lines().last(), Some("The simulation ends before there is such a message."));
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use tailback_engine::Tick;
 use tailback_protocol::{Moment, PacketKind, PacketRef, PortVc};
 use tailback_topology::{NodeId, RouterId};
+use tailback_workload::Part;
 
 use crate::packet::Packet;
 use crate::time::Time;
@@ -44,6 +45,8 @@ pub enum Subject {
         injected: Tick,
         /// Who sent it.
         source: NodeId,
+        /// What that calls its message, or the one that it is about.
+        message: u32,
     },
 }
 
@@ -52,6 +55,10 @@ pub enum Subject {
 pub enum Occurrence {
     /// The message is offered; so many others wait at its node.
     Offered {
+        /// What it is of those that cross the network for it.
+        part: Part,
+        /// The index of its flow in the workload.
+        traffic: u16,
         /// Its size.
         flits: u32,
         /// Other messages that wait.
@@ -132,7 +139,12 @@ pub enum Occurrence {
         says: Option<String>,
     },
     /// All packets of the message have arrived.
-    Complete,
+    Complete {
+        /// What it is of those that cross the network for it.
+        part: Part,
+        /// When it was offered.
+        created: Tick,
+    },
 }
 
 /// A packet in a router, from the arrival of its first flit on.
@@ -258,8 +270,8 @@ impl Hop {
 impl Subject {
     /// A packet.
     pub(crate) fn of(packet: &Packet) -> Self {
-        let &Packet { kind, source, .. } = packet;
-        Self::Packet { kind, index: packet.index(), injected: packet.injected(), source }
+        let &Packet { kind, source, message, .. } = packet;
+        Self::Packet { kind, index: packet.index(), injected: packet.injected(), source, message }
     }
 }
 

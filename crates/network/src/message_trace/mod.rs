@@ -1,6 +1,7 @@
 //! The trace of a message: what a region notes of its packets, and of the control packets about it; or of the packets from a node to another.
 //!
-//! Which message is traced is known from the start, as sources depend on nothing but themselves. Its packets carry a flag, so that each region knows
+//! Which message of a flow is traced is known from the start, as sources depend on nothing but themselves; those of a program are counted by
+//! the region of their source. Its packets carry a flag, so that each region knows
 //! them; what its source calls it a region learns from the first of them that comes by, in time for the control packets that are sent here.
 //! Packets from a node to another get the flag where they leave, until so many have it as are wanted: that bounds all that is noted.
 //!
@@ -8,6 +9,7 @@
 //! nothing that is noted has an influence on anything.
 
 mod event;
+mod legs;
 mod packets;
 
 use std::collections::BTreeMap;
@@ -19,33 +21,38 @@ use tailback_topology::{NodeId, RouterId};
 pub use event::{Blocked, Crossing, Hop, Occurrence, Place, STORY_CHANGES_MAX, Story, Subject, TraceEvent, Waits};
 pub use packets::TracedPackets;
 
+pub(crate) use self::legs::Offered;
+
+use self::legs::Legs;
 use self::packets::PacketTrace;
 use crate::fabric::Fabric;
 use crate::packet::Packet;
 use crate::time::Time;
 
-/// A message. A source offers one of a flow in a cycle at most, so this is no other one's description.
+/// A message, and of one that is announced all three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedMessage {
     /// The node that sends it.
     pub source: NodeId,
     /// The node that it is for.
     pub destination: NodeId,
-    /// The index of its flow in the workload.
-    pub traffic: u16,
-    /// When it is offered.
-    pub created: Tick,
+    /// Which of those that the one sends the other.
+    pub which: Which,
 }
 
-impl TracedMessage {
-    /// Whether it is the message that a node offers for another, of a flow, at a tick.
-    pub(crate) fn is(&self, source: NodeId, destination: NodeId, traffic: u16, created: Time) -> bool {
-        *self == Self { source, destination, traffic, created: created.into() }
-    }
-
-    fn is_between(&self, one: NodeId, other: NodeId) -> bool {
-        [(one, other), (other, one)].contains(&(self.source, self.destination))
-    }
+/// Which of the messages that a node sends another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// That of a flow that is offered at a tick. A source offers one of a flow in a cycle at most, so this is no other one's description.
+    Offered {
+        /// The index of its flow in the workload.
+        traffic: u16,
+        /// When it is offered.
+        created: Tick,
+    },
+    /// The one before which so many are offered, where a program is among those that offer them: nobody knows when that will be. What was
+    /// announced counts once.
+    Nth(u64),
 }
 
 /// What is traced.
@@ -76,8 +83,8 @@ pub const TRACE_EVENTS_MAX: usize = 10_000;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MessageTrace {
     message: Option<TracedMessage>,
-    /// What its source calls it, once that is known here, unless another message is called so by now.
-    name: Option<u32>,
+    /// The messages that are traced, as far as they are known here.
+    legs: Legs,
     /// The packets that are traced, if no message is.
     packets: Option<PacketTrace>,
     events: Vec<TraceEvent>,
@@ -88,7 +95,7 @@ pub(crate) struct MessageTrace {
 impl MessageTrace {
     pub fn of(tracing: Tracing) -> Self {
         match tracing {
-            Tracing::Message(message) => Self { message: Some(message), ..Self::default() },
+            Tracing::Message(message) => Self { legs: Legs::of(&message), message: Some(message), ..Self::default() },
             Tracing::Packets(packets) => Self { packets: Some(PacketTrace::of(packets)), ..Self::default() },
         }
     }
@@ -102,23 +109,29 @@ impl MessageTrace {
         self.packets.as_ref().map_or(0, PacketTrace::left_out)
     }
 
-    /// Whether a node offers the message with this.
-    pub fn is_message(&self, source: NodeId, destination: NodeId, traffic: u16, created: Time) -> bool {
-        self.message.is_some_and(|message| message.is(source, destination, traffic, created))
+    /// A node offers a message: whether it is one that is traced.
+    pub fn is_offered(&mut self, offered: &Offered) -> bool {
+        self.message.as_ref().is_some_and(|message| self.legs.is_offered(message, offered))
     }
 
-    /// Whether a node calls the message so.
+    /// Whether a node has offered one of the messages with this.
+    pub fn is_message(&self, offered: &Offered) -> bool {
+        self.legs.has(offered)
+    }
+
+    /// An announcement that is traced has arrived, which is answered.
+    pub fn is_announced(&mut self, announced: &Offered) {
+        self.legs.is_announced(announced);
+    }
+
+    /// Whether a node calls one of the messages so.
     pub fn is_name(&self, source: NodeId, name: u32) -> bool {
-        self.name == Some(name) && self.message.is_some_and(|message| message.source == source)
+        self.legs.is_name(source, name)
     }
 
-    /// A node calls a message so from now on, which is the one that is traced or another.
+    /// A node calls a message so from now on, which is one that is traced or another.
     pub fn named(&mut self, source: NodeId, name: u32, is_message: bool) {
-        if is_message {
-            self.name = Some(name);
-        } else if self.is_name(source, name) {
-            self.name = None;
-        }
+        self.legs.named(source, name, is_message);
     }
 
     /// A packet comes by: what is of the message tells its name, and what is of another one of that name that it is over.
@@ -129,10 +142,11 @@ impl MessageTrace {
         }
     }
 
-    /// Whether a control packet is about the message.
+    /// Whether a control packet is about one of the messages.
     pub fn concerns(&self, control: &Control) -> bool {
-        self.name == Some(control.about.message)
-            && self.message.is_some_and(|message| message.is_between(control.from, control.to))
+        self.message.is_some_and(|TracedMessage { source, destination, .. }| {
+            [(source, destination), (destination, source)].contains(&(control.from, control.to))
+        }) && self.legs.has_name(control.about.message)
     }
 
     /// Something happens. Events of a tick are kept all or none, so that the first of all regions are the same however many regions there

@@ -17,6 +17,16 @@ pub(crate) enum Again {
     Rest { message: u32 },
 }
 
+/// A message between ranks of a program that run on the same node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct WithinNode {
+    /// Where the ranks sit.
+    pub from: u32,
+    pub to: u32,
+    /// What is told with it.
+    pub word: u64,
+}
+
 /// What waits for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum What {
@@ -34,6 +44,8 @@ pub(crate) enum What {
     Start { seat: u32 },
     /// What it waits for is over.
     Elapsed { seat: u32, token: u32 },
+    /// A message has come to a rank from another of the same node.
+    WithinNode(WithinNode),
 }
 
 /// From when on; of equal times, what was said first is first.

@@ -1,12 +1,17 @@
 //! Programs: ranks are told what happens at their nodes, and what they want is done.
+//!
+//! Messages between ranks of one node do not enter its interface: they arrive when it has taken as long as their program says.
+
+use std::collections::VecDeque;
 
 use tailback_workload::{Action, Job, Machine, Want};
 
-use super::due::What;
+use super::due::{What, WithinNode};
 use crate::Observer;
 use crate::fabric::Fabric;
 use crate::observer::PhaseReached;
 use crate::packet::Packet;
+use crate::payload::Told;
 use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use crate::time::Time;
@@ -28,6 +33,8 @@ pub(crate) struct Seats {
     first: Vec<u32>,
     /// What is wanted done, for the moment.
     actions: Vec<Action>,
+    /// Messages between ranks of a node that take no time: none between events.
+    at_once: VecDeque<WithinNode>,
 }
 
 impl Seats {
@@ -38,14 +45,13 @@ impl Seats {
         let (mut seats, mut first) = (Vec::new(), Vec::with_capacity(node_ids.len() + 1));
         for &node in node_ids {
             first.push(seats.len() as u32);
-            let here = fabric.workload.jobs().filter_map(|(traffic, job)| {
-                let rank = job.rank_of(node)?;
-                Some(Seat { traffic, rank, machine: job.program.machine(rank) })
-            });
-            seats.extend(here);
+            for (traffic, job) in fabric.workload.jobs() {
+                let seat = |&rank: &u32| Seat { traffic, rank, machine: job.program.machine(rank) };
+                seats.extend(job.ranks_at(node).iter().map(seat));
+            }
         }
         first.push(seats.len() as u32);
-        Self { seats, first, actions: Vec::new() }
+        Self { seats, first, ..Self::default() }
     }
 
     /// The seats of a node.
@@ -56,10 +62,10 @@ impl Seats {
         }
     }
 
-    /// Where the rank of a program sits that runs on a node.
-    fn of(&self, node: u32, traffic: u16) -> usize {
-        let here = self.at(node).find(|&seat| self.seats[seat].traffic == traffic);
-        here.expect("a message of a program comes from one of its ranks, and goes to one")
+    /// Where the rank of a program sits that has this place among those of the node.
+    fn of(&self, node: u32, traffic: u16, place: u8) -> usize {
+        let first = self.at(node).find(|&seat| self.seats[seat].traffic == traffic);
+        first.expect("a message of a program comes from one of its ranks, and goes to one") + usize::from(place)
     }
 
     /// Shows what each rank waits for: the place of its program's messages among the flows, its number, and that.
@@ -105,39 +111,85 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// A message has arrived that may be of a program.
     #[inline]
-    pub(super) fn tell_arrival(&mut self, node: u32, packet: &Packet, word: u64, now: Time) {
+    pub(super) fn tell_arrival(&mut self, node: u32, packet: &Packet, told: Told, now: Time) {
         let flow = &self.fabric.workload.flows[usize::from(packet.traffic)];
         if let Some(job) = &flow.job {
-            let from = job.rank_of(packet.source).expect("ranks send the messages of programs");
-            let seat = self.seats.of(node, packet.traffic);
-            self.tell(node, seat, now, |machine, actions| machine.received(from, word, actions));
+            let from = job.ranks_at(packet.source)[usize::from(told.from)];
+            let seat = self.seats.of(node, packet.traffic, told.to);
+            self.tell(node, seat, now, |machine, actions| machine.received(from, told.word(), actions));
         }
     }
 
     /// The last packet of a message that may be of a program leaves for the first time.
     #[inline]
-    pub(super) fn tell_sent(&mut self, node: u32, traffic: u16, destination: u32, word: u64, now: Time) {
+    pub(super) fn tell_sent(&mut self, node: u32, traffic: u16, destination: u32, told: Told, now: Time) {
         let flow = &self.fabric.workload.flows[usize::from(traffic)];
         if let Some(job) = flow.job.as_ref().filter(|job| job.program.hears_of_departures()) {
-            let to = job.rank_of(destination).expect("programs send to their ranks");
-            let seat = self.seats.of(node, traffic);
-            self.tell(node, seat, now, |machine, actions| machine.sent(to, word, actions));
+            let to = job.ranks_at(destination)[usize::from(told.to)];
+            let seat = self.seats.of(node, traffic, told.from);
+            self.tell(node, seat, now, |machine, actions| machine.sent(to, told.word(), actions));
         }
     }
 
-    /// Tells a rank something and does what it wants.
+    /// A message has come to a rank from another of its node.
+    pub(super) fn arrive_within_node(&mut self, node: u32, message: WithinNode, now: Time) {
+        self.hand_over(node, message, now);
+        self.hand_over_at_once(node, now);
+    }
+
+    /// Hands over what takes no time, one after the other, so that ranks that answer each other for long need no deep stack.
+    fn hand_over_at_once(&mut self, node: u32, now: Time) {
+        while let Some(message) = self.seats.at_once.pop_front() {
+            self.hand_over(node, message, now);
+        }
+    }
+
+    /// The sender of a message within its node knows that it has left, the receiver that it is there.
+    fn hand_over(&mut self, node: u32, message: WithinNode, now: Time) {
+        let WithinNode { from, to, word } = message;
+        let [sender, receiver] = [from, to].map(|seat| self.seats.seats[seat as usize].rank);
+        let traffic = self.seats.seats[from as usize].traffic;
+        if self.job(traffic).program.hears_of_departures() {
+            self.tell_alone(node, from as usize, now, |machine, actions| machine.sent(receiver, word, actions));
+        }
+        self.tell_alone(node, to as usize, now, |machine, actions| machine.received(sender, word, actions));
+    }
+
+    /// Sends a message of a rank, into the network or to another rank of its node.
+    fn send_of_rank(&mut self, node: u32, seat: usize, (to, flits, word): (u32, u32, u64), now: Time) {
+        let Seat { traffic, rank, .. } = self.seats.seats[seat];
+        let job = self.job(traffic);
+        let (destination, told) = (job.node_of(to), Told::new(word, job.place_of(rank), job.place_of(to)));
+        if destination != self.node_ids[node as usize] {
+            self.offer_message(node, traffic, destination, flits, told, now);
+            self.make_ready(node, now);
+            return;
+        }
+        let ticks = job.within_node.ticks(flits);
+        let receiver = self.seats.of(node, traffic, told.to);
+        let message = WithinNode { from: seat as u32, to: receiver as u32, word };
+        if ticks == 0 {
+            self.seats.at_once.push_back(message);
+        } else {
+            self.wait_until(node, u64::from(now).saturating_add(ticks), What::WithinNode(message));
+        }
+    }
+
+    /// Tells a rank something and does what it wants, and what others of its node want whom it sends something that takes no time.
     fn tell(&mut self, node: u32, seat: usize, now: Time, tell: impl FnOnce(&mut dyn Machine, &mut Vec<Action>)) {
+        self.tell_alone(node, seat, now, tell);
+        self.hand_over_at_once(node, now);
+    }
+
+    /// Tells a rank something and does what it wants.
+    fn tell_alone(&mut self, node: u32, seat: usize, now: Time, tell: impl FnOnce(&mut dyn Machine, &mut Vec<Action>)) {
         let mut actions = std::mem::take(&mut self.seats.actions);
         let Seat { traffic, machine, .. } = &mut self.seats.seats[seat];
         tell(machine.as_mut(), &mut actions);
         let traffic = *traffic;
         for action in actions.drain(..) {
             match action {
-                Action::Send { to, flits, word } => {
-                    let destination = self.job(traffic).node_of(to);
-                    self.offer_message(node, traffic, destination, flits, word, now);
-                    self.make_ready(node, now);
-                }
+                Action::Send { to, flits, word } => self.send_of_rank(node, seat, (to, flits, word), now),
                 Action::Wait { ticks, token } => {
                     debug_assert!(ticks > 0, "what is over at once is not waited for");
                     self.wait_until(node, u64::from(now) + ticks.max(1), What::Elapsed { seat: seat as u32, token });

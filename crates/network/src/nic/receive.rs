@@ -15,7 +15,7 @@ use crate::control_network::ControlMessage;
 use crate::fabric::Fabric;
 use crate::observer::MessageDelivery;
 use crate::packet::Packet;
-use crate::payload::Payloads;
+use crate::payload::{Payloads, Told};
 use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use crate::time::Time;
@@ -82,8 +82,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.nodes.flits_received += u64::from(packet.flits);
         match self.fabric.hooks.resequencing {
             None => {
-                let word = self.payloads.message_word(slot);
-                self.take_data(node, &packet, Payload::Of(slot), word, now);
+                let told = self.payloads.told(slot);
+                self.take_data(node, &packet, Payload::Of(slot), told, now);
             }
             Some(most) => self.take_in_order(node, slot, packet, most, now),
         }
@@ -93,11 +93,11 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn take_in_order(&mut self, node: u32, slot: u32, packet: Packet, most: u32, now: Time) {
         // Both now: what the sink sends may take the slot that the packet had in the pool.
         let payload = Payload::Of(slot).words(&packet, &self.payloads, &self.fabric).to_vec();
-        let (number, word) = (self.payloads.number(slot), self.payloads.message_word(slot));
+        let (number, told) = (self.payloads.number(slot), self.payloads.told(slot));
         self.tell_sink(node, &packet, Payload::Words(&payload), now, |sink, arrival, now, actions| {
             sink.on_arrival(arrival, now, actions);
         });
-        let held = Held { packet, payload, word, arrived: now };
+        let held = Held { packet, payload, told, arrived: now };
         let flit_ticks = self.fabric.spec.line_flit_ticks();
         let mut in_order = std::mem::take(&mut self.nodes.in_order);
         self.nodes.resequencing.add(node, number, held, most, &mut in_order);
@@ -117,26 +117,26 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// A node takes a data packet that is in order.
-    fn take_held(&mut self, node: u32, Held { packet, payload, word, arrived }: &Held, now: Time) {
+    fn take_held(&mut self, node: u32, Held { packet, payload, told, arrived }: &Held, now: Time) {
         if self.fabric.spec.nic.delivery == Delivery::InOrder {
             self.observer.packet_in_order(packet, (*arrived).into(), now.into());
         }
-        self.take_data(node, packet, Payload::Words(payload), *word, now);
+        self.take_data(node, packet, Payload::Words(payload), *told, now);
     }
 
     /// A node takes a data packet.
-    fn take_data(&mut self, node: u32, packet: &Packet, payload: Payload<'_>, word: u64, now: Time) {
+    fn take_data(&mut self, node: u32, packet: &Packet, payload: Payload<'_>, told: Told, now: Time) {
         let whole = self.nodes.reassembly.add(packet);
         if let Some(flits) = whole {
             let &Packet { source, destination, traffic, .. } = packet;
             let (tick, created) = (now.into(), packet.created());
-            self.trace_complete(node, packet, now);
+            self.trace_complete(node, packet, told, now);
             self.observer.message_delivered(&MessageDelivery { tick, created, source, destination, traffic, flits });
         }
         self.tell_sink(node, packet, payload, now, |sink, arrival, now, actions| sink.on_data(arrival, now, actions));
         // Last: what the rank sends may take the slot that the packet had in the pool.
         if whole.is_some() && self.fabric.has_programs {
-            self.tell_arrival(node, packet, word, now);
+            self.tell_arrival(node, packet, told, now);
         }
     }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::source_queues::{ByFlow, flow};
 use crate::packet::Packet;
+use crate::payload::Told;
 use crate::time::Time;
 
 /// The numbers that the flows of a region's sources have come to: by node and destination. They are looked up, and written in order.
@@ -49,7 +50,7 @@ pub(crate) struct Held {
     pub packet: Packet,
     pub payload: Vec<u64>,
     /// What a program tells with its message.
-    pub word: u64,
+    pub told: Told,
     /// When its last flit arrived.
     pub arrived: Time,
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::source_queues::Waiting;
 use crate::packet::NONE;
+use crate::payload::Told;
 use crate::time::Time;
 
 /// A message of which some packets are not forgotten.
@@ -23,7 +24,7 @@ pub(crate) struct KeptMessage {
     /// The number of its first packet in its flow, where flows are numbered.
     pub first_number: u32,
     /// What a program tells with it.
-    pub word: u64,
+    pub told: Told,
 }
 
 /// The messages of a node, by name.
@@ -54,7 +55,7 @@ impl RetransmitBuffer {
 
     /// Keeps a message that is cut into packets of at most `packet_flits_max` flits; returns its name.
     pub fn keep(&mut self, message: &Waiting, packet_flits_max: u16) -> u32 {
-        let &Waiting { created, destination, flits_left: flits, traffic, word, .. } = message;
+        let &Waiting { created, destination, flits_left: flits, traffic, told, .. } = message;
         let packets_left = flits.div_ceil(packet_flits_max.into());
         let copy = KeptMessage {
             created,
@@ -65,7 +66,7 @@ impl RetransmitBuffer {
             rest_index: 0,
             rest_flits: 0,
             first_number: 0,
-            word,
+            told,
         };
         let place = match self.free.pop() {
             Some(place) => {

@@ -8,6 +8,7 @@ use super::source_queues::Waiting;
 use crate::event::{Event, EventKind, credited, credited_node};
 use crate::observer::Offer;
 use crate::packet::{NONE, Packet};
+use crate::payload::Told;
 use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use tailback_hardware::TICKS_MAX;
@@ -29,7 +30,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 let plan = &self.fabric.workload.flows[usize::from(traffic)];
                 let request = process.fire(plan, self.node_ids[node as usize]);
                 next = earlier(next, process.next_cycle());
-                self.offer_message(node, traffic, request.destination, request.flits, 0, now);
+                self.offer_message(node, traffic, request.destination, request.flits, Told::default(), now);
             } else {
                 next = earlier(next, process.next_cycle());
             }
@@ -38,14 +39,14 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.make_ready(node, now);
     }
 
-    /// A message waits at its node from now on; a program tells `word` with it.
+    /// A message waits at its node from now on; `told` is what a program tells with it.
     pub(super) fn offer_message(
         &mut self,
         node: u32,
         traffic: u16,
         destination: u32,
         flits: u32,
-        word: u64,
+        told: Told,
         now: Time,
     ) {
         let record = &mut self.nodes.nodes[node as usize];
@@ -55,7 +56,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let offer = Offer { tick: now.into(), node: self.node_ids[node as usize], traffic, flits, lost };
         self.observer.message_offered(&offer);
         if lost {
-            self.trace_offer(node, destination, &offer, NONE, now);
+            self.trace_offer(node, (destination, told), &offer, NONE, now);
             return;
         }
         record.waiting += 1;
@@ -63,9 +64,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         // Where copies are kept a message gets its name when it has its turn.
         let serial = if self.fabric.hooks.copies { NONE } else { record.next_message };
         record.next_message = record.next_message.wrapping_add(1);
-        self.trace_offer(node, destination, &offer, serial, now);
+        self.trace_offer(node, (destination, told), &offer, serial, now);
         let source = self.node_ids[node as usize];
-        self.nodes.sources.push(node, source, Waiting::new(now, destination, flits, serial, traffic, word));
+        self.nodes.sources.push(node, source, Waiting::new(now, destination, flits, serial, traffic, told));
         if self.fabric.hooks.offers {
             self.tell_offer(node, destination, flits, now);
         }
@@ -200,7 +201,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         };
         let most = u32::from(self.fabric.spec.packet_flits_max);
         let copy = self.nodes.copies[node as usize].get(message);
-        let &KeptMessage { created, destination, traffic, word, .. } = copy;
+        let &KeptMessage { created, destination, traffic, told, .. } = copy;
         let flits = (copy.flits - index * most).min(most) as u16;
         let last = index * most + u32::from(flits) == copy.flits;
         let part = Part { created, destination, message, traffic, index, last };
@@ -218,7 +219,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         let packet = self.pool.insert(part.packet(self.node_ids[node as usize], flits, send_as, &self.fabric, now));
         if self.fabric.completes_packets {
-            self.complete_packet(node, packet, word, now);
+            self.complete_packet(node, packet, told, now);
         }
         self.launch(node, packet, vc, now);
         if let Again::Packet { .. } = again {
@@ -227,7 +228,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         self.forget_if_gone(node, packet, now);
         if last && self.fabric.has_programs && matches!(again, Again::Rest { .. }) {
-            self.tell_sent(node, traffic, destination, word, now);
+            self.tell_sent(node, traffic, destination, told, now);
         }
         true
     }
@@ -249,9 +250,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 continue;
             };
             self.nodes.nodes[node as usize].last_injection_queue = injection_queue as u8;
-            let (packet, word) = self.cut_packet(node, injection_queue, flits, send_as, now);
+            let (packet, told) = self.cut_packet(node, injection_queue, flits, send_as, now);
             if self.fabric.completes_packets {
-                self.complete_packet(node, packet, word, now);
+                self.complete_packet(node, packet, told, now);
             }
             self.launch(node, packet, vc, now);
             if self.fabric.hooks.departures {
@@ -260,7 +261,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             self.forget_if_gone(node, packet, now);
             if self.fabric.has_programs && self.pool[packet].is_last() {
                 let Packet { traffic, destination, .. } = self.pool[packet];
-                self.tell_sent(node, traffic, destination, word, now);
+                self.tell_sent(node, traffic, destination, told, now);
             }
             return true;
         }
@@ -352,7 +353,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Makes the next packet of an injection queue; returns what a program tells with its message, too.
     #[inline]
-    fn cut_packet(&mut self, node: u32, injection_queue: usize, flits: u16, send_as: SendAs, now: Time) -> (u32, u64) {
+    fn cut_packet(&mut self, node: u32, injection_queue: usize, flits: u16, send_as: SendAs, now: Time) -> (u32, Told) {
         let message = self.nodes.sources.advance(node, injection_queue, flits);
         let part = Part {
             created: message.created,
@@ -366,7 +367,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if packet.is_last() {
             self.nodes.nodes[node as usize].waiting -= 1;
         }
-        (self.pool.insert(packet), message.word)
+        (self.pool.insert(packet), message.told)
     }
 
     /// Puts a packet on the link to the router.

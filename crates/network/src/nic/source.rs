@@ -6,6 +6,7 @@ use super::due::{Again, What};
 use crate::Observer;
 use crate::event::{Event, EventKind};
 use crate::packet::{NONE, Packet};
+use crate::payload::Told;
 use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use crate::time::Time;
@@ -72,7 +73,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let copies = &mut self.nodes.copies[node as usize];
             if message.serial == NONE {
                 message.serial = copies.keep(message, self.fabric.spec.packet_flits_max);
-                Self::trace_name(&mut self.trace, source, message);
+                Self::trace_name(&mut self.trace, &self.fabric, source, message);
                 if self.fabric.hooks.resequencing.is_some() {
                     let packets = message.flits_left.div_ceil(self.fabric.spec.packet_flits_max.into());
                     let first = self.nodes.numbering.take(node, message.destination, packets);
@@ -85,9 +86,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         Outgoing { packet, source, destination: message.destination, flits, message_flits }
     }
 
-    /// A data packet gets its entropy value and its payload before it leaves, and the word that a program tells with its message.
+    /// A data packet gets its entropy value and its payload before it leaves, and what a program tells with its message.
     #[cold]
-    pub(super) fn complete_packet(&mut self, node: u32, packet: u32, word: u64, now: Time) {
+    pub(super) fn complete_packet(&mut self, node: u32, packet: u32, told: Told, now: Time) {
         if self.fabric.hooks.entropy {
             let outgoing = self.departing(node, packet);
             let entropy = self.protocol.sources[node as usize].entropy(&outgoing, now.into());
@@ -95,7 +96,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         if self.payloads.exist() {
             self.write_payload(node, packet, now);
-            self.payloads.set_message_word(packet, word);
+            self.payloads.set_told(packet, told);
         }
     }
 
@@ -304,6 +305,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 What::Egress => self.leave_in_order(node, now),
                 What::Start { seat } => self.tell_rank(node, seat, None, now),
                 What::Elapsed { seat, token } => self.tell_rank(node, seat, Some(token), now),
+                What::WithinNode(message) => self.arrive_within_node(node, message, now),
             }
         }
         if let Some((at, number)) = self.nodes.due[node as usize].next_announcement() {

@@ -13,6 +13,7 @@ use tailback_protocol::first_route;
 
 use crate::fabric::Fabric;
 use crate::packet::NONE;
+use crate::payload::Told;
 use crate::time::Time;
 
 /// A message that waits, as a whole or with what is left of it.
@@ -30,13 +31,13 @@ pub(crate) struct Waiting {
     /// The virtual channel that was drawn for its next packet.
     pub drawn_vc: Option<u8>,
     /// What a program tells with it.
-    pub word: u64,
+    pub told: Told,
     next: u32,
 }
 
 impl Waiting {
-    pub fn new(created: Time, destination: u32, flits: u32, serial: u32, traffic: u16, word: u64) -> Self {
-        Self { created, destination, flits_left: flits, serial, traffic, index: 0, drawn_vc: None, word, next: NONE }
+    pub fn new(created: Time, destination: u32, flits: u32, serial: u32, traffic: u16, told: Told) -> Self {
+        Self { created, destination, flits_left: flits, serial, traffic, index: 0, drawn_vc: None, told, next: NONE }
     }
 }
 

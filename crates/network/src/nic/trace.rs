@@ -1,12 +1,15 @@
 //! What interfaces note of a message that is traced. Without `TRACES` of its microarchitecture nothing of it is there.
 
 use tailback_protocol::{Control, Outgoing, SourceAction, Verdict};
+use tailback_workload::Part;
 
 use super::source_queues::Waiting;
 use crate::Observer;
-use crate::message_trace::{Blocked, MessageTrace, Occurrence, Place, Subject};
+use crate::fabric::Fabric;
+use crate::message_trace::{Blocked, MessageTrace, Occurrence, Offered, Place, Subject};
 use crate::observer::Offer;
 use crate::packet::{NONE, Packet};
+use crate::payload::Told;
 use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use crate::time::Time;
@@ -15,23 +18,36 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// A message is offered, and has been counted among those that wait unless it is lost. It has its name, if it does not get one when it
     /// has its turn.
     #[inline(always)]
-    pub(super) fn trace_offer(&mut self, node: u32, destination: u32, offer: &Offer, name: u32, now: Time) {
-        if M::TRACES && self.trace.is_message(offer.node, destination, offer.traffic, now) {
-            let &Offer { flits, lost, .. } = offer;
+    pub(super) fn trace_offer(
+        &mut self,
+        node: u32,
+        (destination, told): (u32, Told),
+        offer: &Offer,
+        name: u32,
+        now: Time,
+    ) {
+        if !M::TRACES {
+            return;
+        }
+        let &Offer { node: source, traffic, flits, lost, .. } = offer;
+        let part = part(&self.fabric, traffic, told);
+        if self.trace.is_offered(&Offered { source, destination, traffic, created: now, told, part }) {
             let waiting = self.nodes.nodes[node as usize].waiting - u32::from(!lost);
-            self.trace_message(node, Occurrence::Offered { flits, waiting, lost }, now);
+            self.trace_message(node, Occurrence::Offered { part, traffic, flits, waiting, lost }, now);
             if name != NONE {
-                self.trace.named(offer.node, name, true);
+                self.trace.named(source, name, true);
             }
         }
     }
 
     /// A message has its turn for the first time, and gets its name.
     #[inline(always)]
-    pub(super) fn trace_name(trace: &mut MessageTrace, source: u32, message: &Waiting) {
+    pub(super) fn trace_name(trace: &mut MessageTrace, fabric: &Fabric, source: u32, message: &Waiting) {
         if M::TRACES {
-            let &Waiting { destination, traffic, created, serial, .. } = message;
-            trace.named(source, serial, trace.is_message(source, destination, traffic, created));
+            let &Waiting { destination, traffic, created, serial, told, .. } = message;
+            let part = part(fabric, traffic, told);
+            let is_message = trace.is_message(&Offered { source, destination, traffic, created, told, part });
+            trace.named(source, serial, is_message);
         }
     }
 
@@ -124,7 +140,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         let &Packet { source, destination, traffic, created, kind, vc, flits, .. } = &self.pool[slot];
         if self.fabric.direction(kind).carries_data() {
-            let is_message = self.trace.is_message(source, destination, traffic, created);
+            let told = self.payloads.told(slot);
+            let part = part(&self.fabric, traffic, told);
+            let is_message = self.trace.is_message(&Offered { source, destination, traffic, created, told, part });
             self.pool[slot].set_traced(is_message);
         }
         let (is_taken, story) = (self.trace.takes(&self.pool[slot], now), self.trace.story_of(&self.pool[slot]));
@@ -170,9 +188,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// All packets of a message have arrived, this one last.
     #[inline(always)]
-    pub(super) fn trace_complete(&mut self, node: u32, packet: &Packet, now: Time) {
+    pub(super) fn trace_complete(&mut self, node: u32, packet: &Packet, told: Told, now: Time) {
         if M::TRACES && packet.is_traced() && !self.trace.is_of_packets() {
-            self.trace_message(node, Occurrence::Complete, now);
+            let &Packet { source, destination, traffic, created, .. } = packet;
+            let part = part(&self.fabric, traffic, told);
+            self.trace_message(node, Occurrence::Complete { part, created: created.into() }, now);
+            self.trace.is_announced(&Offered { source, destination, traffic, created, told, part });
         }
     }
 
@@ -188,4 +209,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn trace_packet(&mut self, node: u32, subject: &Subject, what: Occurrence, now: Time) {
         self.trace.note(now, Place::Node(self.node_ids[node as usize]), *subject, what);
     }
+}
+
+/// What a message is of those that cross the network for one.
+fn part(fabric: &Fabric, traffic: u16, told: Told) -> Part {
+    let job = fabric.workload.flows[usize::from(traffic)].job.as_ref();
+    job.map_or(Part::Whole, |job| job.program.part(told.word()))
 }

@@ -17,21 +17,23 @@ impl ProgramReader<'_> {
     pub(super) fn goal(
         &self,
         entry: &Entry,
-        transport: Transport,
+        (transport, per_node): (Transport, u32),
         table: &mut TableReader<'_>,
         reading: &mut Reading,
     ) -> Option<(NodeSet, GoalProgram)> {
         let values = read_parameters(table, &[NODES, OVERHEAD], &self.context, reading);
-        let trace = self.trace(entry, table, reading);
+        let ranks_max = u64::from(self.book.count).saturating_mul(per_node.into()).min(reading.bounds.nodes) as u32;
+        let trace = self.trace(entry, ranks_max, table, reading);
         let scale = self.scale(entry, reading);
         let (values, trace, scale) = (values?, trace?, scale?);
         let mut blame = |message: String, help: &str| {
             reading.blame(Diagnostic::at(entry.node.span, message).help(help));
         };
         let (nodes, ranks) = (values.nodes(NODES.name).clone(), trace.schedule.ranks());
-        if ranks > nodes.len() {
-            let message = format!("the schedule has {ranks} ranks, for which there are {} nodes", nodes.len());
-            blame(message, "each rank has a node of its own: take a larger network, or name more `nodes`");
+        if u64::from(ranks) > u64::from(nodes.len()) * u64::from(per_node) {
+            let each = if per_node > 1 { format!(" of {per_node} each") } else { String::new() };
+            let message = format!("the schedule has {ranks} ranks, for which there are {} nodes{each}", nodes.len());
+            blame(message, "take a larger network, name more `nodes`, or raise `ranks_per_node`");
             return None;
         }
         match GoalProgram::new(trace.schedule, scale, transport, values.ticks(OVERHEAD.name)) {
@@ -39,7 +41,6 @@ impl ProgramReader<'_> {
             Err(error) => {
                 let help = match error {
                     GoalError::TooLarge { .. } => "cut it into several",
-                    GoalError::AnyTag { .. } => "give the message a tag",
                     GoalError::Read(_) => "leave the file as it is while it is read",
                 };
                 blame(error.to_string(), help);
@@ -62,11 +63,17 @@ impl ProgramReader<'_> {
     }
 
     /// The schedule that `goal` names or is.
-    fn trace(&self, entry: &Entry, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Trace> {
+    fn trace(
+        &self,
+        entry: &Entry,
+        ranks_max: u32,
+        table: &mut TableReader<'_>,
+        reading: &mut Reading,
+    ) -> Option<Trace> {
         let said = Said::read(&entry.node, &table.path_of(GOAL), reading)?;
         let found = match said.source {
-            Source::File(file) => self.library.trace(file, self.book.count, reading.bounds.text_bytes),
-            Source::Text(text) => self.library.trace_of_text(text, self.book.count),
+            Source::File(file) => self.library.trace(file, ranks_max, reading.bounds.text_bytes),
+            Source::Text(text) => self.library.trace_of_text(text, ranks_max),
         };
         let checked = found.and_then(|trace| said.check(&trace.sha256).map(|()| trace));
         match checked {

@@ -26,13 +26,15 @@ impl ProgramReader<'_> {
     pub(super) fn messages(
         &self,
         entry: &Entry,
+        per_node: u32,
         table: &mut TableReader<'_>,
         reading: &mut Reading,
     ) -> Option<(NodeSet, MessageList)> {
         let values = read_parameters(table, &[NODES], &self.context, reading);
         let said = Said::read(&entry.node, &table.path_of(MESSAGES), reading)?;
         let nodes = values?.nodes(NODES.name).clone();
-        let (list, sha256) = match self.list(&said, nodes.len(), reading.bounds.text_bytes) {
+        let ranks = self.ranks(&nodes, per_node, entry, reading)?;
+        let (list, sha256) = match self.list(&said, ranks, reading.bounds.text_bytes) {
             Ok(found) => found,
             Err(problem) => {
                 let help = "give a table with the columns time, source, destination and bytes or flits";
@@ -141,7 +143,7 @@ fn read_sound_parquet(
 fn read_row(row: &csv::StringRecord, places: &Places, ranks: u32, scale: &TimeScale) -> Result<ListedMessage, String> {
     let rank = |place: usize| {
         let rank = row[place].parse().ok().filter(|&rank: &u32| rank < ranks);
-        rank.ok_or_else(|| format!("\"{}\" is no rank: there are {ranks} nodes", &row[place]))
+        rank.ok_or_else(|| format!("\"{}\" is no rank: the nodes run {ranks}", &row[place]))
     };
     let (from, to) = (rank(places.source)?, rank(places.destination)?);
     if from == to {

@@ -11,7 +11,7 @@ mod source;
 use std::sync::Arc;
 
 use tailback_programs::{COLLECTIVES, Repeated, Setting, SteppingProgram, Steps, Transport};
-use tailback_workload::{Job, NodeSet, Program, Traffic};
+use tailback_workload::{Job, NodeSet, Program, Traffic, WithinNode};
 
 use crate::bounds::Bounded;
 use crate::choice::read_choice;
@@ -23,7 +23,9 @@ use crate::parameters::{Context, read_parameters};
 use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
 use crate::tree::{Entry, Item, Node};
-use declarations::{COLLECTIVE, EAGER, GOAL, MESSAGES, PROGRAM_PARAMETERS, REPEAT, START};
+use declarations::{
+    COLLECTIVE, EAGER, GOAL, LOCAL_LATENCY, LOCAL_RATE, MESSAGES, PROGRAM_PARAMETERS, RANKS_PER_NODE, REPEAT, START,
+};
 pub(crate) use declarations::{PROGRAM, PROGRAM_KEYS};
 pub(crate) use source::FILE;
 
@@ -83,28 +85,43 @@ impl ProgramReader<'_> {
         let values = read_parameters(table, PROGRAM_PARAMETERS, &self.context, reading);
         let eager_flits = values.as_ref().and_then(|values| values.integer_or(EAGER.name)).unwrap_or(u64::MAX);
         let transport = Transport { eager_flits, ..Transport::EAGER };
-        let program = self.program(transport, table, reading);
+        let per_node = values.as_ref().map_or(1, |values| values.integer(RANKS_PER_NODE.name));
+        let program = self.program((transport, per_node), table, reading);
         let (values, (nodes, program)) = (values?, program?);
-        let nodes = self.map(&nodes, program.ranks(), table, reading)?;
-        let start_cycle = values.ticks(START.name) / u64::from(self.context.scale.ticks_per_cycle);
-        Some(Traffic::of_job(name, Job::new(program, nodes, start_cycle)))
+        let nodes = self.map(&nodes, (program.ranks(), per_node), table, reading)?;
+        let ticks_per_cycle = self.context.scale.ticks_per_cycle;
+        let within_node = WithinNode {
+            latency_ticks: values.ticks(LOCAL_LATENCY.name),
+            flits_per_tick: values.number(LOCAL_RATE.name) / f64::from(ticks_per_cycle),
+        };
+        let start_cycle = values.ticks(START.name) / u64::from(ticks_per_cycle);
+        let job = Job::new(program, nodes, start_cycle).with_messages_within_nodes(within_node);
+        Some(Traffic::of_job(name, job))
+    }
+
+    /// How many ranks nodes run, unless there are too many.
+    fn ranks(&self, nodes: &NodeSet, per_node: u32, entry: &Entry, reading: &mut Reading) -> Option<u32> {
+        let ranks = u64::from(nodes.len()) * u64::from(per_node);
+        let allowed = reading.bounds.nodes.min(u32::MAX.into());
+        reading.bound(entry.node.span, Bounded::Ranks, ranks, allowed)?;
+        Some(ranks as u32)
     }
 
     /// What the ranks do, and the nodes that they run on: exactly one thing says so.
     fn program(
         &self,
-        transport: Transport,
+        (transport, per_node): (Transport, u32),
         table: &mut TableReader<'_>,
         reading: &mut Reading,
     ) -> Option<(NodeSet, Arc<dyn Program>)> {
         match [COLLECTIVE, GOAL, MESSAGES].map(|key| table.take(key)) {
-            [Some(entry), None, None] => self.collective(entry, transport, table, reading),
+            [Some(entry), None, None] => self.collective(entry, (transport, per_node), table, reading),
             [None, Some(entry), None] => {
-                let (nodes, program) = self.goal(entry, transport, table, reading)?;
+                let (nodes, program) = self.goal(entry, (transport, per_node), table, reading)?;
                 Some((nodes, Arc::new(program)))
             }
             [None, None, Some(entry)] => {
-                let (nodes, program) = self.messages(entry, table, reading)?;
+                let (nodes, program) = self.messages(entry, per_node, table, reading)?;
                 Some((nodes, Arc::new(program)))
             }
             [None, None, None] => {
@@ -127,13 +144,13 @@ impl ProgramReader<'_> {
     fn collective(
         &self,
         entry: &Entry,
-        transport: Transport,
+        (transport, per_node): (Transport, u32),
         table: &mut TableReader<'_>,
         reading: &mut Reading,
     ) -> Option<(NodeSet, Arc<dyn Program>)> {
         let repeat = read_parameters(table, &[REPEAT], &self.context, reading);
-        let (nodes, steps) = self.steps(entry, table, reading)?;
-        if transport != Transport::EAGER {
+        let (nodes, steps) = self.steps(entry, per_node, table, reading)?;
+        if transport != Transport::EAGER || per_node > 1 {
             let allowed = reading.bounds.program_steps;
             reading.bound(entry.node.span, Bounded::ProgramSteps, steps.steps_of_all(), allowed)?;
         }
@@ -161,6 +178,7 @@ impl ProgramReader<'_> {
     fn steps(
         &self,
         entry: &Entry,
+        per_node: u32,
         table: &mut TableReader<'_>,
         reading: &mut Reading,
     ) -> Option<(NodeSet, Box<dyn Steps>)> {
@@ -172,7 +190,8 @@ impl ProgramReader<'_> {
         }
         let nodes = choice.values.nodes("nodes").clone();
         let TimeScale { ticks_per_cycle, flit_bytes, .. } = self.context.scale;
-        let setting = Setting { ranks: nodes.len(), flit_bytes: flit_bytes.map(|bytes| bytes as f64), ticks_per_cycle };
+        let ranks = self.ranks(&nodes, per_node, entry, reading)?;
+        let setting = Setting { ranks, flit_bytes: flit_bytes.map(|bytes| bytes as f64), ticks_per_cycle };
         match (choice.model.build)(&choice.values, &setting) {
             Ok(steps) => Some((nodes, steps)),
             Err(error) => {

@@ -15,11 +15,11 @@ use crate::tree::{Item, Node};
 const RANKS: u64 = 1 << 37;
 
 impl ProgramReader<'_> {
-    /// By rank: its node. The first of the nodes run them, or the first that are drawn.
+    /// By rank: its node. The first of the nodes run them, or the first that are drawn; the last of these may run fewer than the others.
     pub(super) fn map(
         &self,
         nodes: &NodeSet,
-        ranks: u32,
+        (ranks, per_node): (u32, u32),
         table: &mut TableReader<'_>,
         reading: &mut Reading,
     ) -> Option<Vec<u32>> {
@@ -28,19 +28,20 @@ impl ProgramReader<'_> {
             let entry = table.take(MAP.name)?;
             let (list, resolved) = self.in_file(&entry.node, &table.path_of(MAP.name), reading)?;
             table.resolved.put(MAP.name, resolved);
-            return self.listed(list, (nodes, ranks), table, reading);
+            return self.listed(list, (nodes, ranks, per_node), table, reading);
         }
         if let Some(Item::List(_)) = entry.map(|entry| &entry.node.item) {
             let values = read_parameters(table, &[MAP_LIST], &self.context, reading)?;
-            return self.listed(values.integers(MAP.name), (nodes, ranks), table, reading);
+            return self.listed(values.integers(MAP.name), (nodes, ranks, per_node), table, reading);
         }
         let values = read_parameters(table, &[MAP], &self.context, reading)?;
-        let mut map: Vec<u32> = nodes.iter().collect();
-        if values.text(MAP.name) == "random" {
-            shuffle(&mut map, &mut Stream::new(self.book.seed, self.place, RANKS));
+        let mut nodes: Vec<u32> = nodes.iter().collect();
+        let order = values.text(MAP.name);
+        if order == "random" {
+            shuffle(&mut nodes, &mut Stream::new(self.book.seed, self.place, RANKS));
         }
-        map.truncate(ranks as usize);
-        Some(map)
+        let node = |rank: u32| if order == "round-robin" { rank % nodes.len() as u32 } else { rank / per_node };
+        Some((0..ranks).map(|rank| nodes[node(rank) as usize]).collect())
     }
 
     /// The nodes of a file or a text, one in each line; and what the resolved text says of it.
@@ -60,21 +61,24 @@ impl ProgramReader<'_> {
         read.map_err(|problem| reading.blame(Diagnostic::at(node.span, problem).help(help))).ok()
     }
 
-    /// The nodes of a list: as many as there are ranks, each once.
+    /// The nodes of a list: as many as there are ranks, none with more of them than it may run.
     fn listed(
         &self,
         list: Vec<u32>,
-        (nodes, ranks): (&NodeSet, u32),
+        (nodes, ranks, per_node): (&NodeSet, u32, u32),
         table: &TableReader<'_>,
         reading: &mut Reading,
     ) -> Option<Vec<u32>> {
         let span = table.table.get(MAP.name).map_or(table.span, |entry| entry.node.span);
         let mut sorted = list.clone();
         sorted.sort_unstable();
-        let twice = sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
+        let full = sorted.chunk_by(|one, other| one == other).find(|same| same.len() > per_node as usize);
         let other = sorted.iter().find(|&&node| !nodes.contains(node));
-        let problem = match (twice, other) {
-            (Some(node), _) => Some(format!("node {node} would run two ranks")),
+        let problem = match (full, other) {
+            (Some(same), _) => {
+                let (node, count) = (same[0], same.len());
+                Some(format!("node {node} would run {count} ranks, `ranks_per_node` is {per_node}"))
+            }
             (None, Some(node)) => Some(format!("node {node} does not take part")),
             (None, None) if list.len() != ranks as usize => {
                 Some(format!("there are {} nodes in the list for {ranks} ranks", list.len()))

@@ -86,9 +86,17 @@ fn ranks_run_where_the_map_says() {
     assert_eq!(nodes("messages = \"list.csv\"\nmap = [7, 2]"), [7, 2]);
     assert_eq!(nodes("goal = \"pair.goal\"\nmap.file = \"map.txt\""), [7, 2]);
     assert_eq!(nodes("goal = \"pair.goal\"\nmap.text = \"7\\n2\""), [7, 2]);
+    // The last node has fewer where it does not come out even.
+    let five = "goal.text = \"\"\"\nnum_ranks 5\nrank 0 {\n}\nrank 1 {\n}\nrank 2 {\n}\nrank 3 {\n}\nrank 4 {\n}\n\"\"\"\nranks_per_node = 2\n";
+    assert_eq!(nodes(five), [0, 0, 1, 1, 2]);
+    assert_eq!(nodes(&format!("{five}nodes = [1, 4, 6]\nmap = \"round-robin\"")), [1, 4, 6, 1, 4]);
+    assert_eq!(nodes(&format!("{five}map = [3, 1, 1, 3, 0]")), [3, 1, 1, 3, 0]);
+    assert_eq!(nodes(&format!("{barrier}ranks_per_node = 3")), [1, 1, 1, 3, 3, 3, 6, 6, 6]);
+    let several = nodes("collective.barrier = {}\nmap = \"random\"\nranks_per_node = 2");
     let drawn = nodes("collective.barrier = {}\nmap = \"random\"");
     assert_ne!(drawn, [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(nodes("collective.barrier = {}\nmap = \"random\""), drawn);
+    assert_eq!(several, drawn.iter().flat_map(|&node| [node, node]).collect::<Vec<_>>());
 }
 
 #[test]
@@ -100,14 +108,28 @@ fn bad_programs_are_told_with_what_would_do() {
         ("goal = \"bad.goal\"", "bad.goal: line 4 (rank 0): no operation of this rank has the label `b`"),
         ("goal = \"pair.goal\"\nmap.file = \"none.txt\"", "cannot read none.txt: entity not found"),
         ("goal = \"pair.goal\"\nmap.file = \"words.txt\"", "words.txt: line 2: \"four\" is no node"),
-        ("goal = \"pair.goal\"\nmap.file = \"twice.txt\"", "node 3 would run two ranks"),
+        ("goal = \"pair.goal\"\nmap.file = \"twice.txt\"", "node 3 would run 2 ranks, `ranks_per_node` is 1"),
         ("goal = \"pair.goal\"\nmap.text = \"3\"", "there are 1 nodes in the list for 2 ranks"),
         ("goal = 3", "`program.goal` is the name of a file, or a table with either `file` or `text`, not "),
         ("goal = {}", "`program.goal` is the name of a file, or a table with either `file` or `text`, not "),
         ("goal = \"pair.goal\"\nnodes = [2]", "the schedule has 2 ranks, for which there are 1 nodes"),
         ("goal = \"pair.goal\"\nmap = [3]", "there are 1 nodes in the list for 2 ranks"),
-        ("goal = \"pair.goal\"\nmap = [3, 3]", "node 3 would run two ranks"),
+        ("goal = \"pair.goal\"\nmap = [3, 3]", "node 3 would run 2 ranks, `ranks_per_node` is 1"),
         ("goal = \"pair.goal\"\nmap = [3, 9]", "node 9 does not take part"),
+        ("goal = \"pair.goal\"\nranks_per_node = 0", "`program.ranks_per_node` = 0 is outside 1 to 256"),
+        ("goal = \"pair.goal\"\nranks_per_node = 257", "`program.ranks_per_node` = 257 is outside 1 to 256"),
+        (
+            "messages.text = \"time,source,destination,flits\\n0,1,16,1\\n\"\nranks_per_node = 2",
+            "the text: line 2: \"16\" is no rank: the nodes run 16",
+        ),
+        (
+            "goal.text = \"num_ranks 3\\nrank 0 {\\n}\\nrank 1 {\\n}\\nrank 2 {\\n}\\n\"\nnodes = [4]\nranks_per_node = 2",
+            "the schedule has 3 ranks, for which there are 1 nodes of 2 each",
+        ),
+        (
+            "goal = \"pair.goal\"\nranks_per_node = 2\nlocal_rate = -1",
+            "`program.local_rate` = -1 is outside 0 to 1000000000",
+        ),
         ("goal = \"pair.goal\"\nrepeat = 2", "unknown key `repeat` in [program]"),
         ("collective = \"barier\"", "unknown collective \"barier\""),
         ("collective.allreduce-ring = { nodes = [1, 2] }", "`program.collective.allreduce-ring.bytes` is missing"),
@@ -130,7 +152,7 @@ fn bad_programs_are_told_with_what_would_do() {
         ),
         (
             "messages.text = \"time,source,destination,flits\\n0,1,8,1\\n\"",
-            "the text: line 2: \"8\" is no rank: there are 8 nodes",
+            "the text: line 2: \"8\" is no rank: the nodes run 8",
         ),
         ("messages.text = \"time,source,destination,flits\\n0,1,2\\n\"", "the text: CSV error"),
         ("messages.text = \"time,source,destination,flits\\nsoon,1,2,1\\n\"", "the text: line 2: "),
@@ -253,7 +275,7 @@ fn mistakes_in_parquet_name_the_row() {
     let other = parquet(&schema.replace("flits", "size"), &[column(), column(), column(), column()]);
     let flags = parquet(&schema.replace("INT32 time", "INT32 time (DATE)"), &[column(), column(), column(), column()]);
     for (content, expected) in [
-        (far, "list: row 2: \"8\" is no rank: there are 8 nodes"),
+        (far, "list: row 2: \"8\" is no rank: the nodes run 8"),
         (other, "list: a list of messages has no column \"size\""),
         (flags, "list: row 1: in the column \"time\" are neither numbers nor texts"),
         (b"PAR1".to_vec(), "list: "),

@@ -70,6 +70,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "program-adaptive" => programs::ring_with_detours,
         "program-collectives" => programs::all_collectives,
         "program-schedules" => programs::schedules,
+        "program-shared-nodes" => programs::ranks_that_share_nodes,
         "program-training" => programs::jobs_under_a_hot_spot,
         "protocol-comprehensive" => protocols::comprehensive,
         "protocol-comprehensive-inputs" => protocols::comprehensive_inputs,

@@ -69,6 +69,7 @@ scenarios![
     program_adaptive,
     program_collectives,
     program_schedules,
+    program_shared_nodes,
     program_training,
     protocol_comprehensive,
     protocol_comprehensive_inputs,

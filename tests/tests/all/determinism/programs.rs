@@ -50,6 +50,15 @@ pub fn schedules(seen: &Seen) {
     assert!(took(all_are_done(&at_once)[0]) < took(programs[0]), "processors take their time for messages");
 }
 
+pub fn ranks_that_share_nodes(seen: &Seen) {
+    let programs = all_are_done(seen);
+    // In each of 2 x 30 steps one rank of each of 4 nodes sends to another node, what is announced, so that three messages cross.
+    assert_eq!(seen.count("/flows/sums/count"), 2 * 30 * 4 * 3);
+    assert_eq!(seen.count("/flows/pairs/count"), 2, "the first of its messages stays within a node");
+    let at_once = seen.with(&["program.sums.local_latency=0"]);
+    assert!(took(all_are_done(&at_once)[0]) < took(programs[0]), "messages within a node take their time");
+}
+
 pub fn ring_with_detours(seen: &Seen) {
     let ring = all_are_done(seen)[0];
     assert!(seen.number("/flows/ring/nonminimal_share") > 0.05, "its packets detour");

@@ -92,4 +92,5 @@ fn protocols() {
 fn programs() {
     check("program-collectives", &["execution.partition=domain"]);
     check("program-schedules", &[]);
+    check("program-shared-nodes", &[]);
 }
