@@ -2,7 +2,7 @@
 //!
 //! Runs of a sweep that begin at about the same time are the tasks of one job array, a single run is an array of one. A task and the server talk by a
 //! [folder](crate::worker::mailbox) that they share, and by nothing else: tasks go on when the server is gone, and the next server finds them. What may be lost on the
-//! way, and what becomes of it, is said there.
+//! way, and what happens to it, is said there.
 //!
 //! **The invariant it keeps:** a run has one lease, and only what the job says counts that has it. So a job of which the server does not know whether it
 //! has ended does no harm.

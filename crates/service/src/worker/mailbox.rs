@@ -10,10 +10,10 @@
 //! | `output` | Slurm's | what the job says on standard error |
 //!
 //! A folder has the name of one attempt, drawn at random, and is never used again. No file has two writers, none is locked, and nobody compares clocks: a
-//! job is alive if it has said more since it was looked at last. A job that is started again, as its node was lost, begins `messages.K` anew, and what its
-//! predecessor still says or finds, who may not know yet that he is lost, is not read any more.
+//! job is alive if it has said more since it was looked at last. A job that is started again, as its node was lost, begins `messages.K` anew; what the lost
+//! job still says or finds is not read any more.
 //!
-//! | what is gone | what becomes of it |
+//! | what is gone | what happens |
 //! |---|---|
 //! | the server, before `job` is there | the next one removes the folder, and submits another job; this one finds no lease, and ends |
 //! | the server, later | the job goes on, and ends; the next server reads what it has said meanwhile |
