@@ -131,7 +131,10 @@ impl MessageTrace {
 
     /// A node calls a message so from now on, which is one that is traced or another.
     pub fn named(&mut self, source: NodeId, name: u32, is_message: bool) {
-        self.legs.named(source, name, is_message);
+        // Packets that are traced are of any message, and what happens to that is not told.
+        if self.message.is_some() {
+            self.legs.named(source, name, is_message);
+        }
     }
 
     /// A packet comes by: what is of the message tells its name, and what is of another one of that name that it is over.
