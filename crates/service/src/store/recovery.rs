@@ -97,7 +97,8 @@ fn read(path: &Path, number: i64, left: &LeftFiles) -> Result<(New, Vec<Artifact
         if is_sweep { sweep(&text("sweep.json")?, &scenario)? } else { simulation(&text("report.json")?, &scenario)? };
     // Whose it was, and who might see it, is not known.
     let private = true;
-    let run = Run { id: format!("recovered-{number}"), state: State::Succeeded, note: NOTE.to_owned(), private, ..run };
+    let (id, note, files) = (format!("recovered-{number}"), NOTE.to_owned(), source.files.clone());
+    let run = Run { id, state: State::Succeeded, note, private, files, ..run };
     let document_hash = runs::document_hash(&document);
     let found = names.iter().map(|name| artifact(path, name)).collect::<Result<_, _>>()?;
     Ok((New { run, scenario: source, document_hash, threads: 1, memory_bytes: 0 }, found))
