@@ -5,7 +5,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 
 import { FileService, UploadFileRequestSchema, UploadFileResponseSchema } from "./generated/tailback/v1/file_service_pb";
-import { authorization, note } from "./server";
+import { authorization, call, CALL_MS, note, system } from "./server";
 
 /** Bytes of content in a message: with all that is around it, it has to be less than 1 MiB. */
 const PIECE_BYTES = 1 << 19;
@@ -16,6 +16,9 @@ const CONTENT_TAG = 0x12;
 
 /** Sends a file; gives the SHA-256 that a scenario names it by. */
 export async function upload(file: File, signal: AbortSignal): Promise<string> {
+    // Nobody waits for a large file to be read that cannot be kept.
+    const { limits } = await call(system.getServerInfo({}, { signal, timeoutMs: CALL_MS }));
+    if (limits && BigInt(file.size) > limits.fileBytesMax) throw new ConnectError(`it has ${file.size} bytes, the limit (file_bytes_max) is ${limits.fileBytesMax}`, Code.ResourceExhausted);
     const sha256 = await digest(file);
     const header = create(UploadFileRequestSchema, { part: { case: "header", value: { name: file.name, size: BigInt(file.size), sha256 } } });
     const body: BlobPart[] = framed([toBinary(UploadFileRequestSchema, header)]);

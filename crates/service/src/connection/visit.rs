@@ -30,10 +30,15 @@ impl Visit {
         self.is_known.store(true, Ordering::Relaxed);
     }
 
+    /// Whether a call was let in.
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_known.load(Ordering::Relaxed)
+    }
+
     /// Nothing is read from a stranger for so long. It costs the stranger time, and the server nothing: what was sent
     /// waits at the stranger's own end.
     pub(crate) fn pause(&self, length: Duration) -> bool {
-        let is_stranger = !self.is_known.load(Ordering::Relaxed);
+        let is_stranger = !self.is_known();
         if is_stranger && !length.is_zero() {
             *self.pause.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + length);
         }

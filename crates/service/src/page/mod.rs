@@ -10,6 +10,7 @@
 mod files;
 mod line;
 mod origin;
+mod rest;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -38,6 +39,7 @@ use crate::context::stopped;
 use crate::limits::Limits;
 use line::PageLine;
 use origin::Names;
+use rest::{Patience, Sent};
 
 /// Bytes that HTTP needs for headers at least.
 const HEADERS_BYTES_MIN: usize = 8 << 10;
@@ -108,7 +110,11 @@ impl Page {
         let headers_max: Duration = self.limits.headers();
         let bytes_max = (self.limits.header_bytes_max as usize).max(HEADERS_BYTES_MIN);
         let line = PageLine::new(line, peer.visit.clone(), self.limits.stream_stall());
-        let answering = service_fn(move |request| self.clone().answer(request, peer.clone()));
+        let patience = Patience::new(peer.visit.clone(), &self.limits, stopping.clone());
+        let answering = service_fn(move |request: Request<Incoming>| {
+            let request = request.map(|body| Sent::new(body, patience.clone()));
+            self.clone().answer(request, peer.clone())
+        });
         let mut connection = http1::Builder::new();
         connection.timer(TokioTimer::new()).header_read_timeout(headers_max).max_buf_size(bytes_max);
         let connection = connection.serve_connection(TokioIo::new(line), answering);
@@ -126,7 +132,7 @@ impl Page {
         drop(place);
     }
 
-    async fn answer(self, request: Request<Incoming>, peer: Peer) -> Result<Response<Body>, Infallible> {
+    async fn answer(self, request: Request<Sent>, peer: Peer) -> Result<Response<Body>, Infallible> {
         let mut response = match origin::check(&request, self.names) {
             Err(refused) => plain(StatusCode::FORBIDDEN, refused.to_string()),
             Ok(()) if *request.method() == Method::POST => self.called(request, peer).await,
@@ -138,9 +144,9 @@ impl Page {
         Ok(response)
     }
 
-    async fn called(mut self, mut request: Request<Incoming>, peer: Peer) -> Response<Body> {
+    async fn called(mut self, mut request: Request<Sent>, peer: Peer) -> Response<Body> {
         request.extensions_mut().insert(peer);
-        let Ok(ready) = ServiceExt::<Request<Incoming>>::ready(&mut self.calls).await;
+        let Ok(ready) = ServiceExt::<Request<Sent>>::ready(&mut self.calls).await;
         let Ok(response) = ready.call(request).await;
         response
     }

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use prost::Message;
-use tailback_api::v1::{ListRunsRequest, WatchRunRequest};
+use tailback_api::v1::upload_file_request::Part;
+use tailback_api::v1::{ListRunsRequest, UploadFileRequest, UploadHeader, WatchRunRequest};
 use tailback_service::{Configuration, Limits, Role, Tokens, add_line, new_token};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -150,5 +151,25 @@ async fn streams_end_with_the_server_and_idle_connections_before() {
     watching.read_to_end(&mut rest).await.expect("it ends as it should");
     let rest = String::from_utf8_lossy(&rest);
     assert!(rest.contains("grpc-status:14"), "the stream must say that the server stops");
+    server.stop().await;
+}
+
+/// Browsers read the answer to a call when they have sent all of it.
+#[tokio::test]
+async fn a_file_is_refused_in_words_though_all_of_it_is_sent() {
+    let folder = folder();
+    let server = served(&folder, Limits { file_bytes_max: 8 << 20, files_per_owner_max: 0, ..limits() }, None).await;
+    let size = 6 << 20;
+    let header = UploadHeader { name: "x".to_owned(), size: size as u64, sha256: "0".repeat(64) };
+    let header = UploadFileRequest { part: Some(Part::Header(header)) }.encode_to_vec();
+    let length = u32::try_from(header.len()).expect("it is short").to_be_bytes();
+    let whole = header.len() + 5 + size;
+    let own = server.page.expect("it has a page");
+    let head = format!(
+        "POST /tailback.v1.FileService/UploadFile HTTP/1.1\r\nhost: {own}\r\ncontent-length: {whole}\r\nconnection: close\r\n{WEB}\r\n"
+    );
+    let request = [head.as_bytes(), &[0], &length, &header, &vec![0; size]].concat();
+    let refused = answered(&server, &request).await;
+    assert!(refused.contains("files%20of%20one%20owner%20are%20asked%20for"), "{refused}");
     server.stop().await;
 }
