@@ -41,9 +41,9 @@ pub use outbox::Outbox;
 pub use ranks::{Ranks, deal_out};
 pub use region::{Mail, Region};
 pub use simulation::{Outcome, Simulation};
-pub use snapshot::{Snapshot, SnapshotError, read_value, write_value};
+pub use snapshot::{Snapshot, SnapshotError, StateSource, read_value, take_value, write_value};
 pub use tailback_random::Stream;
-pub use together::{GatherError, Watcher};
+pub use together::{ENVELOPE_BYTES, GatherError, Watcher};
 pub use wheel::{Batch, Kinds, Scheduled, Wheel};
 
 /// Simulated time. What one tick stands for is the model's business.

@@ -45,6 +45,45 @@ impl From<postcard::Error> for SnapshotError {
     }
 }
 
+/// Where a state is read from, front to back: who needs only parts of it passes over the others, which need not be there yet.
+pub trait StateSource {
+    /// The next bytes, as many as these unless it ends before; they stay the next.
+    ///
+    /// # Errors
+    /// When they are not what was written.
+    fn peek(&mut self, most: usize) -> Result<&[u8], SnapshotError>;
+
+    /// Passes over so many bytes.
+    ///
+    /// # Errors
+    /// When it ends before.
+    fn skip(&mut self, bytes: usize) -> Result<(), SnapshotError>;
+}
+
+impl StateSource for &[u8] {
+    fn peek(&mut self, most: usize) -> Result<&[u8], SnapshotError> {
+        Ok(&self[..most.min(self.len())])
+    }
+
+    fn skip(&mut self, bytes: usize) -> Result<(), SnapshotError> {
+        *self = self.get(bytes..).ok_or_else(|| SnapshotError::Damaged("it ends early".to_owned()))?;
+        Ok(())
+    }
+}
+
+/// Takes a value from the front of a state, which takes no more bytes than these.
+///
+/// # Errors
+/// When they do not hold one.
+pub fn take_value<T: DeserializeOwned>(source: &mut dyn StateSource, most: usize) -> Result<T, SnapshotError> {
+    let mut bytes = source.peek(most)?;
+    let before = bytes.len();
+    let value = read_value(&mut bytes)?;
+    let taken = before - bytes.len();
+    source.skip(taken)?;
+    Ok(value)
+}
+
 /// Appends `value` to `bytes`.
 ///
 /// # Errors

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::inbox::Buffers;
 use crate::simulation::Simulation;
-use crate::snapshot::{Snapshot, SnapshotError, read_value, write_value};
+use crate::snapshot::{Snapshot, SnapshotError, StateSource, read_value, take_value, write_value};
 use crate::{NEVER, Outbox, Region, Tick};
 
 /// First word of a snapshot; the last digit is the version of its format.
@@ -98,24 +98,27 @@ impl<R: Region + Snapshot> Simulation<R> {
     }
 }
 
-/// The state of the next region.
-fn next_region<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], SnapshotError> {
-    let cut = || SnapshotError::Damaged("it ends before its last region".to_owned());
-    let (length, rest) = bytes.split_first_chunk().ok_or_else(cut)?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| cut())?;
-    let (region, rest) = rest.split_at_checked(length).ok_or_else(cut)?;
-    *bytes = rest;
-    Ok(region)
-}
+/// What stands before the regions takes no more bytes: five numbers.
+const HEADING_BYTES_MAX: usize = 64;
 
 impl<R: Region + Snapshot> Snapshot for Simulation<R> {
     fn save(&self, bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
         self.show_state(&mut |piece| bytes.extend_from_slice(piece))
     }
 
-    /// Of the state of all regions the part of a rank takes what is about its own.
     fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {
-        let (magic, regions, now, mail_earliest, with_mail): (u64, u64, Tick, Tick, u32) = read_value(bytes)?;
+        self.load_from(bytes)
+    }
+}
+
+impl<R: Region + Snapshot> Simulation<R> {
+    /// The same as [`Snapshot::load`]. Of the state of all regions the part of a rank reads what is about its own, and passes over the others.
+    ///
+    /// # Errors
+    /// When there is no such state; `self` is then not to be used.
+    pub fn load_from(&mut self, source: &mut dyn StateSource) -> Result<(), SnapshotError> {
+        let (magic, regions, now, mail_earliest, with_mail): (u64, u64, Tick, Tick, u32) =
+            take_value(source, HEADING_BYTES_MAX)?;
         let expect = |what, found, expected| {
             if found == expected { Ok(()) } else { Err(SnapshotError::Mismatch { what, found, expected }) }
         };
@@ -128,12 +131,20 @@ impl<R: Region + Snapshot> Snapshot for Simulation<R> {
         }
         // Those of all ranks, whether there is mail for this one or not: all go on with the same buffer.
         self.unread = (1 << with_mail) - 1;
+        let cut = || SnapshotError::Damaged("it ends before its last region".to_owned());
         for to in 0..self.channels.regions() {
-            let mut region = next_region(bytes)?;
+            let length = source.peek(LENGTH_BYTES)?.first_chunk().copied().ok_or_else(cut)?;
+            let length = usize::try_from(u64::from_le_bytes(length)).map_err(|_| cut())?;
+            source.skip(LENGTH_BYTES)?;
             if self.held().contains(&to) {
+                let mut region = source.peek(length)?;
+                if region.len() < length {
+                    return Err(cut());
+                }
                 self.load_region(to, &mut region)?;
                 expect("bytes too many", region.len() as u64, 0)?;
             }
+            source.skip(length).map_err(|_| cut())?;
         }
         for (buffer, outboxes) in self.outboxes.iter().enumerate() {
             for (from, outbox) in outboxes.iter().enumerate() {

@@ -16,6 +16,9 @@ use crate::simulation::{Outcome, SHORT_WINDOW_EVENTS, Simulation};
 use crate::snapshot::{Snapshot, SnapshotError};
 use crate::{Executor, Mail as _, NEVER, Region, Tick};
 
+/// Bytes that stand before each mail in a letter: the region that it is from, and the receiver.
+pub const ENVELOPE_BYTES: u64 = 8;
+
 /// What a model tells of the regions of a rank, and who is asked whether to stop by what all ranks tell.
 pub trait Watcher<R: Region>: Send {
     /// What this rank tells of its regions.

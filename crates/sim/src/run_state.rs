@@ -1,6 +1,6 @@
 //! The state of a run as bytes, of one process or of several.
 
-use tailback_engine::{read_value, write_value};
+use tailback_engine::{StateSource, take_value, write_value};
 use tailback_scenario::PartitionChoice;
 
 use crate::failure::Failure;
@@ -79,18 +79,42 @@ impl Run<'_> {
     /// # Errors
     /// When the bytes hold no such state; the run is then not to be used.
     pub fn load(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
-        state_format::check(&mut bytes)?;
-        let regions = read_value(&mut bytes)?;
+        self.load_from(&mut bytes)
+    }
+
+    /// The same from wherever the state is. A rank reads its own regions; all ranks have to call it.
+    ///
+    /// # Errors
+    /// When there is no such state, which the first of the ranks tells that finds it; the run is then not to be used.
+    pub fn load_from(&mut self, source: &mut dyn StateSource) -> Result<(), Failure> {
+        let own = self.load_own(source);
+        if let Some(together) = &mut self.together {
+            let told = together.ranks.tell([own.is_err().into(), 0, 0, 0])?;
+            match told.iter().position(|figures| figures[0] != 0) {
+                Some(rank) if rank != together.ranks.rank() => return Err(Failure::Elsewhere),
+                _ => {}
+            }
+        }
+        own?;
+        self.agree()
+    }
+
+    fn load_own(&mut self, source: &mut dyn StateSource) -> Result<(), Failure> {
+        state_format::check(source)?;
+        let regions = take_value(source, REGIONS_BYTES_MAX)?;
         if regions != self.regions && self.scenario.execution.partition == PartitionChoice::Auto {
             self.regions = regions;
             self.network = build_network(self.scenario, regions, self.traced, self.together.as_mut());
             self.whole = None;
         }
-        self.network.load(&mut bytes)?;
-        self.suspicious_from = read_value(&mut bytes)?;
+        self.network.load(source)?;
+        self.suspicious_from = take_value(source, usize::MAX)?;
         if Sampler::is_wanted(self.scenario) {
-            self.sampler.samples = read_value(&mut bytes)?;
+            self.sampler.samples = take_value(source, usize::MAX)?;
         }
-        self.agree()
+        Ok(())
     }
 }
+
+/// What says which regions there are takes no more bytes.
+const REGIONS_BYTES_MAX: usize = 16;

@@ -4,8 +4,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use tailback_engine::{
-    Crew, ExchangeError, Executor, GatherError, NEVER, Outcome, Ranks, Rayon, Sequential, Simulation, Snapshot,
-    SnapshotError, Tick,
+    Crew, ExchangeError, Executor, GatherError, NEVER, Outcome, Ranks, Rayon, Sequential, Simulation, SnapshotError,
+    StateSource, Tick,
 };
 use tailback_network::{
     CongestionTree, General, Ledger, LinkStates, Microarchitecture, NetworkPlan, NetworkRegion, Paths, Plain,
@@ -121,7 +121,8 @@ pub(crate) trait RunningNetwork: Watched + Send {
     /// Shows `take` the state piece by piece.
     fn show_state(&self, take: &mut dyn FnMut(&[u8])) -> Result<(), SnapshotError>;
 
-    fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError>;
+    /// Reads back the state of the regions that are here.
+    fn load(&mut self, source: &mut dyn StateSource) -> Result<(), SnapshotError>;
 }
 
 /// Builds the network of `plan` with the fastest routers that can do what it asks for, to be watched at most every
@@ -268,9 +269,9 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
         Self::show_state(self, take)
     }
 
-    fn load(&mut self, bytes: &mut &[u8]) -> Result<(), SnapshotError> {
+    fn load(&mut self, source: &mut dyn StateSource) -> Result<(), SnapshotError> {
         let unloaded = self.regions().next().and_then(|region| region.observer().unloaded.clone());
-        Snapshot::load(self, bytes)?;
+        self.load_from(source)?;
         self.regions_mut().for_each(|region| region.observer_mut().unloaded.clone_from(&unloaded));
         Ok(())
     }

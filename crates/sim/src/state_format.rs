@@ -1,6 +1,6 @@
 //! The format that the state of a run is written in.
 
-use tailback_engine::{SnapshotError, read_value, write_value};
+use tailback_engine::{SnapshotError, StateSource, take_value, write_value};
 
 /// The format that [`Run::save`](crate::Run::save) writes, and the only one that [`Run::load`](crate::Run::load) reads.
 ///
@@ -15,10 +15,13 @@ pub(crate) fn write(bytes: &mut Vec<u8>) -> Result<(), SnapshotError> {
 }
 
 /// Takes it from the front of a state, which must have this format.
-pub(crate) fn check(bytes: &mut &[u8]) -> Result<(), SnapshotError> {
-    let (found, expected) = (read_value::<u32>(bytes)?.into(), STATE_FORMAT.into());
+pub(crate) fn check(source: &mut dyn StateSource) -> Result<(), SnapshotError> {
+    let (found, expected) = (take_value::<u32>(source, NUMBER_BYTES_MAX)?.into(), STATE_FORMAT.into());
     if found == expected { Ok(()) } else { Err(SnapshotError::Mismatch { what: "as its format", found, expected }) }
 }
+
+/// The number of a format takes no more bytes.
+const NUMBER_BYTES_MAX: usize = 5;
 
 #[cfg(test)]
 mod tests {

@@ -98,12 +98,18 @@ fn checkpoints_that_cannot_be_used_are_refused_and_stay() {
     let with = |change: &dyn Fn(&mut Value)| {
         let mut heading = heading.clone();
         change(&mut heading);
-        let rest = [heading.to_string().as_bytes(), state].concat();
-        let digest: String = Sha256::digest(&rest).iter().map(|byte| format!("{byte:02x}")).collect();
-        [digest.as_bytes(), b"\n", &rest].concat()
+        // Behind the state are the checksums of its blocks, and how long it is.
+        let (rest, length) = state.split_last_chunk().expect("it has a length");
+        let length = u64::from_le_bytes(*length) as usize;
+        let sums = &state[1 + length..];
+        assert_eq!(rest.len(), 1 + length + length.div_ceil(16 << 10) * 32);
+        let heading = heading.to_string() + "\n";
+        let digest = Sha256::new().chain_update(&heading).chain_update(sums).finalize();
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        [format!("state {digest}\n").as_bytes(), heading.as_bytes(), &state[1..]].concat()
     };
     let mut bent = whole.clone();
-    *bent.last_mut().expect("it is not empty") ^= 1;
+    bent[whole.len() / 2] ^= 1;
     let unfit = [
         ("damaged", bent),
         ("cut-off", whole[..whole.len() / 2].to_vec()),

@@ -107,13 +107,13 @@ pub(super) fn damage(path: &Path) -> Option<String> {
     }
 }
 
-fn used_by(heading: &Heading, state: &[u8], version: &str, scenario_digest: &str) -> Result<Checkpoint, Unfit> {
+fn used_by(heading: &Heading, state: Vec<u8>, version: &str, scenario_digest: &str) -> Result<Checkpoint, Unfit> {
     refuse_other_programs((heading.format, &heading.version), (STATE_FORMAT, version))?;
     if heading.scenario_digest != scenario_digest {
         return Err(Unfit::Other("it is of another scenario".to_owned()));
     }
     let [wall, processor] = [heading.wall_ms, heading.processor_ms].map(Duration::from_millis);
-    Ok(Checkpoint { cycle: heading.cycle, wall, processor, state: state.to_vec() })
+    Ok(Checkpoint { cycle: heading.cycle, wall, processor, state })
 }
 
 #[cfg(test)]
@@ -147,15 +147,23 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         checkpoint().write(folder.path(), 7, folder.path(), "1.0", "abc").expect("it can be written");
         let path = files::checkpoint(folder.path(), 7);
-        let text = std::fs::read_to_string(&path).expect("it is there");
-        let rest = text.split_once('\n').expect("it has lines").1;
-        let other = rest.replace(&format!("\"format\":{STATE_FORMAT}"), &format!("\"format\":{}", STATE_FORMAT + 1));
-        assert_ne!(other, rest);
-        // As the version before wrote them, whose first line was the heading.
-        for file in [format!("{}\n{other}", hexadecimal(&Sha256::digest(&other))), rest.to_owned()] {
+        let other = Heading {
+            format: STATE_FORMAT + 1,
+            version: "1.0".to_owned(),
+            scenario_digest: "abc".to_owned(),
+            cycle: 300,
+            wall_ms: 0,
+            processor_ms: 0,
+        };
+        write_state(&folder.path().join("unfinished"), &path, &other, b"state").expect("it can be written");
+        let other = std::fs::read(&path).expect("it is there");
+        // As the versions before wrote them, whose first line was the heading, or a checksum of all the rest.
+        let rest = b"{\"format\":8}\nstate";
+        let earlier = [format!("{}\n", hexadecimal(&Sha256::digest(rest))).as_bytes(), rest].concat();
+        for file in [other, earlier, rest.to_vec()] {
             std::fs::write(&path, &file).expect("it can be written");
             assert_eq!(Checkpoint::read(folder.path(), 7, "1.0", "abc"), Ok(None));
-            assert_eq!(std::fs::read_to_string(&path).expect("it is there"), file);
+            assert_eq!(std::fs::read(&path).expect("it is there"), file);
         }
     }
 

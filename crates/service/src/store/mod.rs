@@ -50,7 +50,7 @@ use crate::domain::{FailureReason, RunFailure};
 use condition::Condition;
 pub use copying::{back_up, restore};
 pub use fsck::{Checkup, Problem, check_data};
-pub use state_file::{Unfit, read_state, refuse_other_programs, write_state, write_state_by_pieces};
+pub use state_file::{StateFile, Unfit, read_state, refuse_other_programs, write_state, write_state_by_pieces};
 use writer::Writer;
 pub(crate) use writer::{Told, Writing};
 

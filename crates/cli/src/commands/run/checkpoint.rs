@@ -3,6 +3,7 @@
 //! A checkpoint is one file in the directory of the results, which is replaced as a whole. The scenario is in it, so that
 //! the two never disagree. It is removed when the run is done, and by nobody else: one that cannot be used stays.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tailback_scenario::{Document, Scenario};
-use tailback_service::{Unfit, read_state, refuse_other_programs, write_state_by_pieces};
-use tailback_sim::{Failure, Run, STATE_FORMAT, Timing};
+use tailback_service::{StateFile, Unfit, refuse_other_programs, write_state_by_pieces};
+use tailback_sim::{Failure, Run, STATE_FORMAT, SnapshotError, Timing};
 
 use crate::arguments::RunArguments;
 use crate::complaint::Complaint;
 use crate::files::Beside;
 use crate::input;
-use crate::output::tell_line;
+use crate::output::{self, tell_line};
 use crate::ranks;
 use crate::results::CHECKPOINT;
 use crate::store::VERSION;
@@ -52,24 +53,24 @@ struct Heading {
 pub struct Checkpoint {
     path: PathBuf,
     heading: Heading,
-    state: Vec<u8>,
+    state: StateFile<File>,
 }
 
 impl Checkpoint {
     /// That in a directory.
     pub fn read(directory: &Path) -> Result<Self, Complaint> {
         let path = directory.join(CHECKPOINT);
-        let bytes = std::fs::read(&path).map_err(|error| match error.kind() {
+        let file = File::open(&path).map_err(|error| match error.kind() {
             ErrorKind::NotFound => Complaint::BadInput(
                 format!("there is no checkpoint in {}", directory.display()),
                 Some("`run FILE --checkpoint-every TIME --out DIR` writes some until the run is done".to_owned()),
             ),
             _ => Complaint::bad_input(format!("cannot read {}: {error}", path.display())),
         })?;
-        let (heading, state) = read_state::<Heading>(&bytes).map_err(|unfit| unusable(&path, &unfit))?;
+        let (heading, state) = StateFile::of::<Heading>(file).map_err(|unfit| unusable(&path, &unfit))?;
         refuse_other_programs((heading.format, &heading.version), (STATE_FORMAT, VERSION))
             .map_err(|unfit| unusable(&path, &unfit))?;
-        Ok(Self { path, state: state.to_vec(), heading })
+        Ok(Self { path, state, heading })
     }
 
     /// The scenario of the run, on other threads if so wished.
@@ -86,12 +87,16 @@ impl Checkpoint {
         Err(unusable(&self.path, &Unfit::Other(reason)))
     }
 
-    /// Has a run of that scenario go on from here, in all of its processes. The state is no longer held then.
+    /// Has a run of that scenario go on from here, in all of its processes, each of which reads what is about its own regions.
     pub fn load(&mut self, run: &mut Run<'_>, are_several: bool) -> Result<(), Complaint> {
-        match run.load(&std::mem::take(&mut self.state)) {
-            Err(error) if !are_several => Err(unusable(&self.path, &Unfit::Other(error.to_string()))),
-            loaded => ranks::together(loaded, are_several),
-        }
+        let unfit = match run.load_from(&mut self.state) {
+            Err(Failure::Snapshot(SnapshotError::Damaged(reason))) => Unfit::Damaged(reason),
+            Err(Failure::Snapshot(error)) => Unfit::Other(error.to_string()),
+            loaded => return ranks::together(loaded, are_several),
+        };
+        // The first that finds it tells, whichever it is.
+        output::be_silent(false);
+        Err(unusable(&self.path, &unfit))
     }
 
     /// How often the run is to be written down.
@@ -173,7 +178,7 @@ impl Checkpoints {
         let left = |name: &str| name.starts_with(CHECKPOINT) && name.ends_with(UNFINISHED);
         let entries = self.path.parent().into_iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
         for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(left)) {
-            if std::fs::File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            if File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
