@@ -24,6 +24,8 @@ const CREDIT_WORDS: usize = 4;
 pub const PACKET_LETTER_BYTES: u64 = (PACKET_WORDS * WORD) as u64;
 /// Bytes of a credit in one.
 pub const CREDIT_LETTER_BYTES: u64 = (CREDIT_WORDS * WORD) as u64;
+/// Bytes that mail of one region for another takes there beside its packets and credits.
+pub const MAIL_LETTER_BYTES: u64 = (3 * WORD + 1) as u64;
 
 /// Appends mail to a letter: how many packets, words of payload and credits there are, these, and the rest.
 pub(crate) fn write(mail: &NetworkMail, letter: &mut Vec<u8>) -> Result<(), SnapshotError> {
@@ -176,6 +178,13 @@ mod tests {
             credits,
             out_of_band: Vec::new(),
         })
+    }
+
+    #[test]
+    fn mail_takes_what_is_in_it_and_a_little_more() {
+        let mut letter = Vec::new();
+        write(&NetworkMail::default(), &mut letter).expect("there is room");
+        assert_eq!(letter.len() as u64, MAIL_LETTER_BYTES);
     }
 
     proptest! {

@@ -41,7 +41,7 @@ pub use audit::{Abroad, Balance, Discrepancy, Holdings, Ledger, audit, last_hop}
 pub use build::NetworkPlan;
 pub use congestion::{Cause, CongestionTree, LinkStates, Paths, SelectedLinks, congestion_trees, link_states};
 pub use deadlock::{Deadlock, WaitGraph, find_deadlock, wait_graph};
-pub use letter::{CREDIT_LETTER_BYTES, PACKET_LETTER_BYTES};
+pub use letter::{CREDIT_LETTER_BYTES, MAIL_LETTER_BYTES, PACKET_LETTER_BYTES};
 pub use message_trace::{
     Blocked, Crossing, Hop, Occurrence, Place, STORY_CHANGES_MAX, Story, Subject, TRACE_EVENTS_MAX, TraceEvent,
     TracedMessage, TracedPackets, Tracing, Waits, Which,

@@ -24,6 +24,7 @@ mod packet_path;
 mod packet_trace;
 mod part;
 mod plan;
+mod rank_mail;
 mod rank_plan;
 mod recorder;
 mod run;

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use tailback_engine::deal_out;
-use tailback_network::{CREDIT_LETTER_BYTES, NetworkPlan, PACKET_LETTER_BYTES, Plain};
+use tailback_network::Plain;
 use tailback_scenario::Scenario;
-use tailback_topology::{Peer, Port};
 
 use crate::plan::{Regions, memory, network_plan, record_bytes};
+use crate::rank_mail::{Mail, mail};
 use crate::together::work;
 
 /// What a rank of a run would have to do.
@@ -20,7 +20,10 @@ pub struct RankPlan {
     /// Bytes that it will take, about, if the network takes what it is offered: its share of the network, what is written down about
     /// that, and where the routers and nodes of all ranks are. Congestion trees take the whole network on the first one.
     pub memory_bytes: u64,
-    /// Bytes that it sends other ranks in a window, if all links to them are busy.
+    /// Bytes that it sends other ranks in a window, about, if the network takes what it is offered, and is otherwise empty: data of all flows but programs,
+    /// on the paths that routing takes then, and credits for it.
+    pub mail_bytes: u64,
+    /// Those if all links to them are busy.
     pub mail_bytes_max: u64,
 }
 
@@ -39,45 +42,18 @@ impl RankPlan {
         let all: u64 = work.iter().sum();
         let network = memory(scenario, topology, plan.suits::<Plain>());
         let known = u64::from(topology.routers()) * ROUTER_BYTES + u64::from(topology.nodes()) * NODE_BYTES;
-        let mail = mail(&plan, &shares);
-        let rank = |(regions, mail_bytes_max): (Range<usize>, u64)| {
+        let mail = mail(scenario, &plan, &shares);
+        let rank = |(regions, mail): (Range<usize>, Mail)| {
             let ports: u64 = work[regions.clone()].iter().sum();
             let whole = scenario.measure.trees_every.is_some() && regions.start == 0 && !regions.is_empty();
             let share = if whole { all + ports } else { ports };
             let network = (u128::from(network) * u128::from(share) / u128::from(all.max(1))) as u64;
             let record = record_bytes(scenario, regions.len() as u32);
             let memory_bytes = network.saturating_add(known).saturating_add(record);
-            Self { ports: (ports, all), regions, memory_bytes, mail_bytes_max }
+            Self { ports: (ports, all), regions, memory_bytes, mail_bytes: mail.bytes, mail_bytes_max: mail.bytes_max }
         };
         shares.into_iter().zip(mail).map(rank).collect()
     }
-}
-
-/// What each rank sends others in a window at most: packets of the largest size one after the other on all links to them, and the
-/// credits of such packets on all links from them.
-fn mail(plan: &NetworkPlan, shares: &[Range<usize>]) -> Vec<u64> {
-    let (topology, spec) = (plan.topology.as_ref(), &plan.spec);
-    let mut bytes = vec![0; shares.len()];
-    let Some(window) = plan.partition.lookahead(topology, spec) else { return bytes };
-    let mut owners = vec![0; plan.partition.regions() as usize];
-    for (rank, regions) in shares.iter().enumerate() {
-        owners[regions.clone()].fill(rank);
-    }
-    let owner = |router| owners[plan.partition.region_of(router) as usize];
-    for router in 0..topology.routers() {
-        for port in (0..topology.ports(router)).map(|port| port as Port) {
-            let Peer::Router { router: far, .. } = topology.peer(router, port) else { continue };
-            let (from, to) = (owner(router), owner(far));
-            if from != to {
-                let link = &spec.links[topology.link_class(router, port).index()];
-                let packet_ticks = u64::from(link.flit_ticks) * u64::from(spec.packet_flits_max);
-                let packets = window.div_ceil(packet_ticks.max(1));
-                bytes[from] += packets * PACKET_LETTER_BYTES;
-                bytes[to] += packets * CREDIT_LETTER_BYTES;
-            }
-        }
-    }
-    bytes
 }
 
 #[cfg(test)]
@@ -108,7 +84,7 @@ mod tests {
         let scenario = |text: &str| Document::read("groups.toml", text).resolve().unwrap_or_else(|why| panic!("{why}"));
         let plain = scenario(GROUPS);
         let alone = &RankPlan::all(&plain, 1, 1)[0];
-        assert_eq!((alone.mail_bytes_max, alone.ports.0), (0, alone.ports.1));
+        assert_eq!((alone.mail_bytes, alone.mail_bytes_max, alone.ports.0), (0, 0, alone.ports.1));
         let three = RankPlan::all(&plain, 3, 1);
         assert!(three.iter().all(|rank| rank.memory_bytes < alone.memory_bytes / 2 && rank.mail_bytes_max > 0));
         // More than there are regions: those that have none send nothing.

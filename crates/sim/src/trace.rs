@@ -135,7 +135,7 @@ pub(crate) fn walk(
     None
 }
 
-struct Tracer<'s> {
+pub(crate) struct Tracer<'s> {
     scenario: &'s Scenario,
     graph: Arc<dyn Topology>,
     agents: BTreeMap<RouterId, Box<dyn Agent>>,
@@ -144,7 +144,7 @@ struct Tracer<'s> {
 }
 
 impl<'s> Tracer<'s> {
-    fn new(scenario: &'s Scenario) -> Self {
+    pub(crate) fn new(scenario: &'s Scenario) -> Self {
         let graph = scenario.topology.built.graph();
         let board = empty_board(graph.as_ref());
         Self { scenario, graph, agents: BTreeMap::new(), random: Stream::new(1, 0, 0), board }
@@ -157,5 +157,18 @@ impl<'s> Tracer<'s> {
             let view = Imagined { graph: graph.as_ref(), spec: &scenario.network, router, rumour, board };
             agent.route(entry, header, &view, random)
         })
+    }
+
+    /// The routers that a packet goes through in an empty network, one after the other. None if it does not arrive.
+    pub(crate) fn routers(&mut self, source: NodeId, destination: NodeId) -> Option<Vec<RouterId>> {
+        let Self { scenario, graph, agents, random, board } = self;
+        let mut routers = Vec::new();
+        let path = walk(graph.as_ref(), (source, destination), |router, entry, header| {
+            routers.push(router);
+            let agent = agents.entry(router).or_insert_with(|| scenario.routing.built.agent(router));
+            let view = Imagined { graph: graph.as_ref(), spec: &scenario.network, router, rumour: 0, board };
+            agent.route(entry, header, &view, random)
+        });
+        path.map(|_| routers)
     }
 }

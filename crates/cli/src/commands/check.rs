@@ -57,7 +57,8 @@ struct Rank {
     work: f64,
     /// It holds its share of the network.
     memory_bytes: u64,
-    /// What it sends the others in a window, if all links to them are busy.
+    /// What it sends the others in a window, about, and if all links to them are busy.
+    mail_bytes: u64,
     mail_bytes_max: u64,
 }
 
@@ -77,6 +78,7 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
         regions: rank.regions.len(),
         work: rank.ports.0 as f64 / rank.ports.1.max(1) as f64,
         memory_bytes: rank.memory_bytes,
+        mail_bytes: rank.mail_bytes,
         mail_bytes_max: rank.mail_bytes_max,
     };
     let ranks = arguments.ranks.map_or_else(Vec::new, |_| RankPlan::all(&scenario, ranks, threads));
@@ -141,16 +143,17 @@ fn print_text(checked: &Checked<'_>) {
     say_line!("# routers     {} microarchitecture", checked.microarchitecture);
     say_line!("# memory      about {} MiB", mebibytes(checked.memory_bytes));
     for (number, rank) in checked.ranks.iter().enumerate() {
-        let Rank { first_region, regions, work, memory_bytes, mail_bytes_max } = rank;
+        let Rank { first_region, regions, work, memory_bytes, mail_bytes, mail_bytes_max } = rank;
         let which = match regions {
             0 => "no region".to_owned(),
             1 => format!("region {first_region}"),
             _ => format!("regions {first_region} to {}", first_region + regions - 1),
         };
         let (share, memory) = (100.0 * work, mebibytes(*memory_bytes));
-        let mail = mail_bytes_max.div_ceil(1024);
+        let [mail, mail_max] = [mail_bytes, mail_bytes_max].map(|bytes| bytes.div_ceil(1024));
         say_line!(
-            "# rank {number:<6} {which}: {share:.1} % of the work, about {memory} MiB, at most {mail} KiB of mail in a window"
+            "# rank {number:<6} {which}: {share:.1} % of the work, about {memory} MiB, \
+             {mail} KiB of mail in a window, at most {mail_max}"
         );
     }
     let backlog = mebibytes(checked.backlog_bytes_max);
