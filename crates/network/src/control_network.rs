@@ -67,8 +67,10 @@ pub(crate) struct ControlNetwork {
     /// The messages of this tick, and how long each takes beyond the latency.
     outgoing: Vec<(Tick, ControlMessage)>,
     state: State,
-    /// The tick for which what is due has been put in order, the last one first.
-    ordered: Option<Tick>,
+    /// What is due in this tick, the last one first; between ticks empty, and kept for its memory.
+    today: Vec<(Key, Due)>,
+    /// Lists that were used up, for their memory.
+    used_up: Vec<Vec<(Key, Due)>>,
     /// What controllers want done: empty, and kept for its memory.
     actions: Vec<ControllerAction>,
 }
@@ -76,7 +78,8 @@ pub(crate) struct ControlNetwork {
 /// The part of it that changes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
-    /// What is due, by tick. That of a tick is put in order when the tick has come, as nothing is added to it then.
+    /// What is due, by tick: for each there is one event. That of a tick is put in order when the tick has come, as nothing is added to it
+    /// then.
     due: BTreeMap<Tick, Vec<(Key, Due)>>,
     /// How often something was put among what is due.
     serial: u64,
@@ -84,18 +87,47 @@ struct State {
 
 /// In which order what is due in a tick is handled: by receiver, and sender. Of one sender what was sent first is first; that is so
 /// wherever it is simulated, as all of it takes the same path.
+///
+/// All of it is one number, as each message is compared with several others: from the top the receiver, the sender, and a serial number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Key {
-    to: Party,
-    /// None for timers, which come last.
-    from: Sender,
-    serial: u64,
-}
+struct Key(u128);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Sender {
-    Other(Party),
-    Timer,
+impl Key {
+    const SERIAL_BITS: u32 = 60;
+    const PARTY_BITS: u32 = 34;
+    /// In the place of the sender of a timer: behind all others.
+    const TIMER: u64 = 3 << 32;
+
+    fn new(to: Party, from: Option<Party>, serial: u64) -> Self {
+        debug_assert!(serial >> Self::SERIAL_BITS == 0, "no run has so many messages");
+        let from = from.map_or(Self::TIMER, Self::number);
+        let parties = u128::from(Self::number(to)) << Self::PARTY_BITS | u128::from(from);
+        Self(parties << Self::SERIAL_BITS | u128::from(serial))
+    }
+
+    fn number(party: Party) -> u64 {
+        match party {
+            Party::Source(node) => u64::from(node),
+            Party::Sink(node) => 1 << 32 | u64::from(node),
+            Party::Controller(number) => 2 << 32 | u64::from(number),
+        }
+    }
+
+    fn party(number: u64) -> Option<Party> {
+        match number >> 32 {
+            0 => Some(Party::Source(number as u32)),
+            1 => Some(Party::Sink(number as u32)),
+            2 => Some(Party::Controller(number as u32)),
+            _ => None,
+        }
+    }
+
+    /// The receiver, and the sender unless it is a timer.
+    fn parties(self) -> (Party, Option<Party>) {
+        let parties = self.0 >> Self::SERIAL_BITS;
+        let [to, from] = [parties >> Self::PARTY_BITS, parties].map(|bits| bits as u64 & ((1 << Self::PARTY_BITS) - 1));
+        (Self::party(to).expect("timers receive nothing"), Self::party(from))
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -142,7 +174,8 @@ impl ControlNetwork {
 
     /// Sends the messages of this tick.
     pub fn dispatch(&mut self, now: Tick, wheel: &mut Wheel<Event>, outbox: &mut Outbox<NetworkMail>) {
-        for (after, message) in std::mem::take(&mut self.outgoing) {
+        let mut outgoing = std::mem::take(&mut self.outgoing);
+        for (after, message) in outgoing.drain(..) {
             let parties = self.parties.as_ref().expect("a protocol that sends messages declares a control network");
             let at = now.saturating_add(parties.latency).saturating_add(after);
             match self.receivers[parties.region(message.to) as usize] {
@@ -150,54 +183,67 @@ impl ControlNetwork {
                 None => self.expect(at, message, wheel),
             }
         }
+        self.outgoing = outgoing;
     }
 
     /// A message will arrive here.
     pub fn expect(&mut self, at: Tick, ControlMessage { from, to, words }: ControlMessage, wheel: &mut Wheel<Event>) {
-        self.put(at, to, Sender::Other(from), Due::Words(words), wheel);
+        self.put(at, to, Some(from), Due::Words(words), wheel);
     }
 
-    fn put(&mut self, at: Tick, to: Party, from: Sender, due: Due, wheel: &mut Wheel<Event>) {
-        let serial = self.state.serial;
+    fn put(&mut self, at: Tick, to: Party, from: Option<Party>, due: Due, wheel: &mut Wheel<Event>) {
+        let key = Key::new(to, from, self.state.serial);
         self.state.serial += 1;
-        debug_assert!(self.ordered.is_none_or(|ordered| ordered < at), "nothing is added to what is being handled");
-        self.state.due.entry(at).or_default().push((Key { to, from, serial }, due));
-        wheel.schedule(at, Event::at(EventKind::ControlMessage, 0, 0));
+        let list = self.state.due.entry(at).or_insert_with(|| {
+            wheel.schedule(at, Event::at(EventKind::ControlMessage, 0, 0));
+            self.used_up.pop().unwrap_or_default()
+        });
+        list.push((key, due));
     }
 
-    /// Takes what is due next, for which an event stands: a message for a part of a node, or nothing if a controller was told.
+    /// Begins with what is due in this tick, for which its event stands.
+    pub fn begin(&mut self, now: Tick) {
+        let list = self.state.due.remove(&now).expect("an event stands for what is due");
+        let mut used_up = std::mem::replace(&mut self.today, list);
+        debug_assert!(used_up.is_empty(), "all of a tick is taken in it");
+        self.today.sort_unstable_by_key(|&(key, _)| std::cmp::Reverse(key));
+        if used_up.capacity() > 0 {
+            used_up.clear();
+            self.used_up.push(used_up);
+        }
+    }
+
+    /// Takes what is due next in this tick: a message for a part of a node. Controllers are told.
     pub fn take(&mut self, now: Tick, wheel: &mut Wheel<Event>) -> Option<ControlMessage> {
-        let mut list = self.state.due.first_entry().expect("an event stands for each");
-        debug_assert_eq!(*list.key(), now, "what is due is due at the time of its event");
-        if self.ordered != Some(now) {
-            list.get_mut().sort_unstable_by_key(|&(key, _)| std::cmp::Reverse(key));
-            self.ordered = Some(now);
+        while let Some((key, due)) = self.today.pop() {
+            let (to, from) = key.parties();
+            let Party::Controller(number) = to else {
+                let (Some(from), Due::Words(words)) = (from, due) else { unreachable!("nodes have other timers") };
+                return Some(ControlMessage { from, to, words });
+            };
+            self.tell_controller(number, from, due, now, wheel);
         }
-        let (Key { to, from, .. }, due) = list.get_mut().pop().expect("a tick has something that is due");
-        if list.get().is_empty() {
-            list.remove();
-        }
-        let Party::Controller(number) = to else {
-            let (Sender::Other(from), Due::Words(words)) = (from, due) else { unreachable!("nodes have other timers") };
-            return Some(ControlMessage { from, to, words });
-        };
+        None
+    }
+
+    fn tell_controller(&mut self, number: u32, from: Option<Party>, due: Due, now: Tick, wheel: &mut Wheel<Event>) {
+        let own = Party::Controller(number);
         let controller = self.controllers.get_mut(&number).expect("messages are for controllers that there are");
         let mut actions = std::mem::take(&mut self.actions);
         match (from, due) {
-            (Sender::Other(from), Due::Words(words)) => controller.on_message(from, &words, now, &mut actions),
+            (Some(from), Due::Words(words)) => controller.on_message(from, &words, now, &mut actions),
             (_, Due::Timer(token)) => controller.on_timer(token, now, &mut actions),
-            (Sender::Timer, Due::Words(_)) => unreachable!("timers say nothing"),
+            (None, Due::Words(_)) => unreachable!("timers say nothing"),
         }
         for action in actions.drain(..) {
             match action {
-                ControllerAction::Tell { to: other, words, after } => self.send(to, other, words, after),
+                ControllerAction::Tell { to, words, after } => self.send(own, to, words, after),
                 ControllerAction::Timer { at, token } => {
-                    self.put(at.max(now + 1), to, Sender::Timer, Due::Timer(token), wheel);
+                    self.put(at.max(now + 1), own, None, Due::Timer(token), wheel);
                 }
             }
         }
         self.actions = actions;
-        None
     }
 
     pub fn save(&self, bytes: &mut Vec<u8>) {
@@ -208,7 +254,6 @@ impl ControlNetwork {
     pub fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
         self.controllers.values_mut().try_for_each(|controller| controller.load(bytes))?;
         self.state = remember(bytes)?;
-        self.ordered = None;
         Some(())
     }
 }

@@ -292,7 +292,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.each(kinds, EventKind::NodeCredit, |region, event| {
             region.receive_node_credit(event.target(), event.payload(), now);
         });
-        self.each(kinds, EventKind::ControlMessage, |region, _| region.receive_message(now));
+        self.each(kinds, EventKind::ControlMessage, |region, _| region.receive_messages(now));
         self.each(kinds, EventKind::Delivery, |region, event| region.deliver(event.target(), event.payload(), now));
         self.each(kinds, EventKind::NodeLink, |region, event| region.node_link_free(event.target(), now));
         self.each(kinds, EventKind::Message, |region, event| region.offer_messages(event.target(), now));

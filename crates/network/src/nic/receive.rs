@@ -182,11 +182,15 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.act_as_sink(node, actions, now);
     }
 
-    /// A message of the control network is due, or a timer of a controller.
-    pub(crate) fn receive_message(&mut self, now: Time) {
-        let Some(ControlMessage { from, to, words }) = self.control_network.take(now.into(), &mut self.wheel) else {
-            return;
-        };
+    /// Messages of the control network are due, or timers of controllers.
+    pub(crate) fn receive_messages(&mut self, now: Time) {
+        self.control_network.begin(now.into());
+        while let Some(message) = self.control_network.take(now.into(), &mut self.wheel) {
+            self.receive_message(message, now);
+        }
+    }
+
+    fn receive_message(&mut self, ControlMessage { from, to, words }: ControlMessage, now: Time) {
         let tick = u64::from(now);
         match to {
             Party::Source(node) => {
