@@ -172,9 +172,10 @@ impl ControlNetwork {
         !self.outgoing.is_empty()
     }
 
-    /// Sends the messages of this tick.
-    pub fn dispatch(&mut self, now: Tick, wheel: &mut Wheel<Event>, outbox: &mut Outbox<NetworkMail>) {
+    /// Sends the messages of this tick; tells how many there are.
+    pub fn dispatch(&mut self, now: Tick, wheel: &mut Wheel<Event>, outbox: &mut Outbox<NetworkMail>) -> u64 {
         let mut outgoing = std::mem::take(&mut self.outgoing);
+        let messages = outgoing.len() as u64;
         for (after, message) in outgoing.drain(..) {
             let parties = self.parties.as_ref().expect("a protocol that sends messages declares a control network");
             let at = now.saturating_add(parties.latency).saturating_add(after);
@@ -184,6 +185,7 @@ impl ControlNetwork {
             }
         }
         self.outgoing = outgoing;
+        messages
     }
 
     /// A message will arrive here.

@@ -20,6 +20,12 @@ pub trait Observer: Send {
     /// interfaces deliver in order.
     fn packet_in_order(&mut self, _packet: &Packet, _arrived: Tick, _tick: Tick) {}
 
+    /// Sources, destinations and controllers have sent so many messages beside the data network.
+    fn control_messages_sent(&mut self, _messages: u64, _tick: Tick) {}
+
+    /// A packet has left its source for the first time that its protocol did not let go when it was first asked, at tick `since`.
+    fn packet_held(&mut self, _packet: &Packet, _since: Tick, _tick: Tick) {}
+
     /// A router has dropped a packet, whose source is told.
     fn packet_dropped(&mut self, _packet: &Packet, _tick: Tick) {}
 

@@ -279,7 +279,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if kinds & OF_NODES != 0 {
             self.take_late(kinds, now);
             if self.control_network.is_sending() {
-                self.control_network.dispatch(tick, &mut self.wheel, outbox);
+                let messages = self.control_network.dispatch(tick, &mut self.wheel, outbox);
+                self.observer.control_messages_sent(messages, tick);
             }
         }
         self.wheel.finish();

@@ -128,6 +128,12 @@ pub trait Protocol: Send + Sync + Debug {
         Vec::new()
     }
 
+    /// The marks of congestion: reports count the packets of each flow that arrive with any of them. They are no part of what
+    /// results are compared by, where those of [`Protocol::marks`] are.
+    fn congestion_marks(&self) -> u8 {
+        0
+    }
+
     /// What its switches are asked about.
     fn watches(&self) -> Vec<Watch> {
         Vec::new()

@@ -87,6 +87,8 @@ impl Digest {
         if let Some(series) = &flow.series {
             self.put_timeline(series);
         }
+        // Nothing of interventions: they tell why what is taken in came about, and what was a result before they were counted
+        // is still the same.
         // Nothing of flows that do not end, so that what was a result before there were others is still the same.
         if let Some(completions) = &flow.completions {
             self.put_completions(completions);
@@ -134,7 +136,7 @@ impl Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ArrivedPacket, RecordPlan, Window};
+    use crate::{ArrivedPacket, Interventions, RecordPlan, Window};
 
     fn record(latency: u64) -> Record {
         let mut plan = RecordPlan::new(1, Window { from: 0, until: 100 });
@@ -159,6 +161,18 @@ mod tests {
             Digest::new().number(1).record(&record(45)).hex(),
             "942b029b87b48f070ebe97bc89cbe73e6da38d869eef0ac58b84f20403abc956"
         );
+    }
+
+    #[test]
+    fn why_something_came_about_is_not_taken_in() {
+        let mut marked = record(45);
+        let done = Interventions { marked_packets: 1, held_packets: 2, held_ticks: 30, ..Interventions::default() };
+        marked.intervened(0, 60, &done);
+        marked.intervened(0, 100, &done); // after the window
+        assert_eq!(marked.total().interventions, done);
+        assert_eq!(Digest::new().record(&marked).hex(), Digest::new().record(&record(45)).hex());
+        marked.merge(&record(45));
+        assert_eq!(marked.total().interventions, done);
     }
 
     #[test]

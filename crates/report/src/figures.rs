@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Completions, FlowRecord, Histogram, Point, TreeFigures, Window, batch_means};
+use crate::{Completions, Detours, FlowRecord, Histogram, Point, TreeFigures, Window, batch_means};
 
 /// Accepting less than this share of what was offered counts as saturation.
 pub const SATURATION_THRESHOLD: f64 = 0.95;
@@ -55,6 +55,22 @@ pub struct Figures {
     /// The share of delivered packets that took a path that is not minimal.
     #[serde(alias = "detoured_share")]
     pub nonminimal_share: Option<f64>,
+    /// Control packets that arrived, and messages that schedulers and interfaces sent beside the data network, in the measured cycles; of all
+    /// flows together. Absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_messages: Option<u64>,
+    /// Packets that arrived in the measured cycles with a mark of congestion. Absent, as the next ones, where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub marked_packets: u64,
+    /// Packets that left in the measured cycles after their protocol had not let them go when it was first asked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held_packets: u64,
+    /// Cycles from there until they left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_cycles_mean: Option<f64>,
+    /// Packets that arrived in the measured cycles after they had left their minimal path, by cause.
+    #[serde(default, skip_serializing_if = "Detours::is_none")]
+    pub detours: Detours,
     /// How flows have ended that end; of all flows together, of those that do.
     #[serde(flatten)]
     pub completions: Option<Completions>,
@@ -62,6 +78,11 @@ pub struct Figures {
     /// together, of the program for which that took longest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_cycles: Option<f64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Latencies by what is timed.
@@ -127,9 +148,15 @@ pub(crate) struct Clock {
 }
 
 impl Figures {
+    /// Messages of protocols for each data packet that arrived.
+    #[must_use]
+    pub fn control_messages_per_packet(&self) -> Option<f64> {
+        (self.packets_delivered > 0).then_some(self.control_messages? as f64 / self.packets_delivered as f64)
+    }
+
     /// The figures of a record, of which loads are per one of `sources` and cycle. Saturation is left to be judged.
     pub(crate) fn new(record: &FlowRecord, window: Window, sources: u64, cycles: u64, clock: Clock) -> Self {
-        let (offered, delivered) = (record.offered, record.delivered);
+        let (offered, delivered, interventions) = (record.offered, record.delivered, record.interventions);
         let load = |flits: u64| flits as f64 / (sources.max(1) as f64 * cycles.max(1) as f64);
         let cycle = clock.ticks_per_cycle as f64;
         Self {
@@ -148,6 +175,12 @@ impl Figures {
             in_flight_packets: None,
             trees: None,
             nonminimal_share: (delivered.packets > 0).then(|| delivered.nonminimal as f64 / delivered.packets as f64),
+            control_messages: None,
+            marked_packets: interventions.marked_packets,
+            held_packets: interventions.held_packets,
+            held_cycles_mean: (interventions.held_packets > 0)
+                .then(|| interventions.held_ticks as f64 / interventions.held_packets as f64 / cycle),
+            detours: interventions.detours,
             completions: record.completions.as_ref().map(|completions| Completions::new(completions, clock)),
             program_cycles: None,
         }

@@ -22,6 +22,12 @@ pub enum MetricOf {
     All,
     /// Flows whose data interfaces put in order.
     OrderedData,
+    /// Runs in which packets were marked.
+    Marked,
+    /// Runs in which protocols held packets.
+    Held,
+    /// Runs in which packets left their minimal paths.
+    Detoured,
     /// The network: all flows together, and no single one.
     Network,
     /// Flows that end.
@@ -48,6 +54,14 @@ pub const METRICS: &[Metric] = &[
     Metric::new("resequencing_max", |f| f.latency.resequencing.as_ref()?.max).only_of(MetricOf::OrderedData),
     Metric::new("hops_mean", |f| f.hops.mean),
     Metric::new("nonminimal_share", |f| f.nonminimal_share),
+    Metric::new("marked_packets", |f| Some(f.marked_packets as f64)).only_of(MetricOf::Marked),
+    Metric::new("held_packets", |f| Some(f.held_packets as f64)).only_of(MetricOf::Held),
+    Metric::new("held_cycles_mean", |f| f.held_cycles_mean).only_of(MetricOf::Held),
+    Metric::new("detours_drawn", |f| Some(f.detours.drawn as f64)).only_of(MetricOf::Detoured),
+    Metric::new("detours_queues", |f| Some(f.detours.queues as f64)).only_of(MetricOf::Detoured),
+    Metric::new("detours_contention", |f| Some(f.detours.contention as f64)).only_of(MetricOf::Detoured),
+    Metric::new("detours_told", |f| Some(f.detours.told as f64)).only_of(MetricOf::Detoured),
+    Metric::new("detours_local", |f| Some(f.detours.local as f64)).only_of(MetricOf::Detoured),
     Metric::new("completion_mean", |f| f.completions.as_ref()?.completion.mean).only_of(MetricOf::FlowsThatEnd),
     Metric::new("completion_p50", |f| f.completions.as_ref()?.completion.p50).only_of(MetricOf::FlowsThatEnd),
     Metric::new("completion_p99", |f| f.completions.as_ref()?.completion.p99).only_of(MetricOf::FlowsThatEnd),
@@ -70,6 +84,8 @@ pub const METRICS: &[Metric] = &[
     Metric::new("program_cycles", |f| f.program_cycles).only_of(MetricOf::Programs),
     Metric::new("messages_lost", |f| Some(f.messages.lost as f64)),
     Metric::new("backlog_flits", |f| Some(f.backlog_flits? as f64)).only_of(MetricOf::Network),
+    Metric::new("control_messages", |f| Some(f.control_messages? as f64)).only_of(MetricOf::Network),
+    Metric::new("control_messages_per_packet", Figures::control_messages_per_packet).only_of(MetricOf::Network),
     Metric::new("in_flight_packets", |f| Some(f.in_flight_packets? as f64)).only_of(MetricOf::Network),
     Metric::new("trees_count", |f| Some(f.trees.as_ref()?.count as f64)).only_of(MetricOf::Network),
     Metric::new("trees_largest_flits", |f| Some(f.trees.as_ref()?.largest_flits as f64)).only_of(MetricOf::Network),

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CompletedMessage, CompletionRecord, Histogram, ListedCompletion, Point, ProgramPlan, ProgramRecord, RecordPlan,
-    Timeline,
+    CompletedMessage, CompletionRecord, Histogram, Interventions, ListedCompletion, Point, ProgramPlan, ProgramRecord,
+    RecordPlan, Timeline,
 };
 
 /// What sources had to send during the window.
@@ -76,6 +76,8 @@ pub struct FlowRecord {
     pub batches: Timeline,
     /// The run in intervals that the user wants, warm-up included.
     pub series: Option<Timeline>,
+    /// What protocols and routing did to its packets.
+    pub interventions: Interventions,
     /// How its messages were completed, if it ends.
     pub completions: Option<CompletionRecord>,
     /// How its ranks were done, if it is the messages of a program.
@@ -96,6 +98,7 @@ impl FlowRecord {
             hops: Histogram::new(),
             batches: Timeline::new(plan.batches),
             series: plan.series.map(Timeline::new),
+            interventions: Interventions::default(),
             completions: messages.map(CompletionRecord::new),
             program: None,
             messages: Vec::new(),
@@ -129,6 +132,7 @@ impl FlowRecord {
         self.network_latency.merge(&other.network_latency);
         self.resequencing.merge(&other.resequencing);
         self.hops.merge(&other.hops);
+        self.interventions.merge(&other.interventions);
         self.batches.merge(&other.batches);
         match (&mut self.series, &other.series) {
             (Some(mine), Some(theirs)) => mine.merge(theirs),
@@ -163,6 +167,9 @@ pub struct Record {
     flows: Vec<FlowRecord>,
     /// The values of the counters that the plan names.
     counters: Vec<u64>,
+    /// Control packets that arrived, and messages beside the data network, during the window. Results are not compared by it: what was one
+    /// before it was counted is still the same.
+    control_messages: u64,
 }
 
 impl Record {
@@ -174,7 +181,7 @@ impl Record {
             ..FlowRecord::new(&plan, messages)
         };
         let flows = plan.ending.iter().zip(&plan.programs).map(flow).collect();
-        Self { flows, counters: vec![0; plan.counters.len()], plan }
+        Self { flows, counters: vec![0; plan.counters.len()], control_messages: 0, plan }
     }
 
     /// A source of `flow` had a message of `flits` to send at `tick`; it was perhaps lost.
@@ -273,6 +280,21 @@ impl Record {
         });
     }
 
+    /// Something was done to a packet of `flow`, which shows at `tick`.
+    pub fn intervened(&mut self, flow: usize, tick: u64, what: &Interventions) {
+        if self.plan.window.contains(tick) {
+            self.flows[flow].interventions.merge(what);
+        }
+    }
+
+    /// Protocols have sent so many messages of their own, which shows at `tick`.
+    #[inline]
+    pub fn told(&mut self, tick: u64, messages: u64) {
+        if self.plan.window.contains(tick) {
+            self.control_messages += messages;
+        }
+    }
+
     /// Adds `amount` to the counter with the place `counter` in the plan, if `tick` is measured.
     #[inline]
     pub fn count(&mut self, counter: usize, tick: u64, amount: u64) {
@@ -293,6 +315,7 @@ impl Record {
         for (mine, theirs) in self.counters.iter_mut().zip(&other.counters) {
             *mine += theirs;
         }
+        self.control_messages += other.control_messages;
     }
 
     /// What was to be written down.
@@ -305,6 +328,12 @@ impl Record {
     #[must_use]
     pub fn flows(&self) -> &[FlowRecord] {
         &self.flows
+    }
+
+    /// Control packets that arrived, and messages beside the data network.
+    #[must_use]
+    pub fn control_messages(&self) -> u64 {
+        self.control_messages
     }
 
     /// The further counters with their names.

@@ -272,6 +272,7 @@ impl Report {
         };
         report.total.program_cycles =
             report.programs.iter().map(|program| program.completion_cycles).reduce(longer).flatten();
+        report.total.control_messages = Some(record.control_messages()).filter(|&messages| messages > 0);
         report.total.saturated = report.flows.iter().any(|(_, flow)| flow.figures.saturated);
         report.note_saturation();
         report.note_unfinished();

@@ -44,6 +44,7 @@ impl Report {
                 share.map_or_else(String::new, |share| format!(", {:.2} % of packets non-minimal", 100.0 * share));
             writeln!(text, "  hops      {mean:.3} on average, {max} at most{share}")?;
         }
+        self.write_interventions(text)?;
         indent(text, &self.latency_table().to_text())?;
         if self.flows.len() > 1 {
             indent(text, &self.flow_table().to_text())?;
@@ -88,6 +89,29 @@ impl Report {
             write!(text, ", {unfinished} of {count} messages of flows that end have not arrived")?;
         }
         writeln!(text)
+    }
+
+    /// What protocols and routing did to packets, where they did anything.
+    fn write_interventions(&self, text: &mut String) -> fmt::Result {
+        if let (Some(messages), Some(share)) = (self.total.control_messages, self.total.control_messages_per_packet()) {
+            writeln!(text, "  control   {messages} messages of protocols, {share:.3} for each data packet")?;
+        }
+        let Figures { marked_packets, held_packets, held_cycles_mean, detours, .. } = &self.total;
+        if *marked_packets > 0 {
+            writeln!(text, "  marks     {marked_packets} packets arrived with a mark of congestion")?;
+        }
+        if let Some(mean) = held_cycles_mean {
+            writeln!(
+                text,
+                "  pauses    {held_packets} packets left late by their protocol, by {mean:.1} cycles on average"
+            )?;
+        }
+        if !detours.is_none() {
+            let of_cause = |(name, packets): (&str, u64)| (packets > 0).then(|| format!("{name} {packets}"));
+            let causes: Vec<String> = detours.by_cause().into_iter().filter_map(of_cause).collect();
+            writeln!(text, "  detours   packets by cause: {}", causes.join(", "))?;
+        }
+        Ok(())
     }
 
     fn write_trees(&self, text: &mut String) -> fmt::Result {

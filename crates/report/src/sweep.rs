@@ -36,6 +36,9 @@ pub fn sweep_table(points: &[SweepPoint]) -> Table {
     let applies = |metric: &&Metric| match metric.of {
         MetricOf::All => true,
         MetricOf::Network => reports().any(|report| (metric.value)(&report.total).is_some()),
+        MetricOf::Marked => reports().any(|report| report.total.marked_packets > 0),
+        MetricOf::Held => reports().any(|report| report.total.held_packets > 0),
+        MetricOf::Detoured => reports().any(|report| !report.total.detours.is_none()),
         MetricOf::OrderedData => reports().any(|report| report.total.latency.resequencing.is_some()),
         MetricOf::FlowsThatEnd => reports().any(|report| report.total.completions.is_some()),
         MetricOf::Programs => reports().any(|report| !report.programs.is_empty()),

@@ -35,7 +35,7 @@ pub use destination_tag::DestinationTag;
 pub use direct::Direct;
 pub use dragonfly::Minimal;
 pub use fat_tree::{Clos, NearestCommonAncestor, UpChoice};
-pub use header::{ANYWHERE, Header};
+pub use header::{ANYWHERE, Causes, Header};
 pub use multi_cluster::{ChannelChoice, ClusterRing};
 pub use ports::PortSet;
 pub use registry::{ROUTINGS, RoutingModel, minimal};

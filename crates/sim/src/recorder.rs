@@ -7,8 +7,10 @@ use tailback_engine::Tick;
 use tailback_network::{MessageDelivery, Observer, Offer, Packet, PhaseReached};
 use tailback_protocol::{Direction, PacketKind, Protocol};
 use tailback_report::{
-    ArrivedPacket, CompletedMessage, Intervals, ListedCompletion, ProgramPlan, Record, RecordPlan, Window,
+    ArrivedPacket, CompletedMessage, Detours, Intervals, Interventions, ListedCompletion, ProgramPlan, Record,
+    RecordPlan, Window,
 };
+use tailback_routing::Causes;
 use tailback_scenario::Scenario;
 use tailback_workload::{Job, Traffic};
 
@@ -33,6 +35,8 @@ struct Counters {
     losses: Option<usize>,
     /// Marks of data packets, and the first of the counters of packets that had them: one for each flow.
     marks: Vec<(u8, usize)>,
+    /// Marks of congestion.
+    congestion: u8,
 }
 
 /// What is counted about packets that are dropped, in this order.
@@ -46,7 +50,7 @@ impl Recorder {
         let declared = protocol.marks();
         let first = plan.counters.len() - declared.len() * flows;
         let marks = declared.iter().enumerate().map(|(index, mark)| (mark.marks, first + index * flows)).collect();
-        let counters = Counters { kinds, losses: place(LOSSES[0]), marks };
+        let counters = Counters { kinds, losses: place(LOSSES[0]), marks, congestion: protocol.congestion_marks() };
         Self { record: Record::new(plan.clone()), counters, unloaded }
     }
 
@@ -55,6 +59,23 @@ impl Recorder {
         if let Some((_, first)) = self.counters.marks.iter().find(|(marks, _)| *marks == packet.marks()) {
             self.record.count(first + usize::from(packet.traffic), tick, 1);
         }
+    }
+
+    /// Counts a data packet that was marked or has left its minimal path.
+    #[cold]
+    fn note_interventions(&mut self, packet: &Packet, tick: Tick) {
+        let causes = packet.header.detours;
+        let because = |cause| u64::from(causes.has(cause));
+        let detours = Detours {
+            drawn: because(Causes::DRAWN),
+            queues: because(Causes::QUEUES),
+            contention: because(Causes::CONTENTION),
+            told: because(Causes::TOLD),
+            local: because(Causes::LOCAL),
+        };
+        let marked_packets = u64::from(packet.marks() & self.counters.congestion != 0);
+        let done = Interventions { marked_packets, detours, ..Interventions::default() };
+        self.record.intervened(packet.traffic.into(), tick, &done);
     }
 
     fn count_loss(&mut self, which: usize, tick: Tick, amount: u64) {
@@ -112,15 +133,22 @@ impl Observer for Recorder {
         if let Some(counter) = counter {
             self.record.count(counter, tick, packet.flits.into());
         }
+        if !carries_data {
+            self.record.told(tick, 1);
+        }
         if carries_data {
             self.count_marks(packet, tick);
+            // Most packets are neither marked nor detoured.
+            if packet.marks() | packet.header.detours.byte() != 0 {
+                self.note_interventions(packet, tick);
+            }
             let arrived = ArrivedPacket {
                 source: packet.source,
                 created: packet.created(),
                 network_latency: tick - packet.injected(),
                 hops: packet.hops.into(),
                 flits: packet.flits.into(),
-                nonminimal: packet.header.nonminimal,
+                nonminimal: packet.header.detours.is_nonminimal(),
             };
             self.record.packet_delivered(packet.traffic.into(), tick, arrived);
         }
@@ -128,6 +156,15 @@ impl Observer for Recorder {
 
     fn packet_in_order(&mut self, packet: &Packet, arrived: Tick, tick: Tick) {
         self.record.packet_in_order(packet.traffic.into(), tick, tick - arrived);
+    }
+
+    fn control_messages_sent(&mut self, messages: u64, tick: Tick) {
+        self.record.told(tick, messages);
+    }
+
+    fn packet_held(&mut self, packet: &Packet, since: Tick, tick: Tick) {
+        let done = Interventions { held_packets: 1, held_ticks: tick - since, ..Interventions::default() };
+        self.record.intervened(packet.traffic.into(), tick, &done);
     }
 
     fn packet_dropped(&mut self, packet: &Packet, tick: Tick) {

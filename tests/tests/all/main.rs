@@ -16,6 +16,7 @@ mod ecn;
 mod endpoint;
 mod evidence;
 mod flows_that_end;
+mod interventions;
 mod long_messages;
 mod marking;
 mod papers;

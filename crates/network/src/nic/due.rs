@@ -1,7 +1,7 @@
 //! What is to be sent from some time on.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use tailback_protocol::PacketKind;
@@ -69,6 +69,8 @@ pub(crate) struct DueQueue {
     pub lossy: VecDeque<Again>,
     /// The destinations that the source holds until it opens them.
     pub held: BTreeSet<u32>,
+    /// By message and index: since when packets wait that the source did not let go when it was first asked about them.
+    pub refused: BTreeMap<(u32, u32), Time>,
 }
 
 impl DueQueue {

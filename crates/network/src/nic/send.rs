@@ -222,6 +222,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             self.complete_packet(node, packet, told, now);
         }
         self.launch(node, packet, vc, now);
+        self.note_held(node, packet, now);
         if let Again::Packet { .. } = again {
             self.nodes.flits_dropped -= i64::from(flits);
             self.observer.packet_sent_again(&self.pool[packet], now.into());
@@ -255,8 +256,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 self.complete_packet(node, packet, told, now);
             }
             self.launch(node, packet, vc, now);
-            if self.fabric.hooks.departures {
-                self.tell_departure(node, packet, now);
+            if !self.protocol.sources.is_empty() {
+                self.has_departed(node, packet, now);
             }
             self.forget_if_gone(node, packet, now);
             if self.fabric.has_programs && self.pool[packet].is_last() {

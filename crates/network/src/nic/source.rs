@@ -40,6 +40,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.trace_verdict(node, &packet, verdict, &actions, now);
         self.act(node, &mut actions, now);
         self.protocol.actions = actions;
+        if !matches!(verdict, Verdict::Send { .. }) {
+            let name = (packet.packet.message, packet.packet.index);
+            self.nodes.due[node as usize].refused.entry(name).or_insert(now);
+        }
         match verdict {
             Verdict::Send { kind, marks } => Answer::Go(SendAs { marks, ..self.send_as(kind) }),
             Verdict::NotBefore(tick) => {
@@ -134,8 +138,27 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         Outgoing { packet, source, destination, flits, message_flits }
     }
 
-    /// Tells that a packet has left, for the first time.
-    pub(super) fn tell_departure(&mut self, node: u32, packet: u32, now: Time) {
+    /// A packet has left, for the first time, at a node that has a source.
+    pub(super) fn has_departed(&mut self, node: u32, packet: u32, now: Time) {
+        self.note_held(node, packet, now);
+        if self.fabric.hooks.departures {
+            self.tell_departure(node, packet, now);
+        }
+    }
+
+    /// Tells the observer of a packet that has left, if the source did not let it go at once.
+    pub(super) fn note_held(&mut self, node: u32, packet: u32, now: Time) {
+        let refused = &mut self.nodes.due[node as usize].refused;
+        if refused.is_empty() {
+            return;
+        }
+        let record = &self.pool[packet];
+        if let Some(since) = refused.remove(&(record.message, record.index())) {
+            self.observer.packet_held(record, since.into(), now.into());
+        }
+    }
+
+    fn tell_departure(&mut self, node: u32, packet: u32, now: Time) {
         let outgoing = self.departing(node, packet);
         self.protocol.sources[node as usize].sent(&outgoing, now.into());
     }

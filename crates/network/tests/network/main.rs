@@ -8,6 +8,7 @@ mod deadlock;
 mod determinism;
 mod entropy;
 mod exact;
+mod gate;
 mod meter;
 mod notes;
 mod one_way;

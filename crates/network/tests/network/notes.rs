@@ -13,6 +13,9 @@ pub struct Tally {
     pub packets: [u64; 8],
     pub messages: u64,
     pub latency_ticks: u64,
+    /// Packets that their protocol held, and for how long.
+    pub held: u64,
+    pub held_ticks: u64,
     /// The longest path of any packet.
     pub hops_max: u8,
     pub fingerprint: u64,
@@ -33,6 +36,8 @@ impl Tally {
         self.packets.iter_mut().zip(other.packets).for_each(|(sum, count)| *sum += count);
         self.messages += other.messages;
         self.latency_ticks += other.latency_ticks;
+        self.held += other.held;
+        self.held_ticks += other.held_ticks;
         self.hops_max = self.hops_max.max(other.hops_max);
         self.fingerprint = self.fingerprint.wrapping_add(other.fingerprint);
     }
@@ -59,6 +64,12 @@ impl Observer for Tally {
         let mut fields = identity.map(u64::from).to_vec();
         fields.extend([2, tick, packet.created(), packet.injected()]);
         self.note(&fields);
+    }
+
+    fn packet_held(&mut self, packet: &Packet, since: Tick, tick: Tick) {
+        self.held += 1;
+        self.held_ticks += tick - since;
+        self.note(&[4, since, tick, packet.source.into(), packet.message.into(), packet.index().into()]);
     }
 
     fn message_delivered(&mut self, delivery: &MessageDelivery) {

@@ -61,6 +61,10 @@ impl Protocol for Ecn {
         Hooks { departures: true, ..Hooks::default() }
     }
 
+    fn congestion_marks(&self) -> u8 {
+        CONGESTED
+    }
+
     fn watches(&self) -> Vec<Watch> {
         vec![Watch::new(Moment::Crosses, PacketKind::DATA, Ports::All)]
     }

@@ -69,6 +69,10 @@ impl<R: Response> Protocol for Marked<R> {
         self.rule.marks()
     }
 
+    fn congestion_marks(&self) -> u8 {
+        MARKED
+    }
+
     fn watches(&self) -> Vec<Watch> {
         self.rule.watches()
     }

@@ -11,7 +11,7 @@ use tailback_topology::{Dragonfly, RouterId};
 
 use super::intermediates::{INTERMEDIATES, IntermediateChoice, TARGET, ValiantTarget};
 use super::local_routes::{LocalRoutes, RouteTables};
-use crate::{ChannelKind, Header, PortVc, Step, VcSequence};
+use crate::{Causes, ChannelKind, Header, PortVc, Step, VcSequence};
 
 /// What the parameters of the algorithms with detours have in common.
 pub(super) const PARAMETERS: [Parameter; 3] = [
@@ -52,6 +52,14 @@ pub(super) struct Candidate {
     pub(super) via: Option<(u32, u32)>,
 }
 
+impl Candidate {
+    /// The same for a cause, instead of those that its packet has.
+    pub(super) fn because(mut self, cause: Causes) -> Self {
+        (self.header.detours, self.step.header.detours) = (cause, cause);
+        self
+    }
+}
+
 /// The two paths that a packet chooses from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidates {
@@ -82,8 +90,8 @@ impl Detours {
     }
 
     /// The header of a packet that sets out for `via`.
-    pub(super) fn set_out(&self, header: Header, via: (u32, u32)) -> Header {
-        Header { leg: DETOUR, nonminimal: true, ..header.by_way_of(via.0 << 16 | via.1) }
+    pub(super) fn set_out(&self, header: Header, via: (u32, u32), cause: Causes) -> Header {
+        Header { leg: DETOUR, detours: header.detours.with(cause), ..header.by_way_of(via.0 << 16 | via.1) }
     }
 
     /// The paths of a packet with `header`, which has not decided: straight on, and by `via`.
@@ -95,7 +103,7 @@ impl Detours {
         via: (u32, u32),
         random: &mut Stream,
     ) -> Candidates {
-        let (straight, detour) = (straight_on(header), self.set_out(header, via));
+        let (straight, detour) = (straight_on(header), self.set_out(header, via, Causes::QUEUES));
         let minimal_step = routes.minimal_step(entry, straight, random);
         let detour_step = self.follow(routes, entry, detour, random);
         Candidates {
@@ -166,7 +174,12 @@ impl Detours {
         };
         for group in 0..self.tables.topology.groups() {
             for in_group in 0..targets_per_group {
-                self.possible_beyond_source(&routes, entry, self.set_out(header, (group, in_group)), steps);
+                self.possible_beyond_source(
+                    &routes,
+                    entry,
+                    self.set_out(header, (group, in_group), Causes::NONE),
+                    steps,
+                );
             }
         }
     }

@@ -23,7 +23,7 @@ use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Hop, Interests, PortSet, PortVc, Routing, Step, VcSequence, View};
+use crate::{Agent, Causes, ChannelKind, Header, Hop, Interests, PortSet, PortVc, Routing, Step, VcSequence, View};
 
 /// The channels in the order in which packets use them, and all paths that they take.
 const ORDER: &str = "l0 l1 g0 l2 l3 g1 l4 l5";
@@ -107,13 +107,13 @@ impl Routing for Par62 {
         let alternatives = Alternatives { routes: self.tables.routes(router) };
         for header in self.tables.headers(header) {
             if alternatives.must_leave(entry, &header) {
-                alternatives.others(entry, header, None, |step| steps.push(step));
+                alternatives.others(entry, header, None, Causes::NONE, |step| steps.push(step));
                 continue;
             }
             let mut minimal = Vec::new();
             alternatives.routes.minimal_steps(entry, header, &mut minimal);
             for step in minimal {
-                alternatives.others(entry, header, Some(step.port), |step| steps.push(step));
+                alternatives.others(entry, header, Some(step.port), Causes::NONE, |step| steps.push(step));
                 steps.push(step);
             }
         }
@@ -149,7 +149,7 @@ impl Alternatives {
     }
 
     /// Shows all steps that a packet may make instead of the minimal one by port `minimal`; none where it must leave.
-    fn others(&self, entry: PortVc, header: Header, minimal: Option<Port>, mut show: impl FnMut(Step)) {
+    fn others(&self, entry: PortVc, header: Header, minimal: Option<Port>, cause: Causes, mut show: impl FnMut(Step)) {
         let routes = &self.routes;
         let (group, _, _) = Dragonfly::locate(header.destination());
         let minimal_is_local = minimal.is_some_and(|port| routes.kind(port) == Some(Hop::Local));
@@ -164,9 +164,11 @@ impl Alternatives {
         let is_other = |port: &Port| Some(*port) != minimal;
         for port in global.iter().filter(is_other) {
             let detours = routes.group_behind(port) != group;
-            let header = Header { nonminimal: header.nonminimal || detours, ..header };
+            let cause = if detours { cause } else { Causes::NONE };
+            let header = Header { detours: header.detours.with(cause), ..header };
             show(routes.step(entry, Hop::Global, port, header));
         }
+        let header = Header { detours: header.detours.with(cause.inside()), ..header };
         for port in local.iter().filter(is_other) {
             show(routes.step(entry, Hop::Local, port, header));
         }
@@ -184,7 +186,7 @@ impl Par62Agent {
     /// A step to another group, by any link: by one with room if there is one.
     fn leave(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         let Self { alternatives, rule, found } = self;
-        alternatives.others(entry, *header, None, |step| found.push(step));
+        alternatives.others(entry, *header, None, Causes::QUEUES, |step| found.push(step));
         if found.iter().any(|step| rule.has_room(view, step)) {
             found.retain(|step| rule.has_room(view, step));
         }
@@ -211,7 +213,7 @@ impl Agent for Par62Agent {
         if queue >= self.rule.packet {
             let Self { alternatives, rule, found } = self;
             let accepts = |step: &Step| rule.accepts(view, queue, step);
-            alternatives.others(entry, *header, Some(minimal.port), |step| {
+            alternatives.others(entry, *header, Some(minimal.port), Causes::QUEUES, |step| {
                 if accepts(&step) {
                     found.push(step);
                 }

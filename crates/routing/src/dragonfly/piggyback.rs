@@ -11,7 +11,7 @@ use super::detours::{self, Candidate, Detours, START, straight_on};
 use super::local_routes::LocalRoutes;
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, Changes, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, View};
+use crate::{Agent, Causes, Changes, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
@@ -160,18 +160,23 @@ impl PiggybackAgent {
         let via = self.detour(entry, &header, random);
         let candidates = self.detours.candidates(&self.routes, entry, header, via, random);
         let queue = |candidate: &Candidate| view.occupancy(candidate.step.port, candidate.step.vc);
-        let detours = self.minimal_link_is_saturated(&header, view)
-            || self.detours.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
+        if let Some(cause) = self.minimal_link_is_saturated(&header, view) {
+            return candidates.detour.because(cause);
+        }
+        let detours = self.detours.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
         if detours { candidates.detour } else { candidates.straight }
     }
 
-    /// Whether the global link of a minimal path to another group is saturated, as far as this router has heard.
-    fn minimal_link_is_saturated(&self, header: &Header, view: &dyn View) -> bool {
+    /// Whether the global link of a minimal path to another group is saturated, as far as this router has heard: what says so.
+    fn minimal_link_is_saturated(&self, header: &Header, view: &dyn View) -> Option<Causes> {
         let (group, _, _) = Dragonfly::locate(header.destination());
-        let Some((in_group, offset)) = self.routes.gateway(group) else { return false };
-        let saturated =
-            if in_group == self.routes.in_group { self.saturated } else { view.board().word(in_group as usize) };
-        saturated & 1 << offset != 0
+        let (in_group, offset) = self.routes.gateway(group)?;
+        let (saturated, cause) = if in_group == self.routes.in_group {
+            (self.saturated, Causes::QUEUES)
+        } else {
+            (view.board().word(in_group as usize), Causes::TOLD)
+        };
+        (saturated & 1 << offset != 0).then_some(cause)
     }
 }
 

@@ -11,7 +11,7 @@ use super::detours::{Detours, START, STRAIGHT, straight_on};
 use super::intermediates::{INTERMEDIATES, IntermediateChoice, ValiantTarget};
 use super::local_routes::LocalRoutes;
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, Hop, Interests, PortVc, Routing, Step, VcSequence, View};
+use crate::{Agent, Causes, ChannelKind, Header, Hop, Interests, PortVc, Routing, Step, VcSequence, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
@@ -116,7 +116,7 @@ impl Progressive {
                 continue; // packets that stay in their group go straight
             }
             for in_group in 0..topology.routers_per_group() {
-                self.detours.possible(router, entry, self.detours.set_out(start, (via, in_group)), steps);
+                self.detours.possible(router, entry, self.detours.set_out(start, (via, in_group), Causes::NONE), steps);
             }
         }
     }

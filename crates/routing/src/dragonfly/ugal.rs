@@ -11,7 +11,7 @@ use super::detours::{self, Candidate, Detours, START, straight_on};
 use super::local_routes::LocalRoutes;
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, PortVc, Routing, Step, View};
+use crate::{Agent, Causes, ChannelKind, Header, PortVc, Routing, Step, View};
 
 /// The parameters of all UGALs.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -65,15 +65,16 @@ impl UgalState {
         Self { routes: detours.tables.routes(router), detours: detours.clone(), rule }
     }
 
-    /// Where a packet goes next, where `queue` is the length of the queue of a path.
+    /// Where a packet goes next, where `queue` is the length of the queue of a path, and `cause` what tells of that of the minimal one.
     pub(super) fn route(
         &self,
         entry: PortVc,
         header: Header,
         random: &mut Stream,
         queue: impl Fn(&Candidate) -> u32,
+        cause: impl Fn(&Candidate) -> Causes,
     ) -> Step {
-        let header = if header.leg == START { self.decide(entry, header, random, queue) } else { header };
+        let header = if header.leg == START { self.decide(entry, header, random, queue, cause) } else { header };
         self.detours.follow(&self.routes, entry, header, random)
     }
 
@@ -83,14 +84,24 @@ impl UgalState {
     }
 
     /// The header with which a packet leaves its source router.
-    fn decide(&self, entry: PortVc, header: Header, random: &mut Stream, queue: impl Fn(&Candidate) -> u32) -> Header {
+    fn decide(
+        &self,
+        entry: PortVc,
+        header: Header,
+        random: &mut Stream,
+        queue: impl Fn(&Candidate) -> u32,
+        cause: impl Fn(&Candidate) -> Causes,
+    ) -> Header {
         if self.routes.is_last(&header) {
             return straight_on(header);
         }
         let via = self.detours.choice.draw(&self.routes, entry, &header, random);
         let candidates = self.detours.candidates(&self.routes, entry, header, via, random);
         let detours = self.detours.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
-        if detours { candidates.detour.header } else { candidates.straight.header }
+        if !detours {
+            return candidates.straight.header;
+        }
+        candidates.detour.because(cause(&candidates.straight)).header
     }
 }
 
@@ -132,7 +143,8 @@ struct UgalLocalAgent(UgalState);
 impl Agent for UgalLocalAgent {
     fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         let occupancy = self.0.rule.occupancy;
-        self.0.route(entry, *header, random, |candidate| occupancy.of(view, &candidate.step))
+        let queue = |candidate: &Candidate| occupancy.of(view, &candidate.step);
+        self.0.route(entry, *header, random, queue, |_| Causes::QUEUES)
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {

@@ -14,7 +14,7 @@ use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 use super::detours::{Candidate, Detours};
 use super::ugal::{PARAMETERS, Rule, UgalState};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, Changes, ChannelKind, Header, Hop, Interests, Notice, PortVc, Routing, Step, View};
+use crate::{Agent, Causes, Changes, ChannelKind, Header, Hop, Interests, Notice, PortVc, Routing, Step, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const UGAL_GLOBAL: RoutingModel = RoutingModel {
@@ -101,9 +101,20 @@ impl UgalGlobalAgent {
     }
 }
 
+impl UgalGlobalAgent {
+    /// Who knows of the queue of a minimal path: other routers, where it leaves the group by a link of theirs.
+    fn cause(&self, minimal: &Candidate) -> Causes {
+        let routes = &self.state.routes;
+        let (group, _, _) = Dragonfly::locate(minimal.header.destination());
+        let is_own = group == routes.group || routes.kind(minimal.step.port) == Some(Hop::Global);
+        if is_own { Causes::QUEUES } else { Causes::TOLD }
+    }
+}
+
 impl Agent for UgalGlobalAgent {
     fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        self.state.route(entry, *header, random, |candidate| self.queue(candidate, view))
+        let queue = |candidate: &Candidate| self.queue(candidate, view);
+        self.state.route(entry, *header, random, queue, |minimal| self.cause(minimal))
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
@@ -165,7 +176,8 @@ mod tests {
     fn detours(router: RouterId, view: &Sketch) -> u32 {
         let (mut agent, mut random) = (agent(router), Stream::new(3, 0, 0));
         let header = Header::new(dragonfly().locator(GROUP * 8 + 5));
-        let mut route = || agent.route(PortVc { port: 0, vc: 0 }, &header, view, &mut random).header.nonminimal;
+        let mut route =
+            || agent.route(PortVc { port: 0, vc: 0 }, &header, view, &mut random).header.detours.is_nonminimal();
         (0..DRAWS).filter(|_| route()).count() as u32
     }
 

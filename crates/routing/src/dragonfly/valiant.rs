@@ -8,7 +8,7 @@ use tailback_topology::{AnyTopology, RouterId, Topology};
 use super::detours::{Detours, PARAMETERS, START};
 use super::local_routes::LocalRoutes;
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, PortVc, Routing, Step, View};
+use crate::{Agent, Causes, ChannelKind, Header, PortVc, Routing, Step, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const VALIANT: RoutingModel = RoutingModel {
@@ -63,7 +63,7 @@ impl Agent for ValiantAgent {
         let mut header = *header;
         if header.leg == START {
             let via = self.detours.choice.draw(&self.routes, entry, &header, random);
-            header = self.detours.set_out(header, via);
+            header = self.detours.set_out(header, via, Causes::DRAWN);
         }
         self.detours.follow(&self.routes, entry, header, random)
     }

@@ -3,7 +3,7 @@
 /// Whether a column holds times, which are in cycles.
 pub fn is_time(column: &str) -> bool {
     let metric = metric(column).trim_end_matches("_ci95");
-    ["latency_", "resequencing_", "completion_"].iter().any(|start| metric.starts_with(start))
+    ["latency_", "resequencing_", "completion_", "held_cycles_"].iter().any(|start| metric.starts_with(start))
         || metric == "program_cycles"
 }
 
@@ -20,6 +20,16 @@ pub fn measured(column: &str, unit: &str) -> String {
         "offered_load" | "accepted_load" => return format!("{} (flits/{per}/cycle)", metric.replace('_', " ")),
         "accepted_load_least" => return format!("accepted load of the source with the least (flits/{per}/cycle)"),
         "nonminimal_share" => return "share of packets on non-minimal paths".to_owned(),
+        "control_messages" => return "messages of protocols".to_owned(),
+        "control_messages_per_packet" => return "messages of protocols for each data packet".to_owned(),
+        "marked_packets" => return "packets with a mark of congestion".to_owned(),
+        "held_packets" => return "packets that were held".to_owned(),
+        "held_cycles_mean" => return format!("mean time for which packets were held ({unit})"),
+        "detours_drawn" => return "packets on detours that are drawn".to_owned(),
+        "detours_queues" => return "packets on detours for queues".to_owned(),
+        "detours_contention" => return "packets on detours for contention".to_owned(),
+        "detours_told" => return "packets on detours for what others have told".to_owned(),
+        "detours_local" => return "packets on detours inside groups".to_owned(),
         "complete" => return "share of flits that have arrived".to_owned(),
         "saturated" => return "share of seeds that are saturated".to_owned(),
         "jain" => return "Jain's fairness index".to_owned(),

@@ -26,7 +26,8 @@ use self::contention::Contention;
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{
-    Agent, ChannelKind, Header, Hop, Interests, Notice, PortSet, PortVc, Routing, Step, Validity, VcSequence, View,
+    Agent, Causes, ChannelKind, Header, Hop, Interests, Notice, PortSet, PortVc, Routing, Step, Validity, VcSequence,
+    View,
 };
 
 /// The channels that packets wait for, in the order in which they use them.
@@ -59,6 +60,9 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
 
     /// Whether a packet looks for another path than its minimal one.
     fn fires(&self, context: &DecisionContext<'_>, random: &mut Stream) -> bool;
+
+    /// What makes a packet leave its minimal path, where it fires.
+    fn cause(&self, context: &DecisionContext<'_>) -> Causes;
 
     /// Where that it does not fire depends on nothing but how many packets want the minimal output: whether they are now as
     /// many as make it fire. Packets that it holds for are not asked about until then.
@@ -178,7 +182,7 @@ impl<T: Trigger> Routing for InTransit<T> {
             let Some(alternatives) = packet.alternatives(minimal) else { return };
             let mut ports = packet.ports(alternatives);
             steps.iter().for_each(|step| ports.remove(step.port));
-            steps.extend(ports.iter().map(|port| packet.other_step(alternatives, port)));
+            steps.extend(ports.iter().map(|port| packet.other_step(alternatives, port, Causes::NONE)));
         };
         if header.is_anywhere() {
             for destination in self.tables.destinations() {
@@ -234,21 +238,22 @@ impl<'a> PacketState<'a> {
         };
         let header = match hop {
             Hop::Local => self.header,
-            Hop::Global => self.through(port),
+            Hop::Global => self.through(port, Causes::NONE),
         };
         Step { port, vc, vcs: 1, validity: Validity::Once, header }
     }
 
-    /// The header after a global link.
-    fn through(&self, port: Port) -> Header {
-        let detours = self.routes.group_behind(port) != self.group;
-        Header { leg: done::GLOBAL, nonminimal: self.header.nonminimal || detours, ..self.header }
+    /// The header after a global link, taken for a cause where it leads to another group than the destination's.
+    fn through(&self, port: Port, cause: Causes) -> Header {
+        let cause = if self.routes.group_behind(port) == self.group { Causes::NONE } else { cause };
+        Header { leg: done::GLOBAL, detours: self.header.detours.with(cause), ..self.header }
     }
 
     /// The step of a local hop that is not minimal.
-    fn opportunity(&self, alternatives: Alternatives, port: Port) -> Step {
+    fn opportunity(&self, alternatives: Alternatives, port: Port, cause: Causes) -> Step {
         let leaving = if self.is_leaving() { done::MUST_LEAVE } else { 0 };
-        let header = Header { leg: self.header.leg | done::LOCAL | leaving, ..self.header };
+        let detours = self.header.detours.with(cause.inside());
+        let header = Header { leg: self.header.leg | done::LOCAL | leaving, detours, ..self.header };
         Step { port, vc: alternatives.vc, vcs: 1, validity: Validity::Once, header }
     }
 
@@ -289,10 +294,10 @@ impl<'a> PacketState<'a> {
 
     /// The step by a port of those links.
     #[inline]
-    fn other_step(&self, alternatives: Alternatives, port: Port) -> Step {
+    fn other_step(&self, alternatives: Alternatives, port: Port, cause: Causes) -> Step {
         match alternatives.hop {
-            Hop::Global => self.step(Hop::Global, port),
-            Hop::Local => self.opportunity(alternatives, port),
+            Hop::Global => Step { header: self.through(port, cause), ..self.step(Hop::Global, port) },
+            Hop::Local => self.opportunity(alternatives, port, cause),
         }
     }
 }
@@ -334,7 +339,9 @@ impl<T: Trigger> InTransitAgent<T> {
             Probe::All => draw(will_do, random),
             Probe::One => will_do.first(),
         };
-        Some(packet.other_step(alternatives, chosen?))
+        // A packet that must leave its group does so for what made it take the hop before.
+        let cause = if forced { packet.header.detours.between() } else { self.trigger.cause(context) };
+        Some(packet.other_step(alternatives, chosen?, cause))
     }
 }
 

@@ -9,7 +9,7 @@ use tailback_topology::AnyTopology;
 use super::credits::Credits;
 use super::{Alternatives, DecisionContext, InTransit, LOCAL, Probe, Trigger};
 use crate::registry::{RoutingModel, needs};
-use crate::{Interests, PortVc, Routing};
+use crate::{Causes, Interests, PortVc, Routing};
 
 const fn percent(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
     Parameter { name, kind: Kind::Integer { min: 0, max: 1000 }, default: Some(default), help }
@@ -114,6 +114,10 @@ impl Trigger for Olm {
         format!("OLM, other paths with at most {} % of the minimal one's occupancy", self.0.share)
     }
 
+    fn cause(&self, _context: &DecisionContext<'_>) -> Causes {
+        Causes::QUEUES
+    }
+
     #[inline]
     fn fires(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
         self.0.is_congested(context) && !self.0.is_like_siblings(context)
@@ -156,6 +160,10 @@ impl Trigger for Base {
 
     fn interests(&self) -> Interests {
         heads(self.in_order)
+    }
+
+    fn cause(&self, _context: &DecisionContext<'_>) -> Causes {
+        Causes::CONTENTION
     }
 
     #[inline]
@@ -208,6 +216,10 @@ impl Trigger for Hybrid {
 
     fn interests(&self) -> Interests {
         self.base.interests()
+    }
+
+    fn cause(&self, context: &DecisionContext<'_>) -> Causes {
+        if self.is_contended(context) { Causes::CONTENTION } else { Causes::QUEUES }
     }
 
     #[inline]
@@ -275,6 +287,16 @@ impl Trigger for Ectn {
         Interests { notices, broadcast_cycles, broadcast_flits: self.overhead, ..self.base.interests() }
     }
 
+    fn cause(&self, context: &DecisionContext<'_>) -> Causes {
+        // What this router counts itself comes first: of the others it need not have heard then.
+        let own = context.leaves_for.map_or(0, |group| context.contention.partial(group));
+        if context.contention.count(context.minimal.port) >= self.base.threshold || own >= self.combined {
+            Causes::CONTENTION
+        } else {
+            Causes::TOLD
+        }
+    }
+
     #[inline]
     fn fires(&self, context: &DecisionContext<'_>, random: &mut Stream) -> bool {
         let contended = |group: u32| {
@@ -336,6 +358,10 @@ impl Trigger for Statistical {
 
     fn interests(&self) -> Interests {
         self.base.interests()
+    }
+
+    fn cause(&self, _context: &DecisionContext<'_>) -> Causes {
+        Causes::CONTENTION
     }
 
     #[inline]
