@@ -55,7 +55,7 @@ fn packet_words(event: Event, packet: &Packet) -> [u32; PACKET_WORDS] {
     let Packet { index_and_flags, header, flits, traffic, class, vc, vcs, hops, kind, marks, .. } = *packet;
     let Packet { about_flits, word, .. } = *packet;
     let [event, event_high] = halves(event.word());
-    let Header { leg, detours, entropy, .. } = header;
+    let Header { leg, nonminimal, entropy, .. } = header;
     let two = |low: u16, high: u16| u32::from(low) | u32::from(high) << 16;
     let pair = |low: u8, high: u8| u16::from_le_bytes([low, high]);
     [
@@ -72,7 +72,7 @@ fn packet_words(event: Event, packet: &Packet) -> [u32; PACKET_WORDS] {
         index_and_flags,
         header.destination().0,
         header.via(),
-        two(pair(leg, detours.byte()), entropy),
+        two(pair(leg, nonminimal.byte()), entropy),
         two(flits, traffic),
         u32::from_le_bytes([class, vc, vcs, hops]),
         two(pair(kind.index() as u8, marks), about_flits),
@@ -85,9 +85,9 @@ fn packet(words: [u32; PACKET_WORDS]) -> (Event, Packet) {
     let [.., index_and_flags, address, via, on_path, size, where_it_is, what_it_is, word] = words;
     let two = |word: u32| (word as u16, (word >> 16) as u16);
     let (path, entropy) = two(on_path);
-    let [leg, detours] = path.to_le_bytes();
+    let [leg, nonminimal] = path.to_le_bytes();
     let mut header = Header::new(Locator(address)).by_way_of(via).with_entropy(entropy);
-    (header.leg, header.detours) = (leg, Causes::from_byte(detours));
+    (header.leg, header.nonminimal) = (leg, Causes::from_byte(nonminimal));
     let (flits, traffic) = two(size);
     let [class, vc, vcs, hops] = where_it_is.to_le_bytes();
     let (kind, about_flits) = two(what_it_is);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Completions, Detours, FlowRecord, Histogram, Point, TreeFigures, Window, batch_means};
+use crate::{Completions, FlowRecord, Histogram, NonminimalPackets, Point, TreeFigures, Window, batch_means};
 
 /// Accepting less than this share of what was offered counts as saturation.
 pub const SATURATION_THRESHOLD: f64 = 0.95;
@@ -69,8 +69,8 @@ pub struct Figures {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_cycles_mean: Option<f64>,
     /// Packets that arrived in the measured cycles after they had left their minimal path, by cause.
-    #[serde(default, skip_serializing_if = "Detours::is_none")]
-    pub detours: Detours,
+    #[serde(default, skip_serializing_if = "NonminimalPackets::is_none")]
+    pub nonminimal_packets: NonminimalPackets,
     /// How flows have ended that end; of all flows together, of those that do.
     #[serde(flatten)]
     pub completions: Option<Completions>,
@@ -180,7 +180,7 @@ impl Figures {
             held_packets: interventions.held_packets,
             held_cycles_mean: (interventions.held_packets > 0)
                 .then(|| interventions.held_ticks as f64 / interventions.held_packets as f64 / cycle),
-            detours: interventions.detours,
+            nonminimal_packets: interventions.nonminimal,
             completions: record.completions.as_ref().map(|completions| Completions::new(completions, clock)),
             program_cycles: None,
         }

@@ -1,4 +1,4 @@
-//! What protocols and routing did to packets: marks, pauses and detours by cause.
+//! What protocols and routing did to packets: marks, pauses and non-minimal paths by cause.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +11,13 @@ pub struct Interventions {
     pub held_packets: u64,
     /// The ticks from there until they left.
     pub held_ticks: u64,
-    /// Packets that arrived after a detour.
-    pub detours: Detours,
+    /// Packets that arrived by a path that is not minimal.
+    pub nonminimal: NonminimalPackets,
 }
 
 /// Packets that have left their minimal path, by cause. One that has left it several times, for different causes, counts for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Detours {
+pub struct NonminimalPackets {
     /// Between groups, as routing sends every packet by way of a place that it draws.
     pub drawn: u64,
     /// Between groups, for queues that the router that decided knows itself.
@@ -30,7 +30,7 @@ pub struct Detours {
     pub local: u64,
 }
 
-impl Detours {
+impl NonminimalPackets {
     /// The numbers with their names.
     #[must_use]
     pub fn by_cause(self) -> [(&'static str, u64); 5] {
@@ -59,6 +59,6 @@ impl Interventions {
         self.marked_packets += other.marked_packets;
         self.held_packets += other.held_packets;
         self.held_ticks += other.held_ticks;
-        self.detours.merge(&other.detours);
+        self.nonminimal.merge(&other.nonminimal);
     }
 }

@@ -41,7 +41,7 @@ pub use digest::Digest;
 pub use figures::{Amounts, Distribution, Figures, Hops, Latencies, SATURATION_THRESHOLD};
 pub use histogram::{Bucket, Histogram};
 pub use histograms::histogram_table;
-pub use interventions::{Detours, Interventions};
+pub use interventions::{Interventions, NonminimalPackets};
 pub use messages::{ListedCompletion, messages_table};
 pub use metric::{METRICS, Metric, MetricOf};
 pub use named::Named;

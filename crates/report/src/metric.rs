@@ -27,7 +27,7 @@ pub enum MetricOf {
     /// Runs in which protocols held packets.
     Held,
     /// Runs in which packets left their minimal paths.
-    Detoured,
+    Nonminimal,
     /// The network: all flows together, and no single one.
     Network,
     /// Flows that end.
@@ -57,11 +57,12 @@ pub const METRICS: &[Metric] = &[
     Metric::new("marked_packets", |f| Some(f.marked_packets as f64)).only_of(MetricOf::Marked),
     Metric::new("held_packets", |f| Some(f.held_packets as f64)).only_of(MetricOf::Held),
     Metric::new("held_cycles_mean", |f| f.held_cycles_mean).only_of(MetricOf::Held),
-    Metric::new("detours_drawn", |f| Some(f.detours.drawn as f64)).only_of(MetricOf::Detoured),
-    Metric::new("detours_queues", |f| Some(f.detours.queues as f64)).only_of(MetricOf::Detoured),
-    Metric::new("detours_contention", |f| Some(f.detours.contention as f64)).only_of(MetricOf::Detoured),
-    Metric::new("detours_told", |f| Some(f.detours.told as f64)).only_of(MetricOf::Detoured),
-    Metric::new("detours_local", |f| Some(f.detours.local as f64)).only_of(MetricOf::Detoured),
+    Metric::new("nonminimal_drawn", |f| Some(f.nonminimal_packets.drawn as f64)).only_of(MetricOf::Nonminimal),
+    Metric::new("nonminimal_queues", |f| Some(f.nonminimal_packets.queues as f64)).only_of(MetricOf::Nonminimal),
+    Metric::new("nonminimal_contention", |f| Some(f.nonminimal_packets.contention as f64))
+        .only_of(MetricOf::Nonminimal),
+    Metric::new("nonminimal_told", |f| Some(f.nonminimal_packets.told as f64)).only_of(MetricOf::Nonminimal),
+    Metric::new("nonminimal_local", |f| Some(f.nonminimal_packets.local as f64)).only_of(MetricOf::Nonminimal),
     Metric::new("completion_mean", |f| f.completions.as_ref()?.completion.mean).only_of(MetricOf::FlowsThatEnd),
     Metric::new("completion_p50", |f| f.completions.as_ref()?.completion.p50).only_of(MetricOf::FlowsThatEnd),
     Metric::new("completion_p99", |f| f.completions.as_ref()?.completion.p99).only_of(MetricOf::FlowsThatEnd),

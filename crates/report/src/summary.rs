@@ -96,7 +96,7 @@ impl Report {
         if let (Some(messages), Some(share)) = (self.total.control_messages, self.total.control_messages_per_packet()) {
             writeln!(text, "  control   {messages} messages of protocols, {share:.3} for each data packet")?;
         }
-        let Figures { marked_packets, held_packets, held_cycles_mean, detours, .. } = &self.total;
+        let Figures { marked_packets, held_packets, held_cycles_mean, nonminimal_packets, .. } = &self.total;
         if *marked_packets > 0 {
             writeln!(text, "  marks     {marked_packets} packets arrived with a mark of congestion")?;
         }
@@ -106,10 +106,10 @@ impl Report {
                 "  pauses    {held_packets} packets left late by their protocol, by {mean:.1} cycles on average"
             )?;
         }
-        if !detours.is_none() {
+        if !nonminimal_packets.is_none() {
             let of_cause = |(name, packets): (&str, u64)| (packets > 0).then(|| format!("{name} {packets}"));
-            let causes: Vec<String> = detours.by_cause().into_iter().filter_map(of_cause).collect();
-            writeln!(text, "  detours   packets by cause: {}", causes.join(", "))?;
+            let causes: Vec<String> = nonminimal_packets.by_cause().into_iter().filter_map(of_cause).collect();
+            writeln!(text, "  paths     packets on non-minimal ones by cause: {}", causes.join(", "))?;
         }
         Ok(())
     }

@@ -38,7 +38,7 @@ pub fn sweep_table(points: &[SweepPoint]) -> Table {
         MetricOf::Network => reports().any(|report| (metric.value)(&report.total).is_some()),
         MetricOf::Marked => reports().any(|report| report.total.marked_packets > 0),
         MetricOf::Held => reports().any(|report| report.total.held_packets > 0),
-        MetricOf::Detoured => reports().any(|report| !report.total.detours.is_none()),
+        MetricOf::Nonminimal => reports().any(|report| !report.total.nonminimal_packets.is_none()),
         MetricOf::OrderedData => reports().any(|report| report.total.latency.resequencing.is_some()),
         MetricOf::FlowsThatEnd => reports().any(|report| report.total.completions.is_some()),
         MetricOf::Programs => reports().any(|report| !report.programs.is_empty()),

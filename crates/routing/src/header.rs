@@ -15,7 +15,7 @@ pub struct Header {
     /// Which part of its path the packet is on, as the algorithm sees fit; 0 when it starts.
     pub leg: u8,
     /// Why it has left its minimal path, if it has.
-    pub detours: Causes,
+    pub nonminimal: Causes,
     /// The entropy value that its protocol has given it, for routing that hashes packets to paths.
     pub entropy: u16,
 }
@@ -95,13 +95,13 @@ impl Causes {
 const LOCAL_SHIFT: u32 = 4;
 
 /// The header of a packet that starts towards any destination. Only [`crate::Routing::possible`] sees it.
-pub const ANYWHERE: Header = Header { addresses: u64::MAX << 32, leg: 0, detours: Causes::NONE, entropy: 0 };
+pub const ANYWHERE: Header = Header { addresses: u64::MAX << 32, leg: 0, nonminimal: Causes::NONE, entropy: 0 };
 
 impl Header {
     /// The header of a packet that starts towards `destination`.
     #[must_use]
     pub fn new(destination: Locator) -> Self {
-        Self { addresses: u64::from(destination.0) << 32, leg: 0, detours: Causes::NONE, entropy: 0 }
+        Self { addresses: u64::from(destination.0) << 32, leg: 0, nonminimal: Causes::NONE, entropy: 0 }
     }
 
     /// The same header with an entropy value.

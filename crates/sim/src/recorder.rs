@@ -7,8 +7,8 @@ use tailback_engine::Tick;
 use tailback_network::{MessageDelivery, Observer, Offer, Packet, PhaseReached};
 use tailback_protocol::{Direction, PacketKind, Protocol};
 use tailback_report::{
-    ArrivedPacket, CompletedMessage, Detours, Intervals, Interventions, ListedCompletion, ProgramPlan, Record,
-    RecordPlan, Window,
+    ArrivedPacket, CompletedMessage, Intervals, Interventions, ListedCompletion, NonminimalPackets, ProgramPlan,
+    Record, RecordPlan, Window,
 };
 use tailback_routing::Causes;
 use tailback_scenario::Scenario;
@@ -64,9 +64,9 @@ impl Recorder {
     /// Counts a data packet that was marked or has left its minimal path.
     #[cold]
     fn note_interventions(&mut self, packet: &Packet, tick: Tick) {
-        let causes = packet.header.detours;
+        let causes = packet.header.nonminimal;
         let because = |cause| u64::from(causes.has(cause));
-        let detours = Detours {
+        let nonminimal = NonminimalPackets {
             drawn: because(Causes::DRAWN),
             queues: because(Causes::QUEUES),
             contention: because(Causes::CONTENTION),
@@ -74,7 +74,7 @@ impl Recorder {
             local: because(Causes::LOCAL),
         };
         let marked_packets = u64::from(packet.marks() & self.counters.congestion != 0);
-        let done = Interventions { marked_packets, detours, ..Interventions::default() };
+        let done = Interventions { marked_packets, nonminimal, ..Interventions::default() };
         self.record.intervened(packet.traffic.into(), tick, &done);
     }
 
@@ -138,8 +138,8 @@ impl Observer for Recorder {
         }
         if carries_data {
             self.count_marks(packet, tick);
-            // Most packets are neither marked nor detoured.
-            if packet.marks() | packet.header.detours.byte() != 0 {
+            // Most packets are neither marked nor on paths that are not minimal.
+            if packet.marks() | packet.header.nonminimal.byte() != 0 {
                 self.note_interventions(packet, tick);
             }
             let arrived = ArrivedPacket {
@@ -148,7 +148,7 @@ impl Observer for Recorder {
                 network_latency: tick - packet.injected(),
                 hops: packet.hops.into(),
                 flits: packet.flits.into(),
-                nonminimal: packet.header.detours.is_nonminimal(),
+                nonminimal: packet.header.nonminimal.is_nonminimal(),
             };
             self.record.packet_delivered(packet.traffic.into(), tick, arrived);
         }

@@ -1,8 +1,8 @@
-//! Marks, pauses and detours by cause: each number against what else is known of a run.
+//! Marks, pauses and non-minimal paths by cause: each number against what else is known of a run.
 
 use std::ops::ControlFlow;
 
-use tailback_report::{Detours, Figures, Record, Report};
+use tailback_report::{Figures, NonminimalPackets, Record, Report};
 use tailback_scenario::Document;
 use tailback_sim::{Run, Timing};
 
@@ -50,7 +50,7 @@ cycles = 800
 
 /// What a routing does under adversarial traffic, in which every packet goes to another group. Its packets that are not minimal
 /// between groups have one cause for it each.
-fn detours(routing: &str) -> (Detours, Figures) {
+fn nonminimal(routing: &str) -> (NonminimalPackets, Figures) {
     // A node has one head at a time: with two at each router few packets are enough to be many.
     let parameters = match routing {
         "base" => "threshold = 3",
@@ -61,49 +61,49 @@ fn detours(routing: &str) -> (Detours, Figures) {
         _ => "",
     };
     let total = report(DRAGONFLY, &[&format!("routing={{ {routing} = {{ {parameters} }} }}")]).total;
-    let Detours { drawn, queues, contention, told, .. } = total.detours;
+    let NonminimalPackets { drawn, queues, contention, told, .. } = total.nonminimal_packets;
     let share = total.nonminimal_share.expect("packets have arrived");
-    let nonminimal = share * total.packets_delivered as f64;
+    let counted = share * total.packets_delivered as f64;
     let caused = drawn + queues + contention + told;
-    assert!((nonminimal - caused as f64).abs() < 0.5, "{routing}: {nonminimal} packets, {:?}", total.detours);
-    (total.detours, total)
+    assert!((counted - caused as f64).abs() < 0.5, "{routing}: {counted} packets, {:?}", total.nonminimal_packets);
+    (total.nonminimal_packets, total)
 }
 
 #[test]
 fn minimal_and_valiant_routing_look_at_nothing() {
-    assert!(detours("minimal").0.is_none());
-    let (found, total) = detours("valiant");
-    assert_eq!(found, Detours { drawn: total.packets_delivered, ..Detours::default() });
+    assert!(nonminimal("minimal").0.is_none());
+    let (found, total) = nonminimal("valiant");
+    assert_eq!(found, NonminimalPackets { drawn: total.packets_delivered, ..NonminimalPackets::default() });
 }
 
 #[test]
 fn queues_are_the_cause_where_routers_know_nothing_else() {
     for (routing, local) in [("ugal-l", false), ("par", false), ("olm", true), ("par6-2", true)] {
-        let (found, _) = detours(routing);
+        let (found, _) = nonminimal(routing);
         assert!(found.queues > 0 && (found.local > 0) == local, "{routing}: {found:?}");
-        assert_eq!(Detours { queues: 0, local: 0, ..found }, Detours::default(), "{routing}");
+        assert_eq!(NonminimalPackets { queues: 0, local: 0, ..found }, NonminimalPackets::default(), "{routing}");
     }
 }
 
 #[test]
 fn contention_is_the_cause_where_packets_are_counted() {
     for routing in ["base", "statistical"] {
-        let (found, _) = detours(routing);
+        let (found, _) = nonminimal(routing);
         assert!(found.contention > 0 && found.local > 0, "{routing}: {found:?}");
-        assert_eq!(Detours { contention: 0, local: 0, ..found }, Detours::default(), "{routing}");
+        assert_eq!(NonminimalPackets { contention: 0, local: 0, ..found }, NonminimalPackets::default(), "{routing}");
     }
-    let (both, _) = detours("hybrid");
+    let (both, _) = nonminimal("hybrid");
     assert!(both.contention > 0 && both.queues > 0 && both.told + both.drawn == 0, "{both:?}");
 }
 
 #[test]
 fn what_others_have_told_is_a_cause_of_its_own() {
     for routing in ["piggyback", "ugal-g"] {
-        let (found, _) = detours(routing);
+        let (found, _) = nonminimal(routing);
         assert!(found.told > 0 && found.queues > 0, "{routing}: {found:?}");
         assert_eq!(found.contention + found.drawn + found.local, 0, "{routing}");
     }
-    let (found, _) = detours("ectn");
+    let (found, _) = nonminimal("ectn");
     assert!(found.told > 0 && found.contention > 0 && found.queues + found.drawn == 0, "{found:?}");
 }
 

@@ -55,7 +55,7 @@ pub(super) struct Candidate {
 impl Candidate {
     /// The same for a cause, instead of those that its packet has.
     pub(super) fn because(mut self, cause: Causes) -> Self {
-        (self.header.detours, self.step.header.detours) = (cause, cause);
+        (self.header.nonminimal, self.step.header.nonminimal) = (cause, cause);
         self
     }
 }
@@ -91,7 +91,7 @@ impl Detours {
 
     /// The header of a packet that sets out for `via`.
     pub(super) fn set_out(&self, header: Header, via: (u32, u32), cause: Causes) -> Header {
-        Header { leg: DETOUR, detours: header.detours.with(cause), ..header.by_way_of(via.0 << 16 | via.1) }
+        Header { leg: DETOUR, nonminimal: header.nonminimal.with(cause), ..header.by_way_of(via.0 << 16 | via.1) }
     }
 
     /// The paths of a packet with `header`, which has not decided: straight on, and by `via`.

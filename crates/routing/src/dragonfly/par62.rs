@@ -165,10 +165,10 @@ impl Alternatives {
         for port in global.iter().filter(is_other) {
             let detours = routes.group_behind(port) != group;
             let cause = if detours { cause } else { Causes::NONE };
-            let header = Header { detours: header.detours.with(cause), ..header };
+            let header = Header { nonminimal: header.nonminimal.with(cause), ..header };
             show(routes.step(entry, Hop::Global, port, header));
         }
-        let header = Header { detours: header.detours.with(cause.inside()), ..header };
+        let header = Header { nonminimal: header.nonminimal.with(cause.inside()), ..header };
         for port in local.iter().filter(is_other) {
             show(routes.step(entry, Hop::Local, port, header));
         }

@@ -177,7 +177,7 @@ mod tests {
         let (mut agent, mut random) = (agent(router), Stream::new(3, 0, 0));
         let header = Header::new(dragonfly().locator(GROUP * 8 + 5));
         let mut route =
-            || agent.route(PortVc { port: 0, vc: 0 }, &header, view, &mut random).header.detours.is_nonminimal();
+            || agent.route(PortVc { port: 0, vc: 0 }, &header, view, &mut random).header.nonminimal.is_nonminimal();
         (0..DRAWS).filter(|_| route()).count() as u32
     }
 

@@ -39,7 +39,7 @@ use crate::context::stopped;
 use crate::limits::Limits;
 use line::PageLine;
 use origin::Names;
-use rest::{Patience, Sent};
+use rest::{ListenLimits, Sent};
 
 /// Bytes that HTTP needs for headers at least.
 const HEADERS_BYTES_MIN: usize = 8 << 10;
@@ -110,9 +110,9 @@ impl Page {
         let headers_max: Duration = self.limits.headers();
         let bytes_max = (self.limits.header_bytes_max as usize).max(HEADERS_BYTES_MIN);
         let line = PageLine::new(line, peer.visit.clone(), self.limits.stream_stall());
-        let patience = Patience::new(peer.visit.clone(), &self.limits, stopping.clone());
+        let listen_limits = ListenLimits::new(peer.visit.clone(), &self.limits, stopping.clone());
         let answering = service_fn(move |request: Request<Incoming>| {
-            let request = request.map(|body| Sent::new(body, patience.clone()));
+            let request = request.map(|body| Sent::new(body, listen_limits.clone()));
             self.clone().answer(request, peer.clone())
         });
         let mut connection = http1::Builder::new();

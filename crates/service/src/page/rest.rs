@@ -22,7 +22,7 @@ use crate::limits::Limits;
 
 /// How long, and how much, the rest of a call is listened to.
 #[derive(Clone)]
-pub(super) struct Patience {
+pub(super) struct ListenLimits {
     visit: Arc<Visit>,
     bytes_max: u64,
     piece_time_max: Duration,
@@ -30,7 +30,7 @@ pub(super) struct Patience {
     stopping: watch::Receiver<bool>,
 }
 
-impl Patience {
+impl ListenLimits {
     pub(super) fn new(visit: Arc<Visit>, limits: &Limits, stopping: watch::Receiver<bool>) -> Self {
         let (piece_time_max, time_max) = (limits.bodies(), limits.stream_lifetime());
         Self { visit, bytes_max: limits.file_bytes_max, piece_time_max, time_max, stopping }
@@ -61,20 +61,20 @@ async fn next(body: &mut Incoming) -> Option<Result<Frame<Bytes>, hyper::Error>>
 /// What is sent with a call; what is left of it when the call has been answered is listened to.
 pub(super) struct Sent {
     body: Option<Incoming>,
-    patience: Patience,
+    limits: ListenLimits,
 }
 
 impl Sent {
-    pub(super) fn new(body: Incoming, patience: Patience) -> Self {
-        Self { body: Some(body), patience }
+    pub(super) fn new(body: Incoming, limits: ListenLimits) -> Self {
+        Self { body: Some(body), limits }
     }
 }
 
 impl Drop for Sent {
     fn drop(&mut self) {
-        let rest = self.body.take().filter(|body| !body.is_end_stream() && self.patience.visit.is_known());
+        let rest = self.body.take().filter(|body| !body.is_end_stream() && self.limits.visit.is_known());
         if let (Some(rest), Ok(runtime)) = (rest, Handle::try_current()) {
-            runtime.spawn(self.patience.clone().listen(rest));
+            runtime.spawn(self.limits.clone().listen(rest));
         }
     }
 }

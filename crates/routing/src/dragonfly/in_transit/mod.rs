@@ -230,7 +230,7 @@ impl<'a> PacketState<'a> {
 
     /// The step by a link of a kind, as the order of channels wants it.
     #[inline]
-    fn step(&self, hop: Hop, port: Port) -> Step {
+    fn step(&self, hop: Hop, port: Port, cause: Causes) -> Step {
         let vc = match (hop, self.entry) {
             (Hop::Local, None) => 0,
             (Hop::Local, Some((_, vc))) => vc + 1,
@@ -238,7 +238,7 @@ impl<'a> PacketState<'a> {
         };
         let header = match hop {
             Hop::Local => self.header,
-            Hop::Global => self.through(port, Causes::NONE),
+            Hop::Global => self.through(port, cause),
         };
         Step { port, vc, vcs: 1, validity: Validity::Once, header }
     }
@@ -246,14 +246,14 @@ impl<'a> PacketState<'a> {
     /// The header after a global link, taken for a cause where it leads to another group than the destination's.
     fn through(&self, port: Port, cause: Causes) -> Header {
         let cause = if self.routes.group_behind(port) == self.group { Causes::NONE } else { cause };
-        Header { leg: done::GLOBAL, detours: self.header.detours.with(cause), ..self.header }
+        Header { leg: done::GLOBAL, nonminimal: self.header.nonminimal.with(cause), ..self.header }
     }
 
     /// The step of a local hop that is not minimal.
     fn opportunity(&self, alternatives: Alternatives, port: Port, cause: Causes) -> Step {
         let leaving = if self.is_leaving() { done::MUST_LEAVE } else { 0 };
-        let detours = self.header.detours.with(cause.inside());
-        let header = Header { leg: self.header.leg | done::LOCAL | leaving, detours, ..self.header };
+        let nonminimal = self.header.nonminimal.with(cause.inside());
+        let header = Header { leg: self.header.leg | done::LOCAL | leaving, nonminimal, ..self.header };
         Step { port, vc: alternatives.vc, vcs: 1, validity: Validity::Once, header }
     }
 
@@ -263,7 +263,7 @@ impl<'a> PacketState<'a> {
             steps.push(self.routes.eject(self.port, self.header));
         } else if !self.has(done::MUST_LEAVE) {
             let hops = self.routes.all_towards(self.group, self.in_group);
-            steps.extend(hops.into_iter().map(|(hop, port)| self.step(hop, port)));
+            steps.extend(hops.into_iter().map(|(hop, port)| self.step(hop, port, Causes::NONE)));
         }
     }
 
@@ -296,7 +296,7 @@ impl<'a> PacketState<'a> {
     #[inline]
     fn other_step(&self, alternatives: Alternatives, port: Port, cause: Causes) -> Step {
         match alternatives.hop {
-            Hop::Global => Step { header: self.through(port, cause), ..self.step(Hop::Global, port) },
+            Hop::Global => self.step(Hop::Global, port, cause),
             Hop::Local => self.opportunity(alternatives, port, cause),
         }
     }
@@ -340,7 +340,7 @@ impl<T: Trigger> InTransitAgent<T> {
             Probe::One => will_do.first(),
         };
         // A packet that must leave its group does so for what made it take the hop before.
-        let cause = if forced { packet.header.detours.between() } else { self.trigger.cause(context) };
+        let cause = if forced { packet.header.nonminimal.between() } else { self.trigger.cause(context) };
         Some(packet.other_step(alternatives, chosen?, cause))
     }
 }
@@ -358,7 +358,7 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         let Some((hop, port)) = self.routes.towards(packet.group, packet.in_group, random) else {
             return self.routes.eject(packet.port, *header).settled(true);
         };
-        let minimal = packet.step(hop, port);
+        let minimal = packet.step(hop, port, Causes::NONE);
         if !T::DRAWS && packet.alternatives(Some(hop)).is_none() {
             return minimal.settled(!self.routes.draws_towards(packet.group));
         }
