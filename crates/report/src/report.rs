@@ -342,8 +342,11 @@ impl Report {
     ///
     /// # Errors
     /// When it is something else, with line and column; when `reader` fails.
-    pub fn read_json(reader: impl io::Read) -> io::Result<Self> {
-        Ok(serde_json::from_reader(reader)?)
+    pub fn read_json(mut reader: impl io::Read) -> io::Result<Self> {
+        // As a whole, as the parser would otherwise ask for each byte.
+        let mut text = Vec::new();
+        reader.read_to_end(&mut text)?;
+        Ok(serde_json::from_slice(&text)?)
     }
 
     /// The same as [`Report::write_json`], as a text.

@@ -72,16 +72,23 @@ pub fn sweep_histogram_table(
         for run in point.reports.iter().filter_map(&mut histograms) {
             let places = ["flow", "figure", "from", "to", "count"].map(|name| run.column(name).ok());
             let [Some(flow), Some(figure), Some(from), Some(to), Some(count)] = places else { continue };
+            // Rows of one histogram follow each other.
+            let mut last = None;
             for row in &run.rows {
                 let numbers = (row[from].number(), row[to].number(), &row[count]);
                 let (Some(from), Some(to), &Cell::Integer(count)) = numbers else { continue };
-                let place = place(&mut whose, (row[flow].to_string(), row[figure].to_string()));
+                let names = [&row[flow], &row[figure]];
+                let place = match last {
+                    Some((known, place)) if known == names => place,
+                    _ => place(&mut whose, names.map(Cell::to_string)),
+                };
+                last = Some((names, place));
                 // Numbers that are not negative are in the order of their bits.
                 buckets.entry((place, from.to_bits())).or_insert((from, to, 0)).2 += count.unsigned_abs();
             }
         }
         for ((place, _), (from, to, count)) in buckets {
-            let (flow, figure) = &whose[place];
+            let [flow, figure] = &whose[place];
             let mut row = start(point, &settings);
             row.extend([flow.as_str().into(), figure.as_str().into(), from.into(), to.into(), count.into()]);
             table.push(row);

@@ -35,6 +35,8 @@ impl Table {
 /// A table in CSV that is read row by row, so that whoever wants some of them need not hold all.
 pub struct CsvRows<R> {
     reader: csv::Reader<R>,
+    /// The row that was read last: kept for its memory.
+    record: csv::StringRecord,
     columns: Vec<Column>,
     /// What each column looks like so far; none without content.
     kinds: Vec<Option<Kind>>,
@@ -53,7 +55,7 @@ impl<R: io::Read> CsvRows<R> {
             return Err(TableError::Line { line: 1, reason: format!("two columns are named `{name}`") });
         }
         let columns: Vec<Column> = names.into_iter().map(Column::text).collect();
-        Ok(Self { reader, kinds: vec![None; columns.len()], columns })
+        Ok(Self { reader, record: csv::StringRecord::new(), kinds: vec![None; columns.len()], columns })
     }
 
     /// The place of a column.
@@ -81,11 +83,12 @@ impl<R: io::Read> CsvRows<R> {
         Table { columns: columns.iter().zip(&kinds).map(column).collect(), rows, metadata: Vec::new() }
     }
 
-    fn row(&mut self, record: &csv::StringRecord) -> Vec<Cell> {
-        for (field, kind) in record.iter().zip(&mut self.kinds).filter(|(field, _)| !field.is_empty()) {
+    /// The row that was read last.
+    fn row(&mut self) -> Vec<Cell> {
+        for (field, kind) in self.record.iter().zip(&mut self.kinds).filter(|(field, _)| !field.is_empty()) {
             *kind = Some(Kind::of_all(*kind, field));
         }
-        record.iter().map(Cell::from).collect()
+        self.record.iter().map(Cell::from).collect()
     }
 }
 
@@ -94,9 +97,8 @@ impl<R: io::Read> Iterator for CsvRows<R> {
     type Item = Result<Vec<Cell>, TableError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut record = csv::StringRecord::new();
-        match self.reader.read_record(&mut record) {
-            Ok(true) => Some(Ok(self.row(&record))),
+        match self.reader.read_record(&mut self.record) {
+            Ok(true) => Some(Ok(self.row())),
             Ok(false) => None,
             Err(error) => Some(Err(from_csv(error))),
         }

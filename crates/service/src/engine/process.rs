@@ -161,7 +161,14 @@ impl Workers for Processes {
             tracing::warn!(%error, "a worker does not take its assignment");
         }
         let (idle, worker) = (self.idle.clone(), Some(worker));
-        Ok(Box::new(ProcessLease { worker, idle, memory_bytes_max, has_succeeded: false, is_suspended: false }))
+        Ok(Box::new(ProcessLease {
+            worker,
+            idle,
+            memory_bytes_max,
+            memory_bytes: None,
+            has_succeeded: false,
+            is_suspended: false,
+        }))
     }
 }
 
@@ -170,6 +177,8 @@ struct ProcessLease {
     worker: Option<Worker>,
     idle: Arc<Idle>,
     memory_bytes_max: u64,
+    /// What the worker had in use when it was last looked at.
+    memory_bytes: Option<u64>,
     has_succeeded: bool,
     is_suspended: bool,
 }
@@ -186,10 +195,11 @@ impl Drop for ProcessLease {
 impl Lease for ProcessLease {
     fn next(&mut self, wait_max: Duration) -> Result<Option<Message>, RunFailure> {
         let memory_bytes_max = self.memory_bytes_max;
-        if self.memory_bytes().is_some_and(|bytes| bytes > memory_bytes_max) {
+        let Some(Worker { spawned, group, channel, .. }) = &mut self.worker else { return Ok(None) };
+        self.memory_bytes = bytes_in_proc(format!("/proc/{}/status", spawned.id()), "VmRSS");
+        if self.memory_bytes.is_some_and(|bytes| bytes > memory_bytes_max) {
             return Err(too_much(memory_bytes_max));
         }
-        let Some(Worker { spawned, group, channel, .. }) = &mut self.worker else { return Ok(None) };
         let message = spawned.next(channel, wait_max).map_err(|(status, said)| {
             if group.as_ref().is_some_and(Group::has_taken_too_much) {
                 return too_much(memory_bytes_max);
@@ -209,7 +219,7 @@ impl Lease for ProcessLease {
     }
 
     fn memory_bytes(&self) -> Option<u64> {
-        bytes_in_proc(format!("/proc/{}/status", self.worker.as_ref()?.spawned.id()), "VmRSS")
+        self.memory_bytes
     }
 }
 

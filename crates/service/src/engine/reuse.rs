@@ -7,7 +7,7 @@
 //! **The invariant it keeps:** nothing is taken that is not as it was written, or that whoever sees the new run may not see.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 
 use tailback_report::Report;
 
@@ -79,8 +79,7 @@ fn read(shared: &Shared, source: &Stored, wanting: &Stored) -> Result<Option<Fou
         checked::read(shared.store.folder(), source, artifact, copy)?;
     }
     let Ok(report) = File::open(attempt.path().join(REPORT)) else { return Ok(None) };
-    let report =
-        Report::read_json(BufReader::new(report)).map_err(|error| StoreError::Broken(format!("{REPORT}: {error}")))?;
+    let report = Report::read_json(report).map_err(|error| StoreError::Broken(format!("{REPORT}: {error}")))?;
     let is_of_source =
         (&report.scenario_digest, &report.result_digest) == (&source.run.scenario_digest, &source.run.result_digest);
     if report.version != shared.version || !is_of_source {

@@ -25,6 +25,7 @@ fn put(store: &Store, run: Run, bytes: usize) -> i64 {
     let insert = move |writing: &mut crate::store::Writing<'_>| {
         let stored = runs::insert(writing, &new)?;
         let (to, file) = (files::artifacts(&folder, stored.number), File::new("report.json", vec![b' '; bytes]));
+        std::fs::create_dir_all(&to).expect("the folder can be made");
         let written = artifacts::write(&to, &[file], u64::MAX).expect("it is not too large");
         artifacts::insert(writing, stored.number, &written)?;
         Ok(stored.number)

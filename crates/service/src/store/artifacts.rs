@@ -134,7 +134,8 @@ impl From<&NotWritten> for RunFailure {
     }
 }
 
-/// Writes the files of an attempt into its folder, unless they are too large.
+/// Writes the files of an attempt into its folder, unless they are too large. When this ends well, they are on disk. Until then there
+/// may be a part of them: the folder counts for nothing before it is [taken in](take_in).
 pub(crate) fn write(attempt: &Path, files: &[File], allowed: u64) -> Result<Vec<Artifact>, NotWritten> {
     let bytes: u64 = files.iter().map(|file| file.bytes.len() as u64).sum();
     if bytes > allowed {
@@ -142,7 +143,7 @@ pub(crate) fn write(attempt: &Path, files: &[File], allowed: u64) -> Result<Vec<
     }
     let mut written = Vec::new();
     for file in files {
-        files::write(&attempt.join(file.name), &[&file.bytes])?;
+        files::write_here(&attempt.join(file.name), &file.bytes)?;
         written.push(Artifact {
             name: file.name.to_owned(),
             size: file.bytes.len() as u64,
@@ -150,6 +151,7 @@ pub(crate) fn write(attempt: &Path, files: &[File], allowed: u64) -> Result<Vec<
             media_type: File::media_type_of(file.name).to_owned(),
         });
     }
+    files::sync_folder(attempt)?;
     Ok(written)
 }
 

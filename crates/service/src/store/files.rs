@@ -1,7 +1,7 @@
 //! Files beside the database. Their paths are made of numbers and of names that the server gives.
 //!
-//! **The invariant it keeps:** a file is there as a whole or not at all. What may be removed at all is said in
-//! [`quarantine`](super::quarantine).
+//! **The invariant it keeps:** but for attempts, whose folders count for nothing before they are taken in as a whole, a file is there as a
+//! whole or not at all. What may be removed at all is said in [`quarantine`](super::quarantine).
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
@@ -34,6 +34,21 @@ pub(crate) fn checkpoint(folder: &Path, number: i64) -> PathBuf {
 /// Writes a file as a whole or not at all.
 pub(crate) fn write(path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
     fill(path, |file| parts.iter().try_for_each(|part| file.write_all(part)))
+}
+
+/// Writes a file into a folder of which nothing counts yet. If the process is killed meanwhile, there may be a part of it; and whether the
+/// folder lists the file is not on disk before that is [synced](sync_folder).
+pub(super) fn write_here(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let write = || -> io::Result<()> {
+        let mut file = File::create(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|error| {
+        // Its room may be what others lack.
+        let _ = fs::remove_file(path);
+        broken("write", path, &error)
+    })
 }
 
 /// Writes what is read, as a whole or not at all.

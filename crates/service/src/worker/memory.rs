@@ -1,5 +1,7 @@
 //! Memory: what this process may take, and what processes have taken.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -45,10 +47,14 @@ pub(super) fn go_first() {
 /// From 0, as others do, to 1000, before all others.
 const GO_FIRST: &str = "800";
 
+/// Such a file has fewer bytes, so it is read at once: the system does not say how long it is going to be.
+const PROC_BYTES: usize = 4096;
+
 /// A number of bytes that the system tells of a process in lines such as `VmHWM: 1024 kB`, where it does.
 #[must_use]
 pub fn bytes_in_proc(path: impl AsRef<Path>, key: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(path).ok()?;
+    let mut text = String::with_capacity(PROC_BYTES);
+    File::open(path).and_then(|mut file| file.read_to_string(&mut text)).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kibibytes| kibibytes << 10)
 }
