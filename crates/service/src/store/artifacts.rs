@@ -134,8 +134,8 @@ impl From<&NotWritten> for RunFailure {
     }
 }
 
-/// Writes the files of an attempt into its folder, unless they are too large. When this ends well, they are on disk. Until then there
-/// may be a part of them: the folder counts for nothing before it is [taken in](take_in).
+/// Writes the files of an attempt into its folder, unless they are too large. All of them are on disk when this returns them. A killed
+/// process may leave some, or a part of one: the folder counts for nothing before it is [taken in](take_in).
 pub(crate) fn write(attempt: &Path, files: &[File], allowed: u64) -> Result<Vec<Artifact>, NotWritten> {
     let bytes: u64 = files.iter().map(|file| file.bytes.len() as u64).sum();
     if bytes > allowed {
@@ -143,7 +143,7 @@ pub(crate) fn write(attempt: &Path, files: &[File], allowed: u64) -> Result<Vec<
     }
     let mut written = Vec::new();
     for file in files {
-        files::write_here(&attempt.join(file.name), &file.bytes)?;
+        files::write_into_attempt(&attempt.join(file.name), &file.bytes)?;
         written.push(Artifact {
             name: file.name.to_owned(),
             size: file.bytes.len() as u64,

@@ -36,9 +36,9 @@ pub(crate) fn write(path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
     fill(path, |file| parts.iter().try_for_each(|part| file.write_all(part)))
 }
 
-/// Writes a file into a folder of which nothing counts yet. If the process is killed meanwhile, there may be a part of it; and whether the
-/// folder lists the file is not on disk before that is [synced](sync_folder).
-pub(super) fn write_here(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+/// Writes a file into the folder of an attempt. If the process is killed meanwhile, a part of the file may stay there until the folder is
+/// removed. The entry of the file in the folder is on disk only after [`sync_folder`].
+pub(super) fn write_into_attempt(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let write = || -> io::Result<()> {
         let mut file = File::create(path)?;
         file.write_all(bytes)?;

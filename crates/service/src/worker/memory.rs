@@ -47,7 +47,8 @@ pub(super) fn go_first() {
 /// From 0, as others do, to 1000, before all others.
 const GO_FIRST: &str = "800";
 
-/// Such a file has fewer bytes, so it is read at once: the system does not say how long it is going to be.
+/// More bytes than `/proc` has in a file about a process or about memory. The system does not tell the size of such a file, and without room for all of it
+/// reading takes a call for each few bytes.
 const PROC_BYTES: usize = 4096;
 
 /// A number of bytes that the system tells of a process in lines such as `VmHWM: 1024 kB`, where it does.
