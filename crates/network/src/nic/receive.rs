@@ -11,7 +11,7 @@ use super::due::What;
 use super::resequence::Held;
 use super::source_queues::KeyHasher;
 use crate::Observer;
-use crate::control_network::ControlMessage;
+use crate::control_network::Part;
 use crate::fabric::Fabric;
 use crate::observer::MessageDelivery;
 use crate::packet::Packet;
@@ -185,28 +185,20 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Messages of the control network are due, or timers of controllers.
     pub(crate) fn receive_messages(&mut self, now: Time) {
         self.control_network.begin(now.into());
-        while let Some(message) = self.control_network.take(now.into(), &mut self.wheel) {
-            self.receive_message(message, now);
-        }
-    }
-
-    fn receive_message(&mut self, ControlMessage { from, to, words }: ControlMessage, now: Time) {
-        let tick = u64::from(now);
-        match to {
-            Party::Source(node) => {
-                let node = self.control_network.node_in_region(node);
-                let mut actions = std::mem::take(&mut self.protocol.actions);
-                self.protocol.sources[node as usize].on_message(from, &words, tick, &mut actions);
-                self.act(node, &mut actions, now);
-                self.protocol.actions = actions;
+        while let Some((part, from, words)) = self.control_network.take(now.into(), &mut self.wheel) {
+            match part {
+                Part::Source(node) => {
+                    let mut actions = std::mem::take(&mut self.protocol.actions);
+                    self.protocol.sources[node as usize].on_message(from, &words, now.into(), &mut actions);
+                    self.act(node, &mut actions, now);
+                    self.protocol.actions = actions;
+                }
+                Part::Sink(node) => {
+                    let mut actions = std::mem::take(&mut self.protocol.sink_actions);
+                    self.protocol.sinks[node as usize].on_message(from, &words, now.into(), &mut actions);
+                    self.act_as_sink(node, actions, now);
+                }
             }
-            Party::Sink(node) => {
-                let node = self.control_network.node_in_region(node);
-                let mut actions = std::mem::take(&mut self.protocol.sink_actions);
-                self.protocol.sinks[node as usize].on_message(from, &words, tick, &mut actions);
-                self.act_as_sink(node, actions, now);
-            }
-            Party::Controller(_) => unreachable!("controllers are told by the control network"),
         }
     }
 

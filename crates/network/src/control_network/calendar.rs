@@ -1,0 +1,153 @@
+//! What is due on the control network, by tick.
+//!
+//! **The invariant it keeps:** for each tick in which something is due there is one event, and what was put first is first, wherever
+//! it is kept.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tailback_engine::{Tick, Wheel};
+use tailback_protocol::{Party, Words};
+
+use crate::event::{Event, EventKind};
+
+/// Ticks that have a list of their own.
+const NEAR_TICKS: usize = 256;
+
+/// A message for somebody here, or a timer of a controller.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Due {
+    /// Its receiver, as the region numbers them.
+    pub to: u32,
+    /// Its sender; none if it is a timer.
+    pub from: Option<Party>,
+    /// What it says: of a timer its token.
+    pub words: Words,
+}
+
+/// What is due, by tick: lists for the near future, which are used again, and a map for what lies further ahead.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Saved", into = "Saved")]
+pub(super) struct Calendar {
+    /// Ticks before this one are over.
+    floor: Tick,
+    /// By tick, modulo their number: what is due then. There are none before something is put.
+    near: Vec<Vec<Due>>,
+    /// What was put when its tick was too far ahead for these.
+    far: BTreeMap<Tick, Vec<Due>>,
+}
+
+impl Calendar {
+    /// Time has come to `now`: all before is over.
+    #[inline]
+    pub fn move_to(&mut self, now: Tick) {
+        self.floor = now;
+    }
+
+    /// Something is due at a tick that lies ahead.
+    #[inline]
+    pub fn put(&mut self, at: Tick, due: Due, wheel: &mut Wheel<Event>) {
+        debug_assert!(at >= self.floor, "nothing is due in the past");
+        let is_near = at - self.floor < NEAR_TICKS as Tick && !self.near.is_empty();
+        let list = if is_near { &mut self.near[at as usize % NEAR_TICKS] } else { self.distant(at) };
+        list.push(due);
+        if list.len() == 1 && !(is_near && self.far.contains_key(&at)) {
+            wheel.schedule(at, Event::at(EventKind::ControlMessage, 0, 0));
+        }
+    }
+
+    #[cold]
+    fn distant(&mut self, at: Tick) -> &mut Vec<Due> {
+        if self.near.is_empty() {
+            self.near.resize_with(NEAR_TICKS, Vec::new);
+        }
+        if at - self.floor < NEAR_TICKS as Tick {
+            return &mut self.near[at as usize % NEAR_TICKS];
+        }
+        self.far.entry(at).or_default()
+    }
+
+    /// Takes all that is due in this tick, for which its event stands, into a list that is empty.
+    pub fn take(&mut self, now: Tick, list: &mut Vec<Due>) {
+        debug_assert!(list.is_empty(), "all of a tick is handled in it");
+        self.move_to(now);
+        // What lay far ahead was put before what was put when its tick was near.
+        let far = if self.far.is_empty() { None } else { self.far.remove(&now) };
+        let near = &mut self.near[now as usize % NEAR_TICKS];
+        match far {
+            None => std::mem::swap(near, list),
+            Some(far) => {
+                list.extend(far);
+                list.append(near);
+            }
+        }
+        debug_assert!(!list.is_empty(), "an event stands for what is due");
+    }
+}
+
+/// What is written of it: what is due, by tick.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    floor: Tick,
+    due: BTreeMap<Tick, Vec<Due>>,
+}
+
+impl From<Calendar> for Saved {
+    fn from(Calendar { floor, near, mut far }: Calendar) -> Self {
+        for (place, list) in near.into_iter().enumerate().filter(|(_, list)| !list.is_empty()) {
+            let ahead = (place as Tick).wrapping_sub(floor) % NEAR_TICKS as Tick;
+            far.entry(floor + ahead).or_default().extend(list);
+        }
+        Self { floor, due: far }
+    }
+}
+
+impl From<Saved> for Calendar {
+    fn from(Saved { floor, due }: Saved) -> Self {
+        // What is near as well: it comes before what is put from now on.
+        let near = if due.is_empty() { Vec::new() } else { vec![Vec::new(); NEAR_TICKS] };
+        Self { floor, near, far: due }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tailback_protocol::{remember, write_down};
+
+    use super::*;
+
+    proptest! {
+        /// Against a map: what is due comes in its tick, all of it, and in the order in which it was put, also when the calendar is written
+        /// down and read back in between. Each tick has one event.
+        #[test]
+        fn a_calendar_is_a_map_by_tick(
+            steps in prop::collection::vec((prop::collection::vec(1u64..1000, 0..5), any::<bool>()), 1..60),
+        ) {
+            let (mut calendar, mut wheel) = (Calendar::default(), Wheel::new(100));
+            let mut expected = BTreeMap::<Tick, Vec<u32>>::new();
+            let (mut now, mut serial) = (0, 0);
+            for (delays, is_saved) in steps {
+                for delay in delays {
+                    // Mostly short delays, some long ones.
+                    let at = now + if delay % 3 == 0 { delay } else { delay % 30 + 1 };
+                    calendar.put(at, Due { to: serial, from: None, words: Words::default() }, &mut wheel);
+                    expected.entry(at).or_default().push(serial);
+                    serial += 1;
+                }
+                if is_saved {
+                    let mut bytes = Vec::new();
+                    write_down(&calendar, &mut bytes);
+                    calendar = remember(&mut bytes.as_slice()).expect("it was written");
+                }
+                prop_assert!(wheel.entries().iter().map(|&(tick, _)| tick).eq(expected.keys().copied()));
+                let Some((next, serials)) = expected.pop_first() else { continue };
+                now = next;
+                wheel.take(now, |_| {});
+                let mut list = Vec::new();
+                calendar.take(now, &mut list);
+                prop_assert_eq!(list.iter().map(|due| due.to).collect::<Vec<_>>(), serials);
+            }
+        }
+    }
+}

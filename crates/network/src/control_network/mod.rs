@@ -1,0 +1,252 @@
+//! The control network: messages between sources, sinks and controllers beside the data network, which all take the same time
+//! unless their senders have them take longer.
+//!
+//! **The invariant it keeps:** in which order messages are received depends on who sends them and when, and not on the
+//! partition.
+
+mod calendar;
+mod receivers;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tailback_engine::{Channel, Outbox, Tick, Wheel};
+use tailback_protocol::{Controller, ControllerAction, Party, Words, remember, write_down};
+
+use self::calendar::{Calendar, Due};
+use self::receivers::ByReceiver;
+use crate::event::Event;
+use crate::fabric::Fabric;
+use crate::region::{NetworkMail, OutOfBand};
+
+/// A message on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ControlMessage {
+    pub from: Party,
+    pub to: Party,
+    pub words: Words,
+}
+
+/// Where everybody is who is reached by a control network: found once, for all regions.
+#[derive(Clone, Debug)]
+pub(crate) struct Parties {
+    latency: Tick,
+    /// By node: its region and its number there.
+    nodes: Arc<[(u32, u32)]>,
+    regions: u32,
+}
+
+impl Parties {
+    /// Those of a network whose nodes went where `nodes` says; none if it has no control network.
+    pub fn new(fabric: &Fabric, nodes: &[(u32, u32)], regions: u32) -> Option<Self> {
+        let network = fabric.protocol.control_network(&fabric.station())?;
+        assert!(network.latency > 0, "a control network takes time");
+        Some(Self { latency: network.latency, nodes: nodes.into(), regions })
+    }
+
+    /// The channels that messages need between regions: everybody reaches everybody.
+    pub fn channels(&self) -> impl Iterator<Item = Channel> {
+        let (regions, delay) = (self.regions, self.latency);
+        let others = move |from: u32| (0..regions).filter(move |&to| to != from);
+        (0..regions).flat_map(move |from| others(from).map(move |to| Channel { from, to, delay }))
+    }
+
+    /// The region that somebody is in. Controllers are dealt out to regions in turn.
+    #[inline]
+    fn region(&self, party: Party) -> u32 {
+        match party {
+            Party::Source(node) | Party::Sink(node) => self.nodes[node as usize].0,
+            Party::Controller(number) => number % self.regions,
+        }
+    }
+
+    /// The number of somebody in the region: of a node, or of a controller among those of the region.
+    #[inline]
+    fn place(&self, party: Party) -> u32 {
+        match party {
+            Party::Source(node) | Party::Sink(node) => self.nodes[node as usize].1,
+            Party::Controller(number) => number / self.regions,
+        }
+    }
+}
+
+/// A part of a node that a message is for, by the node's number in the region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Source(u32),
+    Sink(u32),
+}
+
+/// What a region has to do with the control network. Empty where there is none.
+#[derive(Default)]
+pub(crate) struct ControlNetwork {
+    parties: Option<Parties>,
+    /// By region: where it stands among the receivers of this one; none for this one itself.
+    regions: Vec<Option<u32>>,
+    /// How many nodes the region has. Whoever receives something here has a number: the sources of the nodes, their sinks, the controllers.
+    nodes: u32,
+    /// The number of the first controller that is simulated here, and all of them: as many regions, so far are their numbers apart.
+    first_controller: u32,
+    controllers: Vec<Box<dyn Controller>>,
+    /// The messages of this tick, and how long each takes beyond the latency.
+    outgoing: Vec<(Tick, ControlMessage)>,
+    /// What is due.
+    calendar: Calendar,
+    today: Today,
+    /// What controllers want done: empty, and kept for its memory.
+    actions: Vec<ControllerAction>,
+}
+
+/// What is due in this tick; between ticks nothing, and kept for its memory.
+#[derive(Debug, Default)]
+struct Today {
+    due: Vec<Due>,
+    by_receiver: ByReceiver,
+    /// The receiver whose turn it is, and the places of what is due for it: the first so many are done.
+    receiver: u32,
+    places: Vec<u32>,
+    done: usize,
+}
+
+impl ControlNetwork {
+    /// What region `index` of so many nodes has to do with it, which knows other regions by `receiver`.
+    pub fn new(
+        fabric: &Fabric,
+        parties: Option<&Parties>,
+        index: u32,
+        nodes: u32,
+        receiver: &dyn Fn(u32) -> u32,
+    ) -> Self {
+        let (Some(parties), Some(network)) = (parties, fabric.protocol.control_network(&fabric.station())) else {
+            return Self::default();
+        };
+        let station = fabric.station();
+        let mine = (0..network.controllers).filter(|&number| parties.region(Party::Controller(number)) == index);
+        let build = |number| {
+            let controller = fabric.protocol.controller(number, &station);
+            controller.expect("a protocol builds the controllers that it declares")
+        };
+        let controllers: Vec<_> = mine.map(build).collect();
+        let receivers = 2 * nodes as usize + controllers.len();
+        Self {
+            regions: (0..parties.regions).map(|to| (to != index).then(|| receiver(to))).collect(),
+            parties: Some(parties.clone()),
+            nodes,
+            first_controller: index,
+            controllers,
+            today: Today { by_receiver: ByReceiver::new(receivers), ..Today::default() },
+            ..Self::default()
+        }
+    }
+
+    fn parties(&self) -> &Parties {
+        self.parties.as_ref().expect("a protocol that sends messages declares a control network")
+    }
+
+    /// A message is to be sent in this tick, which takes `after` ticks more than the latency.
+    pub fn send(&mut self, from: Party, to: Party, words: Words, after: Tick) {
+        self.outgoing.push((after, ControlMessage { from, to, words }));
+    }
+
+    /// Whether messages are to be sent in this tick.
+    #[inline]
+    pub fn is_sending(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    /// Sends the messages of this tick; tells how many there are.
+    pub fn dispatch(&mut self, now: Tick, wheel: &mut Wheel<Event>, outbox: &mut Outbox<NetworkMail>) -> u64 {
+        self.calendar.move_to(now);
+        let mut outgoing = std::mem::take(&mut self.outgoing);
+        let messages = outgoing.len() as u64;
+        let earliest = now.saturating_add(self.parties().latency);
+        for (after, message) in outgoing.drain(..) {
+            let at = earliest.saturating_add(after);
+            match self.regions[self.parties().region(message.to) as usize] {
+                Some(receiver) => outbox.mail(receiver, at).out_of_band.push((at, OutOfBand::Message(message))),
+                None => self.expect(at, message, wheel),
+            }
+        }
+        self.outgoing = outgoing;
+        messages
+    }
+
+    /// A message will arrive here.
+    #[inline]
+    pub fn expect(&mut self, at: Tick, ControlMessage { from, to, words }: ControlMessage, wheel: &mut Wheel<Event>) {
+        let before = match to {
+            Party::Source(_) => 0,
+            Party::Sink(_) => self.nodes,
+            Party::Controller(_) => 2 * self.nodes,
+        };
+        let to = before + self.parties().place(to);
+        self.calendar.put(at, Due { to, from: Some(from), words }, wheel);
+    }
+
+    /// Begins with what is due in this tick, for which its event stands.
+    pub fn begin(&mut self, now: Tick) {
+        let Today { due, by_receiver, places, done, .. } = &mut self.today;
+        due.clear();
+        self.calendar.take(now, due);
+        by_receiver.sort(due);
+        places.clear();
+        *done = 0;
+    }
+
+    /// Takes what is due next in this tick: a message for a part of a node, and who has sent it. Controllers are told.
+    pub fn take(&mut self, now: Tick, wheel: &mut Wheel<Event>) -> Option<(Part, Party, Words)> {
+        loop {
+            let Today { due, by_receiver, receiver, places, done } = &mut self.today;
+            if let Some(&place) = places.get(*done) {
+                *done += 1;
+                let Due { from, words, .. } = due[place as usize];
+                let from = from.expect("nodes have other timers");
+                let part = receiver.checked_sub(self.nodes).map_or(Part::Source(*receiver), Part::Sink);
+                return Some((part, from, words));
+            }
+            *receiver = by_receiver.take(due, places)?;
+            *done = 0;
+            if let Some(place) = receiver.checked_sub(2 * self.nodes) {
+                *done = places.len();
+                self.tell_controller(place, now, wheel);
+            }
+        }
+    }
+
+    /// Tells a controller, by its place among those of the region, of all that is due for it.
+    fn tell_controller(&mut self, place: u32, now: Tick, wheel: &mut Wheel<Event>) {
+        let (controller, actions) = (&mut self.controllers[place as usize], &mut self.actions);
+        for &place in &self.today.places {
+            let Due { from, words, .. } = &self.today.due[place as usize];
+            match *from {
+                Some(from) => controller.on_message(from, words, now, actions),
+                None => controller.on_timer(words[0] as u32, now, actions),
+            }
+        }
+        let regions = self.regions.len() as u32;
+        let from = Party::Controller(self.first_controller + place * regions);
+        let own = 2 * self.nodes + place;
+        for action in actions.drain(..) {
+            match action {
+                ControllerAction::Tell { to, words, after } => {
+                    self.outgoing.push((after, ControlMessage { from, to, words }));
+                }
+                ControllerAction::Timer { at, token } => {
+                    let due = Due { to: own, from: None, words: Words::from([u64::from(token)]) };
+                    self.calendar.put(at.max(now + 1), due, wheel);
+                }
+            }
+        }
+    }
+
+    pub fn save(&self, bytes: &mut Vec<u8>) {
+        self.controllers.iter().for_each(|controller| controller.save(bytes));
+        write_down(&self.calendar, bytes);
+    }
+
+    pub fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        self.controllers.iter_mut().try_for_each(|controller| controller.load(bytes))?;
+        self.calendar = remember(bytes)?;
+        Some(())
+    }
+}
