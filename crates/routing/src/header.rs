@@ -150,7 +150,7 @@ mod tests {
     use super::Causes;
 
     #[test]
-    fn hops_inside_groups_are_no_detours_between_them() {
+    fn hops_inside_groups_leave_no_minimal_path() {
         let causes = [Causes::DRAWN, Causes::QUEUES, Causes::CONTENTION, Causes::TOLD];
         for cause in causes {
             assert!(cause.is_nonminimal() && !cause.has(Causes::LOCAL));

@@ -112,7 +112,7 @@ fn expected(scenario: &Scenario, owners: &Owners<'_>, window: u64, mail: &mut [M
     let mut sent: BTreeMap<(u32, u32), Sent> = BTreeMap::new();
     let mut tracer = Tracer::new(scenario);
     for (number, flow) in scenario.workload.flows.iter().enumerate() {
-        // None that the routing draws its detours from: packets of one source would all take the same.
+        // None that the routing draws non-minimal paths from: packets of one source would all take the same.
         let mut random = Stream::new(scenario.seed, number as u64, MAIL_STREAM);
         for (phase, length) in phases(flow, cycles) {
             let messages =

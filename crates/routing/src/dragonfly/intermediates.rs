@@ -1,6 +1,6 @@
-//! Where detours lead: which intermediate groups, routers or nodes there are for a packet, and how one is drawn.
+//! Where non-minimal paths lead: which intermediate groups, routers or nodes there are for a packet, and how one is drawn.
 //!
-//! A detour leads to a group, to a router, or to the router of a node; nobody leaves the network on the way, whichever it
+//! A non-minimal path leads to a group, to a router, or to the router of a node; nobody leaves the network on the way, whichever it
 //! is. So a node differs from a router in the chances only: routers are all equally likely, while of the nodes the source
 //! and the destination of the packet are left out, and with them a part of the chance of their routers, or all of it where
 //! a router has one node.
@@ -14,7 +14,7 @@ use tailback_topology::{Dragonfly, Topology};
 use super::local_routes::LocalRoutes;
 use crate::{Header, PortVc};
 
-/// How far a packet follows its detour.
+/// How far a packet follows its non-minimal path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValiantTarget {
     /// Until it is in the intermediate group.
@@ -36,7 +36,7 @@ pub(super) enum Intermediates {
     LikeDestination,
 }
 
-/// How far detours are followed.
+/// How far non-minimal paths are followed.
 pub(super) const TARGET: Parameter = Parameter {
     name: "target",
     kind: Kind::Choice(&[
@@ -63,7 +63,7 @@ pub(super) const INTERMEDIATES: Parameter = Parameter {
     help: "where the intermediate group, router or node of a non-minimal path is drawn from",
 };
 
-/// Where packets with detours turn.
+/// Where packets on non-minimal paths turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IntermediateChoice {
     pub(super) target: ValiantTarget,
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn there_must_be_a_node_to_detour_to() {
+    fn there_must_be_a_node_to_go_by() {
         let build = |p, a, h, word: &str| {
             let mut values = Values::default();
             values.set("target", tailback_parameters::Value::Text("node".to_owned()));

@@ -1,10 +1,10 @@
 //! Routing in dragonflies.
 
-mod detours;
 mod in_transit;
 mod intermediates;
 mod local_routes;
 mod minimal;
+mod nonminimal;
 mod occupancy;
 mod par62;
 mod piggyback;

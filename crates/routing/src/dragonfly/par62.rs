@@ -163,8 +163,8 @@ impl Alternatives {
         };
         let is_other = |port: &Port| Some(*port) != minimal;
         for port in global.iter().filter(is_other) {
-            let detours = routes.group_behind(port) != group;
-            let cause = if detours { cause } else { Causes::NONE };
+            let leaves = routes.group_behind(port) != group;
+            let cause = if leaves { cause } else { Causes::NONE };
             let header = Header { nonminimal: header.nonminimal.with(cause), ..header };
             show(routes.step(entry, Hop::Global, port, header));
         }

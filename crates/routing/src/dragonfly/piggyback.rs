@@ -1,5 +1,5 @@
 //! PiggyBack: routers of a group tell each other which of their global links are saturated, and a packet at its source
-//! router detours when its minimal global link is, or when the queues there say so as in UGAL (Jiang, Kim, Dally).
+//! router takes a non-minimal path when its minimal global link is, or when the queues there say so as in UGAL (Jiang, Kim, Dally).
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use tailback_parameters::{BuildError, Choice, Kind, Parameter};
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
-use super::detours::{self, Candidate, Detours, START, straight_on};
 use super::local_routes::LocalRoutes;
+use super::nonminimal::{self, Candidate, NonminimalPaths, START, straight_on};
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Causes, Changes, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, View};
@@ -41,9 +41,9 @@ pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
             default: Some("\"channel\""),
             help: "whose buffers tell of saturation",
         },
-        detours::PARAMETERS[0],
-        detours::PARAMETERS[1],
-        detours::PARAMETERS[2],
+        nonminimal::PARAMETERS[0],
+        nonminimal::PARAMETERS[1],
+        nonminimal::PARAMETERS[2],
     ],
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&PIGGYBACK, topology)) };
@@ -58,11 +58,11 @@ pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
             threshold: values.integer("threshold"),
             occupancy: Occupancy::build(values),
         };
-        Ok(Arc::new(Piggyback { detours: Detours::build(topology, values)?, rule }))
+        Ok(Arc::new(Piggyback { paths: NonminimalPaths::build(topology, values)?, rule }))
     },
 };
 
-/// When a link is saturated, and when a packet detours.
+/// When a link is saturated, and when a packet takes a non-minimal path.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     saturation: u32,
@@ -81,28 +81,22 @@ impl Rule {
 
 #[derive(Debug)]
 struct Piggyback {
-    detours: Detours,
+    paths: NonminimalPaths,
     rule: Rule,
 }
 
 impl Routing for Piggyback {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.detours.tables.topology) as _
+        Arc::clone(&self.paths.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.detours.tables.virtual_channels()
+        self.paths.tables.virtual_channels()
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        let routes = self.detours.tables.routes(router);
-        Box::new(PiggybackAgent {
-            routes,
-            detours: self.detours.clone(),
-            rule: self.rule,
-            saturated: 0,
-            drawn: Vec::new(),
-        })
+        let routes = self.paths.tables.routes(router);
+        Box::new(PiggybackAgent { routes, paths: self.paths.clone(), rule: self.rule, saturated: 0, drawn: Vec::new() })
     }
 
     fn revises(&self) -> bool {
@@ -115,30 +109,30 @@ impl Routing for Piggyback {
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
-        self.detours.moves()
+        self.paths.moves()
     }
 
     fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
-        // Minimal paths are among those with detours: to where the packet already is.
-        self.detours.possible(router, entry, header, steps);
+        // Minimal paths are among the non-minimal ones: by way of where the packet already is.
+        self.paths.possible(router, entry, header, steps);
     }
 
     fn describe(&self) -> String {
         let Rule { saturation, margin, threshold, .. } = self.rule;
         format!(
             "PiggyBack, saturated above {saturation} % of the mean and {margin} flits, threshold {threshold} flits, by {}",
-            self.detours.describe()
+            self.paths.describe()
         )
     }
 }
 
 struct PiggybackAgent {
     routes: LocalRoutes,
-    detours: Detours,
+    paths: NonminimalPaths,
     rule: Rule,
     /// Set of the global links of this router that are saturated.
     saturated: u64,
-    /// By queue of a node, for the head of each: where it would detour.
+    /// By queue of a node, for the head of each: by way of where it would go.
     drawn: Vec<Option<(u32, u32)>>,
 }
 
@@ -146,25 +140,25 @@ struct PiggybackAgent {
 const VCS_MAX: usize = 16;
 
 impl PiggybackAgent {
-    /// Where the head of a queue would detour: drawn once.
-    fn detour(&mut self, entry: PortVc, header: &Header, random: &mut Stream) -> (u32, u32) {
+    /// By way of where the head of a queue would go: drawn once.
+    fn via(&mut self, entry: PortVc, header: &Header, random: &mut Stream) -> (u32, u32) {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         if self.drawn.len() <= queue {
             self.drawn.resize(queue + 1, None);
         }
-        *self.drawn[queue].get_or_insert_with(|| self.detours.choice.draw(&self.routes, entry, header, random))
+        *self.drawn[queue].get_or_insert_with(|| self.paths.choice.draw(&self.routes, entry, header, random))
     }
 
     /// The path by which a packet leaves its source router, which is not its last, as things are now.
     fn decide(&mut self, entry: PortVc, header: Header, view: &dyn View, random: &mut Stream) -> Candidate {
-        let via = self.detour(entry, &header, random);
-        let candidates = self.detours.candidates(&self.routes, entry, header, via, random);
+        let via = self.via(entry, &header, random);
+        let candidates = self.paths.candidates(&self.routes, entry, header, via, random);
         let queue = |candidate: &Candidate| view.occupancy(candidate.step.port, candidate.step.vc);
         if let Some(cause) = self.minimal_link_is_saturated(&header, view) {
-            return candidates.detour.because(cause);
+            return candidates.nonminimal.because(cause);
         }
-        let detours = self.detours.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
-        if detours { candidates.detour } else { candidates.straight }
+        let leaves = self.paths.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
+        if leaves { candidates.nonminimal } else { candidates.minimal }
     }
 
     /// Whether the global link of a minimal path to another group is saturated, as far as this router has heard: what says so.
@@ -185,16 +179,16 @@ impl Agent for PiggybackAgent {
         if header.leg == START && !self.routes.is_last(header) {
             let Candidate { header, step, .. } = self.decide(entry, *header, view, random);
             // Among equally good links one is drawn again.
-            let draws = self.detours.draws(&self.routes, header);
-            return if draws { self.detours.follow(&self.routes, entry, header, random) } else { step };
+            let draws = self.paths.draws(&self.routes, header);
+            return if draws { self.paths.follow(&self.routes, entry, header, random) } else { step };
         }
         let header = if header.leg == START { straight_on(*header) } else { *header };
-        let settled = !self.detours.draws(&self.routes, header);
-        self.detours.follow(&self.routes, entry, header, random).settled(settled)
+        let settled = !self.paths.draws(&self.routes, header);
+        self.paths.follow(&self.routes, entry, header, random).settled(settled)
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
-        self.routes.is_last(header) && (header.leg == START || self.detours.ejects(&self.routes, header))
+        self.routes.is_last(header) && (header.leg == START || self.paths.ejects(&self.routes, header))
     }
 
     fn head_arrived(&mut self, entry: PortVc, _header: &Header) -> Option<Port> {

@@ -1,5 +1,5 @@
 //! Progressive adaptive routing: as UGAL-L, but a decision for the minimal path holds only until the next router of the
-//! source group, where the packet may still detour (Jiang, Kim, Dally).
+//! source group, where the packet may still take a non-minimal path (Jiang, Kim, Dally).
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use tailback_parameters::{BuildError, Kind, Parameter};
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 
-use super::detours::{Detours, START, STRAIGHT, straight_on};
 use super::intermediates::{INTERMEDIATES, IntermediateChoice, ValiantTarget};
 use super::local_routes::LocalRoutes;
+use super::nonminimal::{NonminimalPaths, START, STRAIGHT, straight_on};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Causes, ChannelKind, Header, Hop, Interests, PortVc, Routing, Step, VcSequence, View};
 
@@ -38,12 +38,12 @@ pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
         let choice = IntermediateChoice::to(ValiantTarget::Router, topology, values)?;
         let sequence = VcSequence::parse(values.text("vcs"), PATHS)
             .map_err(|error| BuildError::at("vcs", error.to_string()).help("the default is `l0 l1 g0 l2 l3 g1 l4`"))?;
-        let detours = Detours::new(Arc::clone(topology), choice, sequence);
-        Ok(Arc::new(Progressive { detours, threshold: values.integer("threshold") }))
+        let paths = NonminimalPaths::new(Arc::clone(topology), choice, sequence);
+        Ok(Arc::new(Progressive { paths, threshold: values.integer("threshold") }))
     },
 };
 
-/// All paths of packets: a detour begins at the source router, or one local hop later.
+/// All paths of packets: a non-minimal one begins at the source router, or one local hop later.
 const PATHS: &[&str] = &["l", "ll", "l?gl?", "l?l?gl?l?gl?", "l?l?l?gl?", "l?l?gl?l?"];
 
 /// The leg of a packet on its minimal path that has not left its source group.
@@ -51,17 +51,17 @@ const PROVISIONAL: u8 = 3;
 
 #[derive(Debug)]
 struct Progressive {
-    detours: Detours,
+    paths: NonminimalPaths,
     threshold: u32,
 }
 
 impl Routing for Progressive {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.detours.tables.topology) as _
+        Arc::clone(&self.paths.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.detours.tables.virtual_channels()
+        self.paths.tables.virtual_channels()
     }
 
     fn interests(&self) -> Interests {
@@ -69,22 +69,22 @@ impl Routing for Progressive {
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        let routes = self.detours.tables.routes(router);
-        Box::new(ProgressiveAgent { routes, detours: self.detours.clone(), threshold: self.threshold })
+        let routes = self.paths.tables.routes(router);
+        Box::new(ProgressiveAgent { routes, paths: self.paths.clone(), threshold: self.threshold })
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
-        self.detours.tables.sequence.moves(PATHS)
+        self.paths.tables.sequence.moves(PATHS)
     }
 
     fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         if header.leg != START && header.leg != PROVISIONAL {
-            return self.detours.possible(router, entry, header, steps);
+            return self.paths.possible(router, entry, header, steps);
         }
-        let routes = self.detours.tables.routes(router);
-        for header in self.detours.tables.headers(header) {
+        let routes = self.paths.tables.routes(router);
+        for header in self.paths.tables.headers(header) {
             let start = Header { leg: START, ..header };
-            self.possible_detours(&routes, router, entry, start, steps);
+            self.possible_nonminimal(&routes, router, entry, start, steps);
             let first = steps.len();
             routes.minimal_steps(entry, start, steps);
             for step in &mut steps[first..] {
@@ -95,13 +95,13 @@ impl Routing for Progressive {
     }
 
     fn describe(&self) -> String {
-        format!("progressive, threshold {} flits, by {}", self.threshold, self.detours.describe())
+        format!("progressive, threshold {} flits, by {}", self.threshold, self.paths.describe())
     }
 }
 
 impl Progressive {
-    /// All steps with which a packet may set out on a detour: to routers of third groups.
-    fn possible_detours(
+    /// All steps with which a packet may set out on a non-minimal path: to routers of third groups.
+    fn possible_nonminimal(
         &self,
         routes: &LocalRoutes,
         router: RouterId,
@@ -109,14 +109,14 @@ impl Progressive {
         start: Header,
         steps: &mut Vec<Step>,
     ) {
-        let topology = &self.detours.tables.topology;
+        let topology = &self.paths.tables.topology;
         let (group, _, _) = Dragonfly::locate(start.destination());
         for via in (0..topology.groups()).filter(|&via| via != routes.group && via != group) {
             if group == routes.group {
                 continue; // packets that stay in their group go straight
             }
             for in_group in 0..topology.routers_per_group() {
-                self.detours.possible(router, entry, self.detours.set_out(start, (via, in_group), Causes::NONE), steps);
+                self.paths.possible(router, entry, self.paths.set_out(start, (via, in_group), Causes::NONE), steps);
             }
         }
     }
@@ -124,7 +124,7 @@ impl Progressive {
 
 struct ProgressiveAgent {
     routes: LocalRoutes,
-    detours: Detours,
+    paths: NonminimalPaths,
     threshold: u32,
 }
 
@@ -135,14 +135,14 @@ impl ProgressiveAgent {
         if group == self.routes.group {
             return straight_on(header);
         }
-        let via = self.detours.choice.draw(&self.routes, entry, &header, random);
+        let via = self.paths.choice.draw(&self.routes, entry, &header, random);
         if via.0 == self.routes.group || via.0 == group {
             return stay(header);
         }
-        let candidates = self.detours.candidates(&self.routes, entry, header, via, random);
+        let candidates = self.paths.candidates(&self.routes, entry, header, via, random);
         let [minimal, other] =
-            [candidates.straight, candidates.detour].map(|candidate| view.waiting(candidate.step.port));
-        if minimal > 2 * other + self.threshold { candidates.detour.header } else { stay(header) }
+            [candidates.minimal, candidates.nonminimal].map(|candidate| view.waiting(candidate.step.port));
+        if minimal > 2 * other + self.threshold { candidates.nonminimal.header } else { stay(header) }
     }
 }
 
@@ -161,12 +161,12 @@ impl Agent for ProgressiveAgent {
             let stays = self.routes.kind(step.port) == Some(Hop::Local);
             return Step { header: Header { leg: if stays { PROVISIONAL } else { STRAIGHT }, ..header }, ..step };
         }
-        self.detours.follow(&self.routes, entry, header, random)
+        self.paths.follow(&self.routes, entry, header, random)
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
         // Packets that stay in their group go straight.
         let undecided = header.leg == START || header.leg == PROVISIONAL;
-        if undecided { self.routes.is_last(header) } else { self.detours.ejects(&self.routes, header) }
+        if undecided { self.routes.is_last(header) } else { self.paths.ejects(&self.routes, header) }
     }
 }

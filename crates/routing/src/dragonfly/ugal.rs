@@ -1,4 +1,4 @@
-//! UGAL-L: at its source router a packet compares the minimal path with one random detour by what this router
+//! UGAL-L: at its source router a packet compares the minimal path with one random non-minimal path by what this router
 //! knows of the two queues, each weighted with the length of its path (Singh; Kim et al.).
 
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use tailback_parameters::{Parameter, Values};
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, RouterId, Topology};
 
-use super::detours::{self, Candidate, Detours, START, straight_on};
 use super::local_routes::LocalRoutes;
+use super::nonminimal::{self, Candidate, NonminimalPaths, START, straight_on};
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Causes, ChannelKind, Header, PortVc, Routing, Step, View};
@@ -17,9 +17,9 @@ use crate::{Agent, Causes, ChannelKind, Header, PortVc, Routing, Step, View};
 pub(super) const PARAMETERS: &[Parameter] = &[
     occupancy::threshold("0"),
     occupancy::parameter("\"channel\""),
-    detours::PARAMETERS[0],
-    detours::PARAMETERS[1],
-    detours::PARAMETERS[2],
+    nonminimal::PARAMETERS[0],
+    nonminimal::PARAMETERS[1],
+    nonminimal::PARAMETERS[2],
 ];
 
 /// The entry in the list of algorithms.
@@ -30,7 +30,7 @@ pub(crate) const UGAL_LOCAL: RoutingModel = RoutingModel {
     parameters: PARAMETERS,
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&UGAL_LOCAL, topology)) };
-        Ok(Arc::new(UgalLocal { detours: Detours::build(topology, values)?, rule: Rule::build(values) }))
+        Ok(Arc::new(UgalLocal { paths: NonminimalPaths::build(topology, values)?, rule: Rule::build(values) }))
     },
 };
 
@@ -56,13 +56,13 @@ impl Rule {
 /// What agents of all UGALs decide by at their router.
 pub(super) struct UgalState {
     pub(super) routes: LocalRoutes,
-    pub(super) detours: Detours,
+    pub(super) paths: NonminimalPaths,
     pub(super) rule: Rule,
 }
 
 impl UgalState {
-    pub(super) fn new(router: RouterId, detours: &Detours, rule: Rule) -> Self {
-        Self { routes: detours.tables.routes(router), detours: detours.clone(), rule }
+    pub(super) fn new(router: RouterId, paths: &NonminimalPaths, rule: Rule) -> Self {
+        Self { routes: paths.tables.routes(router), paths: paths.clone(), rule }
     }
 
     /// Where a packet goes next, where `queue` is the length of the queue of a path, and `cause` what tells of that of the minimal one.
@@ -75,12 +75,12 @@ impl UgalState {
         cause: impl Fn(&Candidate) -> Causes,
     ) -> Step {
         let header = if header.leg == START { self.decide(entry, header, random, queue, cause) } else { header };
-        self.detours.follow(&self.routes, entry, header, random)
+        self.paths.follow(&self.routes, entry, header, random)
     }
 
     /// As [`Agent::ejects`].
     pub(super) fn ejects(&self, header: &Header) -> bool {
-        self.routes.is_last(header) && (header.leg == START || self.detours.ejects(&self.routes, header))
+        self.routes.is_last(header) && (header.leg == START || self.paths.ejects(&self.routes, header))
     }
 
     /// The header with which a packet leaves its source router.
@@ -95,46 +95,46 @@ impl UgalState {
         if self.routes.is_last(&header) {
             return straight_on(header);
         }
-        let via = self.detours.choice.draw(&self.routes, entry, &header, random);
-        let candidates = self.detours.candidates(&self.routes, entry, header, via, random);
-        let detours = self.detours.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
-        if !detours {
-            return candidates.straight.header;
+        let via = self.paths.choice.draw(&self.routes, entry, &header, random);
+        let candidates = self.paths.candidates(&self.routes, entry, header, via, random);
+        let leaves = self.paths.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
+        if !leaves {
+            return candidates.minimal.header;
         }
-        candidates.detour.because(cause(&candidates.straight)).header
+        candidates.nonminimal.because(cause(&candidates.minimal)).header
     }
 }
 
 #[derive(Debug)]
 struct UgalLocal {
-    detours: Detours,
+    paths: NonminimalPaths,
     rule: Rule,
 }
 
 impl Routing for UgalLocal {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.detours.tables.topology) as _
+        Arc::clone(&self.paths.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.detours.tables.virtual_channels()
+        self.paths.tables.virtual_channels()
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        Box::new(UgalLocalAgent(UgalState::new(router, &self.detours, self.rule)))
+        Box::new(UgalLocalAgent(UgalState::new(router, &self.paths, self.rule)))
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
-        self.detours.moves()
+        self.paths.moves()
     }
 
     fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
-        // Minimal paths are among those with detours: to where the packet already is.
-        self.detours.possible(router, entry, header, steps);
+        // Minimal paths are among the non-minimal ones: by way of where the packet already is.
+        self.paths.possible(router, entry, header, steps);
     }
 
     fn describe(&self) -> String {
-        format!("UGAL-L {}, by {}", self.rule.describe(), self.detours.describe())
+        format!("UGAL-L {}, by {}", self.rule.describe(), self.paths.describe())
     }
 }
 

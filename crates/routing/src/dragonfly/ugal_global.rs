@@ -1,7 +1,7 @@
 //! UGAL-G: UGAL that knows the queues of all global links of its group.
 //!
 //! The ideal of Kim, Dally, Scott and Abts weighs the queue of the global link by which the minimal path leaves the group
-//! against that of the detour's, whichever routers they hang on, as it is the load of global links that is to be
+//! against that of the non-minimal one's, whichever routers they hang on, as it is the load of global links that is to be
 //! balanced. Nobody can know the present state of another router; here routers tell the others of their group when
 //! a queue of a global link of theirs has changed, and all know it after the latency of a local link, at no cost. A
 //! router's own queues are known as they are. A path that does not leave the group is judged by its first link.
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 
-use super::detours::{Candidate, Detours};
+use super::nonminimal::{Candidate, NonminimalPaths};
 use super::ugal::{PARAMETERS, Rule, UgalState};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Causes, Changes, ChannelKind, Header, Hop, Interests, Notice, PortVc, Routing, Step, View};
@@ -24,31 +24,31 @@ pub(crate) const UGAL_GLOBAL: RoutingModel = RoutingModel {
     parameters: PARAMETERS,
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&UGAL_GLOBAL, topology)) };
-        Ok(Arc::new(UgalGlobal { detours: Detours::build(topology, values)?, rule: Rule::build(values) }))
+        Ok(Arc::new(UgalGlobal { paths: NonminimalPaths::build(topology, values)?, rule: Rule::build(values) }))
     },
 };
 
 #[derive(Debug)]
 struct UgalGlobal {
-    detours: Detours,
+    paths: NonminimalPaths,
     rule: Rule,
 }
 
 impl Routing for UgalGlobal {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.detours.tables.topology) as _
+        Arc::clone(&self.paths.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.detours.tables.virtual_channels()
+        self.paths.tables.virtual_channels()
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        let sequence = &self.detours.tables.sequence;
+        let sequence = &self.paths.tables.sequence;
         Box::new(UgalGlobalAgent {
-            state: UgalState::new(router, &self.detours, self.rule),
+            state: UgalState::new(router, &self.paths, self.rule),
             transit_vc: sequence.next(Hop::Local, sequence.first(Hop::Local), Hop::Global),
-            told: vec![0; self.detours.tables.topology.global_links_per_router() as usize],
+            told: vec![0; self.paths.tables.topology.global_links_per_router() as usize],
         })
     }
 
@@ -57,16 +57,16 @@ impl Routing for UgalGlobal {
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
-        self.detours.moves()
+        self.paths.moves()
     }
 
     fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
-        // Minimal paths are among those with detours: to where the packet already is.
-        self.detours.possible(router, entry, header, steps);
+        // Minimal paths are among the non-minimal ones: by way of where the packet already is.
+        self.paths.possible(router, entry, header, steps);
     }
 
     fn describe(&self) -> String {
-        format!("UGAL-G {}, by {}", self.rule.describe(), self.detours.describe())
+        format!("UGAL-G {}, by {}", self.rule.describe(), self.paths.describe())
     }
 }
 
@@ -167,13 +167,13 @@ mod tests {
     fn agent(router: RouterId) -> UgalGlobalAgent {
         let choice = IntermediateChoice { target: ValiantTarget::Router, intermediates: Intermediates::OtherGroups };
         let sequence = VcSequence::parse("l0 g0 l1 l2 g1 l3", &[]).expect("it is a sequence");
-        let detours = Detours::new(dragonfly(), choice, sequence);
+        let paths = NonminimalPaths::new(dragonfly(), choice, sequence);
         let rule = Rule { threshold: 0, occupancy: Occupancy::Channel };
-        UgalGlobalAgent { state: UgalState::new(router, &detours, rule), transit_vc: 0, told: vec![0; 2] }
+        UgalGlobalAgent { state: UgalState::new(router, &paths, rule), transit_vc: 0, told: vec![0; 2] }
     }
 
-    /// How many of many packets from a router of group 0 detour.
-    fn detours(router: RouterId, view: &Sketch) -> u32 {
+    /// How many of many packets from a router of group 0 take non-minimal paths.
+    fn nonminimal(router: RouterId, view: &Sketch) -> u32 {
         let (mut agent, mut random) = (agent(router), Stream::new(3, 0, 0));
         let header = Header::new(dragonfly().locator(GROUP * 8 + 5));
         let mut route =
@@ -187,18 +187,18 @@ mod tests {
         assert_eq!(links.iter().map(|link| (link.router, link.port)).collect::<Vec<_>>(), [GATEWAY]);
         // Local queues are of no interest, as long as global links are involved.
         let local = || Sketch::new().with(2..5, 90);
-        assert_eq!(detours(0, &local()), 0);
+        assert_eq!(nonminimal(0, &local()), 0);
         // A long queue at the minimal global link, once it has been told: other groups are better, and they are seven of eight.
         let mut told = local();
         told.board.post(GATEWAY.0 as usize, Notice { word: 0, list: vec![50, 0] });
-        let found = detours(0, &told);
+        let found = nonminimal(0, &told);
         assert!((DRAWS * 3 / 4..DRAWS * 19 / 20).contains(&found), "{found} of {DRAWS}");
-        // Where all queues are as long, detours are longer.
+        // Where all queues are as long, non-minimal paths are longer.
         (0..4).for_each(|in_group| told.board.post(in_group, Notice { word: 0, list: vec![50, 50] }));
-        assert_eq!(detours(0, &told.with([5, 6], 50)), 0);
+        assert_eq!(nonminimal(0, &told.with([5, 6], 50)), 0);
         // At the gateway itself nobody needs to be told.
-        assert!(detours(GATEWAY.0, &Sketch::new().with([GATEWAY.1], 50)) > DRAWS * 3 / 4);
-        assert_eq!(detours(GATEWAY.0, &Sketch::new()), 0);
+        assert!(nonminimal(GATEWAY.0, &Sketch::new().with([GATEWAY.1], 50)) > DRAWS * 3 / 4);
+        assert_eq!(nonminimal(GATEWAY.0, &Sketch::new()), 0);
     }
 
     #[test]

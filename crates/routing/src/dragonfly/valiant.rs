@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tailback_random::Stream;
 use tailback_topology::{AnyTopology, RouterId, Topology};
 
-use super::detours::{Detours, PARAMETERS, START};
 use super::local_routes::LocalRoutes;
+use super::nonminimal::{NonminimalPaths, PARAMETERS, START};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Causes, ChannelKind, Header, PortVc, Routing, Step, View};
 
@@ -18,57 +18,57 @@ pub(crate) const VALIANT: RoutingModel = RoutingModel {
     parameters: &PARAMETERS,
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&VALIANT, topology)) };
-        Ok(Arc::new(Valiant { detours: Detours::build(topology, values)? }))
+        Ok(Arc::new(Valiant { paths: NonminimalPaths::build(topology, values)? }))
     },
 };
 
 #[derive(Debug)]
 struct Valiant {
-    detours: Detours,
+    paths: NonminimalPaths,
 }
 
 impl Routing for Valiant {
     fn topology(&self) -> Arc<dyn Topology> {
-        Arc::clone(&self.detours.tables.topology) as _
+        Arc::clone(&self.paths.tables.topology) as _
     }
 
     fn virtual_channels(&self) -> Vec<u8> {
-        self.detours.tables.virtual_channels()
+        self.paths.tables.virtual_channels()
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        Box::new(ValiantAgent { routes: self.detours.tables.routes(router), detours: self.detours.clone() })
+        Box::new(ValiantAgent { routes: self.paths.tables.routes(router), paths: self.paths.clone() })
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
-        self.detours.moves()
+        self.paths.moves()
     }
 
     fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
-        self.detours.possible(router, entry, header, steps);
+        self.paths.possible(router, entry, header, steps);
     }
 
     fn describe(&self) -> String {
-        format!("Valiant, by {}", self.detours.describe())
+        format!("Valiant, by {}", self.paths.describe())
     }
 }
 
 struct ValiantAgent {
     routes: LocalRoutes,
-    detours: Detours,
+    paths: NonminimalPaths,
 }
 
 impl Agent for ValiantAgent {
     fn route(&mut self, entry: PortVc, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         let mut header = *header;
         if header.leg == START {
-            let via = self.detours.choice.draw(&self.routes, entry, &header, random);
-            header = self.detours.set_out(header, via, Causes::DRAWN);
+            let via = self.paths.choice.draw(&self.routes, entry, &header, random);
+            header = self.paths.set_out(header, via, Causes::DRAWN);
         }
-        self.detours.follow(&self.routes, entry, header, random)
+        self.paths.follow(&self.routes, entry, header, random)
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
-        self.detours.ejects(&self.routes, header)
+        self.paths.ejects(&self.routes, header)
     }
 }

@@ -1,6 +1,6 @@
-//! Detours: minimally to an intermediate router, then minimally to the destination.
+//! Non-minimal paths: minimally to an intermediate router, then minimally to the destination.
 //!
-//! All algorithms that choose a detour at the source router, or one hop after it, follow it from there on by what this
+//! All algorithms that choose a non-minimal path at the source router, or one hop after it, follow it from there on by what this
 //! module says, and weigh it against the minimal path as [`Candidates`].
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::intermediates::{INTERMEDIATES, IntermediateChoice, TARGET, ValiantTar
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{Causes, ChannelKind, Header, PortVc, Step, VcSequence};
 
-/// What the parameters of the algorithms with detours have in common.
+/// What the parameters of the algorithms with non-minimal paths have in common.
 pub(super) const PARAMETERS: [Parameter; 3] = [
     TARGET,
     INTERMEDIATES,
@@ -28,12 +28,12 @@ pub(super) const PARAMETERS: [Parameter; 3] = [
 
 /// Legs of a path, as in [`Header::leg`].
 pub(super) const START: u8 = 0;
-const DETOUR: u8 = 1;
+const NONMINIMAL: u8 = 1;
 pub(super) const STRAIGHT: u8 = 2;
 
-/// The detours of a dragonfly.
+/// The non-minimal paths of a dragonfly.
 #[derive(Clone, Debug)]
-pub(super) struct Detours {
+pub(super) struct NonminimalPaths {
     pub(super) tables: Arc<RouteTables>,
     pub(super) choice: IntermediateChoice,
 }
@@ -63,11 +63,11 @@ impl Candidate {
 /// The two paths that a packet chooses from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidates {
-    pub(super) straight: Candidate,
-    pub(super) detour: Candidate,
+    pub(super) minimal: Candidate,
+    pub(super) nonminimal: Candidate,
 }
 
-impl Detours {
+impl NonminimalPaths {
     pub(super) fn new(topology: Arc<Dragonfly>, choice: IntermediateChoice, sequence: VcSequence) -> Self {
         Self { tables: Arc::new(RouteTables::new(topology, sequence)), choice }
     }
@@ -91,7 +91,7 @@ impl Detours {
 
     /// The header of a packet that sets out for `via`.
     pub(super) fn set_out(&self, header: Header, via: (u32, u32), cause: Causes) -> Header {
-        Header { leg: DETOUR, nonminimal: header.nonminimal.with(cause), ..header.by_way_of(via.0 << 16 | via.1) }
+        Header { leg: NONMINIMAL, nonminimal: header.nonminimal.with(cause), ..header.by_way_of(via.0 << 16 | via.1) }
     }
 
     /// The paths of a packet with `header`, which has not decided: straight on, and by `via`.
@@ -103,16 +103,16 @@ impl Detours {
         via: (u32, u32),
         random: &mut Stream,
     ) -> Candidates {
-        let (straight, detour) = (straight_on(header), self.set_out(header, via, Causes::QUEUES));
-        let minimal_step = routes.minimal_step(entry, straight, random);
-        let detour_step = self.follow(routes, entry, detour, random);
+        let (minimal, nonminimal) = (straight_on(header), self.set_out(header, via, Causes::QUEUES));
+        let minimal_step = routes.minimal_step(entry, minimal, random);
+        let nonminimal_step = self.follow(routes, entry, nonminimal, random);
         Candidates {
-            straight: Candidate { header: straight, step: minimal_step, via: None },
-            detour: Candidate { header: detour, step: detour_step, via: Some(via) },
+            minimal: Candidate { header: minimal, step: minimal_step, via: None },
+            nonminimal: Candidate { header: nonminimal, step: nonminimal_step, via: Some(via) },
         }
     }
 
-    /// Whether a detour promises the shorter wait: whether the queue of the minimal path exceeds that of the detour by more
+    /// Whether the non-minimal path promises the shorter wait: whether the queue of the minimal one exceeds its own by more
     /// than `threshold`, each weighted with the links of its path.
     pub(super) fn is_worth_it(
         &self,
@@ -121,11 +121,11 @@ impl Detours {
         threshold: u32,
         queue: impl Fn(&Candidate) -> u32,
     ) -> bool {
-        let [minimal, other] = [&candidates.straight, &candidates.detour].map(queue);
+        let [minimal, other] = [&candidates.minimal, &candidates.nonminimal].map(queue);
         // Paths are counted only where it depends on them: a minimal path has few links, and any has one.
         minimal * MINIMAL_LINKS_MAX > other + threshold
-            && minimal * self.links(routes, &candidates.straight)
-                > other * self.links(routes, &candidates.detour) + threshold
+            && minimal * self.links(routes, &candidates.minimal)
+                > other * self.links(routes, &candidates.nonminimal) + threshold
     }
 
     /// The number of links of a path.
@@ -144,7 +144,7 @@ impl Detours {
     #[inline]
     pub(super) fn follow(&self, routes: &LocalRoutes, entry: PortVc, header: Header, random: &mut Stream) -> Step {
         if let Some((group, in_group)) = self.ahead(routes, header) {
-            let (hop, port) = routes.towards(group, in_group, random).expect("the detour goes on");
+            let (hop, port) = routes.towards(group, in_group, random).expect("the non-minimal path goes on");
             return routes.step(entry, hop, port, header);
         }
         routes.minimal_step(entry, straight_on(header), random)
@@ -155,14 +155,14 @@ impl Detours {
         header.leg != START && routes.is_last(header) && self.ahead(routes, *header).is_none()
     }
 
-    /// Whether [`Detours::follow`] draws the next step among several.
+    /// Whether [`NonminimalPaths::follow`] draws the next step among several.
     #[inline]
     pub(super) fn draws(&self, routes: &LocalRoutes, header: Header) -> bool {
         let destination = || Dragonfly::locate(header.destination()).0;
         routes.draws_towards(self.ahead(routes, header).map_or_else(destination, |(group, _)| group))
     }
 
-    /// All steps that a packet may make which starts on a detour or is on one.
+    /// All steps that a packet may make which starts on a non-minimal path or is on one.
     pub(super) fn possible(&self, router: RouterId, entry: PortVc, header: Header, steps: &mut Vec<Step>) {
         let routes = self.tables.routes(router);
         if header.leg != START {
@@ -195,13 +195,13 @@ impl Detours {
         }
     }
 
-    /// Where a packet on a detour turns, unless it is there or past it.
+    /// Where a packet on a non-minimal path turns, unless it is there or past it.
     #[inline]
     fn ahead(&self, routes: &LocalRoutes, header: Header) -> Option<(u32, u32)> {
         let (group, in_group) = (header.via() >> 16, header.via() & 0xffff);
         let reached =
             group == routes.group && (self.choice.target == ValiantTarget::Group || in_group == routes.in_group);
-        (header.leg == DETOUR && !reached).then_some((group, in_group))
+        (header.leg == NONMINIMAL && !reached).then_some((group, in_group))
     }
 
     pub(super) fn describe(&self) -> String {
@@ -222,7 +222,7 @@ fn default_sequence(target: ValiantTarget) -> &'static str {
     }
 }
 
-/// All paths of packets with detours. A leg to the group or router that the packet is in already is empty.
+/// All paths of packets. A leg to the group or router that the packet is in already is empty.
 fn paths(target: ValiantTarget) -> &'static [&'static str] {
     match target {
         ValiantTarget::Group => &["l", "l?gl?", "l?gl?gl?"],
