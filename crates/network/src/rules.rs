@@ -64,6 +64,8 @@ pub struct Rules {
     pub inputs_take_turns: bool,
     /// Flits of control packets that a link sends while data packets could leave, before one of these goes first.
     pub control_limit: Option<u32>,
+    /// Whether of the heads that sleep at an output only the next is woken, because nothing but the output chooses among them.
+    pub wakes_next: bool,
     /// Whether all traffic classes have the same priority.
     pub one_priority: bool,
     /// Set of the traffic classes whose routing decides anew at each attempt.
@@ -121,10 +123,16 @@ impl Rules {
             !router.vc_allocation && !declarations.watches_heads() && (one_priority || router.virtual_output_queues);
         let first_round_turns = router.turns_move == TurnsMove::FirstRound && iterations > 1;
         let inputs_take_turns = offers_one && by_turns && settled && !first_round_turns;
+        let tells_heads = routings.iter().any(|routing| routing.interests().heads);
+        let times_out = declarations.queueing_timeouts.iter().any(Option::is_some);
+        let ejects_when_idle = router.ejection == Ejection::Idle;
+        let wakes_next = (shape.inputs > 1 && (shape.outputs, shape.voqs, shape.words) == (1, 1, 1))
+            && input_first
+            && !(router.vc_allocation || first_round_turns || ejects_when_idle)
+            && !(tells_heads || times_out || declarations.watches_heads());
         let measures_queues = routings.iter().any(|routing| routing.interests().queues);
         let occupies_links = routings.iter().any(|routing| routing.interests().broadcast_flits > 0);
         let counts_for_nodes = declarations.needs.waiting_for_nodes;
-        let ejects_when_idle = router.ejection == Ejection::Idle;
         let in_order = claims_first && shape.output_queues == 1;
         let looks = counts_for_nodes.is_some() || declarations.needs.output_queues || declarations.needs.flits_sent;
         let departs_at_once = in_order && !(measures_queues || occupies_links || looks || ejects_when_idle);
@@ -161,11 +169,12 @@ impl Rules {
             first_round_turns,
             inputs_take_turns,
             control_limit: router.output_queues.control_limit,
+            wakes_next,
             one_priority,
             revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
             routes_on_arrival: router.virtual_output_queues,
             destination_queue: router.destination_queue,
-            tells_heads: routings.iter().any(|routing| routing.interests().heads),
+            tells_heads,
             tells_crossings: routings.iter().any(|routing| routing.interests().crossings),
             looked_at: routings
                 .iter()
@@ -177,7 +186,7 @@ impl Rules {
             watches_arrivals: declarations.watches(Moment::Arrives),
             watches_heads: declarations.watches_heads(),
             watches_crossings: declarations.watches(Moment::Crosses),
-            times_out: declarations.queueing_timeouts.iter().any(Option::is_some),
+            times_out,
             counts_for_nodes,
             counts_sent: declarations.needs.flits_sent,
             counts_inputs: declarations.needs.input_buffers,

@@ -8,8 +8,8 @@ use tailback_engine::{
     StateSource, Tick,
 };
 use tailback_network::{
-    CongestionTree, General, Ledger, LinkStates, Microarchitecture, NetworkPlan, NetworkRegion, Paths, Plain,
-    SelectedLinks, Sorting, TraceEvent, Tracing, WaitGraph, congestion_trees, last_hop, link_states, wait_graph,
+    CongestionTree, Crosspoints, General, Ledger, LinkStates, Microarchitecture, NetworkPlan, NetworkRegion, Paths,
+    Plain, SelectedLinks, Sorting, TraceEvent, Tracing, WaitGraph, congestion_trees, last_hop, link_states, wait_graph,
 };
 use tailback_report::{CompletionRecord, Record, RecordPlan};
 use tailback_topology::{Peer, Topology};
@@ -144,6 +144,8 @@ pub(crate) fn build(
         Box::new(plan.build_part::<_, Plain>(held, recorder).with_observation_every(watched_every))
     } else if plan.suits::<Sorting>() {
         Box::new(plan.build_part::<_, Sorting>(held, recorder).with_observation_every(watched_every))
+    } else if plan.suits::<Crosspoints>() {
+        Box::new(plan.build_part::<_, Crosspoints>(held, recorder).with_observation_every(watched_every))
     } else {
         Box::new(plan.build_part::<_, General>(held, recorder).with_observation_every(watched_every))
     }

@@ -106,14 +106,45 @@ impl<M: Microarchitecture> Routers<M> {
         while ports != 0 {
             let index = first + ports.trailing_zeros();
             ports &= ports - 1;
-            if self.inputs_share() && self.inputs[index as usize].connection.busy_until > now {
-                self.deactivate(index);
+            let still_awake = if !self.inputs_share() && !self.has_voqs() {
+                self.collect_all(index, now, around)
+            } else if self.inputs_share() && self.inputs[index as usize].connection.busy_until > now {
+                false
             } else if M::PLAIN || self.rules.inputs_take_turns {
                 self.collect_in_turn(index, now, around);
-            } else if !self.collect_by_key(self.queue_id(index, 0, 0), now, around) {
+                true
+            } else {
+                self.collect_by_key(self.queue_id(index, 0, 0), now, around)
+            };
+            if !still_awake {
                 self.deactivate(index);
             }
         }
+    }
+
+    /// Offers all packets of a port that could cross, where each has a connection to the crossbar of its own. In turn all the same, as
+    /// routing may draw. Returns whether any queue is still awake whose connection is free.
+    #[inline]
+    fn collect_all(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) -> bool {
+        let mut still_awake = false;
+        let port = self.queue_id(index, 0, 0);
+        for id in self.in_turn(port) {
+            if self.input(id).busy_until > now {
+                continue; // an event tells when its connection is free
+            }
+            match self.examine(id, now, around) {
+                Examined::Waits => still_awake |= self.is_awake(id),
+                Examined::NeedsChannel => {
+                    self.scratch.channel_seekers.push(id);
+                    still_awake = true;
+                }
+                Examined::Ready(request) => {
+                    self.offer(request, around);
+                    still_awake = true;
+                }
+            }
+        }
+        still_awake
     }
 
     /// Offers the first packet of a port, by priority and then by turns, that could cross. Those before it are put to sleep.
@@ -127,8 +158,8 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
-    /// Offers the best packet of a port that could cross, or all of them. Returns whether any queue is still awake whose
-    /// connection to the crossbar is free.
+    /// Offers the best packet of a port that could cross, or all of them if outputs choose first. Returns whether any queue is still awake
+    /// whose connection to the crossbar is free.
     fn collect_by_key(&mut self, port: QueueId, now: Time, around: &mut Surroundings<'_>) -> bool {
         let offers_all = self.rules.outputs_first || self.shape.inputs > 1;
         let mut best: Option<(u64, Request)> = None;
@@ -228,7 +259,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// A channel by which the head of a queue could leave at once, among those that will do: the first of those with most
     /// room.
     #[inline]
-    fn channel_with_room(&mut self, index: u32, queue: &Queue, now: Time, fabric: &Fabric) -> Option<u8> {
+    pub(super) fn channel_with_room(&mut self, index: u32, queue: &Queue, now: Time, fabric: &Fabric) -> Option<u8> {
         let &Queue { vc, vcs, flits, .. } = queue;
         if !self.departs_at_once() && M::BASIC {
             return self.channel_of_queues(index, queue, now, fabric);
@@ -237,11 +268,17 @@ impl<M: Microarchitecture> Routers<M> {
             let room = |vc: u8| self.room(index, vc, flits, now, fabric).map(|free| (free, vc));
             return (vc..vc + vcs).rev().filter_map(room).max_by_key(|&(free, _)| free).map(|(_, vc)| vc);
         }
-        let first_channel = self.channel(index, vc);
         let port = &mut self.outputs[index as usize];
         if port.connection.busy_until > now || !has_space(&mut self.departures, index, port, flits, now) {
             return None;
         }
+        self.channel_with_credits(index, queue)
+    }
+
+    /// A channel by which the head of a queue could leave as far as its credits go.
+    #[inline]
+    pub(super) fn channel_with_credits(&self, index: u32, &Queue { vc, vcs, flits, .. }: &Queue) -> Option<u8> {
+        let (port, first_channel) = (&self.outputs[index as usize], self.channel(index, vc));
         if port.is_terminal() {
             return Some(vc);
         }

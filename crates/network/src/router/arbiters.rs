@@ -80,7 +80,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Crossbar connections of a router on the input side.
     #[inline]
     fn inputs_per_router(&self) -> usize {
-        if M::BASIC { self.shape.ports } else { self.shape.ports * self.shape.inputs }
+        if M::BASIC && !M::CROSSPOINTS { self.shape.ports } else { self.shape.ports * self.shape.inputs }
     }
 
     /// Notes that a queue is chosen to ask for the output of `port`.

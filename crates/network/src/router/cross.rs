@@ -34,6 +34,9 @@ impl<M: Microarchitecture> Routers<M> {
             record.header = *header;
         }
         let sent = self.take_output(request, record, end, now);
+        if self.wakes_next() && self.outputs[index as usize].waiters != 0 {
+            self.outputs[index as usize].connection.announce_free(index, 0, around);
+        }
         Self::trace_crossing(packet, request.port, vc, now, around);
         self.packet_hops += 1;
         self.last_hop = now;

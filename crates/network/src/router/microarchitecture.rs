@@ -25,26 +25,34 @@ pub struct Plain;
 #[derive(Clone, Copy, Debug)]
 pub struct Sorting;
 
-/// The same, and what happens to the packets of a message is noted.
+/// Routers like plain ones, but each virtual channel of an input has a connection to the crossbar of its own, as the queues at the
+/// crosspoints of a buffered crossbar have. There may be any number of channels.
+#[derive(Clone, Copy, Debug)]
+pub struct Crosspoints;
+
+/// Everything the description can say, and what happens to the packets of a message is noted.
 #[derive(Clone, Copy, Debug)]
 pub struct Traced;
 
 impl Microarchitecture for General {}
 impl Microarchitecture for Plain {}
 impl Microarchitecture for Sorting {}
+impl Microarchitecture for Crosspoints {}
 impl Microarchitecture for Traced {}
 
 pub(crate) mod sealed {
-    use super::super::state::{is_basic, is_plain};
-    use super::{General, Plain, Rules, Shape, Sorting, Traced};
+    use super::super::state::{has_crosspoints, is_basic, is_plain};
+    use super::{Crosspoints, General, Plain, Rules, Shape, Sorting, Traced};
 
     /// Only this crate can add one.
     pub trait Sealed {
-        /// Whether routers are plain.
+        /// Whether routers are plain, but perhaps for their inputs' connections to the crossbar and their number of channels.
         const PLAIN: bool = false;
-        /// Whether they have one connection of each port to and from the crossbar, arbiters that serve by turns, inputs that
+        /// Whether they have one connection to each port from the crossbar, arbiters that serve by turns, inputs that
         /// choose first, and heads that ask at once, for nothing but the crossbar.
         const BASIC: bool = false;
+        /// Whether each virtual channel of an input has a connection to the crossbar of its own, if that is known: it is if they are basic.
+        const CROSSPOINTS: bool = false;
         /// Whether inputs have VOQs, if that is known.
         const VOQS: Option<bool> = None;
         /// Whether it is noted what happens to the packets of a message: where not, the code for that is not there.
@@ -75,6 +83,17 @@ pub(crate) mod sealed {
 
         fn suits(shape: &Shape, rules: &Rules) -> bool {
             is_plain(shape, rules)
+        }
+    }
+
+    impl Sealed for Crosspoints {
+        const PLAIN: bool = true;
+        const BASIC: bool = true;
+        const CROSSPOINTS: bool = true;
+        const VOQS: Option<bool> = Some(false);
+
+        fn suits(shape: &Shape, rules: &Rules) -> bool {
+            has_crosspoints(shape, rules)
         }
     }
 

@@ -1,9 +1,9 @@
 //! Routers: what happens at their inputs, in their crossbars and at their outputs.
 //!
 //! There is one description of a router, [`crate::RouterSpec`], and one implementation of it, [`Routers`]: the state of
-//! all routers of a region. It is compiled four times. As [`General`] it does everything the description can say. As
-//! [`Plain`] and [`Sorting`] it does what most networks ask for; all else is known to be absent when it is compiled, so it
-//! costs nothing. As [`Traced`] it also tells what happens to the packets of a message.
+//! all routers of a region. It is compiled five times. As [`General`] it does everything the description can say. As
+//! [`Plain`], [`Sorting`] and [`Crosspoints`] it does what most networks ask for; all else is known to be absent when it is compiled, so
+//! it costs nothing. As [`Traced`] it also tells what happens to the packets of a message.
 //!
 //! For packets that come in, a port has virtual channels. Each is one queue, or one per output (a VOQ). For packets that
 //! go out it has the crossbar's output connections, one or more output queues, and the link. Heads that cannot leave
@@ -35,6 +35,7 @@ mod trace;
 mod turns;
 mod vc_allocation;
 mod view;
+mod wake_next;
 
 use std::marker::PhantomData;
 
@@ -43,7 +44,7 @@ use serde::{Deserialize, Serialize};
 use self::active::ActivePorts;
 use self::departures::Departures;
 pub(crate) use self::inspect::{Held, InputQueue};
-pub use self::microarchitecture::{General, Microarchitecture, Plain, Sorting, Traced};
+pub use self::microarchitecture::{Crosspoints, General, Microarchitecture, Plain, Sorting, Traced};
 use self::request::Scratch;
 use self::state::{
     Extras, Heads, InputConnection, InputPort, OutputConnection, OutputPort, PLAIN_VCS, Queue, QueueId, members,
@@ -102,7 +103,7 @@ impl<M: Microarchitecture> Routers<M> {
             inputs,
             outputs,
             queues: state::queues(&shape, links.len()),
-            credits: if M::PLAIN { Vec::new() } else { credits },
+            credits: if Self::CREDITS_IN_PORTS { Vec::new() } else { credits },
             departures: Departures::new(links.len(), departures),
             extras: Extras::new(fabric, links.len()),
             active: ActivePorts::new(&shape, links.len() / shape.ports),
@@ -112,6 +113,9 @@ impl<M: Microarchitecture> Routers<M> {
             microarchitecture: PhantomData,
         }
     }
+
+    /// Whether a port has the credits of all channels in its record.
+    const CREDITS_IN_PORTS: bool = M::PLAIN && !M::CROSSPOINTS;
 
     /// Whether a rule holds that never does in plain routers.
     #[inline]
@@ -152,13 +156,20 @@ impl<M: Microarchitecture> Routers<M> {
     /// Whether all virtual channels of an input share a connection to the crossbar.
     #[inline]
     fn inputs_share(&self) -> bool {
-        !Self::might(self.shape.inputs > 1)
+        !M::CROSSPOINTS && !Self::might(self.shape.inputs > 1)
     }
 
     /// Whether all virtual channels of an output share a connection from the crossbar.
     #[inline]
     fn outputs_share(&self) -> bool {
         !Self::might(self.shape.outputs > 1)
+    }
+
+    /// Whether of the heads that sleep at an output only the next is woken. Where messages are traced all are, as what they wait for is
+    /// told.
+    #[inline]
+    fn wakes_next(&self) -> bool {
+        M::CROSSPOINTS || (!M::TRACES && Self::might(self.rules.wakes_next))
     }
 
     /// Whether the time at which a packet departs is known when it crosses.
@@ -343,10 +354,10 @@ impl<M: Microarchitecture> Routers<M> {
 }
 
 impl OutputPort {
-    /// Free flits in the buffer of a virtual channel at the other end: here in plain routers, else in `credits` at `channel`.
+    /// Free flits in the buffer of a virtual channel at the other end: here, or in `credits` at `channel`.
     #[inline]
     pub(super) fn credit<M: Microarchitecture>(&self, credits: &[u16], channel: usize, vc: u8) -> u16 {
-        if M::PLAIN { self.credits[usize::from(vc) % PLAIN_VCS] } else { credits[channel] }
+        if Routers::<M>::CREDITS_IN_PORTS { self.credits[usize::from(vc) % PLAIN_VCS] } else { credits[channel] }
     }
 
     #[inline]
@@ -356,7 +367,11 @@ impl OutputPort {
         channel: usize,
         vc: u8,
     ) -> &'a mut u16 {
-        if M::PLAIN { &mut self.credits[usize::from(vc) % PLAIN_VCS] } else { &mut credits[channel] }
+        if Routers::<M>::CREDITS_IN_PORTS {
+            &mut self.credits[usize::from(vc) % PLAIN_VCS]
+        } else {
+            &mut credits[channel]
+        }
     }
 }
 

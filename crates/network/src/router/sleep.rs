@@ -98,6 +98,12 @@ impl<M: Microarchitecture> Routers<M> {
         } else {
             self.schedule_outputs_free(index, now, around);
         }
+        self.expect_room(index, now, around);
+    }
+
+    /// Makes sure that an event tells when an output queue has room again, where no departure is an event.
+    #[inline]
+    pub(super) fn expect_room(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
         if self.departs_at_once() {
             self.schedule_room(index, now, around);
         } else if self.rules.departs_if_alone {
@@ -186,6 +192,9 @@ impl<M: Microarchitecture> Routers<M> {
     /// Wakes those that sleep at a port.
     #[inline]
     pub(super) fn wake_sleepers(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
+        if self.wakes_next() {
+            return self.wake_next(index, now, around);
+        }
         let (first_port, to) = (self.inputs[index as usize].first_port, self.inputs[index as usize].port);
         let sleepers = std::mem::take(&mut self.outputs[index as usize].waiters);
         self.wake_all(first_port, sleepers, to, now, around);
@@ -320,7 +329,7 @@ impl InputConnection {
     pub fn announce_free<M: Microarchitecture>(&mut self, id: QueueId, around: &mut Surroundings<'_>) {
         if !self.free_scheduled {
             self.free_scheduled = true;
-            let vc = if M::BASIC { 0 } else { id.vc };
+            let vc = if M::BASIC && !M::CROSSPOINTS { 0 } else { id.vc };
             around.schedule(self.busy_until, Event::at(EventKind::InputFree, id.index, vc.into()));
         }
     }

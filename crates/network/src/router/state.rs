@@ -392,9 +392,16 @@ pub(super) fn queues(shape: &Shape, ports: usize) -> Vec<Queue> {
 
 /// Whether routers with these rules and this shape are plain: see [`super::Plain`].
 pub(super) fn is_plain(shape: &Shape, rules: &Rules) -> bool {
-    is_basic(shape, rules)
-        && (shape.voqs, shape.output_queues) == (1, 1)
-        && shape.vcs <= PLAIN_VCS
+    is_basic(shape, rules) && is_plain_inside(shape, rules) && shape.vcs <= PLAIN_VCS
+}
+
+/// Whether they are plain but for their crosspoints: see [`super::Crosspoints`].
+pub(super) fn has_crosspoints(shape: &Shape, rules: &Rules) -> bool {
+    rules.wakes_next && has_basic_crossbar(shape, rules) && is_plain_inside(shape, rules)
+}
+
+fn is_plain_inside(shape: &Shape, rules: &Rules) -> bool {
+    (shape.voqs, shape.output_queues) == (1, 1)
         && rules.departs_at_once
         && rules.one_priority
         && rules.ejection_vcs == 1
@@ -407,9 +414,14 @@ pub(super) fn is_plain(shape: &Shape, rules: &Rules) -> bool {
         && !(rules.counts_inputs || rules.counts_for_nodes.is_some())
 }
 
-/// Whether routers with these rules and this shape are basic: see [`super::sealed::Sealed::BASIC`].
+/// Whether routers with these rules and this shape are basic, and the channels of an input share a connection to the crossbar.
 pub(super) fn is_basic(shape: &Shape, rules: &Rules) -> bool {
-    (shape.inputs, shape.outputs) == (1, 1)
+    shape.inputs == 1 && has_basic_crossbar(shape, rules)
+}
+
+/// Whether they are basic: see [`super::sealed::Sealed::BASIC`].
+fn has_basic_crossbar(shape: &Shape, rules: &Rules) -> bool {
+    shape.outputs == 1
         && rules.head_delay == 0
         && rules.serves_by_turns()
         && !(rules.outputs_first

@@ -1,14 +1,16 @@
 //! Results do not depend on the partition, the executor, the order in which events of a kind are handled, or a stop and
-//! restart in between; and the two microarchitectures agree.
+//! restart in between; and all microarchitectures agree.
 
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use tailback_engine::{Rayon, Sequential, Simulation, Snapshot};
-use tailback_network::{General, Microarchitecture, NetworkPlan, NetworkRegion, Partition, Plain, Sorting};
+use tailback_network::{
+    Crosspoints, General, Microarchitecture, NetworkPlan, NetworkRegion, Partition, Plain, Sorting, Traced,
+};
 
 use crate::notes::Tally;
-use crate::sample::{plain_samples, samples, sorting_samples};
+use crate::sample::{crosspoint_samples, own_connection_samples, plain_samples, samples, sorting_samples};
 
 const SILENT_FROM: u64 = 250;
 const END_CYCLE: u64 = 400;
@@ -89,5 +91,25 @@ proptest! {
         let plan = sample.plan(SILENT_FROM);
         let sorting = is_determined::<Sorting>(&plan, &random, stop)?;
         prop_assert_eq!(sorting, run::<General>(&plan, Partition::single(plan.topology.as_ref())));
+    }
+
+    /// Routers that note what happens wake all heads that sleep at an output, the others only the next.
+    #[test]
+    fn crosspoints_do_what_general_routers_do_and_those_that_wake_all(
+        sample in crosspoint_samples(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12,
+    ) {
+        let plan = sample.plan(SILENT_FROM);
+        prop_assert!(plan.suits::<Crosspoints>());
+        let crosspoints = is_determined::<Crosspoints>(&plan, &random, stop)?;
+        let single = || Partition::single(plan.topology.as_ref());
+        prop_assert_eq!(&crosspoints, &run::<General>(&plan, single()));
+        prop_assert_eq!(&crosspoints, &run::<Traced>(&plan, single()));
+    }
+
+    #[test]
+    fn of_heads_with_connections_of_their_own_the_next_is_woken_or_all(sample in own_connection_samples()) {
+        let plan = sample.plan(SILENT_FROM);
+        let single = || Partition::single(plan.topology.as_ref());
+        prop_assert_eq!(run::<General>(&plan, single()), run::<Traced>(&plan, single()));
     }
 }

@@ -291,6 +291,43 @@ pub fn plain_samples() -> impl Strategy<Value = Sample> {
     )
 }
 
+/// Networks of routers that are plain but for their inputs, each of whose channels has a connection to the crossbar of its own.
+pub fn crosspoint_samples() -> impl Strategy<Value = Sample> {
+    let own = |sample: Sample| Sample {
+        router: RouterSpec { crossbar_inputs: CrossbarPorts::PerChannel, ..sample.router },
+        protocol: baseline(false),
+        ..sample
+    };
+    samples_with(plain_routers).prop_map(own).prop_filter(
+        "several channels, and nobody is told of heads or queues",
+        |sample| {
+            let routing = sample.routing(&sample.topology());
+            let interests = routing.interests();
+            let is_told = interests.heads || interests.queues || interests.broadcast_flits > 0;
+            !is_told && routing.virtual_channels().iter().any(|&vcs| vcs > 1)
+        },
+    )
+}
+
+/// Networks of all kinds of routers of which each channel of an input has a connection to the crossbar of its own, and the output
+/// alone chooses among their heads.
+pub fn own_connection_samples() -> impl Strategy<Value = Sample> {
+    samples().prop_map(|sample| Sample {
+        router: RouterSpec {
+            order: AllocationOrder::InputFirst,
+            turns_move: TurnsMove::EveryRound,
+            vc_allocation: false,
+            crossbar_inputs: CrossbarPorts::PerChannel,
+            crossbar_outputs: CrossbarPorts::PerPort,
+            virtual_output_queues: false,
+            destination_queue: None,
+            ejection: Ejection::Room,
+            ..sample.router
+        },
+        ..sample
+    })
+}
+
 /// Networks of routers with VOQs that are plain else, but for their output queues and protocols.
 pub fn sorting_samples() -> impl Strategy<Value = Sample> {
     let per = select(vec![QueuePer::Port, QueuePer::Class, QueuePer::Channel]);
