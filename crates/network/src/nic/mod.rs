@@ -5,6 +5,8 @@
 //! each destination, where processes and the ranks of programs put them. Whether a packet of a new message may leave,
 //! and what has to come again when, the protocol's source says.
 
+mod again;
+mod by_flow;
 mod destination_rooms;
 mod due;
 mod egress;

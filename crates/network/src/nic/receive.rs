@@ -1,15 +1,12 @@
 //! Receiving: packets arrive, become messages again, and are acknowledged.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
 use serde::{Deserialize, Serialize};
 use tailback_hardware::Delivery;
 use tailback_protocol::{Arrival, Direction, Party, Sink, SinkAction};
 
+use super::by_flow::ByFlow;
 use super::due::What;
 use super::resequence::Held;
-use super::source_queues::KeyHasher;
 use crate::Observer;
 use crate::control_network::Part;
 use crate::fabric::Fabric;
@@ -20,10 +17,10 @@ use crate::region::NetworkRegion;
 use crate::router::Microarchitecture;
 use crate::time::Time;
 
-/// What has arrived of messages of several packets.
+/// What has arrived of messages of several packets: by source and message.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<(u64, Arrived)>", into = "Vec<(u64, Arrived)>")]
-pub(crate) struct Reassembly(HashMap<u64, Arrived, BuildHasherDefault<KeyHasher>>);
+pub(crate) struct Reassembly(ByFlow<Arrived>);
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Arrived {

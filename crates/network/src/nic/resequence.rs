@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::source_queues::{ByFlow, flow};
+use super::by_flow::{ByFlow, flow};
 use crate::packet::Packet;
 use crate::payload::Told;
 use crate::time::Time;

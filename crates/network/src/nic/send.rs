@@ -1,8 +1,7 @@
 //! Sending: messages are offered, cut into packets, and put on the link to the router.
 
-use super::due::{Again, DueQueue};
+use super::due::DueQueue;
 use super::part::Part;
-use super::retransmit::KeptMessage;
 use super::source::{Answer, LOSSLESS, SendAs};
 use super::source_queues::Waiting;
 use crate::event::{Event, EventKind, credited, credited_node};
@@ -183,57 +182,6 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         false
     }
 
-    /// Sends something whose time has come, if there is room for it: what is lossless first.
-    fn inject_due(&mut self, node: u32, now: Time) -> bool {
-        let Some(due) = self.nodes.due.get(node as usize) else { return false };
-        let heads = [due.lossless.front().copied(), due.lossy.front().copied()];
-        heads
-            .into_iter()
-            .enumerate()
-            .any(|(line, head)| head.is_some_and(|again| self.inject_again(node, again, line == 1, now)))
-    }
-
-    /// Sends the first of what may be sent, lossless or lossy, if there is room for it.
-    fn inject_again(&mut self, node: u32, again: Again, lossy: bool, now: Time) -> bool {
-        let (message, index, send_as) = match again {
-            Again::Packet { message, index, kind } => (message, index, self.send_as(kind)),
-            Again::Rest { message } => (message, self.nodes.copies[node as usize].get(message).rest_index, LOSSLESS),
-        };
-        let most = u32::from(self.fabric.spec.packet_flits_max);
-        let copy = self.nodes.copies[node as usize].get(message);
-        let &KeptMessage { created, destination, traffic, told, .. } = copy;
-        let flits = (copy.flits - index * most).min(most) as u16;
-        let last = index * most + u32::from(flits) == copy.flits;
-        let part = Part { created, destination, message, traffic, index, last };
-        let Some(vc) = self.next_channel_with_room(node, send_as.class, flits) else { return false };
-        let due = &mut self.nodes.due[node as usize];
-        let line = if lossy { &mut due.lossy } else { &mut due.lossless };
-        line.pop_front();
-        if let Again::Rest { .. } = again {
-            let copy = self.nodes.copies[node as usize].get_mut(message);
-            copy.rest_index += 1;
-            copy.rest_flits -= u32::from(flits);
-            if copy.rest_flits > 0 {
-                due.lossless.push_back(again);
-            }
-        }
-        let packet = self.pool.insert(part.packet(self.node_ids[node as usize], flits, send_as, &self.fabric, now));
-        if self.fabric.completes_packets {
-            self.complete_packet(node, packet, told, now);
-        }
-        self.launch(node, packet, vc, now);
-        self.note_held(node, packet, now);
-        if let Again::Packet { .. } = again {
-            self.nodes.flits_dropped -= i64::from(flits);
-            self.observer.packet_sent_again(&self.pool[packet], now.into());
-        }
-        self.forget_if_gone(node, packet, now);
-        if last && self.fabric.has_programs && matches!(again, Again::Rest { .. }) {
-            self.tell_sent(node, traffic, destination, told, now);
-        }
-        true
-    }
-
     /// Sends a packet of a waiting message, if there is room for one.
     fn inject_data(&mut self, node: u32, now: Time) -> bool {
         let injection_queues = self.nodes.sources.injection_queues_per_node();
@@ -332,7 +280,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// The first virtual channel of a class with room, after the one that was served last.
-    fn next_channel_with_room(&mut self, node: u32, class: u8, flits: u16) -> Option<u8> {
+    pub(super) fn next_channel_with_room(&mut self, node: u32, class: u8, flits: u16) -> Option<u8> {
         let class = &self.fabric.spec.classes[usize::from(class)];
         let (first, end) = (class.first_vc[0], class.first_vc[0] + class.vcs[0]);
         let last = &mut self.nodes.nodes[node as usize].last_vc;
@@ -372,7 +320,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Puts a packet on the link to the router.
-    fn launch(&mut self, node: u32, packet: u32, vc: u8, now: Time) {
+    pub(super) fn launch(&mut self, node: u32, packet: u32, vc: u8, now: Time) {
         let spec = &self.fabric.spec;
         let record = &mut self.pool[packet];
         let flits = record.flits;

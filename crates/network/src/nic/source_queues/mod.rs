@@ -4,13 +4,14 @@
 //! channels, or take them in turn. An injection queue is a list of messages in order of arrival, or a ring of queues, one for each
 //! destination that something waits for. Queues exist only while they hold something.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
+mod saved;
 
 use serde::{Deserialize, Serialize};
 use tailback_hardware::InjectionVc;
 use tailback_protocol::first_route;
 
+use self::saved::Saved;
+use super::by_flow::{ByFlow, flow};
 use crate::fabric::Fabric;
 use crate::packet::NONE;
 use crate::payload::Told;
@@ -98,9 +99,6 @@ pub(crate) struct SourceQueues {
     turns: ByFlow<u8>,
 }
 
-/// Something for each flow: by node and destination.
-pub(super) type ByFlow<T> = HashMap<u64, T, BuildHasherDefault<KeyHasher>>;
-
 /// How destinations are dealt out to injection queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Dealing {
@@ -138,8 +136,8 @@ impl SourceQueues {
             injection_queues: vec![EMPTY; nodes * injection_queues_per_node],
             messages: Store::new(),
             destinations: Store::new(),
-            directory: HashMap::default(),
-            turns: HashMap::default(),
+            directory: ByFlow::default(),
+            turns: ByFlow::default(),
         }
     }
 
@@ -333,11 +331,6 @@ impl SourceQueues {
     }
 }
 
-/// The key of what a node sends to a destination.
-pub(super) fn flow(node: u32, destination: u32) -> u64 {
-    u64::from(node) << 32 | u64::from(destination)
-}
-
 /// Appends a destination to an injection queue's ring.
 fn append(injection_queue: &mut List, queue: u32, destinations: &mut [Destination]) {
     destinations[queue as usize].next = NONE;
@@ -346,59 +339,5 @@ fn append(injection_queue: &mut List, queue: u32, destinations: &mut [Destinatio
         injection_queue.first = queue;
     } else {
         destinations[last as usize].next = queue;
-    }
-}
-
-/// What is written of the waiting messages: the directory follows from the destinations.
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    order: Order,
-    dealing: Dealing,
-    injection_queues_per_node: usize,
-    injection_queues: Vec<List>,
-    messages: Store<Waiting>,
-    destinations: Store<Destination>,
-    turns: BTreeMap<u64, u8>,
-}
-
-impl From<SourceQueues> for Saved {
-    fn from(queues: SourceQueues) -> Self {
-        let SourceQueues { order, dealing, injection_queues_per_node, injection_queues, messages, .. } = queues;
-        let (destinations, turns) = (queues.destinations, queues.turns.into_iter().collect());
-        Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, turns }
-    }
-}
-
-impl From<Saved> for SourceQueues {
-    fn from(saved: Saved) -> Self {
-        let Saved { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, turns } =
-            saved;
-        let mut directory = HashMap::default();
-        if order == Order::PerDestination {
-            let free: BTreeSet<u32> = destinations.free.iter().copied().collect();
-            let used = (0..destinations.records.len() as u32).filter(|queue| !free.contains(queue));
-            directory.extend(used.map(|queue| (destinations.records[queue as usize].key, queue)));
-        }
-        let turns = turns.into_iter().collect();
-        Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, directory, turns }
-    }
-}
-
-/// A hasher for keys that are spread well by one multiplication. Maps with it are looked up, never gone through.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("keys are 64-bit numbers")
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        let product = u128::from(key) * 0x9e37_79b9_7f4a_7c15;
-        self.0 = (product >> 64) as u64 ^ product as u64;
     }
 }
