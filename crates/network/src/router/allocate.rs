@@ -4,55 +4,13 @@
 //! once: one if inputs choose first, all if outputs do. Then the other side chooses, and the winners start to
 //! cross. A packet that cannot cross sleeps at the output it wants until something changes there.
 
-use tailback_routing::{Header, Validity};
-
-use super::departures::Departures;
-use super::request::{Request, SETTLED, no_requests};
-use super::state::{OutputPort, Queue, QueueId};
+use super::examine::Examined;
+use super::request::{Request, no_requests};
+use super::state::QueueId;
 use super::{Microarchitecture, Routers, Surroundings, members};
-use crate::fabric::Fabric;
 use crate::message_trace::Blocked;
 use crate::packet::NONE;
 use crate::time::Time;
-
-/// What the look at the head of an awake queue has shown.
-pub(super) enum Examined {
-    /// It cannot cross now: it sleeps, or decides anew at the next allocation.
-    Waits,
-    /// It needs a virtual channel of its own first.
-    NeedsChannel,
-    /// It could cross at once.
-    Ready(Request),
-}
-
-/// Whether a decision is settled.
-#[derive(Clone, Copy, Debug)]
-enum Revision {
-    Settled,
-    /// It is made anew at each attempt: what the packet's header becomes, and whether it is the same until the routing agent
-    /// says that it may not be.
-    Revised {
-        header: Header,
-        stays: bool,
-    },
-}
-
-impl Revision {
-    /// What the packet's header becomes, if that is not settled.
-    #[inline]
-    fn header(self) -> Option<Header> {
-        match self {
-            Self::Settled => None,
-            Self::Revised { header, .. } => Some(header),
-        }
-    }
-
-    /// Whether the decision will be the same when something changes at the output that it names.
-    #[inline]
-    fn stays(self) -> bool {
-        matches!(self, Self::Settled | Self::Revised { stays: true, .. })
-    }
-}
 
 impl<M: Microarchitecture> Routers<M> {
     /// One allocation at each router that has something to allocate. A function of its own, into which what happens at a
@@ -203,139 +161,6 @@ impl<M: Microarchitecture> Routers<M> {
         members(later).chain(members(awake & !later)).map(move |vc| QueueId { vc, ..voq })
     }
 
-    /// Sees whether the head of an awake queue could cross at once, and puts it to sleep if not.
-    #[inline]
-    pub(super) fn examine(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> Examined {
-        if Self::may(self.rules.watches_heads) && self.stops_head(id, now, around) {
-            return Examined::Waits; // whoever is head now may be looked at in the next round
-        }
-        let number = self.queue_index(id);
-        let mut revision = Revision::Settled;
-        if !self.queues[number].routed {
-            revision = self.route_head(id, number, now, around);
-        }
-        let queue = self.queues[number];
-        if queue.vcs == 0 {
-            Self::trace_wait(queue.head, Blocked::Routing, now, around);
-            return Examined::Waits;
-        }
-        if Self::might(self.rules.vc_allocation) && !queue.owns_vc {
-            Self::trace_wait(queue.head, Blocked::VirtualChannel, now, around);
-            return Examined::NeedsChannel;
-        }
-        let output = self.inputs[id.index as usize].first_port + u32::from(queue.port);
-        let channel = self.channel_with_room(output, &queue, now, around.fabric);
-        if let Some(vc) = channel.filter(|&vc| self.has_room_for_node(id, output, vc, queue.flits)) {
-            let header = revision.header().map_or(SETTLED, |header| self.scratch.keep_header(header));
-            let (queue, packet, port) = (number as u32, queue.head, queue.port);
-            return Examined::Ready(Request { id, queue, packet, output, port, vc, header });
-        }
-        self.trace_no_channel(output, &queue, now, around);
-        // A decision that is made anew at each attempt may be another one next time.
-        if revision.stays() {
-            self.sleep(id, queue.port, now, around);
-        }
-        Examined::Waits
-    }
-
-    /// Routes the head of a queue. By its record no channel will do if routing has decided to wait.
-    #[inline]
-    fn route_head(&mut self, id: QueueId, number: usize, now: Time, around: &mut Surroundings<'_>) -> Revision {
-        let Queue { head, flits, .. } = self.queues[number];
-        let (step, vc) = self.route(id, head, flits, now, around);
-        let packet = &mut around.pool[head];
-        let revises = step.validity != Validity::Always && self.rules.revises(packet.class);
-        let record = &mut self.queues[number];
-        (record.port, record.vc, record.vcs, record.routed) = (step.port, vc, step.vcs, !revises);
-        if revises {
-            // Heads that may be dropped are asked about at each allocation.
-            let stays = step.validity == Validity::UntilNamed && !Self::may(self.rules.watches_heads);
-            return Revision::Revised { header: step.header, stays };
-        }
-        packet.header = step.header;
-        Revision::Settled
-    }
-
-    /// A channel by which the head of a queue could leave at once, among those that will do: the first of those with most
-    /// room.
-    #[inline]
-    pub(super) fn channel_with_room(&mut self, index: u32, queue: &Queue, now: Time, fabric: &Fabric) -> Option<u8> {
-        let &Queue { vc, vcs, flits, .. } = queue;
-        if !self.departs_at_once() && M::BASIC {
-            return self.channel_of_queues(index, queue, now, fabric);
-        }
-        if !self.departs_at_once() || !self.outputs_share() {
-            let room = |vc: u8| self.room(index, vc, flits, now, fabric).map(|free| (free, vc));
-            return (vc..vc + vcs).rev().filter_map(room).max_by_key(|&(free, _)| free).map(|(_, vc)| vc);
-        }
-        let port = &mut self.outputs[index as usize];
-        if port.connection.busy_until > now || !has_space(&mut self.departures, index, port, flits, now) {
-            return None;
-        }
-        self.channel_with_credits(index, queue)
-    }
-
-    /// A channel by which the head of a queue could leave as far as its credits go.
-    #[inline]
-    pub(super) fn channel_with_credits(&self, index: u32, &Queue { vc, vcs, flits, .. }: &Queue) -> Option<u8> {
-        let (port, first_channel) = (&self.outputs[index as usize], self.channel(index, vc));
-        if port.is_terminal() {
-            return Some(vc);
-        }
-        let free = |ahead: u8| port.credit::<M>(&self.credits, first_channel + usize::from(ahead), vc + ahead);
-        let (mut best, mut most) = (vc, free(0));
-        for ahead in 1..vcs {
-            let free = free(ahead);
-            if free > most {
-                (best, most) = (vc + ahead, free);
-            }
-        }
-        (most >= flits).then_some(best)
-    }
-
-    /// The same where a port has several output queues, or links are started by events.
-    #[inline]
-    fn channel_of_queues(&self, index: u32, queue: &Queue, now: Time, fabric: &Fabric) -> Option<u8> {
-        let &Queue { vc, vcs, flits, .. } = queue;
-        let port = &self.outputs[index as usize];
-        if port.connection.busy_until > now {
-            return None;
-        }
-        let takes_credits = self.rules.claims_first && !port.is_terminal();
-        let mut best = None;
-        for vc in vc..vc + vcs {
-            let free = if takes_credits { self.credit(index, vc) } else { u16::MAX };
-            let most = best.map_or(flits, |(most, _)| most + 1);
-            if free >= most && self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits) {
-                best = Some((free, vc));
-                if free == u16::MAX {
-                    break;
-                }
-            }
-        }
-        best.map(|(_, vc)| vc)
-    }
-
-    /// The free flits behind a channel, if a packet could leave by it at once.
-    #[inline]
-    pub(super) fn room(&self, index: u32, vc: u8, flits: u16, now: Time, fabric: &Fabric) -> Option<u16> {
-        let port = &self.outputs[index as usize];
-        if self.output(index, vc).busy_until > now && !self.ejects_when_idle(index) {
-            return None;
-        }
-        let has_space = if self.departs_at_once() {
-            self.departures.space(index, port, flits.into(), now)
-        } else {
-            self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits)
-        };
-        if !has_space {
-            return None;
-        }
-        let bounded = (M::PLAIN || self.rules.claims_first) && !port.is_terminal();
-        let free = if bounded { self.credit(index, vc) } else { u16::MAX };
-        (free >= flits).then_some(free)
-    }
-
     /// Puts a request to its output, which keeps the best.
     #[inline]
     fn offer(&mut self, request: Request, around: &Surroundings<'_>) {
@@ -420,13 +245,4 @@ impl<M: Microarchitecture> Routers<M> {
         let flits = around.pool[winner.packet].flits;
         !receives && self.room(winner.output, winner.vc, flits, now, around.fabric).is_some()
     }
-}
-
-/// Whether the output queue of a port, which packets leave in order, has room for a packet.
-#[inline]
-fn has_space(departures: &mut Departures, index: u32, port: &mut OutputPort, flits: u16, now: Time) -> bool {
-    if port.space < u32::from(flits) {
-        departures.catch_up(index, port, now);
-    }
-    port.space >= u32::from(flits)
 }

@@ -3,6 +3,7 @@
 //! **The invariant it keeps:** a network is built with a microarchitecture only if that suits its description, so what a
 //! microarchitecture takes for absent is absent.
 
+use super::state::PLAIN_VCS;
 use crate::fabric::Shape;
 use crate::rules::Rules;
 
@@ -40,9 +41,49 @@ impl Microarchitecture for Sorting {}
 impl Microarchitecture for Crosspoints {}
 impl Microarchitecture for Traced {}
 
+/// Whether routers with these rules and this shape are plain: see [`Plain`].
+fn is_plain(shape: &Shape, rules: &Rules) -> bool {
+    is_basic(shape, rules) && is_plain_inside(shape, rules) && shape.vcs <= PLAIN_VCS
+}
+
+/// Whether they are plain but for their crosspoints: see [`Crosspoints`].
+fn has_crosspoints(shape: &Shape, rules: &Rules) -> bool {
+    rules.wakes_next && has_basic_crossbar(shape, rules) && is_plain_inside(shape, rules)
+}
+
+fn is_plain_inside(shape: &Shape, rules: &Rules) -> bool {
+    (shape.voqs, shape.output_queues) == (1, 1)
+        && rules.departs_at_once
+        && rules.one_priority
+        && rules.ejection_vcs == 1
+        && !(rules.routes_on_arrival
+            || rules.has_internal_port
+            || rules.records_paths
+            || rules.watches_arrivals
+            || rules.watches_heads
+            || rules.watches_crossings)
+        && !(rules.counts_inputs || rules.counts_for_nodes.is_some())
+}
+
+/// Whether routers with these rules and this shape are basic, and the channels of an input share a connection to the crossbar.
+fn is_basic(shape: &Shape, rules: &Rules) -> bool {
+    shape.inputs == 1 && has_basic_crossbar(shape, rules)
+}
+
+/// Whether they are basic: see [`sealed::Sealed::BASIC`].
+fn has_basic_crossbar(shape: &Shape, rules: &Rules) -> bool {
+    shape.outputs == 1
+        && rules.head_delay == 0
+        && rules.serves_by_turns()
+        && !(rules.outputs_first
+            || rules.first_round_turns
+            || rules.vc_allocation
+            || rules.ejects_when_idle
+            || rules.frees_outputs_early)
+}
+
 pub(crate) mod sealed {
-    use super::super::state::{has_crosspoints, is_basic, is_plain};
-    use super::{Crosspoints, General, Plain, Rules, Shape, Sorting, Traced};
+    use super::{Crosspoints, General, Plain, Rules, Shape, Sorting, Traced, has_crosspoints, is_basic, is_plain};
 
     /// Only this crate can add one.
     pub trait Sealed {

@@ -21,6 +21,7 @@ mod arrive;
 mod cross;
 mod departures;
 mod destinations;
+mod examine;
 mod inspect;
 mod link;
 mod mark;

@@ -16,7 +16,6 @@ use crate::event::{Event, EventKind};
 use crate::fabric::{Fabric, Shape};
 use crate::link::{FarKind, InputLink, OutputLink, PortLinks};
 use crate::packet::NONE;
-use crate::rules::Rules;
 use crate::time::Time;
 
 /// A queue of packets at an input: of a virtual channel, or of a virtual channel and an output (a VOQ).
@@ -388,47 +387,6 @@ pub(super) fn ports(fabric: &Fabric, ports: &[PortLinks]) -> (Vec<InputPort>, Ve
 /// The queues of all ports.
 pub(super) fn queues(shape: &Shape, ports: usize) -> Vec<Queue> {
     vec![Queue::EMPTY; ports * shape.voqs * shape.vcs]
-}
-
-/// Whether routers with these rules and this shape are plain: see [`super::Plain`].
-pub(super) fn is_plain(shape: &Shape, rules: &Rules) -> bool {
-    is_basic(shape, rules) && is_plain_inside(shape, rules) && shape.vcs <= PLAIN_VCS
-}
-
-/// Whether they are plain but for their crosspoints: see [`super::Crosspoints`].
-pub(super) fn has_crosspoints(shape: &Shape, rules: &Rules) -> bool {
-    rules.wakes_next && has_basic_crossbar(shape, rules) && is_plain_inside(shape, rules)
-}
-
-fn is_plain_inside(shape: &Shape, rules: &Rules) -> bool {
-    (shape.voqs, shape.output_queues) == (1, 1)
-        && rules.departs_at_once
-        && rules.one_priority
-        && rules.ejection_vcs == 1
-        && !(rules.routes_on_arrival
-            || rules.has_internal_port
-            || rules.records_paths
-            || rules.watches_arrivals
-            || rules.watches_heads
-            || rules.watches_crossings)
-        && !(rules.counts_inputs || rules.counts_for_nodes.is_some())
-}
-
-/// Whether routers with these rules and this shape are basic, and the channels of an input share a connection to the crossbar.
-pub(super) fn is_basic(shape: &Shape, rules: &Rules) -> bool {
-    shape.inputs == 1 && has_basic_crossbar(shape, rules)
-}
-
-/// Whether they are basic: see [`super::sealed::Sealed::BASIC`].
-fn has_basic_crossbar(shape: &Shape, rules: &Rules) -> bool {
-    shape.outputs == 1
-        && rules.head_delay == 0
-        && rules.serves_by_turns()
-        && !(rules.outputs_first
-            || rules.first_round_turns
-            || rules.vc_allocation
-            || rules.ejects_when_idle
-            || rules.frees_outputs_early)
 }
 
 /// The members of a small set, in ascending order.

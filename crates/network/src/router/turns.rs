@@ -1,7 +1,7 @@
 //! Turns: which packet of an input asks for the crossbar where arbiters serve by turns. The first that could cross does, so
 //! those after it need not be looked at.
 
-use super::allocate::Examined;
+use super::examine::Examined;
 use super::request::Request;
 use super::state::{InputConnection, QueueId};
 use super::{Microarchitecture, Routers, Surroundings};
