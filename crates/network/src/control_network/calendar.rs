@@ -14,13 +14,41 @@ use crate::event::{Event, EventKind};
 /// Ticks that have a list of their own.
 const NEAR_TICKS: usize = 256;
 
+/// Who has sent what is due, as one number: in the order in which they come at a receiver, which is that of parties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Sender(u64);
+
+impl Sender {
+    /// In the place of the sender of a timer: behind all others.
+    pub const TIMER: Self = Self(3 << 32);
+
+    #[inline]
+    pub const fn of(party: Party) -> Self {
+        Self(match party {
+            Party::Source(node) => node as u64,
+            Party::Sink(node) => 1 << 32 | node as u64,
+            Party::Controller(number) => 2 << 32 | number as u64,
+        })
+    }
+
+    /// The sender, unless it is a timer.
+    #[inline]
+    pub fn party(self) -> Option<Party> {
+        match self.0 >> 32 {
+            0 => Some(Party::Source(self.0 as u32)),
+            1 => Some(Party::Sink(self.0 as u32)),
+            2 => Some(Party::Controller(self.0 as u32)),
+            _ => None,
+        }
+    }
+}
+
 /// A message for somebody here, or a timer of a controller.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Due {
     /// Its receiver, as the region numbers them.
     pub to: u32,
-    /// Its sender; none if it is a timer.
-    pub from: Option<Party>,
+    pub from: Sender,
     /// What it says: of a timer its token.
     pub words: Words,
 }
@@ -131,7 +159,7 @@ mod tests {
                 for delay in delays {
                     // Mostly short delays, some long ones.
                     let at = now + if delay % 3 == 0 { delay } else { delay % 30 + 1 };
-                    calendar.put(at, Due { to: serial, from: None, words: Words::default() }, &mut wheel);
+                    calendar.put(at, Due { to: serial, from: Sender::TIMER, words: Words::default() }, &mut wheel);
                     expected.entry(at).or_default().push(serial);
                     serial += 1;
                 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tailback_engine::{Channel, Outbox, Tick, Wheel};
 use tailback_protocol::{Controller, ControllerAction, Party, Words, remember, write_down};
 
-use self::calendar::{Calendar, Due};
+use self::calendar::{Calendar, Due, Sender};
 use self::receivers::ByReceiver;
 use crate::event::Event;
 use crate::fabric::Fabric;
@@ -88,8 +88,9 @@ pub(crate) struct ControlNetwork {
     /// The number of the first controller that is simulated here, and all of them: as many regions, so far are their numbers apart.
     first_controller: u32,
     controllers: Vec<Box<dyn Controller>>,
-    /// The messages of this tick, and how long each takes beyond the latency.
+    /// The messages of this tick, and how long each takes beyond the latency; and how many more controllers have sent to somebody here.
     outgoing: Vec<(Tick, ControlMessage)>,
+    sent: u64,
     /// What is due.
     calendar: Calendar,
     today: Today,
@@ -148,27 +149,33 @@ impl ControlNetwork {
         self.outgoing.push((after, ControlMessage { from, to, words }));
     }
 
-    /// Whether messages are to be sent in this tick.
+    /// Whether messages are to be sent in this tick, or have been.
     #[inline]
     pub fn is_sending(&self) -> bool {
-        !self.outgoing.is_empty()
+        !self.outgoing.is_empty() || self.sent > 0
     }
 
     /// Sends the messages of this tick; tells how many there are.
     pub fn dispatch(&mut self, now: Tick, wheel: &mut Wheel<Event>, outbox: &mut Outbox<NetworkMail>) -> u64 {
         self.calendar.move_to(now);
         let mut outgoing = std::mem::take(&mut self.outgoing);
-        let messages = outgoing.len() as u64;
+        let messages = outgoing.len() as u64 + std::mem::take(&mut self.sent);
         let earliest = now.saturating_add(self.parties().latency);
         for (after, message) in outgoing.drain(..) {
             let at = earliest.saturating_add(after);
-            match self.regions[self.parties().region(message.to) as usize] {
+            match self.elsewhere(message.to) {
                 Some(receiver) => outbox.mail(receiver, at).out_of_band.push((at, OutOfBand::Message(message))),
                 None => self.expect(at, message, wheel),
             }
         }
         self.outgoing = outgoing;
         messages
+    }
+
+    /// By which number this region knows the one that somebody is in; none if that is this one itself.
+    #[inline]
+    fn elsewhere(&self, party: Party) -> Option<u32> {
+        self.regions[self.parties().region(party) as usize]
     }
 
     /// A message will arrive here.
@@ -180,7 +187,7 @@ impl ControlNetwork {
             Party::Controller(_) => 2 * self.nodes,
         };
         let to = before + self.parties().place(to);
-        self.calendar.put(at, Due { to, from: Some(from), words }, wheel);
+        self.calendar.put(at, Due { to, from: Sender::of(from), words }, wheel);
     }
 
     /// Begins with what is due in this tick, for which its event stands.
@@ -200,7 +207,7 @@ impl ControlNetwork {
             if let Some(&place) = places.get(*done) {
                 *done += 1;
                 let Due { from, words, .. } = due[place as usize];
-                let from = from.expect("nodes have other timers");
+                let from = from.party().expect("nodes have other timers");
                 let part = receiver.checked_sub(self.nodes).map_or(Part::Source(*receiver), Part::Sink);
                 return Some((part, from, words));
             }
@@ -215,28 +222,34 @@ impl ControlNetwork {
 
     /// Tells a controller, by its place among those of the region, of all that is due for it.
     fn tell_controller(&mut self, place: u32, now: Tick, wheel: &mut Wheel<Event>) {
-        let (controller, actions) = (&mut self.controllers[place as usize], &mut self.actions);
+        let mut actions = std::mem::take(&mut self.actions);
+        let controller = &mut self.controllers[place as usize];
         for &place in &self.today.places {
             let Due { from, words, .. } = &self.today.due[place as usize];
-            match *from {
-                Some(from) => controller.on_message(from, words, now, actions),
-                None => controller.on_timer(words[0] as u32, now, actions),
+            match from.party() {
+                Some(from) => controller.on_message(from, words, now, &mut actions),
+                None => controller.on_timer(words[0] as u32, now, &mut actions),
             }
         }
-        let regions = self.regions.len() as u32;
-        let from = Party::Controller(self.first_controller + place * regions);
-        let own = 2 * self.nodes + place;
+        let number = self.first_controller + place * self.regions.len() as u32;
+        let (from, own) = (Party::Controller(number), 2 * self.nodes + place);
+        let earliest = now.saturating_add(self.parties().latency);
         for action in actions.drain(..) {
             match action {
+                ControllerAction::Tell { to, words, after } if self.elsewhere(to).is_some() => {
+                    self.send(from, to, words, after);
+                }
                 ControllerAction::Tell { to, words, after } => {
-                    self.outgoing.push((after, ControlMessage { from, to, words }));
+                    self.sent += 1;
+                    self.expect(earliest.saturating_add(after), ControlMessage { from, to, words }, wheel);
                 }
                 ControllerAction::Timer { at, token } => {
-                    let due = Due { to: own, from: None, words: Words::from([u64::from(token)]) };
+                    let due = Due { to: own, from: Sender::TIMER, words: Words::from([u64::from(token)]) };
                     self.calendar.put(at.max(now + 1), due, wheel);
                 }
             }
         }
+        self.actions = actions;
     }
 
     pub fn save(&self, bytes: &mut Vec<u8>) {

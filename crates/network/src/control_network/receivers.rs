@@ -1,7 +1,5 @@
 //! In which order what is due in a tick is handled: by receiver and, of one receiver, by sender.
 
-use tailback_protocol::Party;
-
 use super::calendar::Due;
 
 /// No message: the end of a chain.
@@ -66,57 +64,57 @@ impl ByReceiver {
         let word = &mut self.receivers[self.word];
         let to = self.word as u32 * 64 + word.trailing_zeros();
         *word &= *word - 1;
-        let (mut place, mut last, mut is_sorted) = (self.chains[to as usize].first, 0, true);
+        let mut place = self.chains[to as usize].first;
+        let (mut last, mut is_sorted) = (due[place as usize].from, true);
         while place != NONE {
-            let rank = rank(due[place as usize].from);
-            is_sorted &= last <= rank;
-            last = rank;
+            let from = due[place as usize].from;
+            is_sorted &= last <= from;
+            last = from;
             places.push(place);
             place = self.next[place as usize];
         }
         if !is_sorted {
-            places.sort_by_key(|&place| rank(due[place as usize].from));
+            places.sort_by_key(|&place| due[place as usize].from);
         }
         Some(to)
-    }
-}
-
-/// Where a sender stands among those of a receiver: in the order of parties, and timers behind all of them.
-fn rank(from: Option<Party>) -> u64 {
-    match from {
-        Some(Party::Source(node)) => node.into(),
-        Some(Party::Sink(node)) => 1 << 32 | u64::from(node),
-        Some(Party::Controller(number)) => 2 << 32 | u64::from(number),
-        None => 3 << 32,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tailback_protocol::Words;
+    use tailback_protocol::{Party, Words};
 
+    use super::super::calendar::Sender;
     use super::*;
 
-    fn any_sender() -> impl Strategy<Value = Option<Party>> {
-        prop::option::of((0..3, 0u32..4).prop_map(|(part, number)| match part {
-            0 => Party::Source(number),
-            1 => Party::Sink(number),
-            _ => Party::Controller(number),
-        }))
+    /// In the order in which they come at a receiver.
+    const SENDERS: [Sender; 5] = [
+        Sender::of(Party::Source(u32::MAX)),
+        Sender::of(Party::Sink(3)),
+        Sender::of(Party::Controller(0)),
+        Sender::of(Party::Controller(2)),
+        Sender::TIMER,
+    ];
+
+    #[test]
+    fn a_sender_is_who_it_was() {
+        assert!(SENDERS.is_sorted());
+        let parties = [Party::Source(u32::MAX), Party::Sink(3), Party::Controller(0), Party::Controller(2)];
+        assert!(SENDERS.iter().filter_map(|sender| sender.party()).eq(parties));
     }
 
     proptest! {
         /// Against a stable sort, for several ticks one after the other.
         #[test]
         fn receivers_come_in_order_and_what_is_for_them_by_sender(
-            ticks in prop::collection::vec(prop::collection::vec((0u32..200, any_sender()), 0..40), 1..4),
+            ticks in prop::collection::vec(prop::collection::vec((0u32..200, prop::sample::select(&SENDERS[..])), 0..40), 1..4),
         ) {
             let mut by_receiver = ByReceiver::new(200);
             for tick in ticks {
                 let due: Vec<_> = tick.iter().map(|&(to, from)| Due { to, from, words: Words::default() }).collect();
                 let mut expected: Vec<u32> = (0..due.len() as u32).collect();
-                expected.sort_by_key(|&place| (due[place as usize].to, rank(due[place as usize].from)));
+                expected.sort_by_key(|&place| (due[place as usize].to, due[place as usize].from));
                 by_receiver.sort(&due);
                 let (mut found, mut places) = (Vec::new(), Vec::new());
                 while let Some(to) = by_receiver.take(&due, &mut places) {
