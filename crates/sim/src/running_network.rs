@@ -1,4 +1,4 @@
-//! A network of either microarchitecture behind one face.
+//! A network of any microarchitecture behind one face.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;

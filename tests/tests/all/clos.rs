@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use tailback_report::{Cell, Report};
 use tailback_scenario::Document;
-use tailback_sim::{Run, Timing};
+use tailback_sim::{Plan, Run, Timing};
 
 /// With buffers of 12 packets, and 6 packet times (48 cycles) from an input until the first flit is out, as Chrysos et al. have it.
 fn network(m: u32) -> String {
@@ -23,6 +23,18 @@ fn report_on(text: &str) -> Report {
     let mut run = Run::new(&scenario, 1).expect("it can be started");
     run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
     run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default())
+}
+
+/// Routers of such networks are compiled for themselves, also where schedulers decide what leaves.
+#[test]
+fn routers_are_simulated_as_crosspoints() {
+    for protocol in ["baseline", "central-scheduler", "distributed-scheduler"] {
+        let flow = "[[traffic]]\nload = 0.5\nsize = 8\n[measure]\ncycles = 100\n";
+        let queues = network(2).replace("[nic]\n", "[nic]\nqueues = \"per-destination\"\n");
+        let text = format!("protocol = \"{protocol}\"\n{queues}{flow}");
+        let scenario = Document::read("test.toml", &text).resolve().unwrap_or_else(|said| panic!("{said}"));
+        assert_eq!(Plan::new(&scenario).microarchitecture, "crosspoints", "{protocol}");
+    }
 }
 
 #[test]

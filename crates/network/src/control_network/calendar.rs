@@ -14,11 +14,11 @@ use crate::event::{Event, EventKind};
 /// Ticks that have a list of their own.
 const NEAR_TICKS: usize = 256;
 
-/// Who has sent what is due, as one number: in the order in which they come at a receiver, which is that of parties.
+/// Who has sent what is due, as one number: in the order in which a receiver gets what is due in a tick, which is that of parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Sender(u64);
+pub(super) struct SenderRank(u64);
 
-impl Sender {
+impl SenderRank {
     /// In the place of the sender of a timer: behind all others.
     pub const TIMER: Self = Self(3 << 32);
 
@@ -48,7 +48,8 @@ impl Sender {
 pub(super) struct Due {
     /// Its receiver, as the region numbers them.
     pub to: u32,
-    pub from: Sender,
+    /// Its sender.
+    pub from: SenderRank,
     /// What it says: of a timer its token.
     pub words: Words,
 }
@@ -159,7 +160,7 @@ mod tests {
                 for delay in delays {
                     // Mostly short delays, some long ones.
                     let at = now + if delay % 3 == 0 { delay } else { delay % 30 + 1 };
-                    calendar.put(at, Due { to: serial, from: Sender::TIMER, words: Words::default() }, &mut wheel);
+                    calendar.put(at, Due { to: serial, from: SenderRank::TIMER, words: Words::default() }, &mut wheel);
                     expected.entry(at).or_default().push(serial);
                     serial += 1;
                 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tailback_engine::{Channel, Outbox, Tick, Wheel};
 use tailback_protocol::{Controller, ControllerAction, Party, Words, remember, write_down};
 
-use self::calendar::{Calendar, Due, Sender};
+use self::calendar::{Calendar, Due, SenderRank};
 use self::receivers::ByReceiver;
 use crate::event::Event;
 use crate::fabric::Fabric;
@@ -70,9 +70,9 @@ impl Parties {
     }
 }
 
-/// A part of a node that a message is for, by the node's number in the region.
+/// The part of a node that a message is for, by the node's number in the region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum Recipient {
     Source(u32),
     Sink(u32),
 }
@@ -85,11 +85,12 @@ pub(crate) struct ControlNetwork {
     regions: Vec<Option<u32>>,
     /// How many nodes the region has. Whoever receives something here has a number: the sources of the nodes, their sinks, the controllers.
     nodes: u32,
-    /// The number of the first controller that is simulated here, and all of them: as many regions, so far are their numbers apart.
+    /// The number of the first controller that is simulated here, and all of them: their numbers are as far apart as there are regions.
     first_controller: u32,
     controllers: Vec<Box<dyn Controller>>,
-    /// The messages of this tick, and how long each takes beyond the latency; and how many more controllers have sent to somebody here.
+    /// Messages of this tick that are not on their way yet, and how long each takes beyond the latency.
     outgoing: Vec<(Tick, ControlMessage)>,
+    /// How many messages controllers have sent in this tick to somebody here, which are on their way.
     sent: u64,
     /// What is due.
     calendar: Calendar,
@@ -187,7 +188,7 @@ impl ControlNetwork {
             Party::Controller(_) => 2 * self.nodes,
         };
         let to = before + self.parties().place(to);
-        self.calendar.put(at, Due { to, from: Sender::of(from), words }, wheel);
+        self.calendar.put(at, Due { to, from: SenderRank::of(from), words }, wheel);
     }
 
     /// Begins with what is due in this tick, for which its event stands.
@@ -201,15 +202,15 @@ impl ControlNetwork {
     }
 
     /// Takes what is due next in this tick: a message for a part of a node, and who has sent it. Controllers are told.
-    pub fn take(&mut self, now: Tick, wheel: &mut Wheel<Event>) -> Option<(Part, Party, Words)> {
+    pub fn take(&mut self, now: Tick, wheel: &mut Wheel<Event>) -> Option<(Recipient, Party, Words)> {
         loop {
             let Today { due, by_receiver, receiver, places, done } = &mut self.today;
             if let Some(&place) = places.get(*done) {
                 *done += 1;
                 let Due { from, words, .. } = due[place as usize];
                 let from = from.party().expect("nodes have other timers");
-                let part = receiver.checked_sub(self.nodes).map_or(Part::Source(*receiver), Part::Sink);
-                return Some((part, from, words));
+                let node = receiver.checked_sub(self.nodes);
+                return Some((node.map_or(Recipient::Source(*receiver), Recipient::Sink), from, words));
             }
             *receiver = by_receiver.take(due, places)?;
             *done = 0;
@@ -244,7 +245,7 @@ impl ControlNetwork {
                     self.expect(earliest.saturating_add(after), ControlMessage { from, to, words }, wheel);
                 }
                 ControllerAction::Timer { at, token } => {
-                    let due = Due { to: own, from: Sender::TIMER, words: Words::from([u64::from(token)]) };
+                    let due = Due { to: own, from: SenderRank::TIMER, words: Words::from([u64::from(token)]) };
                     self.calendar.put(at.max(now + 1), due, wheel);
                 }
             }

@@ -85,16 +85,16 @@ mod tests {
     use proptest::prelude::*;
     use tailback_protocol::{Party, Words};
 
-    use super::super::calendar::Sender;
+    use super::super::calendar::SenderRank;
     use super::*;
 
     /// In the order in which they come at a receiver.
-    const SENDERS: [Sender; 5] = [
-        Sender::of(Party::Source(u32::MAX)),
-        Sender::of(Party::Sink(3)),
-        Sender::of(Party::Controller(0)),
-        Sender::of(Party::Controller(2)),
-        Sender::TIMER,
+    const SENDERS: [SenderRank; 5] = [
+        SenderRank::of(Party::Source(u32::MAX)),
+        SenderRank::of(Party::Sink(3)),
+        SenderRank::of(Party::Controller(0)),
+        SenderRank::of(Party::Controller(2)),
+        SenderRank::TIMER,
     ];
 
     #[test]

@@ -8,7 +8,7 @@ use super::by_flow::ByFlow;
 use super::due::What;
 use super::resequence::Held;
 use crate::Observer;
-use crate::control_network::Part;
+use crate::control_network::Recipient;
 use crate::fabric::Fabric;
 use crate::observer::MessageDelivery;
 use crate::packet::Packet;
@@ -182,15 +182,15 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Messages of the control network are due, or timers of controllers.
     pub(crate) fn receive_messages(&mut self, now: Time) {
         self.control_network.begin(now.into());
-        while let Some((part, from, words)) = self.control_network.take(now.into(), &mut self.wheel) {
-            match part {
-                Part::Source(node) => {
+        while let Some((recipient, from, words)) = self.control_network.take(now.into(), &mut self.wheel) {
+            match recipient {
+                Recipient::Source(node) => {
                     let mut actions = std::mem::take(&mut self.protocol.actions);
                     self.protocol.sources[node as usize].on_message(from, &words, now.into(), &mut actions);
                     self.act(node, &mut actions, now);
                     self.protocol.actions = actions;
                 }
-                Part::Sink(node) => {
+                Recipient::Sink(node) => {
                     let mut actions = std::mem::take(&mut self.protocol.sink_actions);
                     self.protocol.sinks[node as usize].on_message(from, &words, now.into(), &mut actions);
                     self.act_as_sink(node, actions, now);

@@ -186,7 +186,7 @@ impl<M: Microarchitecture> Routers<M> {
 
 /// Whether the output queue of a port, which packets leave in order, has room for a packet.
 #[inline]
-fn has_space(departures: &mut Departures, index: u32, port: &mut OutputPort, flits: u16, now: Time) -> bool {
+pub(super) fn has_space(departures: &mut Departures, index: u32, port: &mut OutputPort, flits: u16, now: Time) -> bool {
     if port.space < u32::from(flits) {
         departures.catch_up(index, port, now);
     }

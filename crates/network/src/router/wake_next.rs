@@ -4,6 +4,7 @@
 //! **The invariant it keeps:** whoever crosses would cross if all were woken. A head that sleeps on either could not leave when this
 //! was looked at last, and nothing has changed for it, or comes after one that was woken.
 
+use super::examine::has_space;
 use super::request::{Request, SETTLED};
 use super::state::QueueId;
 use super::{Microarchitecture, Routers, Surroundings, members};
@@ -14,7 +15,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// anew where to go.
     pub(super) fn wake_next(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
         let first_port = self.inputs[index as usize].first_port;
-        let space = self.space_for_all(index, now);
+        let space = self.space_of_idle(index, now);
         let (mut sleepers, mut stay) = (self.outputs[index as usize].waiters, 0);
         let mut best: Option<(u64, QueueId)> = None;
         while sleepers != 0 {
@@ -49,14 +50,13 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
-    /// The free flits of the only output queue of a port, where a packet that finds them needs nothing but credits.
-    fn space_for_all(&mut self, index: u32, now: Time) -> Option<u32> {
+    /// The free flits of the only output queue of a port, whose connection is free: a packet that they have room for needs nothing more but
+    /// credits.
+    fn space_of_idle(&mut self, index: u32, now: Time) -> Option<u32> {
         let port = &mut self.outputs[index as usize];
-        let is_busy = port.connection.busy_until > now;
-        (!is_busy && (M::PLAIN || self.rules.departs_at_once)).then(|| {
-            if port.space < u32::from(self.rules.packet_flits_max) {
-                self.departures.catch_up(index, port, now);
-            }
+        debug_assert!(port.connection.busy_until <= now, "nobody is woken before the output is free");
+        (M::PLAIN || self.rules.departs_at_once).then(|| {
+            has_space(&mut self.departures, index, port, self.rules.packet_flits_max, now);
             port.space
         })
     }

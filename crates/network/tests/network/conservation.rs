@@ -6,12 +6,12 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use tailback_engine::{NEVER, Sequential, Simulation};
 use tailback_network::{
-    Delivery, General, Holdings, Microarchitecture, NetworkPlan, NetworkRegion, NicSpec, Plain, audit,
+    Crosspoints, Delivery, General, Holdings, Microarchitecture, NetworkPlan, NetworkRegion, NicSpec, Plain, audit,
 };
 use tailback_protocol::KindDeclaration;
 
 use crate::notes::Tally;
-use crate::sample::{Sample, fixed, plain_samples, samples};
+use crate::sample::{Sample, crosspoint_samples, fixed, plain_samples, samples};
 
 /// Cycles after which sources fall silent, and after which all must have arrived: one node may have to acknowledge all
 /// packets, with an injection buffer of two flits behind a long link.
@@ -86,6 +86,11 @@ proptest! {
         let plan = sample.plan(SILENT_FROM);
         prop_assert!(plan.suits::<Plain>());
         conserves::<Plain>(plan, sample.routing.0)?;
+    }
+
+    #[test]
+    fn everything_arrives_through_crosspoints(sample in crosspoint_samples()) {
+        conserves::<Crosspoints>(sample.plan(SILENT_FROM), sample.routing.0)?;
     }
 }
 
