@@ -10,10 +10,11 @@ use tailback_hardware::{
     OutputHeld, OutputQueueSpec, Release, RouterSpec, TurnsMove,
 };
 use tailback_protocol::{Moment, WaitsUntil};
-use tailback_routing::Routing;
+use tailback_routing::{Heads, Routing};
 
 use crate::declarations::Declarations;
 use crate::fabric::Shape;
+use crate::link::FarKind;
 use crate::time::Time;
 
 /// What routers look up at each step, in one place.
@@ -74,8 +75,8 @@ pub struct Rules {
     pub routes_on_arrival: bool,
     /// Flits that input buffers hold for each node, where they have a queue for each; otherwise none.
     pub destination_queue: Option<u16>,
-    /// Whether routing agents are told of heads.
-    pub tells_heads: bool,
+    /// Of the heads of which queues routing agents are told.
+    told_heads: Heads,
     /// Whether they are told too when these start to cross.
     pub tells_crossings: bool,
     /// Set of the link classes of the outputs at which something has to change for routing agents to look around.
@@ -123,13 +124,13 @@ impl Rules {
             !router.vc_allocation && !declarations.watches_heads() && (one_priority || router.virtual_output_queues);
         let first_round_turns = router.turns_move == TurnsMove::FirstRound && iterations > 1;
         let inputs_take_turns = offers_one && by_turns && settled && !first_round_turns;
-        let tells_heads = routings.iter().any(|routing| routing.interests().heads);
+        let told_heads = routings.iter().map(|routing| routing.interests().heads).max().unwrap_or_default();
         let times_out = declarations.queueing_timeouts.iter().any(Option::is_some);
         let ejects_when_idle = router.ejection == Ejection::Idle;
         let wakes_next = (shape.inputs > 1 && (shape.outputs, shape.voqs, shape.words) == (1, 1, 1))
             && input_first
             && !(router.vc_allocation || first_round_turns || ejects_when_idle)
-            && !(tells_heads || times_out || declarations.watches_heads());
+            && !(told_heads != Heads::Nowhere || times_out || declarations.watches_heads());
         let measures_queues = routings.iter().any(|routing| routing.interests().queues);
         let occupies_links = routings.iter().any(|routing| routing.interests().broadcast_flits > 0);
         let counts_for_nodes = declarations.needs.waiting_for_nodes;
@@ -174,7 +175,7 @@ impl Rules {
             revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
             routes_on_arrival: router.virtual_output_queues,
             destination_queue: router.destination_queue,
-            tells_heads,
+            told_heads,
             tells_crossings: routings.iter().any(|routing| routing.interests().crossings),
             looked_at: routings
                 .iter()
@@ -224,6 +225,22 @@ impl Rules {
     #[inline]
     pub fn is_never_overtaken(&self, class: u8) -> bool {
         self.never_overtaken & 1 << class != 0
+    }
+
+    /// Whether routing agents are told of the heads of any port.
+    #[inline]
+    pub fn tells_any_heads(&self) -> bool {
+        self.told_heads != Heads::Nowhere
+    }
+
+    /// Whether they are told of the heads of a port that this feeds. They do not know of what a router itself sends.
+    #[inline]
+    pub fn tells_heads(&self, fed_by: FarKind) -> bool {
+        match self.told_heads {
+            Heads::Nowhere => false,
+            Heads::AtNodes => fed_by == FarKind::Node,
+            Heads::Anywhere => fed_by != FarKind::Open,
+        }
     }
 
     /// Whether routing agents look around when something changes at an output with a link of this class.

@@ -77,8 +77,8 @@ impl Domains {
 pub(crate) struct StateBroadcast {
     /// How long a notice takes.
     delay: Tick,
-    /// By router of the region.
-    members: Vec<Member>,
+    /// By router of the region: where its domain is in `domains`, and its number in it.
+    members: Vec<(u32, u16)>,
     /// The domains that the region has routers of, in ascending order, each with the other regions that have some, too, by
     /// where they stand among the receivers of this one.
     domains: Vec<(u32, Vec<u32>)>,
@@ -113,12 +113,13 @@ impl StateBroadcast {
         let changed = vec![0; routers.len().div_ceil(64)];
         let state = BroadcastState { boards: vec![Board::default()], changed, ..BroadcastState::default() };
         let Some(all) = domains else { return Self { state, ..Self::default() } };
-        let members: Vec<Member> = routers.iter().map(|&router| all.members[router as usize]).collect();
-        let own: BTreeSet<u32> = members.iter().map(|member| member.domain).collect();
+        let members = || routers.iter().map(|&router| all.members[router as usize]);
+        let own: BTreeSet<u32> = members().map(|member| member.domain).collect();
         let board = |domain: &u32| Board::new(all.sizes[*domain as usize].into());
         let boards = (0..classes).flat_map(|_| own.iter().map(board)).collect();
         let others = |domain: u32| all.regions[domain as usize].iter().copied().filter(|&region| region != index);
-        let domains = own.iter().map(|&domain| (domain, others(domain).map(receiver).collect())).collect();
+        let domains: Vec<_> = own.iter().map(|&domain| (domain, others(domain).map(receiver).collect())).collect();
+        let members = members().map(|Member { domain, member }| (place(&domains, domain) as u32, member)).collect();
         Self { delay: all.delay, members, domains, state: BroadcastState { boards, ..state } }
     }
 
@@ -126,15 +127,15 @@ impl StateBroadcast {
     #[inline]
     pub fn board(&self, class: u8, router: u32) -> &Board {
         match self.members.get(router as usize) {
-            Some(member) => &self.state.boards[self.board_index(class, member.domain)],
+            Some(&(place, _)) => &self.state.boards[self.board_index(class, place as usize)],
             None => &self.state.boards[0],
         }
     }
 
-    fn board_index(&self, class: u8, domain: u32) -> usize {
-        let own =
-            self.domains.binary_search_by_key(&domain, |(domain, _)| *domain).expect("it is one of this region's");
-        usize::from(class) * self.domains.len() + own
+    /// Where the board is that the routers of a domain read for a traffic class.
+    #[inline]
+    fn board_index(&self, class: u8, place: usize) -> usize {
+        usize::from(class) * self.domains.len() + place
     }
 
     /// Something has changed at an output of a router.
@@ -166,9 +167,9 @@ impl StateBroadcast {
         outbox: &mut Outbox<NetworkMail>,
     ) -> (Tick, Event) {
         let tick = now + self.delay;
-        let Member { domain, member } = self.members[router as usize];
-        let posting = Posting { class, domain, member, notice };
-        let (_, others) = self.domains.iter().find(|(own, _)| *own == domain).expect("it is one of this region's");
+        let (place, member) = self.members[router as usize];
+        let (domain, others) = &self.domains[place as usize];
+        let posting = Posting { class, domain: *domain, member, notice };
         for &receiver in others {
             outbox.mail(receiver, tick).out_of_band.push((tick, OutOfBand::Notice(posting.clone())));
         }
@@ -189,7 +190,12 @@ impl StateBroadcast {
     pub fn post(&mut self, slot: u32) {
         let posting = self.state.postings[slot as usize].take().expect("an event stands for a notice");
         self.state.free.push(slot);
-        let board = self.board_index(posting.class, posting.domain);
+        let board = self.board_index(posting.class, place(&self.domains, posting.domain));
         self.state.boards[board].post(posting.member.into(), posting.notice);
     }
+}
+
+/// Where a domain is among those of a region.
+fn place(domains: &[(u32, Vec<u32>)], domain: u32) -> usize {
+    domains.binary_search_by_key(&domain, |(domain, _)| *domain).expect("it is one of this region's")
 }

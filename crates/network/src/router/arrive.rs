@@ -58,7 +58,7 @@ impl<M: Microarchitecture> Routers<M> {
             return;
         }
         queue.set_head(packet, flits, routed.then_some(id.voq), around);
-        if self.rules.tells_heads && !self.is_internal(id.index) && !self.is_crossing_still(id) {
+        if self.tells_heads(id.index) && !self.is_crossing_still(id) {
             self.tell_head(id, packet, self.entry(id, around.fabric).1, now, around);
         }
         let alone_from = if Self::might(self.rules.head_delay > 0) { now.max(self.crossing_until(id)) } else { now };
@@ -77,7 +77,7 @@ impl<M: Microarchitecture> Routers<M> {
     pub fn input_free(&mut self, port: u32, vc: u8, now: Time, around: &mut Surroundings<'_>) {
         let id = self.queue_id(port, 0, vc);
         self.input_mut(id).free_scheduled = false;
-        if self.rules.tells_heads {
+        if self.tells_heads(port) {
             let input = self.input(id);
             self.tell_of_new_head(QueueId { voq: input.last_voq, vc: input.last_vc, ..id }, now, around);
         }
@@ -96,9 +96,6 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Tells the routing agent that the head of a queue has left it, and who is head now.
     pub(super) fn tell_of_new_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
-        if self.is_internal(id.index) {
-            return; // agents do not know of what a router itself sends
-        }
         let router = self.inputs[id.index as usize].router;
         let (class, entry) = self.entry(id, around.fabric);
         around.tell_left(router, class, entry);

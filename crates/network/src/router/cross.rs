@@ -102,8 +102,8 @@ impl<M: Microarchitecture> Routers<M> {
         if self.rules.looks_at_any() && self.rules.looks_at(self.outputs[index as usize].link_class) {
             around.broadcasts.note_change(self.inputs[id.index as usize].router);
         }
-        if self.rules.tells_heads {
-            if self.rules.tells_crossings && !self.is_internal(id.index) {
+        if self.tells_heads(id.index) {
+            if self.rules.tells_crossings {
                 let (class, entry) = self.entry(id, around.fabric);
                 around.tell_crosses(self.inputs[id.index as usize].router, class, entry);
             }

@@ -341,6 +341,12 @@ impl<M: Microarchitecture> Routers<M> {
         self.outputs[self.port_index(port) as usize].flits_sent
     }
 
+    /// Whether the routing agent is told of the heads of a port.
+    #[inline]
+    fn tells_heads(&self, index: u32) -> bool {
+        self.rules.tells_any_heads() && self.rules.tells_heads(self.inputs[index as usize].fed_by)
+    }
+
     /// The port by which a router itself sends control packets, where it does: nothing is behind it.
     fn internal_port(&self) -> u8 {
         debug_assert!(self.rules.has_internal_port);

@@ -232,7 +232,7 @@ impl<M: Microarchitecture> Routers<M> {
         self.queues[index].head = behind;
         self.clear_awake(id);
         self.heads_mut(id).asleep &= !(1 << id.vc);
-        if self.rules.tells_heads && !self.is_crossing_still(id) {
+        if self.tells_heads(id.index) && !self.is_crossing_still(id) {
             self.tell_of_new_head(id, now, around);
         }
         if behind != NONE {

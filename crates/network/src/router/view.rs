@@ -24,6 +24,8 @@ pub(crate) trait Outputs {
     fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet;
     /// As [`View::occupancy_of_all`].
     fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32;
+    /// As [`View::occupancies`].
+    fn occupancies(&self, first: u8, vc: u8, found: &mut [u32]);
 }
 
 /// What a routing agent sees.
@@ -69,6 +71,11 @@ impl<T: Outputs> View for RouterView<'_, T> {
     #[inline]
     fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
         self.outputs.occupancy_of_all(ports, vc)
+    }
+
+    #[inline]
+    fn occupancies(&self, first: u8, vc: u8, found: &mut [u32]) {
+        self.outputs.occupancies(first, vc, found);
     }
 
     #[inline]
@@ -198,5 +205,10 @@ impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
     #[inline]
     fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
         ports.iter().map(|port| self.occupancy(port, vc)).sum()
+    }
+
+    #[inline]
+    fn occupancies(&self, first: u8, vc: u8, found: &mut [u32]) {
+        (first..).zip(found).for_each(|(port, found)| *found = self.occupancy(port, vc));
     }
 }

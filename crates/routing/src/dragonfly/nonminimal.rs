@@ -44,8 +44,6 @@ const MINIMAL_LINKS_MAX: u32 = 3;
 /// One of the paths that a packet may take from where it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
-    /// The header of a packet that takes it.
-    pub(super) header: Header,
     /// Its first step.
     pub(super) step: Step,
     /// Where it leaves the minimal path, if it does: a group and a router in it.
@@ -55,7 +53,7 @@ pub(super) struct Candidate {
 impl Candidate {
     /// The same for a cause, instead of those that its packet has.
     pub(super) fn because(mut self, cause: Causes) -> Self {
-        (self.header.nonminimal, self.step.header.nonminimal) = (cause, cause);
+        self.step.header.nonminimal = cause;
         self
     }
 }
@@ -103,12 +101,11 @@ impl NonminimalPaths {
         via: (u32, u32),
         random: &mut Stream,
     ) -> Candidates {
-        let (minimal, nonminimal) = (straight_on(header), self.set_out(header, via, Causes::QUEUES));
-        let minimal_step = routes.minimal_step(entry, minimal, random);
-        let nonminimal_step = self.follow(routes, entry, nonminimal, random);
+        let minimal = routes.minimal_step(entry, straight_on(header), random);
+        let nonminimal = self.follow(routes, entry, self.set_out(header, via, Causes::QUEUES), random);
         Candidates {
-            minimal: Candidate { header: minimal, step: minimal_step, via: None },
-            nonminimal: Candidate { header: nonminimal, step: nonminimal_step, via: Some(via) },
+            minimal: Candidate { step: minimal, via: None },
+            nonminimal: Candidate { step: nonminimal, via: Some(via) },
         }
     }
 
@@ -130,7 +127,7 @@ impl NonminimalPaths {
 
     /// The number of links of a path.
     fn links(&self, routes: &LocalRoutes, candidate: &Candidate) -> u32 {
-        let (group, in_group, _) = Dragonfly::locate(candidate.header.destination());
+        let (group, in_group, _) = Dragonfly::locate(candidate.step.header.destination());
         let (here, destination) = ((routes.group, routes.in_group), (group, in_group));
         let Some(via) = candidate.via else { return self.tables.distance(here, destination) };
         let turn = match self.choice.target {

@@ -61,12 +61,13 @@ impl Occupancy {
         self.sum(view, step.port, step.vc)
     }
 
-    /// The flits that count per virtual channel.
-    #[inline]
-    pub(super) fn mean(self, view: &dyn View, port: Port, vc: u8) -> u32 {
-        match self {
-            Self::Channel => view.occupancy(port, vc),
-            Self::Port => view.port_occupancy(port) / u32::from(view.channels(port)).max(1),
+    /// The flits that count per virtual channel, at as many ports from `first` on as there are places in `means`.
+    pub(super) fn means(self, view: &dyn View, first: Port, vc: u8, means: &mut [u32]) {
+        if self == Self::Channel {
+            return view.occupancies(first, vc, means);
+        }
+        for (port, mean) in (first..).zip(means) {
+            *mean = view.port_occupancy(port) / u32::from(view.channels(port)).max(1);
         }
     }
 

@@ -11,7 +11,7 @@ use super::local_routes::LocalRoutes;
 use super::nonminimal::{self, Candidate, NonminimalPaths, START, straight_on};
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, Causes, Changes, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, View};
+use crate::{Agent, Causes, Changes, ChannelKind, Header, Heads, Hop, Interests, Notice, PortVc, Routing, Step, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
@@ -72,13 +72,6 @@ struct Rule {
     occupancy: Occupancy,
 }
 
-impl Rule {
-    /// The flits that stand for the use of a global link.
-    fn used(self, view: &dyn View, port: Port) -> u32 {
-        self.occupancy.mean(view, port, 0)
-    }
-}
-
 #[derive(Debug)]
 struct Piggyback {
     paths: NonminimalPaths,
@@ -105,7 +98,7 @@ impl Routing for Piggyback {
 
     fn interests(&self) -> Interests {
         let changes = Changes::At(Dragonfly::GLOBAL);
-        Interests { heads: true, changes, notices: Some(Dragonfly::LOCAL), ..Interests::default() }
+        Interests { heads: Heads::AtNodes, changes, notices: Some(Dragonfly::LOCAL), ..Interests::default() }
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
@@ -149,16 +142,16 @@ impl PiggybackAgent {
         *self.drawn[queue].get_or_insert_with(|| self.paths.choice.draw(&self.routes, entry, header, random))
     }
 
-    /// The path by which a packet leaves its source router, which is not its last, as things are now.
-    fn decide(&mut self, entry: PortVc, header: Header, view: &dyn View, random: &mut Stream) -> Candidate {
+    /// The step by which a packet leaves its source router, which is not its last, as things are now.
+    fn decide(&mut self, entry: PortVc, header: Header, view: &dyn View, random: &mut Stream) -> Step {
         let via = self.via(entry, &header, random);
         let candidates = self.paths.candidates(&self.routes, entry, header, via, random);
         let queue = |candidate: &Candidate| view.occupancy(candidate.step.port, candidate.step.vc);
         if let Some(cause) = self.minimal_link_is_saturated(&header, view) {
-            return candidates.nonminimal.because(cause);
+            return candidates.nonminimal.because(cause).step;
         }
         let leaves = self.paths.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
-        if leaves { candidates.nonminimal } else { candidates.minimal }
+        if leaves { candidates.nonminimal.step } else { candidates.minimal.step }
     }
 
     /// Whether the global link of a minimal path to another group is saturated, as far as this router has heard: what says so.
@@ -177,10 +170,10 @@ impl PiggybackAgent {
 impl Agent for PiggybackAgent {
     fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         if header.leg == START && !self.routes.is_last(header) {
-            let Candidate { header, step, .. } = self.decide(entry, *header, view, random);
+            let step = self.decide(entry, *header, view, random);
             // Among equally good links one is drawn again.
-            let draws = self.paths.draws(&self.routes, header);
-            return if draws { self.paths.follow(&self.routes, entry, header, random) } else { step };
+            let draws = self.paths.draws(&self.routes, step.header);
+            return if draws { self.paths.follow(&self.routes, entry, step.header, random) } else { step };
         }
         let header = if header.leg == START { straight_on(*header) } else { *header };
         let settled = !self.paths.draws(&self.routes, header);
@@ -202,15 +195,11 @@ impl Agent for PiggybackAgent {
     fn look(&mut self, view: &dyn View) -> Option<Notice> {
         // A router has at most as many global links as the set of those that are saturated has bits: others are refused.
         let mut used = [0; u64::BITS as usize];
-        let (mut sum, mut count) = (0, 0);
-        for (used, port) in used.iter_mut().zip(self.routes.global_ports()) {
-            *used = self.rule.used(view, port);
-            sum += *used;
-            count += 1;
-        }
-        let limit = self.rule.saturation * sum / (100 * count.max(1)) + self.rule.margin;
-        let above = used[..count as usize].iter().enumerate().filter(|&(_, &used)| used > limit);
-        let saturated = above.fold(0, |set, (offset, _)| set | 1 << offset);
+        let links = self.routes.tables.topology.global_links_per_router();
+        let used = &mut used[..links as usize];
+        self.rule.occupancy.means(view, self.routes.first_port(Hop::Global), 0, used);
+        let limit = self.rule.saturation * used.iter().sum::<u32>() / (100 * links.max(1)) + self.rule.margin;
+        let saturated = (0..).zip(used).fold(0, |set, (offset, used)| set | u64::from(*used > limit) << offset);
         let news = saturated != self.saturated;
         self.saturated = saturated;
         news.then(|| Notice { word: saturated, list: Vec::new() })

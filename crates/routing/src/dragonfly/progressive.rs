@@ -142,7 +142,7 @@ impl ProgressiveAgent {
         let candidates = self.paths.candidates(&self.routes, entry, header, via, random);
         let [minimal, other] =
             [candidates.minimal, candidates.nonminimal].map(|candidate| view.waiting(candidate.step.port));
-        if minimal > 2 * other + self.threshold { candidates.nonminimal.header } else { stay(header) }
+        if minimal > 2 * other + self.threshold { candidates.nonminimal.step.header } else { stay(header) }
     }
 }
 

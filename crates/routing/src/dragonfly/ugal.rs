@@ -99,9 +99,9 @@ impl UgalState {
         let candidates = self.paths.candidates(&self.routes, entry, header, via, random);
         let leaves = self.paths.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
         if !leaves {
-            return candidates.minimal.header;
+            return candidates.minimal.step.header;
         }
-        candidates.nonminimal.because(cause(&candidates.minimal)).header
+        candidates.nonminimal.because(cause(&candidates.minimal)).step.header
     }
 }
 

@@ -83,7 +83,7 @@ impl UgalGlobalAgent {
     fn queue(&self, candidate: &Candidate, view: &dyn View) -> u32 {
         let UgalState { routes, rule, .. } = &self.state;
         let Step { port, vc, .. } = candidate.step;
-        let (destination, _, _) = Dragonfly::locate(candidate.header.destination());
+        let (destination, _, _) = Dragonfly::locate(candidate.step.header.destination());
         let group = candidate.via.map(|(group, _)| group).filter(|&group| group != routes.group).unwrap_or(destination);
         if group == routes.group || routes.kind(port) == Some(Hop::Global) {
             return rule.occupancy.sum(view, port, vc);
@@ -105,7 +105,7 @@ impl UgalGlobalAgent {
     /// Who knows of the queue of a minimal path: other routers, where it leaves the group by a link of theirs.
     fn cause(&self, minimal: &Candidate) -> Causes {
         let routes = &self.state.routes;
-        let (group, _, _) = Dragonfly::locate(minimal.header.destination());
+        let (group, _, _) = Dragonfly::locate(minimal.step.header.destination());
         let is_own = group == routes.group || routes.kind(minimal.step.port) == Some(Hop::Global);
         if is_own { Causes::QUEUES } else { Causes::TOLD }
     }

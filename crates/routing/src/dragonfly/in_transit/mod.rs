@@ -26,7 +26,7 @@ use self::contention::Contention;
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{
-    Agent, Causes, ChannelKind, Header, Hop, Interests, Notice, PortSet, PortVc, Routing, Step, Validity, VcSequence,
+    Agent, Causes, ChannelKind, Header, Heads, Hop, Interests, Notice, PortSet, PortVc, Routing, Step, Validity, VcSequence,
     View,
 };
 
@@ -406,7 +406,7 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
     }
 
     fn wanting(&self, port: Port) -> Option<u32> {
-        self.trigger.interests().heads.then(|| self.contention.count(port))
+        (self.trigger.interests().heads == Heads::Anywhere).then(|| self.contention.count(port))
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
