@@ -148,19 +148,21 @@ impl<M: Microarchitecture> Routers<M> {
         if port.connection.busy_until > now {
             return None;
         }
-        let takes_credits = self.rules.claims_first && !port.is_terminal();
+        let has_space =
+            |vc: u8| self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits);
+        if !self.rules.claims_first || port.is_terminal() {
+            return (vc..vc + vcs).find(|&vc| has_space(vc));
+        }
+        let first_channel = self.channel(index, vc);
         let mut best = None;
-        for vc in vc..vc + vcs {
-            let free = if takes_credits { self.credit(index, vc) } else { u16::MAX };
-            let most = best.map_or(flits, |(most, _)| most + 1);
-            if free >= most && self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits) {
-                best = Some((free, vc));
-                if free == u16::MAX {
-                    break;
-                }
+        // The least that a channel has to have free to be better than those before.
+        let mut least = u32::from(flits);
+        for (&free, vc) in self.credits[first_channel..][..usize::from(vcs)].iter().zip(vc..) {
+            if u32::from(free) >= least && has_space(vc) {
+                (best, least) = (Some(vc), u32::from(free) + 1);
             }
         }
-        best.map(|(_, vc)| vc)
+        best
     }
 
     /// The free flits behind a channel, if a packet could leave by it at once.

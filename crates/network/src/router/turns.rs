@@ -42,26 +42,26 @@ impl<M: Microarchitecture> Routers<M> {
         let input = &self.inputs[port.index as usize];
         let InputConnection { last_voq, last_vc, .. } = input.connection;
         let later = u32::MAX.checked_shl(u32::from(last_vc) + 1).unwrap_or(0);
-        let last = QueueId { voq: last_voq, ..port };
         if self.shape.voqs > 64 {
-            return self.first_of_many_voqs(last, later, now, around);
+            return self.first_of_many_voqs(QueueId { voq: last_voq, ..port }, later, now, around);
         }
         let after = (u32::from(last_voq) + 1) % u64::BITS;
         let mut turns = input.awake_voqs.rotate_right(after);
         let mut best = Best { request: None, better: u32::MAX };
-        if self.heads(last).awake & later != 0 {
-            self.first_of_voq(last, later, &mut best, now, around);
-        }
-        while turns != 0 && best.better != 0 {
-            let voq = ((turns.trailing_zeros() + after) % u64::BITS) as u8;
-            turns &= turns - 1;
-            let vcs = if voq == last_voq { !later } else { u32::MAX };
+        // The VOQ that was served last comes twice: first with the channels after the one that was, and at the end with the others.
+        let (mut voq, mut vcs) = (last_voq, later);
+        loop {
             self.first_of_voq(QueueId { voq, ..port }, vcs, &mut best, now, around);
+            if turns == 0 || best.better == 0 {
+                return best.request;
+            }
+            voq = ((turns.trailing_zeros() + after) % u64::BITS) as u8;
+            turns &= turns - 1;
+            vcs = if voq == last_voq { !later } else { u32::MAX };
         }
-        best.request
     }
 
-    /// The same for any number of VOQs. `later` are the virtual channels after that of the queue that was served last.
+    /// The same for any number of VOQs. `last` is the one that was served last, `later` are the virtual channels after that of the queue that was served last.
     fn first_of_many_voqs(
         &mut self,
         last: QueueId,
