@@ -152,6 +152,9 @@ impl Fabric {
     /// The traffic class that a virtual channel of a link class belongs to.
     #[inline]
     pub(crate) fn class_of(&self, link_class: u8, vc: u8) -> u8 {
+        if self.spec.classes.len() == 1 {
+            return 0;
+        }
         self.class_of_vc[usize::from(link_class) * self.shape.vcs + usize::from(vc)]
     }
 

@@ -372,6 +372,11 @@ fn take_rare<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surrou
             BROADCAST => around.broadcasts.state.broadcast_due = true,
             _ => around.broadcasts.post(event.payload()),
         });
+        if around.fabric.interests().broadcast_cycles.is_some() {
+            for router in around.broadcasts.take_heard() {
+                routers.hear_broadcast(router, now, around);
+            }
+        }
     }
 }
 

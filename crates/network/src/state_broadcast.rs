@@ -82,6 +82,8 @@ pub(crate) struct StateBroadcast {
     /// The domains that the region has routers of, in ascending order, each with the other regions that have some, too, by
     /// where they stand among the receivers of this one.
     domains: Vec<(u32, Vec<u32>)>,
+    /// By domain of the region: whether something new is on its boards since [`StateBroadcast::take_heard`].
+    heard: Vec<bool>,
     pub state: BroadcastState,
 }
 
@@ -120,7 +122,8 @@ impl StateBroadcast {
         let others = |domain: u32| all.regions[domain as usize].iter().copied().filter(|&region| region != index);
         let domains: Vec<_> = own.iter().map(|&domain| (domain, others(domain).map(receiver).collect())).collect();
         let members = members().map(|Member { domain, member }| (place(&domains, domain) as u32, member)).collect();
-        Self { delay: all.delay, members, domains, state: BroadcastState { boards, ..state } }
+        let heard = vec![false; domains.len()];
+        Self { delay: all.delay, members, domains, heard, state: BroadcastState { boards, ..state } }
     }
 
     /// The board that a router reads for a traffic class.
@@ -190,8 +193,18 @@ impl StateBroadcast {
     pub fn post(&mut self, slot: u32) {
         let posting = self.state.postings[slot as usize].take().expect("an event stands for a notice");
         self.state.free.push(slot);
-        let board = self.board_index(posting.class, place(&self.domains, posting.domain));
+        let place = place(&self.domains, posting.domain);
+        let board = self.board_index(posting.class, place);
         self.state.boards[board].post(posting.member.into(), posting.notice);
+        self.heard[place] = true;
+    }
+
+    /// The routers of the region on whose boards something new is since this was called last.
+    pub fn take_heard(&mut self) -> Vec<u32> {
+        let heard = |&(_, &(place, _)): &(u32, &(u32, u16))| self.heard[place as usize];
+        let routers = (0..).zip(&self.members).filter(heard).map(|(router, _)| router).collect();
+        self.heard.fill(false);
+        routers
     }
 }
 

@@ -66,7 +66,7 @@ impl PortVc {
 pub enum Validity {
     /// Only now.
     Once,
-    /// Until [`Agent::head_arrived`] names the port that it is for.
+    /// Until [`Agent::head_arrived`] names the port that it is for, or, if agents broadcast, until this router hears one.
     UntilNamed,
     /// For ever: it is settled.
     Always,
@@ -245,7 +245,7 @@ pub trait Agent: Send {
     /// The packet with `header`, which came in by `entry`, is now head of its queue: its first flit has arrived, and the
     /// last one of the packet before it has left. Returns the port for which decisions that are valid [`Validity::UntilNamed`]
     /// are not any more, if there is one.
-    fn head_arrived(&mut self, _entry: PortVc, _header: &Header) -> Option<Port> {
+    fn head_arrived(&mut self, _entry: PortVc, _header: &Header, _view: &dyn View) -> Option<Port> {
         None
     }
 

@@ -171,7 +171,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// they are woken when it is done.
     #[inline(always)]
     pub(super) fn notify(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
-        if self.outputs[index as usize].waiters != 0 || self.has_far_waiters(index) {
+        if self.has_waiters(index) {
             self.wake_waiters(index, now, around);
         }
     }
@@ -205,7 +205,23 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
-    /// Whether heads of ports beyond the first 64 sleep at a port.
+    /// A router hears what others have broadcast: heads sleep there whose decision may not be the same any more.
+    pub fn hear_broadcast(&mut self, router: u32, now: Time, around: &mut Surroundings<'_>) {
+        let first = router * self.shape.ports as u32;
+        for index in first..first + self.shape.ports as u32 {
+            if self.has_waiters(index) {
+                self.wake_sleepers(index, now, around);
+            }
+        }
+    }
+
+    /// Whether heads sleep at a port.
+    #[inline(always)]
+    fn has_waiters(&self, index: u32) -> bool {
+        self.outputs[index as usize].waiters != 0 || self.has_far_waiters(index)
+    }
+
+    /// Whether heads of ports beyond the first 64 do.
     #[inline]
     pub(super) fn has_far_waiters(&self, index: u32) -> bool {
         self.shape.words > 1

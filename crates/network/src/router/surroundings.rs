@@ -111,10 +111,11 @@ impl Surroundings<'_> {
 
     /// Tells the routing agent of a router that a packet has become head of its queue. Returns the port for which others are to
     /// be asked about again.
-    pub fn tell_head(&mut self, router: u32, packet: u32, entry: PortVc) -> Option<Port> {
-        let packet = &self.pool[packet];
-        let agent = usize::from(packet.class) * self.streams.len() + router as usize;
-        self.agents[agent].head_arrived(entry, &packet.header)
+    pub fn tell_head(&mut self, router: u32, packet: u32, entry: PortVc, outputs: impl Outputs) -> Option<Port> {
+        let Packet { class, header, .. } = &self.pool[packet];
+        let agent = usize::from(*class) * self.streams.len() + router as usize;
+        let view = RouterView { outputs, broadcasts: self.broadcasts, class: *class, router };
+        self.agents[agent].head_arrived(entry, header, &view)
     }
 
     /// Tells the routing agent of a router and a traffic class that the head of a queue starts to cross.

@@ -13,9 +13,10 @@ use proptest::sample::select;
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{Contender, General, Microarchitecture, NetworkPlan, NetworkRegion, Plain, Unobserved};
 use tailback_random::Stream;
-use tailback_routing::{Agent, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, View};
+use tailback_routing::{Agent, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, Validity, View};
 use tailback_topology::{AnyTopology, Dragonfly, Locator, Port, RouterId, Topology};
 
+use crate::notes::Tally;
 use crate::sample::{DRAGONFLIES, Route, Sample, fixed, plain_samples, samples};
 
 /// Cycles after which sources fall silent, and after which nobody looks any more.
@@ -50,6 +51,8 @@ struct Notes {
 struct Watched {
     inner: Arc<dyn Routing>,
     class: u8,
+    /// Whether agents are asked at each attempt, also where they have said that a decision is the same for a while.
+    always_asked: bool,
     notes: Arc<Mutex<Notes>>,
 }
 
@@ -121,15 +124,17 @@ impl Agent for WatchedAgent {
             let sum = |group| view.board().sum_of_others(in_group as usize, group as usize);
             notes.read.push((self.who, (0..topology.domains()).map(sum).collect()));
         }
-        self.inner.route(entry, header, view, random)
+        let step = self.inner.route(entry, header, view, random);
+        let asked_anew = self.watched.always_asked && step.validity == Validity::UntilNamed;
+        if asked_anew { step.valid(Validity::Once) } else { step }
     }
 
     fn ejects(&self, entry: PortVc, header: &Header) -> bool {
         self.inner.ejects(entry, header)
     }
 
-    fn head_arrived(&mut self, entry: PortVc, header: &Header) -> Option<Port> {
-        let named = self.inner.head_arrived(entry, header);
+    fn head_arrived(&mut self, entry: PortVc, header: &Header, view: &dyn View) -> Option<Port> {
+        let named = self.inner.head_arrived(entry, header, view);
         self.note_counters();
         named
     }
@@ -266,16 +271,30 @@ fn minimal_port(topology: &Dragonfly, router: RouterId, destination: Locator) ->
     }
 }
 
-/// Watches a run tick by tick. Returns the largest counter, and the largest sum that was read.
-fn watch<M: Microarchitecture>(sample: &Sample) -> Result<(u32, u32), TestCaseError> {
-    let AnyTopology::Dragonfly(topology) = sample.topology() else { panic!("the sample is a dragonfly") };
+/// The plan of a sample whose agents are watched, and what they are seen to do.
+fn watched_plan(sample: &Sample, always_asked: bool) -> (NetworkPlan, Arc<Mutex<Notes>>) {
     let plan = sample.plan(SILENT_FROM);
     let notes = Arc::new(Mutex::new(Notes::default()));
     let watched = |(class, inner): (usize, &Arc<dyn Routing>)| {
-        Arc::new(Watched { inner: Arc::clone(inner), class: class as u8, notes: Arc::clone(&notes) })
-            as Arc<dyn Routing>
+        let (inner, notes) = (Arc::clone(inner), Arc::clone(&notes));
+        Arc::new(Watched { inner, class: class as u8, always_asked, notes }) as Arc<dyn Routing>
     };
-    let plan = NetworkPlan { routings: plan.routings.iter().enumerate().map(watched).collect(), ..plan };
+    (NetworkPlan { routings: plan.routings.iter().enumerate().map(watched).collect(), ..plan }, notes)
+}
+
+/// What is seen of a run.
+fn tally<M: Microarchitecture>(sample: &Sample, always_asked: bool) -> Tally {
+    let (plan, _) = watched_plan(sample, always_asked);
+    let mut simulation: Simulation<NetworkRegion<Tally, M>> = plan.clone().build(|_| Tally::default());
+    let end = END_CYCLE * u64::from(plan.spec.ticks_per_cycle);
+    simulation.run_until(end, &Sequential, |_| ControlFlow::Continue(()));
+    Tally::of(&simulation)
+}
+
+/// Watches a run tick by tick. Returns the largest counter, and the largest sum that was read.
+fn watch<M: Microarchitecture>(sample: &Sample) -> Result<(u32, u32), TestCaseError> {
+    let AnyTopology::Dragonfly(topology) = sample.topology() else { panic!("the sample is a dragonfly") };
+    let (plan, notes) = watched_plan(sample, false);
     let mut expected = Expected::new(&plan, &topology);
     let (mut count_max, mut sum_max) = (0, 0);
     let mut simulation: Simulation<NetworkRegion<Unobserved, M>> = plan.clone().build(|_| Unobserved);
@@ -310,6 +329,13 @@ proptest! {
     #[test]
     fn and_in_plain_routers(sample in counting(plain_samples())) {
         watch::<Plain>(&sample)?;
+    }
+
+    /// Heads sleep as long as their agent has said that it would decide the same.
+    #[test]
+    fn decisions_that_stay_are_those_of_agents_that_are_always_asked(sample in counting(plain_samples())) {
+        prop_assert_eq!(tally::<Plain>(&sample, false), tally::<Plain>(&sample, true));
+        prop_assert_eq!(tally::<General>(&sample, false), tally::<General>(&sample, true));
     }
 }
 

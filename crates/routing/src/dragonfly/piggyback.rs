@@ -184,7 +184,7 @@ impl Agent for PiggybackAgent {
         self.routes.is_last(header) && (header.leg == START || self.paths.ejects(&self.routes, header))
     }
 
-    fn head_arrived(&mut self, entry: PortVc, _header: &Header) -> Option<Port> {
+    fn head_arrived(&mut self, entry: PortVc, _header: &Header, _view: &dyn View) -> Option<Port> {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         if let Some(drawn) = self.drawn.get_mut(queue) {
             *drawn = None;

@@ -64,16 +64,14 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
     /// What makes a packet leave its minimal path, where it fires.
     fn cause(&self, context: &DecisionContext<'_>) -> Causes;
 
-    /// Where that it does not fire depends on nothing but how many packets want the minimal output: whether they are now as
-    /// many as make it fire. Packets that it holds for are not asked about until then.
-    #[inline]
-    fn is_reached(&self, _count: u32) -> bool {
-        false
-    }
+    /// Whether that it does not fire depends on nothing but how many packets are counted. Then packets are not asked about until
+    /// this router hears a broadcast, or has come to count as many as make it fire.
+    const COUNTS_ONLY: bool = false;
 
-    /// Whether that holds for a packet.
+    /// Whether a router that counts one more packet for an output has come to count so many, and `group_count` for the group that this
+    /// packet leaves its own for, if it does.
     #[inline]
-    fn counts_only(&self, _scene: &DecisionContext<'_>) -> bool {
+    fn is_reached(&self, _count: u32, _group_count: impl FnOnce() -> Option<u32>) -> bool {
         false
     }
 
@@ -345,6 +343,13 @@ impl<T: Trigger> InTransitAgent<T> {
     }
 }
 
+/// The packets that leave a group for another one, as far as a router knows: by its own counters, and by what the others of its group
+/// have told.
+#[inline]
+fn of_group(contention: &Contention, routes: &LocalRoutes, view: &dyn View, group: u32) -> u32 {
+    contention.partial(group) + view.board().sum_of_others(routes.in_group as usize, group as usize)
+}
+
 /// A random one of some ports.
 #[inline]
 fn draw(ports: PortSet, random: &mut Stream) -> Option<Port> {
@@ -374,7 +379,7 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
             return self.misroute(&packet, &context, random).unwrap_or(Step::none_yet(*header));
         }
         if !self.trigger.fires(&context, random) {
-            let stays = self.trigger.counts_only(&context) && !self.routes.draws_towards(packet.group);
+            let stays = T::COUNTS_ONLY && !self.routes.draws_towards(packet.group);
             return if stays { minimal.valid(Validity::UntilNamed) } else { minimal };
         }
         self.misroute(&packet, &context, random).unwrap_or(minimal)
@@ -384,13 +389,14 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         self.routes.is_last(header)
     }
 
-    fn head_arrived(&mut self, entry: PortVc, header: &Header) -> Option<Port> {
+    fn head_arrived(&mut self, entry: PortVc, header: &Header, view: &dyn View) -> Option<Port> {
         let (group, in_group, port) = Dragonfly::locate(header.destination());
         let minimal = self.routes.first_towards(group, in_group).unwrap_or(port);
         let leaves_for =
             (group != self.routes.group && self.routes.kind(entry.port) != Some(Hop::Local)).then_some(group);
         self.contention.head_arrived(entry, minimal, leaves_for);
-        self.trigger.is_reached(self.contention.count(minimal)).then_some(minimal)
+        let of_group = || leaves_for.map(|group| of_group(&self.contention, &self.routes, view, group));
+        self.trigger.is_reached(self.contention.count(minimal), of_group).then_some(minimal)
     }
 
     fn head_crosses(&mut self, entry: PortVc) {

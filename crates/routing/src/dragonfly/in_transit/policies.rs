@@ -7,7 +7,7 @@ use tailback_random::Stream;
 use tailback_topology::AnyTopology;
 
 use super::credits::Credits;
-use super::{Alternatives, DecisionContext, InTransit, LOCAL, Probe, Trigger};
+use super::{Alternatives, DecisionContext, InTransit, LOCAL, Probe, Trigger, of_group};
 use crate::registry::{RoutingModel, needs};
 use crate::{Causes, Heads, Interests, PortVc, Routing};
 
@@ -154,6 +154,8 @@ fn base(values: &Values) -> Base {
 }
 
 impl Trigger for Base {
+    const COUNTS_ONLY: bool = true;
+
     fn describe(&self) -> String {
         format!("contention counters, threshold {}", self.threshold)
     }
@@ -172,13 +174,8 @@ impl Trigger for Base {
     }
 
     #[inline]
-    fn is_reached(&self, count: u32) -> bool {
+    fn is_reached(&self, count: u32, _group_count: impl FnOnce() -> Option<u32>) -> bool {
         count == self.threshold
-    }
-
-    #[inline]
-    fn counts_only(&self, _scene: &DecisionContext<'_>) -> bool {
-        true
     }
 
     #[inline]
@@ -277,6 +274,8 @@ struct Ectn {
 }
 
 impl Trigger for Ectn {
+    const COUNTS_ONLY: bool = true;
+
     fn describe(&self) -> String {
         let (local, combined, period) = (self.base.threshold, self.combined, self.period);
         format!("explicit contention notification every {period} cycles, thresholds {local} and {combined}")
@@ -299,21 +298,14 @@ impl Trigger for Ectn {
 
     #[inline]
     fn fires(&self, context: &DecisionContext<'_>, random: &mut Stream) -> bool {
-        let contended = |group: u32| {
-            let others = context.view.board().sum_of_others(context.routes.in_group as usize, group as usize);
-            context.contention.partial(group) + others >= self.combined
-        };
+        let contended =
+            |group: u32| of_group(context.contention, context.routes, context.view, group) >= self.combined;
         self.base.fires(context, random) || context.leaves_for.is_some_and(contended)
     }
 
     #[inline]
-    fn is_reached(&self, count: u32) -> bool {
-        self.base.is_reached(count)
-    }
-
-    #[inline]
-    fn counts_only(&self, context: &DecisionContext<'_>) -> bool {
-        context.leaves_for.is_none()
+    fn is_reached(&self, count: u32, group_count: impl FnOnce() -> Option<u32>) -> bool {
+        self.base.is_reached(count, || None) || group_count() == Some(self.combined)
     }
 
     #[inline]
