@@ -75,6 +75,8 @@ pub struct Rules {
     pub routes_on_arrival: bool,
     /// Flits that input buffers hold for each node, where they have a queue for each; otherwise none.
     pub destination_queue: Option<u16>,
+    /// Whether heads keep decisions until their port is named.
+    pub keeps_decisions: bool,
     /// Of the heads of which queues routing agents are told.
     told_heads: Heads,
     /// Whether they are told too when these start to cross.
@@ -175,6 +177,9 @@ impl Rules {
             revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
             routes_on_arrival: router.virtual_output_queues,
             destination_queue: router.destination_queue,
+            keeps_decisions: told_heads == Heads::Anywhere
+                && routings.iter().any(|routing| routing.revises())
+                && !(router.virtual_output_queues || declarations.watches_heads()),
             told_heads,
             tells_crossings: routings.iter().any(|routing| routing.interests().crossings),
             looked_at: routings

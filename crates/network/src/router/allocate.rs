@@ -4,6 +4,7 @@
 //! once: one if inputs choose first, all if outputs do. Then the other side chooses, and the winners start to
 //! cross. A packet that cannot cross sleeps at the output it wants until something changes there.
 
+use super::decision::Decision;
 use super::examine::Examined;
 use super::request::{Request, no_requests};
 use super::state::QueueId;
@@ -225,7 +226,7 @@ impl<M: Microarchitecture> Routers<M> {
             Self::trace_wait(request.packet, Blocked::Allocation, now, around);
             let taken = self.output(request.output, request.vc).busy_until > now;
             let lost = self.input(request.id).busy_until <= now;
-            if taken && lost && self.queues[request.queue as usize].routed && !self.ejects_when_idle(request.output) {
+            if taken && lost && self.queues[request.queue as usize].decision != Decision::Open && !self.ejects_when_idle(request.output) {
                 self.sleep(request.id, request.port, now, around);
             }
         }

@@ -2,6 +2,7 @@
 
 use tailback_routing::{PortVc, Step};
 
+use super::decision::Decision;
 use super::state::{InputPort, Queue, QueueId};
 use super::{Microarchitecture, Routers, Surroundings};
 use crate::event::{Event, EventKind};
@@ -92,7 +93,7 @@ impl<M: Microarchitecture> Routers<M> {
         let (class, flits) = (around.pool[packet].class, around.pool[packet].flits);
         let outputs = self.outputs(router, class, flits, now, around.fabric);
         if let Some(port) = around.tell_head(router, packet, entry, outputs) {
-            self.wake_sleepers(first_port + u32::from(port), now, around);
+            self.ask_anew(first_port + u32::from(port), now, around);
         }
     }
 
@@ -204,7 +205,8 @@ impl Queue {
     /// Notes what the allocator has to know of its new head, and where that goes if packets are routed when they arrive.
     #[inline]
     pub fn set_head(&mut self, packet: u32, flits: u16, routed_to: Option<u8>, around: &Surroundings<'_>) {
-        (self.head, self.flits, self.routed, self.owns_vc) = (packet, flits, routed_to.is_some(), false);
+        let decision = if routed_to.is_some() { Decision::Settled } else { Decision::Open };
+        (self.head, self.flits, self.decision, self.owns_vc) = (packet, flits, decision, false);
         if let Some(port) = routed_to {
             let packet = &around.pool[packet];
             (self.port, self.vc, self.vcs) = (port, packet.vc, packet.vcs);

@@ -2,6 +2,7 @@
 
 use tailback_routing::{Header, Validity};
 
+use super::decision::Decision;
 use super::departures::Departures;
 use super::request::{Request, SETTLED};
 use super::state::{OutputPort, Queue, QueueId};
@@ -58,8 +59,11 @@ impl<M: Microarchitecture> Routers<M> {
         }
         let number = self.queue_index(id);
         let mut revision = Revision::Settled;
-        if !self.queues[number].routed {
-            revision = self.route_head(id, number, now, around);
+        if !self.queues[number].is_settled() {
+            revision = match self.kept_decision(id, number, now, around) {
+                Some(header) => Revision::Revised { header, stays: true },
+                None => self.route_head(id, number, now, around),
+            };
         }
         let queue = self.queues[number];
         if queue.vcs == 0 {
@@ -93,14 +97,44 @@ impl<M: Microarchitecture> Routers<M> {
         let packet = &mut around.pool[head];
         let revises = step.validity != Validity::Always && self.rules.revises(packet.class);
         let record = &mut self.queues[number];
-        (record.port, record.vc, record.vcs, record.routed) = (step.port, vc, step.vcs, !revises);
-        if revises {
-            // Heads that may be dropped are asked about at each allocation.
-            let stays = step.validity == Validity::UntilNamed && !Self::may(self.rules.watches_heads);
-            return Revision::Revised { header: step.header, stays };
+        (record.port, record.vc, record.vcs) = (step.port, vc, step.vcs);
+        if !revises {
+            record.decision = Decision::Settled;
+            packet.header = step.header;
+            return Revision::Settled;
         }
-        packet.header = step.header;
-        Revision::Settled
+        // Heads that may be dropped are asked about at each allocation.
+        let stays = step.validity == Validity::UntilNamed && !Self::may(self.rules.watches_heads);
+        let keeps = stays && self.extras.kept_decisions.exist();
+        record.decision = if keeps { Decision::Kept } else { Decision::Open };
+        if keeps {
+            let output = self.inputs[id.index as usize].first_port + u32::from(step.port);
+            self.extras.kept_decisions.keep(number, output, step.header);
+        }
+        Revision::Revised { header: step.header, stays }
+    }
+
+    /// What the header becomes of the head of a queue, which is not settled, if it would decide the same as before.
+    #[inline]
+    fn kept_decision(
+        &mut self,
+        id: QueueId,
+        number: usize,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) -> Option<Header> {
+        let queue = self.queues[number];
+        if queue.decision != Decision::Kept {
+            return None;
+        }
+        let output = self.inputs[id.index as usize].first_port + u32::from(queue.port);
+        let header = self.extras.kept_decisions.header(number, output)?;
+        if cfg!(debug_assertions) {
+            let (step, vc) = self.route(id, queue.head, queue.flits, now, around);
+            let (kept, made) = ((queue.port, queue.vc, queue.vcs, header), (step.port, vc, step.vcs, step.header));
+            assert_eq!(kept, made, "a decision that is kept is the one that would be made now");
+        }
+        Some(header)
     }
 
     /// A channel by which the head of a queue could leave at once, among those that will do: the first of those with most

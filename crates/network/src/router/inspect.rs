@@ -106,7 +106,7 @@ impl<M: Microarchitecture> Routers<M> {
         let queues = &self.queues[first..][..self.shape.voqs * self.shape.vcs];
         for (number, queue) in queues.iter().enumerate() {
             let vc = (number % self.shape.vcs) as u8;
-            let head = queue.routed.then_some((queue.port, queue.vc, queue.vcs));
+            let head = queue.is_settled().then_some((queue.port, queue.vc, queue.vcs));
             let wants = std::iter::once(head).chain(std::iter::repeat(None));
             for (packet, wants) in pool.list(queue.head).zip(wants) {
                 visit(Held::Input { port, vc, packet, wants });
@@ -124,7 +124,7 @@ impl<M: Microarchitecture> Routers<M> {
                 let id = self.queue_id(index, voq, vc);
                 let (head_at, busy_until) = (pool[queue.head].head_at, self.input(id).busy_until);
                 let has_tried = || self.heads(id).asleep & 1 << vc != 0 || head_at.max(busy_until) + cycle <= now;
-                let is_routed = queue.vcs > 0 && (queue.routed || has_tried());
+                let is_routed = queue.vcs > 0 && (queue.is_settled() || has_tried());
                 let knows = is_routed || queue.vcs > 0 && head_at + cycle <= now;
                 let wants = knows.then_some((queue.port, queue.vc, queue.vcs));
                 let (port, head, flits) = (self.port_id(index), queue.head, queue.flits);

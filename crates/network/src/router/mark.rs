@@ -62,7 +62,7 @@ impl<M: Microarchitecture> Routers<M> {
             return Some(id.voq);
         }
         let queue = self.queue(id);
-        if queue.head == packet && queue.routed {
+        if queue.head == packet && queue.is_settled() {
             return Some(queue.port);
         }
         let (class, entry) = self.entry(id, around.fabric);

@@ -19,6 +19,7 @@ mod allocate;
 mod arbiters;
 mod arrive;
 mod cross;
+mod decision;
 mod departures;
 mod destinations;
 mod examine;

@@ -209,9 +209,15 @@ impl<M: Microarchitecture> Routers<M> {
     pub fn hear_broadcast(&mut self, router: u32, now: Time, around: &mut Surroundings<'_>) {
         let first = router * self.shape.ports as u32;
         for index in first..first + self.shape.ports as u32 {
-            if self.has_waiters(index) {
-                self.wake_sleepers(index, now, around);
-            }
+            self.ask_anew(index, now, around);
+        }
+    }
+
+    /// Heads that have decided to leave by a port may decide otherwise now.
+    pub(super) fn ask_anew(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
+        self.extras.kept_decisions.name(index);
+        if self.has_waiters(index) {
+            self.wake_sleepers(index, now, around);
         }
     }
 

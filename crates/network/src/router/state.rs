@@ -11,6 +11,7 @@ use tailback_engine::NEVER;
 use tailback_hardware::Arbiter;
 
 use super::WORDS_MAX;
+use super::decision::{Decision, KeptDecisions};
 use super::departures::Departure;
 use crate::event::{Event, EventKind};
 use crate::fabric::{Fabric, Shape};
@@ -29,14 +30,20 @@ pub(super) struct Queue {
     pub port: u8,
     pub vc: u8,
     pub vcs: u8,
-    pub routed: bool,
+    pub decision: Decision,
     /// Whether the head packet owns channel `vc` of `port`.
     pub owns_vc: bool,
 }
 
 impl Queue {
     const EMPTY: Self =
-        Self { head: NONE, tail: NONE, flits: 0, port: 0, vc: 0, vcs: 0, routed: false, owns_vc: false };
+        Self { head: NONE, tail: NONE, flits: 0, port: 0, vc: 0, vcs: 0, decision: Decision::Open, owns_vc: false };
+
+    /// Whether it is known for good where the head packet goes.
+    #[inline]
+    pub fn is_settled(&self) -> bool {
+        self.decision == Decision::Settled
+    }
 }
 
 /// Sets of virtual channels.
@@ -325,6 +332,8 @@ pub(super) struct Extras {
     pub waiting_for_node: Vec<u32>,
     /// Where the protocol looks at what links have sent: by port, flits since the run began.
     pub sent: Vec<u64>,
+    /// Where decisions stay until a port is named.
+    pub kept_decisions: KeptDecisions,
     /// Where packets time out: by queue.
     pub timeouts: Vec<HeadTimeout>,
     /// With a stage for virtual channels: whether a packet owns a channel, which queue (by port and channel) it chose last,
@@ -362,6 +371,10 @@ impl Extras {
             occupied: vec![0; only_if(rules.counts_inputs, ports * shape.vcs)],
             waiting_for_node: vec![0; only_if(rules.counts_for_nodes.is_some(), ports)],
             sent: vec![0; only_if(rules.counts_sent, ports)],
+            kept_decisions: match rules.keeps_decisions {
+                true => KeptDecisions::new(queues, ports),
+                false => KeptDecisions::default(),
+            },
             timeouts: vec![HeadTimeout::default(); only_if(rules.times_out, queues)],
             owned: vec![false; owners],
             last_seeker: vec![0; owners],

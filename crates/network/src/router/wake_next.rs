@@ -76,7 +76,7 @@ impl<M: Microarchitecture> Routers<M> {
         if queue.port != port {
             return Sleeper::Elsewhere;
         }
-        if !queue.routed {
+        if !queue.is_settled() {
             return Sleeper::DecidesAnew;
         }
         let channel = match space {

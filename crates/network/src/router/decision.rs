@@ -1,0 +1,69 @@
+//! Decisions of heads: where they go, and how long that is known.
+//!
+//! **The invariant it keeps:** a decision that is kept is the one that the routing agent would make now.
+
+use serde::{Deserialize, Serialize};
+use tailback_routing::Header;
+use tailback_topology::Locator;
+
+/// Whether it is known where the head of a queue goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Decision {
+    /// No, or it has to decide anew at its next attempt.
+    Open,
+    /// Until its port is named: see [`KeptDecisions`].
+    Kept,
+    /// For good.
+    Settled,
+}
+
+/// Decisions that are the same until their port is named. There are none where routing does not make such.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct KeptDecisions {
+    /// By queue.
+    kept: Vec<KeptDecision>,
+    /// By port of the region: how often it was named.
+    named: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct KeptDecision {
+    /// What the header of the packet becomes when it crosses.
+    header: Header,
+    /// How often its port had been named.
+    named: u32,
+}
+
+impl KeptDecisions {
+    pub fn new(queues: usize, ports: usize) -> Self {
+        let none = KeptDecision { header: Header::new(Locator::default()), named: 0 };
+        Self { kept: vec![none; queues], named: vec![0; ports] }
+    }
+
+    /// Whether routing makes such decisions.
+    #[inline]
+    pub fn exist(&self) -> bool {
+        !self.named.is_empty()
+    }
+
+    /// The head of a queue has decided to leave by a port.
+    #[inline]
+    pub fn keep(&mut self, queue: usize, port: u32, header: Header) {
+        self.kept[queue] = KeptDecision { header, named: self.named[port as usize] };
+    }
+
+    /// What the header becomes of the head of a queue, which has decided to leave by a port, if it would decide the same now.
+    #[inline]
+    pub fn header(&self, queue: usize, port: u32) -> Option<Header> {
+        let KeptDecision { header, named } = self.kept[queue];
+        (named == self.named[port as usize]).then_some(header)
+    }
+
+    /// Decisions to leave by a port are not valid any more.
+    #[inline]
+    pub fn name(&mut self, port: u32) {
+        if let Some(named) = self.named.get_mut(port as usize) {
+            *named = named.wrapping_add(1);
+        }
+    }
+}
