@@ -226,7 +226,11 @@ impl<M: Microarchitecture> Routers<M> {
             Self::trace_wait(request.packet, Blocked::Allocation, now, around);
             let taken = self.output(request.output, request.vc).busy_until > now;
             let lost = self.input(request.id).busy_until <= now;
-            if taken && lost && self.queues[request.queue as usize].decision != Decision::Open && !self.ejects_when_idle(request.output) {
+            if taken
+                && lost
+                && self.queues[request.queue as usize].decision != Decision::Open
+                && !self.ejects_when_idle(request.output)
+            {
                 self.sleep(request.id, request.port, now, around);
             }
         }

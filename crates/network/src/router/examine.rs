@@ -182,8 +182,7 @@ impl<M: Microarchitecture> Routers<M> {
         if port.connection.busy_until > now {
             return None;
         }
-        let has_space =
-            |vc: u8| self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits);
+        let has_space = |vc: u8| self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits);
         if !self.rules.claims_first || port.is_terminal() {
             return (vc..vc + vcs).find(|&vc| has_space(vc));
         }

@@ -53,6 +53,15 @@ impl Rule {
     }
 }
 
+/// The queues of the paths of a packet, as an agent knows them.
+pub(super) trait Queues {
+    /// The length of the queue of a path.
+    fn length(&self, candidate: &Candidate) -> u32;
+
+    /// What tells of the queue of the minimal path.
+    fn cause(&self, minimal: &Candidate) -> Causes;
+}
+
 /// What agents of all UGALs decide by at their router.
 pub(super) struct UgalState {
     pub(super) routes: LocalRoutes,
@@ -65,16 +74,9 @@ impl UgalState {
         Self { routes: paths.tables.routes(router), paths: paths.clone(), rule }
     }
 
-    /// Where a packet goes next, where `queue` is the length of the queue of a path, and `cause` what tells of that of the minimal one.
-    pub(super) fn route(
-        &self,
-        entry: PortVc,
-        header: Header,
-        random: &mut Stream,
-        queue: impl Fn(&Candidate) -> u32,
-        cause: impl Fn(&Candidate) -> Causes,
-    ) -> Step {
-        let header = if header.leg == START { self.decide(entry, header, random, queue, cause) } else { header };
+    /// Where a packet goes next.
+    pub(super) fn route(&self, entry: PortVc, header: Header, queues: &impl Queues, random: &mut Stream) -> Step {
+        let header = if header.leg == START { self.decide(entry, header, queues, random) } else { header };
         self.paths.follow(&self.routes, entry, header, random)
     }
 
@@ -84,24 +86,17 @@ impl UgalState {
     }
 
     /// The header with which a packet leaves its source router.
-    fn decide(
-        &self,
-        entry: PortVc,
-        header: Header,
-        random: &mut Stream,
-        queue: impl Fn(&Candidate) -> u32,
-        cause: impl Fn(&Candidate) -> Causes,
-    ) -> Header {
+    fn decide(&self, entry: PortVc, header: Header, queues: &impl Queues, random: &mut Stream) -> Header {
         if self.routes.is_last(&header) {
             return straight_on(header);
         }
         let via = self.paths.choice.draw(&self.routes, entry, &header, random);
         let candidates = self.paths.candidates(&self.routes, entry, header, via, random);
-        let leaves = self.paths.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
-        if !leaves {
+        let length = |candidate: &Candidate| queues.length(candidate);
+        if !self.paths.is_worth_it(&self.routes, &candidates, self.rule.threshold, length) {
             return candidates.minimal.step.header;
         }
-        candidates.nonminimal.because(cause(&candidates.minimal)).step.header
+        candidates.nonminimal.because(queues.cause(&candidates.minimal)).step.header
     }
 }
 
@@ -140,11 +135,26 @@ impl Routing for UgalLocal {
 
 struct UgalLocalAgent(UgalState);
 
+/// Those of this router.
+struct OwnQueues<'a> {
+    view: &'a dyn View,
+    occupancy: Occupancy,
+}
+
+impl Queues for OwnQueues<'_> {
+    fn length(&self, candidate: &Candidate) -> u32 {
+        self.occupancy.of(self.view, &candidate.step)
+    }
+
+    fn cause(&self, _minimal: &Candidate) -> Causes {
+        Causes::QUEUES
+    }
+}
+
 impl Agent for UgalLocalAgent {
     fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        let occupancy = self.0.rule.occupancy;
-        let queue = |candidate: &Candidate| occupancy.of(view, &candidate.step);
-        self.0.route(entry, *header, random, queue, |_| Causes::QUEUES)
+        let queues = OwnQueues { view, occupancy: self.0.rule.occupancy };
+        self.0.route(entry, *header, &queues, random)
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {

@@ -12,7 +12,7 @@ use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 
 use super::nonminimal::{Candidate, NonminimalPaths};
-use super::ugal::{PARAMETERS, Rule, UgalState};
+use super::ugal::{PARAMETERS, Queues, Rule, UgalState};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Causes, Changes, ChannelKind, Header, Hop, Interests, Notice, PortVc, Routing, Step, View};
 
@@ -78,10 +78,17 @@ struct UgalGlobalAgent {
     told: Vec<u16>,
 }
 
-impl UgalGlobalAgent {
-    /// The queue of a path: that of the global link by which it leaves the group; of several, their mean.
-    fn queue(&self, candidate: &Candidate, view: &dyn View) -> u32 {
-        let UgalState { routes, rule, .. } = &self.state;
+/// Those of the global links of a group, as far as its routers have told.
+struct GroupQueues<'a> {
+    state: &'a UgalState,
+    transit_vc: u8,
+    view: &'a dyn View,
+}
+
+impl Queues for GroupQueues<'_> {
+    /// That of the global link by which the path leaves the group; of several, their mean.
+    fn length(&self, candidate: &Candidate) -> u32 {
+        let &Self { state: UgalState { routes, rule, .. }, transit_vc, view } = self;
         let Step { port, vc, .. } = candidate.step;
         let (destination, _, _) = Dragonfly::locate(candidate.step.header.destination());
         let group = candidate.via.map(|(group, _)| group).filter(|&group| group != routes.group).unwrap_or(destination);
@@ -91,7 +98,7 @@ impl UgalGlobalAgent {
         let (mut sum, mut count) = (0, 0);
         for link in routes.exits(routes.place_behind(port), group) {
             sum += if link.router == routes.in_group {
-                rule.occupancy.sum(view, link.port, self.transit_vc)
+                rule.occupancy.sum(view, link.port, transit_vc)
             } else {
                 view.board().number(link.router as usize, routes.number(link.port)).into()
             };
@@ -99,10 +106,8 @@ impl UgalGlobalAgent {
         }
         sum / count
     }
-}
 
-impl UgalGlobalAgent {
-    /// Who knows of the queue of a minimal path: other routers, where it leaves the group by a link of theirs.
+    /// Others tell, where the path leaves the group by a link of theirs.
     fn cause(&self, minimal: &Candidate) -> Causes {
         let routes = &self.state.routes;
         let (group, _, _) = Dragonfly::locate(minimal.step.header.destination());
@@ -113,8 +118,8 @@ impl UgalGlobalAgent {
 
 impl Agent for UgalGlobalAgent {
     fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        let queue = |candidate: &Candidate| self.queue(candidate, view);
-        self.state.route(entry, *header, random, queue, |minimal| self.cause(minimal))
+        let Self { state, transit_vc, .. } = self;
+        state.route(entry, *header, &GroupQueues { state, transit_vc: *transit_vc, view }, random)
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {

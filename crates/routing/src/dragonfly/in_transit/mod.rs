@@ -26,8 +26,8 @@ use self::contention::Contention;
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{
-    Agent, Causes, ChannelKind, Header, Heads, Hop, Interests, Notice, PortSet, PortVc, Routing, Step, Validity, VcSequence,
-    View,
+    Agent, Causes, ChannelKind, Header, Heads, Hop, Interests, Notice, PortSet, PortVc, Routing, Step, Validity,
+    VcSequence, View,
 };
 
 /// The channels that packets wait for, in the order in which they use them.

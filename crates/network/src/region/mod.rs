@@ -1,19 +1,19 @@
 //! A region: some routers with their nodes, and the events they wait for.
 
+mod tick;
+
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tailback_engine::{
-    Kinds, Mail, NEVER, Outbox, Region, Snapshot, SnapshotError, Tick, Wheel, read_value, write_value,
-};
+use tailback_engine::{Mail, NEVER, Outbox, Region, Snapshot, SnapshotError, Tick, Wheel, read_value, write_value};
 use tailback_random::Stream;
 use tailback_routing::Agent;
 use tailback_topology::{LinkClass, NodeId, Port, RouterId};
 
 use crate::Observer;
 use crate::control_network::{ControlMessage, ControlNetwork};
-use crate::event::{BROADCAST, EARLY, Event, EventKind, OF_NODES, RARE, has};
+use crate::event::{BROADCAST, Event, EventKind};
 use crate::fabric::Fabric;
 use crate::letter;
 use crate::message_trace::{MessageTrace, TraceEvent};
@@ -23,7 +23,7 @@ use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
 use crate::router::{Held, Microarchitecture, PortId, Routers, Surroundings};
 use crate::state_broadcast::{Posting, StateBroadcast};
-use crate::time::{Time, time};
+use crate::time::Time;
 
 /// What a region sends another. Each comes with the event that it causes there, in the numbers of the receiver.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -250,132 +250,6 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if let Some(cycles) = cycles.filter(|_| !self.router_ids.is_empty()) {
             let period = Tick::from(cycles * self.fabric.spec.ticks_per_cycle);
             self.wheel.schedule(period, Event::at(EventKind::Notice, BROADCAST, 0));
-        }
-    }
-
-    /// Simulates one tick.
-    fn step(&mut self, tick: Tick, outbox: &mut Outbox<NetworkMail>) {
-        let now = time(tick);
-        let kinds = self.wheel.begin(tick);
-        let (routers, mut around) = self.routers(outbox);
-        if kinds & EARLY != 0 {
-            take_early(routers, &mut around, kinds, now);
-        }
-        if around.fabric.rules.allocation_time(now) == now {
-            around.listen(routers, now);
-            if routers.allocation_due() {
-                routers.allocate(now, &mut around);
-            }
-        }
-        if has(kinds, EventKind::LinkStart) {
-            around.each(EventKind::LinkStart, |around, event| {
-                routers.start_link(event.target(), event.payload(), now, around);
-            });
-        }
-        routers.start_links_now(now, &mut around);
-        for packet in self.protocol.dropped.drain(..) {
-            self.observer.packet_dropped(&packet, tick);
-        }
-        if kinds & OF_NODES != 0 {
-            self.take_late(kinds, now);
-            if self.control_network.is_sending() {
-                let messages = self.control_network.dispatch(tick, &mut self.wheel, outbox);
-                self.observer.control_messages_sent(messages, tick);
-            }
-        }
-        self.wheel.finish();
-        self.present = now + 1;
-    }
-
-    /// Handles what nodes do.
-    #[inline]
-    fn take_late(&mut self, kinds: Kinds, now: Time) {
-        self.each(kinds, EventKind::NodeCredit, |region, event| {
-            region.receive_node_credit(event.target(), event.payload(), now);
-        });
-        self.each(kinds, EventKind::ControlMessage, |region, _| region.receive_messages(now));
-        self.each(kinds, EventKind::Delivery, |region, event| region.deliver(event.target(), event.payload(), now));
-        self.each(kinds, EventKind::NodeLink, |region, event| region.node_link_free(event.target(), now));
-        self.each(kinds, EventKind::Message, |region, event| region.offer_messages(event.target(), now));
-        self.each(kinds, EventKind::Due, |region, event| region.release_due(event.target(), event.payload(), now));
-        self.inject_all(now);
-    }
-
-    /// Takes all events of a kind, of this tick, whose effects commute.
-    #[inline]
-    fn each(&mut self, kinds: Kinds, kind: EventKind, mut act: impl FnMut(&mut Self, Event)) {
-        if has(kinds, kind) {
-            while let Some(batch) = self.wheel.take_batch(kind as usize) {
-                batch.events().iter().for_each(|&event| act(self, event));
-            }
-        }
-    }
-}
-
-/// Handles what changes the state that routers allocate by.
-#[inline]
-fn take_early<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surroundings<'_>, kinds: Kinds, now: Time) {
-    if has(kinds, EventKind::Arrival) {
-        let rules = &around.fabric.rules;
-        if !M::PLAIN && (rules.routes_on_arrival || rules.watches_arrivals || rules.has_internal_port) {
-            around.each_in_order(EventKind::Arrival, |around, event| {
-                routers.arrive(event.target(), event.payload(), now, around);
-            });
-        } else {
-            around.each(EventKind::Arrival, |around, event| {
-                routers.arrive(event.target(), event.payload(), now, around);
-            });
-        }
-    }
-    if has(kinds, EventKind::Credit) {
-        around.each(EventKind::Credit, |around, event| {
-            routers.receive_credit(event.target(), event.payload(), now, around);
-        });
-    }
-    if has(kinds, EventKind::InputFree) {
-        around.each(EventKind::InputFree, |around, event| {
-            routers.input_free(event.target(), event.payload() as u8, now, around);
-        });
-    }
-    if has(kinds, EventKind::OutputFree) {
-        around.each(EventKind::OutputFree, |around, event| {
-            routers.output_free(event.target(), event.payload() as u8, now, around);
-        });
-    }
-    if kinds & RARE != 0 {
-        take_rare(routers, around, kinds, now);
-    }
-}
-
-/// Handles what happens in some networks, and there less often.
-fn take_rare<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surroundings<'_>, kinds: Kinds, now: Time) {
-    if has(kinds, EventKind::RoomFree) {
-        around.each(EventKind::RoomFree, |around, event| routers.room_free(event.target(), now, around));
-    }
-    if has(kinds, EventKind::HeadReady) {
-        around.each(EventKind::HeadReady, |around, event| {
-            routers.head_ready(event.target(), (event.payload() >> 8) as u8, event.payload() as u8, now, around);
-        });
-    }
-    if has(kinds, EventKind::HeadTimeout) {
-        around.each(EventKind::HeadTimeout, |around, event| {
-            routers.head_timeout(event.target(), event.payload(), now, around);
-        });
-    }
-    if !M::PLAIN && has(kinds, EventKind::SwitchTimer) {
-        around.each_in_order(EventKind::SwitchTimer, |around, event| {
-            routers.on_timer(event.target(), event.payload(), now, around);
-        });
-    }
-    if has(kinds, EventKind::Notice) {
-        around.each(EventKind::Notice, |around, event| match event.target() {
-            BROADCAST => around.broadcasts.state.broadcast_due = true,
-            _ => around.broadcasts.post(event.payload()),
-        });
-        if around.fabric.interests().broadcast_cycles.is_some() {
-            for router in around.broadcasts.take_heard() {
-                routers.hear_broadcast(router, now, around);
-            }
         }
     }
 }
