@@ -33,6 +33,15 @@ fn a_trace_is_kept_beside_the_report_and_changes_nothing_in_it() {
     assert_eq!(digest("traced/report.json"), digest("plain/report.json"));
 }
 
+/// What came before it is not seen again.
+#[test]
+fn a_trace_does_not_begin_at_a_checkpoint() {
+    let arguments = ["run", "--resume", "out", "--trace-message", "0,40,2"];
+    let said = Program::new().run(&arguments);
+    assert_eq!(said.code, Some(2));
+    compare("mistake-trace-resumed", &arguments, &said.stderr);
+}
+
 #[test]
 fn json_has_a_line_for_each_event_and_then_the_report() {
     let program = program();

@@ -1,7 +1,7 @@
 //! The trace of a message or of packets, as it is printed and kept.
 
 use tailback_scenario::Scenario;
-use tailback_sim::{PacketChoice, Run, Tracing, Which};
+use tailback_sim::{PacketChoice, Run, Tracing};
 
 use crate::arguments::{Format, RunArguments};
 use crate::complaint::Complaint;
@@ -12,11 +12,6 @@ use crate::results::Directory;
 pub fn wanted(scenario: &Scenario, arguments: &RunArguments) -> Result<Option<Tracing>, Complaint> {
     if let Some(choice) = arguments.trace_message {
         let message = choice.find(scenario).map_err(|error| Complaint::BadInput(error.to_string(), error.help()))?;
-        if arguments.resume.is_some() && matches!(message.which, Which::Nth(_)) {
-            let text = format!("messages of node {} are counted from the start of the run", choice.source);
-            let help = "programs run there: trace a run that begins anew".to_owned();
-            return Err(Complaint::BadInput(text, Some(help)));
-        }
         return Ok(Some(message.into()));
     }
     let packets = packets(arguments).map(|choice| choice.find(scenario)).transpose();
