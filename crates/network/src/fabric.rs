@@ -153,7 +153,7 @@ impl Fabric {
     #[inline]
     pub(crate) fn class_of(&self, link_class: u8, vc: u8) -> u8 {
         if self.spec.classes.len() == 1 {
-            return 0;
+            return 0; // as in most networks
         }
         self.class_of_vc[usize::from(link_class) * self.shape.vcs + usize::from(vc)]
     }

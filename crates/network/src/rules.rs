@@ -75,7 +75,7 @@ pub struct Rules {
     pub routes_on_arrival: bool,
     /// Flits that input buffers hold for each node, where they have a queue for each; otherwise none.
     pub destination_queue: Option<u16>,
-    /// Whether heads keep decisions until their port is named.
+    /// Whether heads can keep decisions until their port is named.
     pub keeps_decisions: bool,
     /// Of the heads of which queues routing agents are told.
     told_heads: Heads,

@@ -17,7 +17,8 @@ pub(super) enum Decision {
     Settled,
 }
 
-/// Decisions that are the same until their port is named. There are none where routing does not make such.
+/// Decisions that are the same until their port is named. There is no room for any where routing agents are not told of all heads, as
+/// none is named then.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct KeptDecisions {
     /// By queue.
@@ -40,7 +41,7 @@ impl KeptDecisions {
         Self { kept: vec![none; queues], named: vec![0; ports] }
     }
 
-    /// Whether routing makes such decisions.
+    /// Whether decisions can be kept.
     #[inline]
     pub fn exist(&self) -> bool {
         !self.named.is_empty()

@@ -56,8 +56,8 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
     /// What makes a packet leave its minimal path, where it fires.
     fn cause(&self, context: &DecisionContext<'_>) -> Causes;
 
-    /// Whether that it does not fire depends on nothing but how many packets are counted. Then packets are not asked about until
-    /// this router hears a broadcast, or has come to count as many as make it fire.
+    /// Whether nothing but counts of packets says that it fires. Then a packet for which it does not is not asked about until this
+    /// router hears a broadcast, or has come to count as many as make it fire.
     const COUNTS_ONLY: bool = false;
 
     /// Whether a router that counts one more packet for an output has come to count so many, and `group_count` for the group that this
