@@ -7,6 +7,7 @@ use crate::experiment::{Experiment, Scale, Scaling};
 use crate::panel::Panel;
 use crate::read::read_figure;
 use crate::results::Results;
+use crate::scoreboard::digest_of_scenarios;
 use crate::sheet::Sheet;
 use crate::{Finding, Row, rows};
 
@@ -82,6 +83,22 @@ impl Figure {
         let base = experiment.base(&Document::read(&self.title, ""));
         let runs = experiment.sweep.runs(&base);
         runs.map(|run| Ok(Computation { point: run.point, seed: run.seed, formula: run.document.formula()? })).collect()
+    }
+
+    /// The digest of all scenarios that it is made of at a scale: equal if the same is run.
+    ///
+    /// # Errors
+    /// All mistakes in one of the scenarios, or in one of the formulas.
+    pub fn scenarios(&self, scenario: &Document, scale: Scale) -> Result<String, Diagnostics> {
+        let mut texts = Vec::new();
+        if matches!(self.basis, Basis::Scenario(_)) {
+            let experiment = self.experiment(scale);
+            for run in experiment.sweep.runs(&experiment.base(scenario)) {
+                texts.push(run.document.resolve()?.digest);
+            }
+        }
+        texts.extend(self.computations(scale)?.into_iter().map(|computation| computation.formula.text));
+        Ok(digest_of_scenarios(texts.iter().map(String::as_str)))
     }
 
     /// What has been found about each claim that is made at a scale.

@@ -35,7 +35,7 @@ pub use quantity::{Quantity, SeriesColumn};
 pub use read::MEASURES;
 pub use render::{Row, Table, rows};
 pub use results::{Absent, Found, Outcome, Results};
-pub use scoreboard::{Count, Record, RecordedClaim, RecordedFigure, RecordedRuns, count};
+pub use scoreboard::{Count, Record, RecordedClaim, RecordedFigure, RecordedRuns, count, digest_of_scenarios};
 pub use series::{Sample, Series};
 pub use sheet::{Filled, Heading, Sheet};
 pub use signal::Extreme;

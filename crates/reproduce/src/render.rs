@@ -30,6 +30,9 @@ pub struct Row {
     /// What the authors' program gives instead, where that refutes the claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authors_program: Option<f64>,
+    /// Whether it was found in other runs than those that the figure is made of now.
+    #[serde(default)]
+    pub outdated: bool,
 }
 
 /// Claims as they are written down.
@@ -45,6 +48,7 @@ pub fn rows(paper: &str, figure: &str, scale: Scale, findings: &[(&Claim, Findin
         tolerance: claim.judgement(scale).map_or_else(String::new, |judgement| judgement.expect.to_string()),
         verdict: found.verdict,
         authors_program: refutation(claim, found).map(|refutation| refutation.gives),
+        outdated: false,
     };
     findings.iter().map(row).collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use tailback_report::Digest;
 
 use crate::claim::{Claim, Finding, Verdict};
 use crate::experiment::Scale;
@@ -36,8 +37,14 @@ pub struct RecordedRuns {
     pub seeds: usize,
     /// How many runs there were.
     pub count: usize,
-    /// The digest of the digests of all their scenarios, in order: equal if the same was run.
+    /// The [digest](digest_of_scenarios) of all their scenarios: equal if the same was run.
     pub scenarios: String,
+}
+
+/// The digest of the digests of scenarios, and of the texts of formulas after them, in order.
+#[must_use]
+pub fn digest_of_scenarios<'s>(scenarios: impl Iterator<Item = &'s str>) -> String {
+    scenarios.fold(Digest::new(), Digest::text).hex()
 }
 
 /// The verdict about a claim.
@@ -93,6 +100,12 @@ impl RecordedFigure {
         let gone = self.claims.keys().filter(is_gone);
         changes.extend(gone.map(|name| format!("{name} is recorded, and no longer claimed")));
         changes
+    }
+
+    /// Whether other runs were made than those with this [digest](digest_of_scenarios), as far as it is known which.
+    #[must_use]
+    pub fn is_outdated(&self, scenarios: &str) -> bool {
+        !self.runs.scenarios.is_empty() && self.runs.scenarios != scenarios
     }
 
     /// What is recorded about a claim.

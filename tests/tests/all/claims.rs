@@ -5,9 +5,10 @@ use std::path::Path;
 
 use tailback_report::significant;
 use tailback_reproduce::{Claim, Figure, Finding, Record, RecordedFigure, Scale, Verdict};
+use tailback_scenario::Document;
 
 use crate::papers::figures;
-use crate::scenarios::here;
+use crate::scenarios::{here, read};
 
 const HEAD: &str = "\
 # Claims that do not hold
@@ -46,6 +47,12 @@ fn of_figure(name: &str, figure: &Figure, recorded: &RecordedFigure) -> (String,
     (told.map(|(claim, found)| line(name, claim, found)).collect(), not_run)
 }
 
+/// Whether the runs that verdicts are recorded of are not those that the figure is made of now.
+fn is_outdated(figure: &Figure, scenario: Option<&Path>, recorded: &RecordedFigure) -> bool {
+    let scenario = scenario.map_or_else(|| Document::read("", ""), read);
+    recorded.is_outdated(&figure.scenarios(&scenario, Scale::Full).unwrap_or_else(|mistakes| panic!("{mistakes}")))
+}
+
 fn record(folder: &Path) -> Record {
     let text = std::fs::read_to_string(folder.join("verdicts.json")).expect("verdicts are recorded");
     serde_json::from_str(&text).expect("verdicts can be read")
@@ -63,16 +70,22 @@ fn claims_that_do_not_hold_are_listed() {
         ("studies", "studies"),
     ] {
         let folder = here("../configs").join(folder);
-        let (record, mut lines, mut gaps) = (record(&folder), String::new(), Vec::new());
-        let mut all: Vec<_> = figures().map(|(file, figure, _)| (file, figure)).collect();
-        all.retain(|(file, _)| Path::new(file).parent() == Some(folder.as_path()));
-        for (file, figure) in &all {
+        let (record, mut lines, mut gaps, mut outdated) = (record(&folder), String::new(), Vec::new(), Vec::new());
+        let mut all: Vec<_> = figures().collect();
+        all.retain(|(file, ..)| Path::new(file).parent() == Some(folder.as_path()));
+        for (file, figure, scenario) in &all {
             let name = Path::new(file).file_stem().and_then(|stem| stem.to_str()).expect("names are text");
             let none = RecordedFigure::default();
             let (found, not_run) = of_figure(name, figure, record.figure(name, Scale::Full).unwrap_or(&none));
             lines += &found;
             if not_run > 0 {
                 gaps.push(format!("{name} ({not_run})"));
+            }
+            if record
+                .figure(name, Scale::Full)
+                .is_some_and(|recorded| is_outdated(figure, scenario.as_deref(), recorded))
+            {
+                outdated.push(name.to_owned());
             }
         }
         let _ = writeln!(text, "## {title}\n");
@@ -84,6 +97,9 @@ fn claims_that_do_not_hold_are_listed() {
         }
         if !gaps.is_empty() {
             let _ = writeln!(text, "Not run, claims by figure: {}.\n", gaps.join(", "));
+        }
+        if !outdated.is_empty() {
+            let _ = writeln!(text, "Found in runs of scenarios that have changed since: {}.\n", outdated.join(", "));
         }
     }
     tailback_tests::compare(&here("../docs/claims.md"), &(text.trim_end().to_owned() + "\n"));

@@ -268,7 +268,7 @@ fn claims_for_programs_are_one_list() {
     let program = paper();
     let claims = json(&program.good(&["reproduce", "toy", "--full", "--quiet", "--format", "json"]));
     assert_eq!(claims.len(), 3);
-    let keys = ["claim", "figure", "interval", "measured", "paper", "paper_value", "tolerance", "verdict"];
+    let keys = ["claim", "figure", "interval", "measured", "outdated", "paper", "paper_value", "tolerance", "verdict"];
     for claim in &claims {
         assert_eq!(claim.keys().map(String::as_str).collect::<Vec<_>>(), keys);
         let verdict = claim["verdict"].as_str().expect("a word");
@@ -338,7 +338,25 @@ fn the_scoreboard_counts_what_is_finished_or_recorded() {
     fs::remove_dir_all(program.path("results")).expect("it is there");
     let quick = json(&program.good(&["reproduce", "--format", "json"]));
     assert_eq!(quick[0]["verdict"], "pass");
-    assert!(quick[0]["measured"].is_number());
+    assert!(quick[0]["measured"].is_number() && quick[0]["outdated"] == false);
+}
+
+#[test]
+fn what_was_found_in_other_runs_is_outdated() {
+    let program = paper();
+    program.good(&["reproduce", "toy/fig1", "--quiet", "--record"]);
+    let outdated = || -> Vec<bool> {
+        let claims = json(&program.good(&["reproduce", "--out", "elsewhere", "--format", "json"]));
+        claims.iter().map(|claim| claim["outdated"] == true).collect()
+    };
+    assert_eq!(outdated(), [false, false]);
+    // Other bounds are judged by the same runs.
+    program.write("configs/papers/toy/fig1.toml", FIG1.replace("below = 1.1", "below = 9"));
+    assert_eq!(outdated(), [false, false]);
+    program.write("configs/papers/toy/fig1.toml", FIG1.replace("seeds = 1\n", "seeds = 2\n"));
+    assert_eq!(outdated(), [true, true]);
+    let scores = ["reproduce", "--out", "elsewhere"];
+    compare("reproduce-scores-outdated", &scores, &program.good(&scores));
 }
 
 #[test]

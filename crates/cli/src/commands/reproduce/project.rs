@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use tailback_report::Digest;
 use tailback_reproduce::{
     Basis, Claim, Computation, Filled, Finding, Outcome, RecordedRuns, Results, Row, Scale, Series, Table,
+    digest_of_scenarios,
 };
 use tailback_sim::Plan;
 
@@ -100,12 +100,11 @@ impl Project {
     pub fn recorded_runs(&self) -> RecordedRuns {
         let run = self.tasks.iter().map(|task| task.digest.as_str());
         let computed = self.computations.iter().map(|computation| computation.formula.text.as_str());
-        let scenarios = run.chain(computed).fold(Digest::new(), Digest::text);
         RecordedRuns {
             program: VERSION.to_owned(),
             seeds: self.results.seeds(),
             count: self.tasks.len() + self.computations.len(),
-            scenarios: scenarios.hex(),
+            scenarios: digest_of_scenarios(run.chain(computed)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tailback_report::{Cell, Column, Kind, Table};
-use tailback_reproduce::{Count, RecordedFigure, Row, Scale, count, rows};
+use tailback_reproduce::{Count, RecordedFigure, Row, Scale, Verdict, count, rows};
 
 use super::catalogue::{Catalogue, Entry};
 use super::finished;
@@ -18,27 +18,32 @@ pub fn tell(catalogue: &Catalogue, arguments: &ReproduceArguments, scale: Scale)
     for group in &catalogue.groups {
         records.insert(group.name.as_str(), group.record()?);
     }
-    let claims = |entry: &Entry, scale: Scale| {
+    let claims = |entry: &Entry, scale: Scale| -> Result<Vec<Row>, Complaint> {
         let none = RecordedFigure::default();
         let recorded = records[entry.group.as_str()].figure(&entry.name, scale).unwrap_or(&none);
+        let outdated =
+            !recorded.claims.is_empty() && recorded.is_outdated(&entry.figure.scenarios(&entry.scenario, scale)?);
         let made = entry.figure.claims.iter().filter(|claim| claim.judgement(scale).is_some());
         let findings: Vec<_> = made.map(|claim| (claim, recorded.finding(claim))).collect();
         let known = rows(&entry.group, &entry.name, scale, &findings);
+        let known = known.into_iter().map(|row| Row { outdated: outdated && row.verdict != Verdict::NotRun, ..row });
         let fresh = finished::read(&arguments.out, entry, scale).unwrap_or_default();
         let newest = |row: Row| fresh.iter().find(|fresh| fresh.claim == row.claim).cloned().unwrap_or(row);
-        known.into_iter().map(newest).collect::<Vec<Row>>()
+        Ok(known.map(newest).collect())
     };
     match arguments.format {
         Format::Json => {
-            let rows: Vec<Row> = entries.iter().flat_map(|entry| claims(entry, scale)).collect();
+            let mut rows = Vec::new();
+            for entry in &entries {
+                rows.extend(claims(entry, scale)?);
+            }
             say_line!("{}", serde_json::to_string_pretty(&rows).expect("plain data"));
         }
         Format::Text => {
             let mut table = Table::new(columns());
             for entry in &entries {
                 for scale in Scale::ALL {
-                    let verdicts = claims(entry, scale).into_iter().map(|row| row.verdict);
-                    table.push(line(&entry.group, &entry.name, scale, count(verdicts)));
+                    table.push(line(entry, scale, &claims(entry, scale)?));
                 }
             }
             say!("{}", table.to_text());
@@ -55,12 +60,15 @@ pub fn summary(rows: &[Row]) -> String {
 
 fn columns() -> Vec<Column> {
     let texts = ["paper", "figure", "scale"].map(Column::text);
-    let counts = ["pass", "fail", "refuted", "undecided", "not_run"].map(|name| Column::new(name, Kind::Integer));
+    let counts =
+        ["pass", "fail", "refuted", "undecided", "not_run", "outdated"].map(|name| Column::new(name, Kind::Integer));
     texts.into_iter().chain(counts).collect()
 }
 
-fn line(paper: &str, figure: &str, scale: Scale, count: Count) -> Vec<Cell> {
-    let Count { pass, fail, refuted, undecided, not_run } = count;
-    let counts = [pass, fail, refuted, undecided, not_run];
-    [paper, figure, scale.name()].into_iter().map(Cell::from).chain(counts.into_iter().map(Cell::from)).collect()
+fn line(entry: &Entry, scale: Scale, claims: &[Row]) -> Vec<Cell> {
+    let Count { pass, fail, refuted, undecided, not_run } = count(claims.iter().map(|row| row.verdict));
+    let outdated = claims.iter().filter(|row| row.outdated).count() as u64;
+    let texts = [entry.group.as_str(), entry.name.as_str(), scale.name()];
+    let counts = [pass, fail, refuted, undecided, not_run, outdated];
+    texts.into_iter().map(Cell::from).chain(counts.into_iter().map(Cell::from)).collect()
 }
