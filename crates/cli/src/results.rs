@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 use tailback_report::{Report, Table};
@@ -41,7 +41,11 @@ impl Directory {
             }
             _ => {}
         }
-        let cannot = |error| Complaint::bad_input(format!("cannot write into {}: {error}", path.display()));
+        let cannot = |error: io::Error| {
+            // Without the name of a folder that was made for a trial.
+            let error = error.raw_os_error().map_or(error, io::Error::from_raw_os_error);
+            Complaint::bad_input(format!("cannot write into {}: {error}", path.display()))
+        };
         try_to_write(path).map_err(cannot)?;
         Ok(Self(path.to_owned()))
     }
@@ -96,7 +100,8 @@ impl Directory {
             let readable = fs::Permissions::from_mode(0o666);
             let mut unfinished = tempfile::Builder::new();
             unfinished.prefix(name_of(&path)).suffix(".unfinished").permissions(readable);
-            let mut file = in_folder(folder, || unfinished.tempfile_in(folder))?;
+            fs::create_dir_all(folder)?;
+            let mut file = unfinished.tempfile_in(folder)?;
             file.as_file_mut().write_all(bytes)?;
             file.as_file().sync_all()?;
             file.persist(&path)?;
@@ -130,51 +135,67 @@ fn name_of(path: &Path) -> &OsStr {
     path.file_name().unwrap_or_default()
 }
 
-/// How often a folder is made that others remove.
-const FOLDER_TRIES: u32 = 100;
-
-/// Makes something in a folder, which is made if it has to be. Another process may have made that to try whether it can be, and remove
-/// it before there is anything in it.
-fn in_folder<T>(folder: &Path, make: impl Fn() -> io::Result<T>) -> io::Result<T> {
-    let mut left = FOLDER_TRIES;
-    loop {
-        left -= 1;
-        match fs::create_dir_all(folder).and_then(|()| make()) {
-            Err(error) if error.kind() == ErrorKind::NotFound && left > 0 => {}
-            made => return made,
-        }
-    }
-}
-
-/// Tries whether a folder can be made, if it has to be, and a file in it, and removes what was made for that.
+/// Tries whether a file can be made in a folder. Where that is not there yet, folders of the same names are made beside the place that it
+/// would have, and removed: others who try the same at the same time, or write already, never see them come and go.
 fn try_to_write(folder: &Path) -> io::Result<()> {
-    let missing: Vec<&Path> = folder.ancestors().take_while(|ancestor| !ancestor.exists()).collect();
-    let tried = in_folder(folder, || tempfile::tempfile_in(folder).map(drop));
-    // Another process may have begun to use them.
-    missing.into_iter().filter(|made| made.exists()).take_while(|made| fs::remove_dir(made).is_ok()).for_each(drop);
-    tried
+    let above = folder.ancestors().find(|ancestor| ancestor.exists()).unwrap_or(Path::new(""));
+    let missing = folder.strip_prefix(above).unwrap_or(folder).components();
+    let missing: PathBuf = missing.filter(|name| matches!(name, Component::Normal(_))).collect();
+    let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+    if missing.as_os_str().is_empty() {
+        return tempfile::tempfile_in(above).map(drop);
+    }
+    let beside = tempfile::Builder::new().prefix(".trial").tempdir_in(above)?;
+    let trial = beside.path().join(&missing);
+    fs::create_dir_all(&trial)?;
+    tempfile::tempfile_in(&trial)?;
+    beside.close()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn names_in(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("the folder is there");
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.expect("it has a name").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
     /// As the shares of a sweep do that begin at once.
     #[test]
-    fn one_writes_while_others_try_whether_they_can() {
-        let above = tempfile::tempdir().expect("a temporary folder can be made");
-        let folder = above.path().join("some/where");
+    fn several_try_whether_they_can_write_and_write() {
+        const FOLDERS: usize = 100;
+        let temporary = tempfile::tempdir().expect("a temporary folder can be made");
+        let above = temporary.path();
+        let folder = move |number: usize| above.join(format!("{number}/some/where"));
         std::thread::scope(|scope| {
-            let others: Vec<_> =
-                (0..2).map(|_| scope.spawn(|| (0..500).try_for_each(|_| try_to_write(&folder)))).collect();
-            for _ in 0..500 {
-                let directory = Directory::at(&folder).expect("it can be made");
-                directory.write("a", b"a").unwrap_or_else(|error| panic!("{error:?}"));
-                fs::remove_file(folder.join("a")).expect("it is there");
-            }
-            for other in others {
-                other.join().expect("it does not panic").expect("a file can be made there");
+            for share in ["a", "b", "c"] {
+                scope.spawn(move || {
+                    for number in 0..FOLDERS {
+                        let directory = Directory::at(&folder(number)).expect("it can be made");
+                        directory.write(share, b"result").unwrap_or_else(|error| panic!("{error:?}"));
+                    }
+                });
             }
         });
+        assert_eq!(names_in(above).len(), FOLDERS);
+        for number in 0..FOLDERS {
+            assert_eq!(names_in(&folder(number)), ["a", "b", "c"]);
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_trial() {
+        let above = tempfile::tempdir().expect("a temporary folder can be made");
+        for folder in ["some/where", "some/../where", "some/../../where", "."] {
+            Directory::at(&above.path().join("in").join(folder)).expect("it can be made");
+            assert_eq!(names_in(above.path()), [""; 0], "{folder}");
+        }
+        let too_long = "a".repeat(300);
+        Directory::at(&above.path().join("some").join(too_long)).expect_err("no file system has names as long");
+        assert_eq!(names_in(above.path()), [""; 0]);
     }
 }
