@@ -24,6 +24,7 @@ mod event;
 mod fabric;
 mod letter;
 mod link;
+mod measured_span;
 mod message_trace;
 mod nic;
 mod observer;

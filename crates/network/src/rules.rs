@@ -15,6 +15,7 @@ use tailback_routing::{Heads, Routing};
 use crate::declarations::Declarations;
 use crate::fabric::Shape;
 use crate::link::FarKind;
+use crate::measured_span::MeasuredSpan;
 use crate::time::Time;
 
 /// What routers look up at each step, in one place.
@@ -101,8 +102,7 @@ pub struct Rules {
     pub counts_sent: bool,
     pub counts_inputs: bool,
     /// When flits are counted that links send.
-    measured_from: Time,
-    pub measured_until: Time,
+    pub measured: MeasuredSpan,
 }
 
 impl Rules {
@@ -196,28 +196,8 @@ impl Rules {
             counts_for_nodes,
             counts_sent: declarations.needs.flits_sent,
             counts_inputs: declarations.needs.input_buffers,
-            measured_from: limit(measured.start),
-            measured_until: limit(measured.end),
+            measured: MeasuredSpan::new(measured),
         }
-    }
-
-    /// The flits among those of a packet that a link sends while it is measured; the first leaves at `start`, the last at
-    /// `last`, the others are spread evenly.
-    #[inline]
-    pub fn measured_flits(&self, flits: u16, start: Time, last: Time) -> u16 {
-        if start >= self.measured_from && last < self.measured_until {
-            return flits;
-        }
-        self.flits_before(self.measured_until, flits, start, last)
-            - self.flits_before(self.measured_from, flits, start, last)
-    }
-
-    /// Those that leave before `time`.
-    #[cold]
-    fn flits_before(&self, time: Time, flits: u16, start: Time, last: Time) -> u16 {
-        let (time, start, last) = (u64::from(time), u64::from(start), u64::from(last));
-        let leaves = |flit: u16| start + (last - start) * u64::from(flit) / u64::from(flits - 1).max(1);
-        (0..flits).take_while(|&flit| leaves(flit) < time).count() as u16
     }
 
     /// Whether packets of a class decide anew where to go at each attempt, unless they have settled.
@@ -277,11 +257,6 @@ impl Rules {
         let round_robin = (self.input_arbiter, self.output_arbiter) == (Arbiter::RoundRobin, Arbiter::RoundRobin);
         round_robin && !self.turns_by_output && !self.served_when_asked
     }
-}
-
-/// A tick, or the end of time if it is beyond that.
-fn limit(tick: Tick) -> Time {
-    Time::try_from(tick).unwrap_or(Time::MAX)
 }
 
 /// The set of the traffic classes that nothing goes before on a link that comes later: where the oldest packet goes first, those

@@ -105,7 +105,7 @@ impl OutputPort {
         // A flit leaves per flit time, but none before it is here.
         let last_sent = (start + Time::from(flits - 1) * flit_ticks).max(end - 1 + rules.crossbar_delay);
         self.link_free_at = rules.link_time(last_sent + flit_ticks);
-        self.flits_sent += u32::from(rules.measured_flits(flits, start, last_sent));
+        self.flits_sent += u32::from(rules.measured.flits(flits, start, last_sent));
         let arrival = packet.leave(start, last_sent, self);
         let time = if rules.releases_late { self.link_free_at } else { start };
         Sent { start, arrival, departure: Departure { time, flits } }

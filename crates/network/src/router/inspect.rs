@@ -144,7 +144,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// follow without a gap.
     pub fn flits_sent_before(&self, port: PortId, now: Time) -> u32 {
         let output = &self.outputs[self.port_index(port) as usize];
-        let granted_until = output.link_free_at.min(self.rules.measured_until);
+        let granted_until = output.link_free_at.min(self.rules.measured.until);
         let still_to_send = granted_until.saturating_sub(now) / Time::from(output.flit_ticks.max(1));
         output.flits_sent.saturating_sub(still_to_send)
     }

@@ -226,7 +226,7 @@ impl<M: Microarchitecture> Routers<M> {
         let last_sent = (now + Time::from(flits - 1) * flit_ticks).max(record.tail_at());
         let arrival = record.leave(now, last_sent, port);
         port.link_free_at = rules.link_time(last_sent + flit_ticks);
-        port.flits_sent += u32::from(rules.measured_flits(flits, now, last_sent));
+        port.flits_sent += u32::from(rules.measured.flits(flits, now, last_sent));
         if rules.counts_sent {
             self.extras.sent[index as usize] += u64::from(flits);
         }
