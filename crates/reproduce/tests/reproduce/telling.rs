@@ -126,7 +126,7 @@ Two curves (Fig. 1, full)
     let json = serde_json::to_value(&rows).expect("plain data");
     let expected = serde_json::json!({
         "paper": "paper", "figure": "fig1", "claim": "It is so.", "paper_value": "yes", "measured": 0.4,
-        "interval": [0.4, 0.4], "tolerance": "at least 0.4", "verdict": "pass",
+        "interval": [0.4, 0.4], "tolerance": "at least 0.4", "verdict": "pass", "outdated": false,
     });
     assert_eq!(json[0], expected);
 }
