@@ -138,7 +138,8 @@ fn name_of(path: &Path) -> &OsStr {
 /// Tries whether a file can be made in a folder. Where that is not there yet, folders of the same names are made beside the place that it
 /// would have, and removed: others who try the same at the same time, or write already, never see them come and go.
 fn try_to_write(folder: &Path) -> io::Result<()> {
-    let above = folder.ancestors().find(|ancestor| ancestor.exists()).unwrap_or(Path::new(""));
+    // A link that leads nowhere is there: no folder can be made in its place.
+    let above = folder.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok()).unwrap_or(Path::new(""));
     let missing = folder.strip_prefix(above).unwrap_or(folder).components();
     let missing: PathBuf = missing.filter(|name| matches!(name, Component::Normal(_))).collect();
     let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
@@ -197,5 +198,15 @@ mod tests {
         let too_long = "a".repeat(300);
         Directory::at(&above.path().join("some").join(too_long)).expect_err("no file system has names as long");
         assert_eq!(names_in(above.path()), [""; 0]);
+    }
+
+    #[test]
+    fn nothing_can_be_written_where_a_link_leads_nowhere() {
+        let above = tempfile::tempdir().expect("a temporary folder can be made");
+        std::os::unix::fs::symlink("nowhere", above.path().join("link")).expect("a link can be made");
+        for folder in ["link", "link/results"] {
+            Directory::at(&above.path().join(folder)).expect_err("no folder can be made there");
+        }
+        assert_eq!(names_in(above.path()), ["link"]);
     }
 }
