@@ -30,7 +30,7 @@ pub use experiment::{Experiment, Scale};
 pub use figure::{Basis, Computation, Figure};
 pub use measure::{Along, Apart, At, Measure, Order, Timed, Trace};
 pub use measured::Measured;
-pub use panel::{Panel, Shown};
+pub use panel::{Panel, Part, Shown};
 pub use quantity::{Quantity, SeriesColumn};
 pub use read::MEASURES;
 pub use render::{Row, Table, rows};

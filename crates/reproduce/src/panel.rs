@@ -34,6 +34,15 @@ pub enum Shown {
         /// What runs to the right, if that is not clear.
         axis: Option<String>,
     },
+    /// A bar for each curve, of several figures of its reports on top of each other.
+    Bars {
+        /// What they are made of, from the lowest upwards.
+        parts: Vec<Part>,
+        /// What is varied along a curve, if that is not clear.
+        axis: Option<String>,
+        /// At which point of a curve; its only one if none is given.
+        at: Option<f64>,
+    },
     /// A time series around the event, averaged over all seeds.
     Series {
         /// What runs upwards.
@@ -43,25 +52,47 @@ pub enum Shown {
     },
 }
 
+/// A part of each bar.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its name in the legend.
+    pub name: String,
+    /// How high it is.
+    pub quantity: Quantity,
+}
+
+impl Shown {
+    /// What runs to the right, or is varied along a curve.
+    pub(crate) fn axis(&self) -> Option<&str> {
+        match self {
+            Self::Curves { axis, .. } | Self::Bars { axis, .. } => axis.as_deref(),
+            Self::Series { .. } => None,
+        }
+    }
+}
+
 impl Panel {
     /// The drawing of what there is.
     #[must_use]
     pub fn draw(&self, results: &Results) -> Figure {
-        let axis = match &self.shown {
-            Shown::Curves { axis, .. } => axis.as_deref(),
-            Shown::Series { .. } => None,
-        };
+        let axis = self.shown.axis();
         let place = results.experiment().axis(axis).unwrap_or_default();
         let names = self.curves.clone().unwrap_or_else(|| results.experiment().curve_names(place));
-        let curves = names.into_iter().filter_map(|name| match &self.shown {
-            Shown::Curves { quantity, .. } => Some(self.curve(name, quantity, axis, results)),
-            Shown::Series { column, bin } => self.series(name, column, *bin, results),
-        });
-        let style = match &self.shown {
-            Shown::Curves { .. } => Style::Markers,
-            Shown::Series { .. } => Style::Line,
-        };
-        Figure { curves: curves.collect(), style, ..self.frame.clone() }
+        let frame = self.frame.clone();
+        match &self.shown {
+            Shown::Curves { quantity, .. } => {
+                let curves = names.into_iter().map(|name| self.curve(name, quantity, axis, results)).collect();
+                Figure { curves, style: Style::Markers, ..frame }
+            }
+            Shown::Bars { parts, at, .. } => {
+                let curves = parts.iter().map(|part| self.part(part, &names, axis, *at, results)).collect();
+                Figure { curves, style: Style::Bars, categories: names, ..frame }
+            }
+            Shown::Series { column, bin } => {
+                let curves = names.into_iter().filter_map(|name| self.series(name, column, *bin, results)).collect();
+                Figure { curves, style: Style::Line, ..frame }
+            }
+        }
     }
 
     /// The means over all seeds of the points of which all have been run, with error bars.
@@ -70,16 +101,40 @@ impl Panel {
             results.experiment().curve(&name, axis).unwrap_or_default().iter().map(|p| p.0).collect();
         let (mut points, mut half_widths) = (Vec::new(), Vec::new());
         for x in places {
-            let found: Result<Vec<&Found>, _> =
-                (0..results.seeds()).map(|seed| results.at(&name, axis, Some(x), seed)).collect();
-            let Ok(found) = found else { continue };
-            let values: Vec<f64> = found.iter().filter_map(|found| quantity.of(found)).collect();
-            let Some(estimate) = Estimate::from_samples(&values) else { continue };
-            let single = if let [found] = found.as_slice() { quantity.ci95_of(found) } else { None };
-            points.push((self.x_factor * x, self.factor * estimate.mean));
-            half_widths.push(self.factor * estimate.half_width_95.or(single).unwrap_or(0.0));
+            let Some((mean, half_width)) = self.mean(&name, quantity, axis, Some(x), results) else { continue };
+            points.push((self.x_factor * x, mean));
+            half_widths.push(half_width);
         }
         Curve { name, points, half_widths: Some(half_widths) }
+    }
+
+    /// A part of the bars of the curves with these names, of which one without a number has none.
+    fn part(&self, part: &Part, names: &[String], axis: Option<&str>, at: Option<f64>, results: &Results) -> Curve {
+        let mean = |(place, name): (usize, &String)| Some((place, self.mean(name, &part.quantity, axis, at, results)?));
+        let found: Vec<_> = names.iter().enumerate().filter_map(mean).collect();
+        Curve {
+            name: part.name.clone(),
+            points: found.iter().map(|&(place, (mean, _))| (place as f64, mean)).collect(),
+            half_widths: Some(found.into_iter().map(|(_, (_, half_width))| half_width).collect()),
+        }
+    }
+
+    /// The mean over all seeds at a point of a curve, and half the width of its interval; none if a seed has not been run.
+    fn mean(
+        &self,
+        curve: &str,
+        quantity: &Quantity,
+        axis: Option<&str>,
+        at: Option<f64>,
+        results: &Results,
+    ) -> Option<(f64, f64)> {
+        let found: Result<Vec<&Found>, _> =
+            (0..results.seeds()).map(|seed| results.at(curve, axis, at, seed)).collect();
+        let found = found.ok()?;
+        let values: Vec<f64> = found.iter().filter_map(|found| quantity.of(found)).collect();
+        let estimate = Estimate::from_samples(&values)?;
+        let single = if let [found] = found.as_slice() { quantity.ci95_of(found) } else { None };
+        Some((self.factor * estimate.mean, self.factor * estimate.half_width_95.or(single).unwrap_or(0.0)))
     }
 
     /// All seeds together; none if any has not been run.

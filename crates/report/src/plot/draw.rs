@@ -1,6 +1,7 @@
 //! How figures are drawn.
 
 use super::clip::{Frame, Seen, seen};
+use super::intervals::{band, error_bar};
 use super::layout::{GAP, Layout, line_height};
 use super::looks::Look;
 use super::overlap::{Drawn, Overlaps};
@@ -25,7 +26,29 @@ impl Figure {
     /// The figure as shapes.
     pub(super) fn drawing(&self) -> Drawing {
         let plain = Layout::new(self, &self.captions(&[]));
-        let curves: Vec<Seen> = self.curves.iter().map(|curve| visible(curve, &plain)).collect();
+        let is_bars = self.style == Style::Bars;
+        let about = if is_bars { self.about_bars(&plain) } else { self.about_curves(&plain) };
+        // A further caption takes height from the panel.
+        let layout = Layout::new(self, &self.captions(&about));
+        let mut drawing = Drawing { width: layout.size.width, height: layout.size.height, shapes: Vec::new() };
+        if let Some(heat) = &self.heat {
+            self.heat(&mut drawing, &layout, heat);
+        } else {
+            self.panel(&mut drawing, &layout);
+        }
+        if is_bars {
+            self.bars(&mut drawing, &layout);
+        } else {
+            self.curves(&mut drawing, &layout);
+        }
+        axes(&mut drawing, &layout);
+        self.around(&mut drawing, &layout);
+        drawing
+    }
+
+    /// What a reader must know about curves that cannot be seen as a whole.
+    fn about_curves(&self, layout: &Layout) -> Vec<String> {
+        let curves: Vec<Seen> = self.curves.iter().map(|curve| visible(curve, layout)).collect();
         let mut about_curves = Vec::new();
         if curves.iter().any(|seen| !seen.leaves.is_empty()) {
             about_curves.push("arrows: the curve goes on beyond the frame".to_owned());
@@ -35,31 +58,24 @@ impl Figure {
         if !empty.is_empty() && empty.len() < self.curves.len() {
             about_curves.push(format!("no values: {}", empty.join(", ")));
         }
-        let absent = self.absent(&plain);
+        let absent = self.absent(layout);
         if !absent.is_empty() {
             about_curves.push(format!("beyond the frame: {}", absent.join(", ")));
         }
         let names: Vec<&str> = self.curves.iter().map(|curve| curve.name.as_str()).collect();
-        about_curves.extend(self.overlaps(&plain).captions(&names));
-        // A further caption takes height from the panel.
-        let layout = Layout::new(self, &self.captions(&about_curves));
-        let mut drawing = Drawing { width: layout.size.width, height: layout.size.height, shapes: Vec::new() };
-        if let Some(heat) = &self.heat {
-            self.heat(&mut drawing, &layout, heat);
-        } else {
-            self.panel(&mut drawing, &layout);
-        }
-        let overlaps = self.overlaps(&layout);
+        about_curves.extend(self.overlaps(layout).captions(&names));
+        about_curves
+    }
+
+    fn curves(&self, drawing: &mut Drawing, layout: &Layout) {
+        let overlaps = self.overlaps(layout);
         // A band would dim what is below it: lines are drawn when all bands are.
         for (index, curve) in self.curves.iter().enumerate().filter(|_| self.style == Style::Line) {
-            band(&mut drawing, &layout, curve, Look::of(index).colour);
+            band(drawing, layout, curve, Look::of(index).colour);
         }
         for (index, curve) in self.curves.iter().enumerate() {
-            drawing.group("curve", |drawing| self.curve(drawing, &layout, &overlaps, curve, index));
+            drawing.group("curve", |drawing| self.curve(drawing, layout, &overlaps, curve, index));
         }
-        axes(&mut drawing, &layout);
-        self.around(&mut drawing, &layout);
-        drawing
     }
 
     /// What is said below: what was given, and what a reader must know about curves that cannot be seen as a whole.
@@ -220,11 +236,15 @@ impl Figure {
 
     fn legend(&self, drawing: &mut Drawing, layout: &Layout, top: f64) {
         let sample = layout.legend.sample();
-        let marked = !self.has_many() || self.curves.len() >= MARKED_FROM;
+        let marked = self.style != Style::Bars && (!self.has_many() || self.curves.len() >= MARKED_FROM);
         for (index, (name, (x, y))) in layout.legend.entries(&layout.frame, layout.size.width, top).iter().enumerate() {
             let look = Look::of(index);
-            let width = 0.155 * f64::from(layout.fonts.tick);
-            drawing.line(vec![(*x, *y), (x + sample, *y)], look.colour, width, look.dash);
+            if self.style == Style::Bars {
+                look.patch(drawing, (x + sample / 2.0, *y), (sample, 2.0 * layout.marker()));
+            } else {
+                let width = 0.155 * f64::from(layout.fonts.tick);
+                drawing.line(vec![(*x, *y), (x + sample, *y)], look.colour, width, look.dash);
+            }
             if marked {
                 look.mark(drawing, (x + sample / 2.0, *y), layout.marker());
             }
@@ -268,47 +288,6 @@ fn axes(drawing: &mut Drawing, layout: &Layout) {
         if !tick.label.is_empty() {
             drawing.text((left - 1.4 * GAP, y + 0.36 * f64::from(font)), &tick.label, font, Anchor::End);
         }
-    }
-}
-
-/// The interval around each point, as far as it lies in the frame.
-fn band(drawing: &mut Drawing, layout: &Layout, curve: &Curve, colour: Colour) {
-    let Some(half_widths) = curve.half_widths.as_ref().filter(|widths| widths.iter().any(|&width| width > 0.0)) else {
-        return;
-    };
-    let Frame { top, bottom, .. } = layout.frame;
-    let inside = |(_, y): Place| y.clamp(top, bottom);
-    let (mut upper, mut lower) = (Vec::new(), Vec::new());
-    for (&(x, y), &width) in curve.points.iter().zip(half_widths) {
-        let Some(middle) = layout.place((x, y)) else { continue };
-        if !(layout.frame.left..=layout.frame.right).contains(&middle.0) {
-            continue;
-        }
-        upper.push((middle.0, layout.place((x, y + width)).map_or(top, inside)));
-        // On a logarithmic axis an interval may go down to nothing.
-        lower.push((middle.0, layout.place((x, y - width)).map_or(bottom, inside)));
-    }
-    if upper.len() > 1 {
-        let places = upper.into_iter().chain(lower.into_iter().rev()).collect();
-        drawing.group("band", |drawing| drawing.area(places, colour, 0.2));
-    }
-}
-
-/// The interval around a point.
-fn error_bar(drawing: &mut Drawing, layout: &Layout, (x, y): Place, (at, _): Place, half_width: f64, colour: Colour) {
-    if half_width <= 0.0 {
-        return;
-    }
-    let Frame { top, bottom, .. } = layout.frame;
-    let end = |value: f64, beyond: f64| layout.place((x, value)).map_or(beyond, |(_, y)| y);
-    let (upper, lower) = (end(y + half_width, top - 1.0), end(y - half_width, bottom + 1.0));
-    // What is smaller than the line is wide is no news.
-    if lower - upper < 1.0 {
-        return;
-    }
-    drawing.line(vec![(at, upper.max(top)), (at, lower.min(bottom))], colour, 0.8, &[]);
-    for end in [upper, lower].into_iter().filter(|end| (top..=bottom).contains(end)) {
-        drawing.line(vec![(at - 2.0, end), (at + 2.0, end)], colour, 0.8, &[]);
     }
 }
 

@@ -122,12 +122,12 @@ impl Figure {
         if let Some(heat) = &self.heat {
             return (heat.columns.axis(), heat.rows.axis());
         }
+        let curves = self.raised();
         // What cannot be seen to the side takes no room upwards, and what is above an end that is given none to the side.
         let highest = if self.percentiles { Some(self.y_max.unwrap_or(SHARE_MAX)) } else { self.y_max };
-        let xs: Vec<f64> =
-            self.curves.iter().flat_map(|curve| below(&curve.points, highest)).map(|point| point.0).collect();
+        let xs: Vec<f64> = curves.iter().flat_map(|curve| below(&curve.points, highest)).map(|point| point.0).collect();
         let x = Axis::around(self.scale_of_x(), (self.x_min, self.x_max), &xs, &[], false);
-        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let points = || curves.iter().flat_map(|curve| &curve.points);
         let inside = |place: f64| x.share(place).is_some_and(|share| (-1e-9..=1.0 + 1e-9).contains(&share));
         let ys: Vec<f64> = points().filter(|point| inside(point.0)).map(|point| point.1).collect();
         let ends = |curve: &super::Curve| {
@@ -140,7 +140,7 @@ impl Figure {
                 .map(|(point, width)| point.1 + width)
                 .collect::<Vec<_>>()
         };
-        let above: Vec<f64> = self.curves.iter().flat_map(ends).collect();
+        let above: Vec<f64> = curves.iter().flat_map(ends).collect();
         let y_scale = match (self.percentiles, self.log_y) {
             (true, _) => Scale::Nines,
             (false, true) => Scale::Log,
@@ -148,8 +148,8 @@ impl Figure {
             (false, false) => Scale::Linear,
         };
         let y = match self.style {
-            // What is counted begins at nothing.
-            Style::Steps if !self.log_y && self.y_min.is_none() => {
+            // What is counted, or has a height, begins at nothing.
+            Style::Steps | Style::Bars if !self.log_y && self.y_min.is_none() => {
                 Axis::around(y_scale, (Some(0.0), self.y_max), &ys, &above, true)
             }
             _ => Axis::around(y_scale, (self.y_min, self.y_max), &ys, &above, true),

@@ -51,6 +51,13 @@ impl Look {
         drawing.shapes.push(Shape::Area { places, fill, opacity: 1.0, outline });
     }
 
+    /// A rectangle of its colour, of a width and a height, about a place.
+    pub fn patch(&self, drawing: &mut Drawing, (x, y): Place, (width, height): (f64, f64)) {
+        let (across, up) = (0.5 * width, 0.5 * height);
+        let places = vec![(x - across, y - up), (x + across, y - up), (x + across, y + up), (x - across, y + up)];
+        drawing.area(places, self.colour, 1.0);
+    }
+
     /// An arrow whose tip is at a place, and that comes from another.
     pub fn arrow(&self, drawing: &mut Drawing, tip: Place, from: Place, size: f64) {
         let (dx, dy) = (tip.0 - from.0, tip.1 - from.1);

@@ -4,11 +4,13 @@
 //! alone knows the plotting library, and `pdf` make a picture of the shapes.
 
 mod axis;
+mod bars;
 mod clip;
 mod curves;
 mod distribution;
 mod draw;
 mod heat_map;
+mod intervals;
 mod layout;
 mod legend;
 mod looks;
@@ -89,6 +91,8 @@ pub enum Style {
     Line,
     /// From each point straight to the right: for histograms.
     Steps,
+    /// One bar for each of the [categories](Figure::categories), of all curves on top of each other.
+    Bars,
 }
 
 /// Beyond this multiple of the latency at the lowest load, curves of latency are cut off.
@@ -128,7 +132,8 @@ impl Figure {
     /// another size would show a smaller one in a corner.
     #[must_use]
     pub fn with_axes_that_fit(mut self) -> Self {
-        let points = || self.curves.iter().flat_map(|curve| &curve.points).copied();
+        let raised = self.raised();
+        let points = || raised.iter().flat_map(|curve| &curve.points).copied();
         let x_fits =
             axis::is_filled((self.x_min, self.x_max), self.log_x, &points().map(|point| point.0).collect::<Vec<_>>());
         let y_fits =

@@ -128,7 +128,8 @@ fn curve(table: &mut TableReader<'_>, reading: &mut Reading) -> String {
     text(table, "curve", reading).unwrap_or_default()
 }
 
-fn metric(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Quantity> {
+/// The metric that must be there.
+pub fn metric(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Quantity> {
     needed_text(table, "metric", "what is measured", reading)?;
     quantity(&table.table.get("metric")?.node, reading)
 }

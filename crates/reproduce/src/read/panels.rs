@@ -2,12 +2,16 @@
 
 use tailback_report::Figure;
 use tailback_scenario::Diagnostic;
-use tailback_scenario::reading::{Node, Reading, TableReader};
+use tailback_scenario::reading::{Item, Node, Reading, TableReader};
 
-use super::fields::{file_name, flag, needed_text, positive, range, text, texts};
-use super::measures::{quantity, series_column};
+use super::fields::{file_name, flag, needed_text, number, positive, range, text, texts};
+use super::measures::{metric, quantity, series_column};
 use crate::experiment::Experiment;
-use crate::panel::{Panel, Shown};
+use crate::panel::{Panel, Part, Shown};
+use crate::results::same;
+
+/// So many parts of a bar have colours of their own.
+const PARTS_MAX: usize = 6;
 
 /// Reads a panel.
 pub fn panel(node: &Node, experiment: &Experiment, reading: &mut Reading) -> Option<Panel> {
@@ -17,6 +21,9 @@ pub fn panel(node: &Node, experiment: &Experiment, reading: &mut Reading) -> Opt
     let factor = positive(&mut table, "factor", reading).unwrap_or(1.0);
     let x_factor = positive(&mut table, "x_factor", reading).unwrap_or(1.0);
     let shown = shown(&mut table, reading);
+    if let (Some(Shown::Bars { .. }), Some(frame)) = (&shown, &frame) {
+        check_frame_of_bars(&table, frame, x_factor, reading);
+    }
     let curves = table.take("curves").and_then(|entry| texts(&entry.node, "panel.curves", reading));
     check(node, shown.as_ref(), curves.as_deref(), experiment, reading);
     table.close(reading);
@@ -49,20 +56,62 @@ fn frame(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Figure> {
     })
 }
 
-/// Either `metric` over an axis, or `series` over time.
+/// Names stand along the axis to the right of bars, and they begin at zero.
+fn check_frame_of_bars(table: &TableReader<'_>, frame: &Figure, x_factor: f64, reading: &mut Reading) {
+    let has_numbers = frame.x_min.is_some() || frame.log_x || x_factor != 1.0;
+    if has_numbers {
+        let help = "remove `x`, `log_x` and `x_factor`";
+        reading
+            .blame(Diagnostic::at(table.span, "bars have names along the axis to the right, not numbers").help(help));
+    }
+    if frame.log_y || frame.y_min.is_some_and(|least| least != 0.0) {
+        let help = "let `y` begin at 0, without `log_y`";
+        reading.blame(Diagnostic::at(table.span, "bars begin at zero").help(help));
+    }
+}
+
+/// Either `metric` over an axis, or `stack`s of several at one of its places, or `series` over time.
 fn shown(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Shown> {
-    let (metric, series) = (table.take("metric"), table.take("series"));
+    let (metric, stack, series) = (table.take("metric"), table.take("stack"), table.take("series"));
     let axis = text(table, "axis", reading);
     let bin = positive(table, "bin", reading);
-    match (metric, series) {
-        (Some(metric), None) => Some(Shown::Curves { quantity: quantity(&metric.node, reading)?, axis }),
-        (None, Some(series)) => Some(Shown::Series { column: series_column(&series.node, reading)?, bin }),
+    let at = number(table, "at", reading);
+    if at.is_some() && stack.is_none() {
+        reading.blame(Diagnostic::at(table.span, "`at` says at which point bars are").help("remove `at`"));
+    }
+    match (metric, stack, series) {
+        (Some(metric), None, None) => Some(Shown::Curves { quantity: quantity(&metric.node, reading)?, axis }),
+        (None, Some(stack), None) => Some(Shown::Bars { parts: parts(&stack.node, reading)?, axis, at }),
+        (None, None, Some(series)) => Some(Shown::Series { column: series_column(&series.node, reading)?, bin }),
         _ => {
-            let help = "write `metric = …` for curves over what is varied, or `series = …` for curves over time";
-            reading.blame(Diagnostic::at(table.span, "a panel shows either a metric or a series").help(help));
+            let help = "write `metric = …` for curves over what is varied, `stack = […]` for bars, or `series = …` for curves over time";
+            reading.blame(
+                Diagnostic::at(table.span, "a panel shows either a metric, a stack of them, or a series").help(help),
+            );
             None
         }
     }
+}
+
+/// What bars are made of.
+fn parts(node: &Node, reading: &mut Reading) -> Option<Vec<Part>> {
+    let nodes = match &node.item {
+        Item::List(nodes) if (1..=PARTS_MAX).contains(&nodes.len()) => nodes,
+        _ => {
+            let wanted = format!("a list of one to {PARTS_MAX} tables, each with a `name` and a `metric`");
+            reading.mismatch(node, "panel.stack", &wanted);
+            return None;
+        }
+    };
+    nodes.iter().map(|node| part(node, reading)).collect()
+}
+
+fn part(node: &Node, reading: &mut Reading) -> Option<Part> {
+    let mut table = TableReader::of(node, "panel.stack".to_owned(), reading);
+    let name = needed_text(&mut table, "name", "what its legend says", reading);
+    let quantity = metric(&mut table, reading);
+    table.close(reading);
+    Some(Part { name: name?, quantity: quantity? })
 }
 
 fn check(
@@ -73,20 +122,25 @@ fn check(
     reading: &mut Reading,
 ) {
     let Some(shown) = shown else { return };
-    let axis = match shown {
-        Shown::Curves { axis, .. } => axis.as_deref(),
-        Shown::Series { .. } => None,
-    };
+    let axis = shown.axis();
     let names = match (experiment.axis(axis), curves) {
         (Err(complaint), _) => Err(complaint),
         (Ok(place), None) => Ok(experiment.curve_names(place)),
         (Ok(_), Some(names)) => Ok(names.to_vec()),
     };
-    let fits = |name: &String| match (shown, experiment.curve(name, axis)?.len()) {
-        (Shown::Series { .. }, points) if points > 1 => {
-            Err(format!("\"{name}\" has {points} points, and so as many series; vary nothing but variants and seeds"))
+    let fits = |name: &String| {
+        let points = experiment.curve(name, axis)?;
+        let count = points.len();
+        match shown {
+            Shown::Series { .. } if count > 1 => Err(format!(
+                "\"{name}\" has {count} points, and so as many series; vary nothing but variants and seeds"
+            )),
+            Shown::Bars { at: None, .. } if count > 1 => Err(format!("\"{name}\" has {count} points; say `at` which")),
+            Shown::Bars { at: Some(at), .. } if !points.iter().any(|&(x, _)| same(x, *at)) => {
+                Err(format!("\"{name}\" has no point at {at}"))
+            }
+            _ => Ok(()),
         }
-        _ => Ok(()),
     };
     if let Err(complaint) = names.and_then(|names| names.iter().try_for_each(fits)) {
         reading.blame(Diagnostic::at(node.span, complaint));

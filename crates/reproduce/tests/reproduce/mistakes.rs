@@ -113,7 +113,7 @@ fn each_other_mistake_has_its_words() {
         ("[[quick.variant]]\nname = \"lowest\"".to_owned(), "unknown variant \"lowest\""),
         ("[quick]\nevent = -1".to_owned(), "`quick.event` is a whole number"),
         ("[[panel]]\nname = \"a/b\"\nx_label = \"x\"\ny_label = \"y\"\nmetric = \"hops_mean\"".to_owned(), "cannot name a file"),
-        ("[[panel]]\nname = \"a\"\nx_label = \"x\"\ny_label = \"y\"".to_owned(), "either a metric or a series"),
+        ("[[panel]]\nname = \"a\"\nx_label = \"x\"\ny_label = \"y\"".to_owned(), "either a metric, a stack of them, or a series"),
         ("[panel]\nname = \"a\"".to_owned(), "`panel` is a list of tables, `[[panel]]`, not a table"),
         (
             "[[panel]]\nname = \"a\"\nx_label = \"x\"\ny_label = \"y\"\nmetric = \"hops_mean\"\nlog_y = true\ny = [0, 3]".to_owned(),
@@ -135,6 +135,30 @@ fn a_series_needs_one_point_per_curve() {
     let panel = "[[panel]]\nname = \"a\"\nx_label = \"x\"\ny_label = \"y\"\nseries = \"accepted_load\"\n";
     assert!(mistakes(&format!("{CURVES}{panel}")).contains("\"low\" has 3 points"), "there is nothing to draw");
     assert!(Figure::read("figure.toml", &format!("{SERIES}{panel}")).is_ok());
+}
+
+#[test]
+fn bars_need_one_point_per_curve_and_an_axis_of_their_own() {
+    let panel = "[[panel]]\nname = \"a\"\nx_label = \"\"\ny_label = \"y\"\n";
+    let stack = format!("{panel}stack = [{{ name = \"hops\", metric = \"hops_mean\" }}]\n");
+    assert!(Figure::read("figure.toml", &format!("{CURVES}{stack}at = 0.2")).is_ok());
+    let part = "{ name = \"hops\", metric = \"hops_mean\" }";
+    let cases = [
+        (stack.clone(), "\"low\" has 3 points; say `at` which"),
+        (format!("{stack}at = 0.3"), "\"low\" has no point at 0.3"),
+        (format!("{stack}at = 0.2\nx = [0, 1]"), "bars have names along the axis to the right, not numbers"),
+        (format!("{stack}at = 0.2\ny = [0.5, 1]"), "bars begin at zero"),
+        (format!("{stack}at = 0.2\nlog_y = true"), "bars begin at zero"),
+        (format!("{stack}at = 0.2\nmetric = \"hops_mean\""), "either a metric, a stack of them, or a series"),
+        (format!("{panel}at = 0.2\nstack = []"), "`panel.stack` is a list of one to 6 tables"),
+        (format!("{panel}at = 0.2\nstack = [{}]", [part; 7].join(", ")), "`panel.stack` is a list of one to 6 tables"),
+        (format!("{panel}at = 0.2\nstack = [{{ name = \"hops\" }}]"), "`panel.stack.metric` is missing"),
+        (format!("{panel}metric = \"hops_mean\"\nat = 0.2"), "`at` says at which point bars are"),
+    ];
+    for (addition, reason) in cases {
+        let said = mistakes(&format!("{CURVES}{addition}"));
+        assert!(said.contains(reason), "{addition} gave\n{said}");
+    }
 }
 
 #[test]

@@ -30,6 +30,27 @@ fn panels_show_means_over_seeds_with_error_bars() {
 }
 
 #[test]
+fn panels_show_bars_of_several_figures() {
+    let panel = LATENCY.replace("x = [0, 0.5]\ny = [100, 200]\n", "at = 0.4\n").replace(
+        "metric = \"latency_message_mean\"",
+        "stack = [{ name = \"accepted\", metric = \"accepted_load\" }, { name = \"latency\", metric = \"latency_message_mean\" }]",
+    );
+    let figure = read(&format!("{CURVES}{panel}"));
+    let drawing = figure.panels[0].draw(&curves(&figure));
+    assert_eq!(drawing.categories, ["low", "high"]);
+    let parts: Vec<_> = drawing.curves.iter().map(|curve| (curve.name.as_str(), curve.points.clone())).collect();
+    assert_eq!(parts[0], ("accepted", vec![(0.0, 0.4), (1.0, 0.3)]));
+    assert_eq!(parts[1], ("latency", vec![(0.0, 141.0), (1.0, 301.0)]));
+    let mut some = tailback_reproduce::Results::new(figure.experiment(Scale::Full));
+    for (seed, latency) in [140.0, 142.0].into_iter().enumerate() {
+        some.put(2, seed, Outcome { report: report(0.4, 0.4, latency), series: None });
+    }
+    let drawing = figure.panels[0].draw(&some);
+    assert_eq!(drawing.categories, ["low", "high"], "what has not been run has its place");
+    assert!(drawing.curves.iter().all(|curve| curve.points.len() == 1) && drawing.to_svg().contains(">high<"));
+}
+
+#[test]
 fn panels_show_series_around_the_event() {
     let panel = LATENCY.replace("metric", "series").replace("x = [0, 0.5]", "x = [-100, 200]\nbin = 50");
     let figure = read(&format!("{SERIES}{panel}"));
