@@ -1,6 +1,7 @@
 //! What is said about sweeps beside their points.
 
 use serde::{Deserialize, Serialize};
+use tailback_report::Table;
 use tailback_scenario::{Axis, SEEDS_MAX, Scenario, Sweep};
 
 /// What is said about a sweep as a whole.
@@ -28,6 +29,12 @@ impl SweepManifest {
         let is_varied = axes.iter().any(|axis| axis == "measure.warmup");
         let warmup_cycles = (!is_varied).then_some(base.measure.warmup);
         Self { title: base.title.clone(), scenario_digest: base.digest.clone(), axes, load_axis, warmup_cycles }
+    }
+
+    /// A table of the sweep with what tells of which one it is.
+    #[must_use]
+    pub fn with_origin(&self, table: Table) -> Table {
+        table.with_metadata("scenario_digest", &self.scenario_digest)
     }
 }
 

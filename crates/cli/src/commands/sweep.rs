@@ -43,7 +43,8 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
         .unwrap_or_else(|| ["results".to_owned(), input::stem(&arguments.scenario.file)].iter().collect());
     let directory = Directory::at(&out)?;
     directory.refuse_others(&base.digest)?;
-    manifest::write(&SweepManifest::new(&base, &sweep), &directory)?;
+    let manifest = SweepManifest::new(&base, &sweep);
+    manifest::write(&manifest, &directory)?;
     directory.write("scenario.toml", base.text.as_bytes())?;
     let store = Store::at(&out)?;
     // Before the first word: whoever has read it may interrupt.
@@ -85,7 +86,7 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
             let beyond = beyond.filter(|(order, place)| curves.is_beyond_end(place.0) && !is_there(order.task)).count();
             shard.tell(Made { runs: wanted, done, beyond }, arguments.format, arguments.quiet);
         }
-        None => conclude(&curves, &sweep, &directory, &store, arguments)?,
+        None => conclude(&curves, &sweep, &manifest, &directory, &store, arguments)?,
     }
     if interrupted {
         let message = "interrupted; what is finished is kept, and the same command goes on from there";
@@ -98,19 +99,20 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
 fn conclude(
     curves: &Curves,
     sweep: &Sweep,
+    manifest: &SweepManifest,
     directory: &Directory,
     store: &Store,
     arguments: &SweepArguments,
 ) -> Result<(), Complaint> {
     let points = curves.points();
-    let table = sweep_table(&points);
+    let table = manifest.with_origin(sweep_table(&points));
     directory.write_table("sweep", &table)?;
     let details = [
         ("series", sweep_series_table(&points, |report| store.series(&report.scenario_digest))),
         ("histograms", sweep_histogram_table(&points, |report| store.histograms(&report.scenario_digest))),
     ];
     for (name, table) in details {
-        table.map_or(Ok(()), |table| directory.write_table(name, &table))?;
+        table.map_or(Ok(()), |table| directory.write_table(name, &manifest.with_origin(table)))?;
     }
     match arguments.format {
         Format::Json => say_line!("{}", table.to_json()),

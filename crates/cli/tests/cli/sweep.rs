@@ -32,8 +32,14 @@ fn a_table_is_printed_and_written() {
     compare("sweep", &arguments, &format!("{}--- standard error\n{}", said.stdout, said.stderr));
     let csv = program.read("out/sweep.csv");
     assert_eq!(values(&csv, "traffic.load").len(), said.stdout.lines().count() - 1);
-    let parquet = fs::read(program.path("out/sweep.parquet")).expect("it is written");
-    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    let manifest: serde_json::Value = serde_json::from_str(&program.read("out/sweep.json")).expect("it is JSON");
+    let digest = manifest["scenario_digest"].as_str().expect("it has a digest");
+    for table in ["sweep", "histograms"] {
+        let parquet = fs::read(program.path(&format!("out/{table}.parquet"))).expect("it is written");
+        assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+        let tells = parquet.windows(digest.len()).any(|bytes| bytes == digest.as_bytes());
+        assert!(tells, "metadata of {table}.parquet tell of which sweep it is");
+    }
     assert!(program.path("out/scenario.toml").exists() && program.path("out/sweep.json").exists());
 }
 
@@ -44,6 +50,37 @@ fn results_go_to_a_place_of_their_own_if_none_is_given() {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert_eq!(values(&program.read("results/small/sweep.csv"), "seed"), ["1", "2"]);
     assert!(said.stderr.contains("results/small"), "{}", said.stderr);
+}
+
+/// Why packets have left their minimal paths is a column for each cause, which can be drawn.
+#[test]
+fn non_minimal_paths_have_a_column_for_each_cause() {
+    let program = Program::new();
+    program.good(&["sweep", "small.toml", "--quiet", "--over", "routing=minimal,valiant", "--out", "paths"]);
+    let csv = program.read("paths/sweep.csv");
+    let column = |name: &str| values(&csv, name).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let drawn: Vec<f64> = column("nonminimal_drawn").iter().map(|count| count.parse().expect("a number")).collect();
+    assert!(drawn[0] == 0.0 && drawn[1] > 0.0, "Valiant draws the groups that it goes by: {drawn:?}");
+    for cause in ["queues", "contention", "told", "local"] {
+        assert_eq!(column(&format!("nonminimal_{cause}")), ["0", "0"], "{cause}");
+    }
+    program.good(&["plot", "paths", "--x", "routing", "--y", "nonminimal_drawn", "--out", "drawn"]);
+    let drawings = fs::read_dir(program.path("drawn")).expect("it is written");
+    let drawings: Vec<_> = drawings.map(|entry| entry.expect("it can be read").path()).collect();
+    assert!(drawings.iter().any(|path| fs::read_to_string(path).is_ok_and(|svg| svg.contains("nonminimal_drawn"))));
+    // Where nothing leaves its path there are no such columns.
+    program.good(&[
+        "sweep",
+        "small.toml",
+        "--quiet",
+        "--over",
+        "seed=1,2",
+        "--set",
+        "routing=minimal",
+        "--out",
+        "none",
+    ]);
+    assert!(!program.read("none/sweep.csv").contains("nonminimal_drawn"));
 }
 
 /// A switch with one receiver for three senders: saturated from a load of a third on.

@@ -164,17 +164,19 @@ pub(super) fn finish(shared: &Shared, task: &Task) -> Result<Outcome, StoreError
     let sweep = shared.store.read_blocking(|connection| runs::get(connection, &task.run))?;
     let varied = wanted(&document, &sweep.run.sweep.clone().unwrap_or_default())?;
     let points = known.curves.points();
-    let manifest = serde_json::to_string_pretty(&SweepManifest::new(&base, &varied)).expect("plain data");
-    let files = vec![File::new("sweep.json", manifest), File::new("scenario.toml", base.text)];
+    let manifest = SweepManifest::new(&base, &varied);
+    let text = serde_json::to_string_pretty(&manifest).expect("plain data");
+    let files = vec![File::new("sweep.json", text), File::new("scenario.toml", base.text)];
     let reports = points.iter().flat_map(|point| &point.reports);
     let digest = reports.fold(Digest::new(), |digest, report| digest.text(&report.result_digest));
     let attempt = AttemptFolder::make(shared, task.number)?;
     let allowed = shared.limits.artifact_bytes(sweep.run.execution.artifact_bytes_max);
-    let table = File::table(&sweep_table(&points), ["sweep.csv", "sweep.parquet"], 0, allowed);
+    let table = File::table(&manifest.with_origin(sweep_table(&points)), ["sweep.csv", "sweep.parquet"], 0, allowed);
     let written = table.and_then(|table| {
         let mut files = [files, table.into()].concat();
         let bytes = files.iter().map(|file| file.bytes.len() as u64).sum();
-        let Details { files: more, notes } = sweep_details::details(shared, &points, &children, bytes, allowed)?;
+        let Details { files: more, notes } =
+            sweep_details::details(shared, &manifest, &points, &children, bytes, allowed)?;
         files.extend(more);
         Ok((artifacts::write(attempt.path(), &files, allowed)?, notes.join("; ")))
     });

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use tailback_report::{Report, SweepPoint, Table, sweep_histogram_table, sweep_series_table};
 
+use tailback_sim::SweepManifest;
+
 use super::Shared;
 use crate::domain::Artifact;
 use crate::store::artifacts::{self, File, NotWritten, OF_HISTOGRAMS, OF_SERIES};
@@ -24,6 +26,7 @@ pub(super) struct Details {
 /// What is too large, or has damaged parts, is left out: the sweep has its table all the same.
 pub(super) fn details(
     shared: &Shared,
+    manifest: &SweepManifest,
     points: &[SweepPoint],
     children: &[Stored],
     mut others: u64,
@@ -37,10 +40,8 @@ pub(super) fn details(
     let mut details = Details::default();
     for (names, what, tabulate) in kinds {
         let parts = Parts { shared, by_digest: &by_digest, name: names[0] };
-        match parts
-            .table(points, tabulate)
-            .and_then(|table| Ok(table.map(|table| File::table(&table, names, others, allowed)).transpose()?))
-        {
+        let files = |table| File::table(&manifest.with_origin(table), names, others, allowed);
+        match parts.table(points, tabulate).and_then(|table| Ok(table.map(files).transpose()?)) {
             Ok(files) => {
                 others += files.iter().flatten().map(|file| file.bytes.len() as u64).sum::<u64>();
                 details.files.extend(files.into_iter().flatten());

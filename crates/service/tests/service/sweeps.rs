@@ -8,6 +8,7 @@ use tailback_api::v1::{
 use tailback_service::Limits;
 use tonic::Code;
 
+use crate::damage::content;
 use crate::harness::{Client, SMALL, Served, endless, limits, named, reason, violations};
 
 fn sweep(id: &str, document: &str, over: &[&str]) -> CreateRunRequest {
@@ -60,6 +61,12 @@ async fn a_sweep_has_its_points_as_runs_and_a_table_at_the_end() {
     let names: Vec<_> = artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
     let histograms = ["histograms.csv", "histograms.parquet"];
     assert_eq!(names, [&histograms[..], &["scenario.toml", "sweep.csv", "sweep.json", "sweep.parquet"]].concat());
+    let digest = client.get("curve").await.expect("it is there").scenario_digest;
+    for table in ["sweep.parquet", "histograms.parquet"] {
+        let parquet = content(&mut client, "curve", table).await.expect("it is there");
+        let tells = parquet.windows(digest.len()).any(|bytes| bytes == digest.as_bytes());
+        assert!(!digest.is_empty() && tells, "metadata of {table} tell of which sweep it is");
+    }
     // The same again finds the same.
     let asked = whole_sweep("again", SMALL, &["routing=minimal,valiant", "traffic.load=0.1..0.3/0.1"]);
     client.create(asked).await.expect("it is accepted");
