@@ -26,7 +26,7 @@ pub use service::{
     version,
     arg_required_else_help = true,
     after_help = "Results go to standard output, progress and diagnostics to standard error.\n\
-                  Exit codes: 0 done, 1 failed, 2 bad input (nothing has been written), 130 interrupted; of `watch` and\n\
+                  Exit codes: 0 done, 1 failed, 2 bad input (nothing has been written), 130 interrupted; of `watch` and \
                   `submit --wait`, 3 the run failed, 4 the run was cancelled.",
     max_term_width = 110
 )]

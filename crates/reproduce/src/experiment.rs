@@ -2,6 +2,8 @@
 
 use tailback_scenario::{Axis, Document, Point, Sweep};
 
+use crate::results::same;
+
 /// How large a figure is reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scale {
@@ -79,6 +81,19 @@ impl Experiment {
         }
         placed.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(placed)
+    }
+
+    /// Whether a curve has a point at `at`, or is one point where nobody says which.
+    ///
+    /// # Errors
+    /// A sentence about what it has instead.
+    pub(crate) fn check_place(&self, curve: &str, axis: Option<&str>, at: Option<f64>) -> Result<(), String> {
+        let points = self.curve(curve, axis)?;
+        match at {
+            None if points.len() > 1 => Err(format!("\"{curve}\" has {} points; say `at` which", points.len())),
+            Some(at) if !points.iter().any(|(x, _)| same(*x, at)) => Err(format!("\"{curve}\" has no point at {at}")),
+            _ => Ok(()),
+        }
     }
 
     /// The names of all curves along an axis, in the order of the file.

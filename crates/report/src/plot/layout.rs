@@ -48,6 +48,8 @@ pub(super) struct Layout {
 
 /// Between neighbours.
 pub(super) const GAP: f64 = 4.0;
+/// Half the size of markers, in sizes of the text along the axes.
+const MARKER: f64 = 0.29;
 /// About this share of the width of a figure is the panel's.
 const PANEL_SHARE: f64 = 0.78;
 /// Names that do not fit side by side stand in at most so many rows.
@@ -107,6 +109,11 @@ impl Layout {
         let right = if legend.width_beside() + bar > 0.0 { right } else { right - x_room(&x_ticks).max(GAP) };
         let frame = Frame { left, top, right: right.max(left + 20.0), bottom };
         Self { size, fonts, title, y_label, caption, legend, frame, x, y, x_ticks, y_ticks, x_rows }
+    }
+
+    /// Half the size of markers, in points.
+    pub fn marker(&self) -> f64 {
+        MARKER * f64::from(self.fonts.tick)
     }
 
     /// The place of a point; none if the axes have none for it.

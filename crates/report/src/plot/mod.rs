@@ -3,6 +3,7 @@
 //! What a figure shows is plain data. `layout` finds the places of its parts, `draw` makes shapes of it, and `paint`, which with `pixels`
 //! alone knows the plotting library, and `pdf` make a picture of the shapes.
 
+mod around;
 mod axis;
 mod bars;
 mod clip;

@@ -8,7 +8,6 @@ use super::fields::{file_name, flag, needed_text, number, positive, range, text,
 use super::measures::{metric, quantity, series_column};
 use crate::experiment::Experiment;
 use crate::panel::{Panel, Part, Shown};
-use crate::results::same;
 
 /// So many parts of a bar have colours of their own.
 const PARTS_MAX: usize = 6;
@@ -128,19 +127,15 @@ fn check(
         (Ok(place), None) => Ok(experiment.curve_names(place)),
         (Ok(_), Some(names)) => Ok(names.to_vec()),
     };
-    let fits = |name: &String| {
-        let points = experiment.curve(name, axis)?;
-        let count = points.len();
-        match shown {
-            Shown::Series { .. } if count > 1 => Err(format!(
-                "\"{name}\" has {count} points, and so as many series; vary nothing but variants and seeds"
+    let fits = |name: &String| match shown {
+        Shown::Bars { at, .. } => experiment.check_place(name, axis, *at),
+        Shown::Curves { .. } => experiment.curve(name, axis).map(drop),
+        Shown::Series { .. } => match experiment.curve(name, axis)?.len() {
+            0 | 1 => Ok(()),
+            points => Err(format!(
+                "\"{name}\" has {points} points, and so as many series; vary nothing but variants and seeds"
             )),
-            Shown::Bars { at: None, .. } if count > 1 => Err(format!("\"{name}\" has {count} points; say `at` which")),
-            Shown::Bars { at: Some(at), .. } if !points.iter().any(|&(x, _)| same(x, *at)) => {
-                Err(format!("\"{name}\" has no point at {at}"))
-            }
-            _ => Ok(()),
-        }
+        },
     };
     if let Err(complaint) = names.and_then(|names| names.iter().try_for_each(fits)) {
         reading.blame(Diagnostic::at(node.span, complaint));

@@ -1,12 +1,15 @@
 //! How a number is computed from the results of a figure: a small closed vocabulary, whose words can be combined.
 
+mod points;
+mod timed;
+
 use tailback_report::Estimate;
 
+pub use self::points::{Along, Apart, At, Order};
+pub use self::timed::{Timed, Trace};
 use crate::experiment::Experiment;
 use crate::measured::{Measured, largest, smallest, sum};
-use crate::quantity::{Quantity, SeriesColumn};
-use crate::results::{Absent, Found, Results, same};
-use crate::series::Sample;
+use crate::results::{Absent, Results};
 use crate::signal::{self, Extreme};
 
 /// How a number is computed from results.
@@ -52,83 +55,8 @@ pub enum Measure {
     Period(Timed),
 }
 
-/// A figure at a point of a curve.
-#[derive(Clone, Debug)]
-pub struct At {
-    /// The curve.
-    pub curve: String,
-    /// What is measured.
-    pub quantity: Quantity,
-    /// What runs to the right, if that is not clear.
-    pub axis: Option<String>,
-    /// Where on the axis; none if the curve has only one.
-    pub at: Option<f64>,
-}
-
-/// A figure along a curve.
-#[derive(Clone, Debug)]
-pub struct Along {
-    /// The curve.
-    pub curve: String,
-    /// What is measured.
-    pub quantity: Quantity,
-    /// What runs to the right, if that is not clear.
-    pub axis: Option<String>,
-    /// From where, if not from the beginning.
-    pub from: Option<f64>,
-    /// Until where, if not to the end.
-    pub until: Option<f64>,
-}
-
-/// Two curves.
-#[derive(Clone, Debug)]
-pub struct Apart {
-    /// The first.
-    pub along: Along,
-    /// The second.
-    pub other: String,
-}
-
-/// Several curves, from the lowest to the highest; those in one list are equals.
-#[derive(Clone, Debug)]
-pub struct Order {
-    /// The curves.
-    pub curves: Vec<Vec<String>>,
-    /// Where they are compared; its curve is not used.
-    pub along: Along,
-}
-
-/// A time series.
-#[derive(Clone, Debug)]
-pub struct Trace {
-    /// The curve.
-    pub curve: String,
-    /// What is measured.
-    pub column: SeriesColumn,
-    /// What runs to the right in the sweep, if that is not clear.
-    pub axis: Option<String>,
-    /// Where on the axis; none if the curve has only one point.
-    pub at: Option<f64>,
-    /// Cycles that are averaged.
-    pub bin: Option<f64>,
-}
-
-/// A time series and a span of time, in cycles from the event on.
-#[derive(Clone, Debug)]
-pub struct Timed {
-    /// The series.
-    pub trace: Trace,
-    /// From when on.
-    pub from: f64,
-    /// Until when.
-    pub until: f64,
-}
-
 /// A correlation that is not worth to be called a period.
 const CORRELATION_MIN: f64 = 0.1;
-
-/// Why a span of time has no value.
-const NOTHING_DELIVERED: &str = "nothing was delivered in that span of time";
 
 impl Measure {
     /// The number that a seed gives.
@@ -234,7 +162,7 @@ impl Measure {
     /// A sentence about what it has not.
     pub fn check(&self, experiment: &Experiment) -> Result<(), String> {
         match self {
-            Self::Value(at) => check_place(experiment, &at.curve, at.axis.as_deref(), at.at),
+            Self::Value(at) => experiment.check_place(&at.curve, at.axis.as_deref(), at.at),
             Self::Largest(along) | Self::Smallest(along) | Self::Average(along) => {
                 along.check(experiment, &along.curve)
             }
@@ -257,157 +185,18 @@ impl Measure {
             | Self::Amplitude(timed)
             | Self::Period(timed) => {
                 let Trace { curve, axis, at, .. } = &timed.trace;
-                check_place(experiment, curve, axis.as_deref(), *at)
+                experiment.check_place(curve, axis.as_deref(), *at)
             }
         }
     }
 }
 
-impl At {
-    fn evaluate(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
-        measured(&self.quantity, results.at(&self.curve, self.axis.as_deref(), self.at, seed)?)
-    }
-}
-
-impl Along {
-    fn holds(&self, x: f64) -> bool {
-        let after = self.from.is_none_or(|from| x > from || same(x, from));
-        after && self.until.is_none_or(|until| x < until || same(x, until))
-    }
-
-    /// The points in the range, at least one.
-    fn points(&self, results: &Results, seed: usize) -> Result<Vec<(f64, Measured)>, Absent> {
-        self.points_of(&self.curve, results, seed)
-    }
-
-    fn points_of(&self, curve: &str, results: &Results, seed: usize) -> Result<Vec<(f64, Measured)>, Absent> {
-        let mut points = Vec::new();
-        for (x, found) in results.curve(curve, self.axis.as_deref(), seed)? {
-            if self.holds(x) {
-                points.push((x, measured(&self.quantity, found)?));
-            }
-        }
-        let nothing = || Absent::Undefined(format!("\"{curve}\" has no point in that range"));
-        if points.is_empty() { Err(nothing()) } else { Ok(points) }
-    }
-
-    fn values(&self, results: &Results, seed: usize) -> Result<impl Iterator<Item = Measured>, Absent> {
-        Ok(self.points(results, seed)?.into_iter().map(|(_, value)| value))
-    }
-
-    fn check(&self, experiment: &Experiment, curve: &str) -> Result<(), String> {
-        let points = experiment.curve(curve, self.axis.as_deref())?;
-        let any = points.iter().any(|(x, _)| self.holds(*x));
-        if any { Ok(()) } else { Err(format!("\"{curve}\" has no point in that range")) }
-    }
-}
-
-impl Apart {
-    fn in_percent(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
-        self.farthest(results, seed, |number, other| {
-            let ratio = number.by(other);
-            Measured { value: (ratio.value - 1.0).abs(), ..ratio }.times(100.0)
-        })
-    }
-
-    fn as_difference(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
-        self.farthest(results, seed, |number, other| {
-            let difference = number.less(other);
-            Measured { value: difference.value.abs(), ..difference }
-        })
-    }
-
-    fn farthest(
-        &self,
-        results: &Results,
-        seed: usize,
-        between: impl Fn(Measured, Measured) -> Measured,
-    ) -> Result<Measured, Absent> {
-        let others = self.along.points_of(&self.other, results, seed)?;
-        let points = self.along.points(results, seed)?;
-        let apart = points.into_iter().filter_map(|(x, number)| Some(between(number, at_same(&others, x)?)));
-        largest(apart).ok_or_else(nothing_in_common)
-    }
-}
-
-impl Order {
-    fn evaluate(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
-        let read = |curve: &String| self.along.points_of(curve, results, seed);
-        let ranks: Result<Vec<Vec<_>>, _> =
-            self.curves.iter().map(|rank| rank.iter().map(read).collect::<Result<Vec<_>, _>>()).collect();
-        let mut ratios = Vec::new();
-        for pair in ranks?.windows(2) {
-            for (lower, upper) in pair[0].iter().flat_map(|lower| pair[1].iter().map(move |upper| (lower, upper))) {
-                ratios.extend(lower.iter().filter_map(|&(x, number)| Some(at_same(upper, x)?.by(number))));
-            }
-        }
-        smallest(ratios).filter(|least| least.value.is_finite()).ok_or_else(nothing_in_common)
-    }
-}
-
-/// What a curve has at `x`.
-fn at_same(points: &[(f64, Measured)], x: f64) -> Option<Measured> {
-    points.iter().find(|(other, _)| same(*other, x)).map(|(_, number)| *number)
-}
-
-fn nothing_in_common() -> Absent {
-    Absent::Undefined("these curves have no point in common".to_owned())
-}
-
-impl Timed {
-    fn all(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {
-        let Trace { curve, column, axis, at, bin } = &self.trace;
-        let found = results.at(curve, axis.as_deref(), *at, seed)?;
-        Ok(signal::binned(results.samples(found, column)?, *bin))
-    }
-
-    fn samples(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {
-        between(self.all(results, seed)?, (self.from, self.until))
-    }
-
-    fn mean(&self, results: &Results, seed: usize, span: (f64, f64)) -> Result<f64, Absent> {
-        found(signal::mean(&between(self.all(results, seed)?, span)?), NOTHING_DELIVERED)
-    }
-
-    fn extreme(&self, which: Extreme, results: &Results, seed: usize) -> Result<Sample, Absent> {
-        let nothing = || Absent::Undefined(NOTHING_DELIVERED.to_owned());
-        which.of(&self.samples(results, seed)?).ok_or_else(nothing)
-    }
-}
-
-/// The samples of a span of time, if all of them are complete.
-fn between(samples: Vec<Sample>, (from, until): (f64, f64)) -> Result<Vec<Sample>, Absent> {
-    let inside: Vec<Sample> = samples.into_iter().filter(|sample| from <= sample.time && sample.time < until).collect();
-    match inside.iter().find(|sample| !sample.is_complete()) {
-        None => Ok(inside),
-        Some(Sample { time, complete, .. }) => {
-            let percent = 100.0 * complete;
-            Err(Absent::Incomplete(format!(
-                "of the packets created {time} cycles after the event {percent:.1} % had arrived when the run ended"
-            )))
-        }
-    }
-}
-
-/// A figure of a run, with the interval that the run gives it.
-fn measured(quantity: &Quantity, at: &Found) -> Result<Measured, Absent> {
-    let value = found(quantity.of(at), "the runs have no such figure")?;
-    Ok(Measured { value, half_width: quantity.ci95_of(at) })
-}
-
+/// The same without an interval.
 fn alone(value: Option<f64>, otherwise: &str) -> Result<Measured, Absent> {
     found(value, otherwise).map(Measured::alone)
 }
 
+/// A value that is there.
 fn found(value: Option<f64>, otherwise: &str) -> Result<f64, Absent> {
     value.filter(|value| value.is_finite()).ok_or_else(|| Absent::Undefined(otherwise.to_owned()))
-}
-
-fn check_place(experiment: &Experiment, curve: &str, axis: Option<&str>, at: Option<f64>) -> Result<(), String> {
-    let points = experiment.curve(curve, axis)?;
-    match at {
-        None if points.len() > 1 => Err(format!("\"{curve}\" has {} points; say `at` which", points.len())),
-        Some(at) if !points.iter().any(|(x, _)| same(*x, at)) => Err(format!("\"{curve}\" has no point at {at}")),
-        _ => Ok(()),
-    }
 }

@@ -1,0 +1,71 @@
+//! Spans of time series.
+
+use super::found;
+use crate::quantity::SeriesColumn;
+use crate::results::{Absent, Results};
+use crate::series::Sample;
+use crate::signal::{self, Extreme};
+
+/// Why a span of time has no value.
+const NOTHING_DELIVERED: &str = "nothing was delivered in that span of time";
+
+/// A time series.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// The curve.
+    pub curve: String,
+    /// What is measured.
+    pub column: SeriesColumn,
+    /// What runs to the right in the sweep, if that is not clear.
+    pub axis: Option<String>,
+    /// Where on the axis; none if the curve has only one point.
+    pub at: Option<f64>,
+    /// Cycles that are averaged.
+    pub bin: Option<f64>,
+}
+
+/// A time series and a span of time, in cycles from the event on.
+#[derive(Clone, Debug)]
+pub struct Timed {
+    /// The series.
+    pub trace: Trace,
+    /// From when on.
+    pub from: f64,
+    /// Until when.
+    pub until: f64,
+}
+
+impl Timed {
+    fn all(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {
+        let Trace { curve, column, axis, at, bin } = &self.trace;
+        let found = results.at(curve, axis.as_deref(), *at, seed)?;
+        Ok(signal::binned(results.samples(found, column)?, *bin))
+    }
+
+    pub(super) fn samples(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {
+        between(self.all(results, seed)?, (self.from, self.until))
+    }
+
+    pub(super) fn mean(&self, results: &Results, seed: usize, span: (f64, f64)) -> Result<f64, Absent> {
+        found(signal::mean(&between(self.all(results, seed)?, span)?), NOTHING_DELIVERED)
+    }
+
+    pub(super) fn extreme(&self, which: Extreme, results: &Results, seed: usize) -> Result<Sample, Absent> {
+        let nothing = || Absent::Undefined(NOTHING_DELIVERED.to_owned());
+        which.of(&self.samples(results, seed)?).ok_or_else(nothing)
+    }
+}
+
+/// The samples of a span of time, if all of them are complete.
+fn between(samples: Vec<Sample>, (from, until): (f64, f64)) -> Result<Vec<Sample>, Absent> {
+    let inside: Vec<Sample> = samples.into_iter().filter(|sample| from <= sample.time && sample.time < until).collect();
+    match inside.iter().find(|sample| !sample.is_complete()) {
+        None => Ok(inside),
+        Some(Sample { time, complete, .. }) => {
+            let percent = 100.0 * complete;
+            Err(Absent::Incomplete(format!(
+                "of the packets created {time} cycles after the event {percent:.1} % had arrived when the run ended"
+            )))
+        }
+    }
+}
