@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::experiment::Scale;
 use crate::measure::Measure;
-use crate::measured::Measured;
+use crate::measured::{Bound, Measured};
 use crate::results::{Absent, Results};
 
 /// Something that a paper says about a figure.
@@ -84,6 +84,8 @@ pub struct Finding {
     pub measured: Option<f64>,
     /// Half the width of its 95 % confidence interval, where there is one.
     pub half_width: Option<f64>,
+    /// Whether it is the number itself or only an end of where that lies.
+    pub bound: Bound,
     /// The verdict, by the whole interval; by the number alone where there is none.
     pub verdict: Verdict,
     /// Why there is no number.
@@ -122,13 +124,24 @@ impl Expectation {
     /// The verdict about a number with its interval.
     fn verdict(self, number: Measured) -> Verdict {
         let margin = number.half_width.unwrap_or(0.0);
-        match (self.side(number.value - margin), self.side(number.value + margin)) {
+        let (low, high) = (number.value - margin, number.value + margin);
+        let (low, high) = match number.bound {
+            Bound::Exact => (low, high),
+            Bound::AtLeast => (low, f64::INFINITY),
+            Bound::AtMost => (f64::NEG_INFINITY, high),
+            Bound::Unknown => (f64::NEG_INFINITY, f64::INFINITY),
+        };
+        match (self.side(low), self.side(high)) {
             (Side::Inside, Side::Inside) => Verdict::Pass,
             (low, high) if low == high => Verdict::Fail,
             _ => Verdict::Undecided,
         }
     }
 }
+
+/// Why a number of several that are not all known is none.
+const ENDED_TOO_EARLY: &str =
+    "runs ended before all that was created had arrived, and what is missing could move it either way";
 
 /// Where a number lies, seen from those that will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,14 +201,24 @@ impl Claim {
 
 impl Judgement {
     fn judge(&self, results: &Results) -> Finding {
-        let without_number = |verdict, note| Finding { measured: None, half_width: None, verdict, note: Some(note) };
+        let without_number = |verdict, note| Finding {
+            measured: None,
+            half_width: None,
+            bound: Bound::Exact,
+            verdict,
+            note: Some(note),
+        };
         match self.measure.over_seeds(results) {
             Err(Absent::NotRun(what)) => without_number(Verdict::NotRun, what),
             Err(Absent::Undefined(what)) => without_number(Verdict::Fail, what),
             Err(Absent::Incomplete(what)) => without_number(Verdict::Undecided, what),
+            Ok(Measured { bound: Bound::Unknown, .. }) => {
+                without_number(Verdict::Undecided, ENDED_TOO_EARLY.to_owned())
+            }
             Ok(number) => Finding {
                 measured: Some(number.value),
                 half_width: number.half_width,
+                bound: number.bound,
                 verdict: self.expect.verdict(number),
                 note: None,
             },

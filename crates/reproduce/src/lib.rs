@@ -29,7 +29,7 @@ pub use claim::{Claim, Expectation, Finding, Judgement, Refutation, Verdict};
 pub use experiment::{Experiment, Scale};
 pub use figure::{Basis, Computation, Figure};
 pub use measure::{Along, Apart, At, Measure, Order, Timed, Trace};
-pub use measured::Measured;
+pub use measured::{Bound, Measured};
 pub use panel::{Panel, Part, Shown};
 pub use quantity::{Quantity, SeriesColumn};
 pub use read::MEASURES;

@@ -127,6 +127,12 @@ const COLUMNS: [(&str, Option<&str>); 5] = [
 ];
 
 impl SeriesColumn {
+    /// Whether it is a time that begins when something is created: what has not arrived has waited for as long as it is old. Latency in
+    /// the network begins later.
+    pub(crate) fn waits(&self) -> bool {
+        self.column == "latency_message_mean"
+    }
+
     /// Reads its name.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use tailback_report::{significant, with_half_width};
 
 use crate::claim::{Claim, Finding, Refutation, Verdict};
 use crate::experiment::Scale;
+use crate::measured::Bound;
 
 /// A claim with its verdict, as it is written down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub struct Row {
     pub measured: Option<f64>,
     /// The ends of its 95 % confidence interval.
     pub interval: Option<[f64; 2]>,
+    /// Whether it is the number itself or only an end of where that lies.
+    #[serde(default, skip_serializing_if = "Bound::is_exact")]
+    pub bound: Bound,
     /// What it has to be.
     pub tolerance: String,
     /// Whether it is.
@@ -45,6 +49,7 @@ pub fn rows(paper: &str, figure: &str, scale: Scale, findings: &[(&Claim, Findin
         paper_value: claim.paper.clone(),
         measured: found.measured,
         interval: found.measured.zip(found.half_width).map(|(mean, half)| [mean - half, mean + half]),
+        bound: found.bound,
         tolerance: claim.judgement(scale).map_or_else(String::new, |judgement| judgement.expect.to_string()),
         verdict: found.verdict,
         authors_program: refutation(claim, found).map(|refutation| refutation.gives),
@@ -132,9 +137,10 @@ fn refutation<'a>(claim: &'a Claim, found: &Finding) -> Option<&'a Refutation> {
 
 /// What has been found, for people.
 fn shown(found: &Finding) -> String {
+    let bound = found.bound.words();
     match (found.measured, found.half_width) {
-        (Some(mean), Some(half)) => format!("measured {}", with_half_width(mean, half)),
-        (Some(mean), None) => format!("measured {}", significant(mean, 4)),
+        (Some(mean), Some(half)) => format!("measured {bound}{}", with_half_width(mean, half)),
+        (Some(mean), None) => format!("measured {bound}{}", significant(mean, 4)),
         (None, _) => found.note.clone().unwrap_or_default(),
     }
 }

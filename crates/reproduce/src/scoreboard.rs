@@ -7,6 +7,7 @@ use tailback_report::Digest;
 
 use crate::claim::{Claim, Finding, Verdict};
 use crate::experiment::Scale;
+use crate::measured::Bound;
 
 /// The verdicts of a paper that are expected to stay as they are: by figure and scale.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -57,6 +58,9 @@ pub struct RecordedClaim {
     /// Half the width of its 95 % confidence interval, where it has one.
     #[serde(default)]
     pub half_width: Option<f64>,
+    /// Whether it is the number itself or only an end of where that lies.
+    #[serde(default, skip_serializing_if = "Bound::is_exact")]
+    pub bound: Bound,
 }
 
 impl Record {
@@ -77,8 +81,8 @@ impl RecordedFigure {
     #[must_use]
     pub fn new(findings: &[(&Claim, Finding)], runs: RecordedRuns, wall_s: f64, cpu_s: f64) -> Self {
         let recorded = |(claim, found): &(&Claim, Finding)| {
-            let &Finding { verdict, measured, half_width, .. } = found;
-            (claim.name.clone(), RecordedClaim { verdict, measured, half_width })
+            let &Finding { verdict, measured, half_width, bound, .. } = found;
+            (claim.name.clone(), RecordedClaim { verdict, measured, half_width, bound })
         };
         Self { wall_s, cpu_s, runs, claims: findings.iter().map(recorded).collect() }
     }
@@ -115,6 +119,7 @@ impl RecordedFigure {
         Finding {
             measured: known.and_then(|known| known.measured),
             half_width: known.and_then(|known| known.half_width),
+            bound: known.map_or_else(Bound::default, |known| known.bound),
             verdict: known.map_or(Verdict::NotRun, |known| known.verdict),
             note: None,
         }

@@ -15,6 +15,8 @@ pub struct Sample {
     pub weight: f64,
     /// The share of what was created in its interval that the run has seen arrive, where packets count when they were created.
     pub complete: f64,
+    /// For how many cycles at least the run went on after its interval.
+    pub age: f64,
 }
 
 /// The share from which an interval counts as complete: what is missing is slow, but one in a thousand hardly moves a mean.
@@ -78,19 +80,30 @@ impl Series {
         let complete = self.table.column("complete").ok();
         let rows = self.table.rows.iter();
         let rows = rows.filter(|row| wanted.flow.as_ref().is_none_or(|name| name_of(&row[flow]) == *name));
+        let last = self.table.rows.iter().filter_map(|row| row[cycle].number()).fold(0.0, f64::max);
+        let width = self.width(cycle);
         let sample = |row: &Vec<Cell>| {
+            // Nobody knows whether the last interval of all is a whole one.
+            let age = (last - row[cycle].number()? - width).max(0.0);
             let complete = complete.and_then(|complete| row[complete].number()).unwrap_or(1.0);
             let time = row[cycle].number()? - event as f64;
             match row[value].number() {
                 Some(value) => {
                     let weight = weight.map_or(Some(1.0), |weight| row[weight].number())?;
-                    Some(Sample { time, value, weight, complete })
+                    Some(Sample { time, value, weight, complete, age })
                 }
                 // Nothing of it has arrived: it must not pass for an interval in which nothing was created.
-                None => (complete < COMPLETE).then_some(Sample { time, value: 0.0, weight: 0.0, complete }),
+                None => (complete < COMPLETE).then_some(Sample { time, value: 0.0, weight: 0.0, complete, age }),
             }
         };
         Ok(rows.filter_map(sample).collect())
+    }
+
+    /// The cycles of an interval, of which rows say when it begins.
+    fn width(&self, cycle: usize) -> f64 {
+        let begins = |row: &Vec<Cell>| row[cycle].number().unwrap_or_default();
+        let steps = self.table.rows.windows(2).map(|pair| begins(&pair[1]) - begins(&pair[0]));
+        steps.filter(|step| *step > 0.0).fold(f64::INFINITY, f64::min)
     }
 }
 

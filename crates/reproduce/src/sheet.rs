@@ -6,7 +6,7 @@ use tailback_report::{Cell, Column, Kind, Table, significant, with_half_width};
 
 use crate::experiment::Scale;
 use crate::measure::Measure;
-use crate::measured::Measured;
+use crate::measured::{Bound, Measured};
 use crate::results::{Absent, Results};
 
 /// Stands for the name of the row wherever a measure names a curve.
@@ -53,7 +53,8 @@ impl Sheet {
     pub fn fill(&self, scale: Scale, results: &Results) -> Filled<'_> {
         let cell = |row: &String, column: &Heading| {
             let measure = Heading::in_row(&column.measures[scale as usize], row);
-            Ok(measure.over_seeds(results)?.times(column.factor))
+            let number = measure.over_seeds(results)?.times(column.factor);
+            if number.bound.is_exact() { Ok(number) } else { Err(Absent::Incomplete(ended_too_early(number))) }
         };
         let row = |row| self.columns.iter().map(|column| cell(row, column)).collect();
         Filled { sheet: self, cells: self.rows.iter().map(row).collect() }
@@ -169,11 +170,18 @@ impl Filled<'_> {
     }
 }
 
+/// What is known of a number that is none for a table.
+fn ended_too_early(Measured { value, bound, .. }: Measured) -> String {
+    let known =
+        if bound == Bound::Unknown { String::new() } else { format!("{}{}: ", bound.words(), significant(value, 4)) };
+    format!("{known}runs ended before all that was created had arrived")
+}
+
 /// A number for people, with its interval; nothing if it is not there.
 fn shown(cell: &Result<Measured, Absent>) -> String {
     match cell {
-        Ok(Measured { value, half_width: Some(half) }) => with_half_width(*value, *half),
-        Ok(Measured { value, half_width: None }) => significant(*value, 4),
+        Ok(Measured { value, half_width: Some(half), .. }) => with_half_width(*value, *half),
+        Ok(Measured { value, .. }) => significant(*value, 4),
         Err(_) => String::new(),
     }
 }

@@ -34,7 +34,8 @@ pub fn binned(mut samples: Vec<Sample>, width: Option<f64>) -> Vec<Sample> {
     samples.sort_by(|a, b| a.time.total_cmp(&b.time));
     let merge = |group: &[Sample]| {
         let complete = group.iter().map(|sample| sample.complete).fold(1.0, f64::min);
-        let nothing = Sample { time: group[0].time, value: 0.0, weight: 0.0, complete };
+        let age = group.iter().map(|sample| sample.age).fold(f64::INFINITY, f64::min);
+        let nothing = Sample { time: group[0].time, value: 0.0, weight: 0.0, complete, age };
         match weighted_mean(group) {
             Some((value, weight)) => Some(Sample { value, weight, ..nothing }),
             None => (!nothing.is_complete()).then_some(nothing),
@@ -53,6 +54,14 @@ fn weighted_mean(samples: &[Sample]) -> Option<(f64, f64)> {
 /// The mean of all.
 pub fn mean(samples: &[Sample]) -> Option<f64> {
     weighted_mean(samples).map(|(mean, _)| mean)
+}
+
+/// The least that the mean of all can be once what is missing has arrived: the mean of what has, if all that has not has waited for
+/// longer already.
+pub fn least_mean(samples: &[Sample]) -> Option<f64> {
+    let mean = mean(samples)?;
+    let mut missing = samples.iter().filter(|sample| sample.complete < 1.0);
+    missing.all(|sample| sample.age >= mean).then_some(mean)
 }
 
 /// The time from 0 on after which no value is more than `percent` percent away from `level`: when the interval after the
@@ -119,7 +128,7 @@ mod tests {
     use super::*;
 
     fn samples(values: impl IntoIterator<Item = (f64, f64)>) -> Vec<Sample> {
-        values.into_iter().map(|(time, value)| Sample { time, value, weight: 1.0, complete: 1.0 }).collect()
+        values.into_iter().map(|(time, value)| Sample { time, value, weight: 1.0, complete: 1.0, age: 0.0 }).collect()
     }
 
     /// One value for each ten cycles from -100 on.
@@ -139,6 +148,17 @@ mod tests {
         let twice = [four.clone(), four].concat();
         assert_eq!(binned(twice, None).len(), 4, "equal times are one");
         assert_eq!(mean(&[]), None);
+    }
+
+    #[test]
+    fn a_mean_only_grows_by_what_has_waited_for_longer() {
+        let mut three = samples([(0.0, 10.0), (1.0, 20.0), (2.0, 60.0)]);
+        three[2].complete = 0.5;
+        for (age, least) in [(29.0, None), (30.0, Some(30.0)), (1e9, Some(30.0))] {
+            three[2].age = age;
+            assert_eq!(least_mean(&three), least, "{age}");
+        }
+        assert_eq!(least_mean(&[]), None);
     }
 
     #[test]

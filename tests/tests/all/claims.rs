@@ -24,9 +24,10 @@ Written by `TAILBACK_UPDATE_GOLDEN=1 cargo test -p tailback-tests claims`.
 /// A line for a claim with its finding.
 fn line(figure: &str, claim: &Claim, found: &Finding) -> String {
     let number = |value: f64| significant(value, 4);
+    let bound = found.bound.words();
     let measured = match (found.measured, found.half_width) {
-        (Some(value), Some(half)) => format!("{} ± {}", number(value), significant(half, 2)),
-        (Some(value), None) => number(value),
+        (Some(value), Some(half)) => format!("{bound}{} ± {}", number(value), significant(half, 2)),
+        (Some(value), None) => format!("{bound}{}", number(value)),
         (None, _) => "–".to_owned(),
     };
     let judgement = claim.judgement(Scale::Full).expect("it is claimed at full size");

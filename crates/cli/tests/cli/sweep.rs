@@ -62,7 +62,7 @@ fn non_minimal_paths_have_a_column_for_each_cause() {
     let drawn: Vec<f64> = column("nonminimal_drawn").iter().map(|count| count.parse().expect("a number")).collect();
     assert!(drawn[0] == 0.0 && drawn[1] > 0.0, "Valiant draws the groups that it goes by: {drawn:?}");
     for cause in ["queues", "contention", "told", "local"] {
-        assert_eq!(column(&format!("nonminimal_{cause}")), ["0", "0"], "{cause}");
+        assert_eq!(column(&format!("nonminimal_{cause}")), ["0.0", "0.0"], "{cause}");
     }
     program.good(&["plot", "paths", "--x", "routing", "--y", "nonminimal_drawn", "--out", "drawn"]);
     let drawings = fs::read_dir(program.path("drawn")).expect("it is written");

@@ -88,7 +88,7 @@ impl Measure {
             Self::Sum(several) => Ok(any(sum(each(several)?))),
             Self::LargestOf(several) => Ok(any(largest(each(several)?))),
             Self::SmallestOf(several) => Ok(any(smallest(each(several)?))),
-            Self::During(timed) => timed.mean(results, seed, (timed.from, timed.until)).map(Measured::alone),
+            Self::During(timed) => timed.mean_or_least(results, seed),
             Self::Extreme(which, timed) => Ok(Measured::alone(timed.extreme(*which, results, seed)?.value)),
             Self::ExtremeTime(which, timed) => Ok(Measured::alone(timed.extreme(*which, results, seed)?.time)),
             Self::Settling(timed, percent, last) => {
@@ -122,7 +122,8 @@ impl Measure {
         }
         let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
         let estimate = Estimate::from_samples(&values).expect("there is at least one seed");
-        Ok(Measured { value: estimate.mean, half_width: estimate.half_width_95 })
+        let bound = sum(numbers).expect("there is at least one seed").bound;
+        Ok(Measured { value: estimate.mean, half_width: estimate.half_width_95, bound })
     }
 
     /// The same about other curves: with each name replaced by what `rename` makes of it.

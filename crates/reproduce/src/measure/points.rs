@@ -146,5 +146,5 @@ fn nothing_in_common() -> Absent {
 /// A figure of a run, with the interval that the run gives it.
 fn measured(quantity: &Quantity, at: &Found) -> Result<Measured, Absent> {
     let value = found(quantity.of(at), "the runs have no such figure")?;
-    Ok(Measured { value, half_width: quantity.ci95_of(at) })
+    Ok(Measured { half_width: quantity.ci95_of(at), ..Measured::alone(value) })
 }

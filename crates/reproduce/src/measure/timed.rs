@@ -1,6 +1,7 @@
 //! Spans of time series.
 
 use super::found;
+use crate::measured::Measured;
 use crate::quantity::SeriesColumn;
 use crate::results::{Absent, Results};
 use crate::series::Sample;
@@ -50,15 +51,32 @@ impl Timed {
         found(signal::mean(&between(self.all(results, seed)?, span)?), NOTHING_DELIVERED)
     }
 
+    /// The mean of a span; where runs ended before all of it had arrived, the least that it can be, if that is known.
+    pub(super) fn mean_or_least(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
+        let span = (self.from, self.until);
+        let complete = self.mean(results, seed, span);
+        let Err(Absent::Incomplete(_)) = complete else { return complete.map(Measured::alone) };
+        let inside = inside(self.all(results, seed)?, span);
+        match signal::least_mean(&inside).filter(|_| self.trace.column.waits()) {
+            Some(least) => Ok(Measured::at_least(least)),
+            None => complete.map(Measured::alone),
+        }
+    }
+
     pub(super) fn extreme(&self, which: Extreme, results: &Results, seed: usize) -> Result<Sample, Absent> {
         let nothing = || Absent::Undefined(NOTHING_DELIVERED.to_owned());
         which.of(&self.samples(results, seed)?).ok_or_else(nothing)
     }
 }
 
-/// The samples of a span of time, if all of them are complete.
-fn between(samples: Vec<Sample>, (from, until): (f64, f64)) -> Result<Vec<Sample>, Absent> {
-    let inside: Vec<Sample> = samples.into_iter().filter(|sample| from <= sample.time && sample.time < until).collect();
+/// The samples of a span of time.
+fn inside(samples: Vec<Sample>, (from, until): (f64, f64)) -> Vec<Sample> {
+    samples.into_iter().filter(|sample| from <= sample.time && sample.time < until).collect()
+}
+
+/// The same, if all of them are complete.
+fn between(samples: Vec<Sample>, span: (f64, f64)) -> Result<Vec<Sample>, Absent> {
+    let inside = inside(samples, span);
     match inside.iter().find(|sample| !sample.is_complete()) {
         None => Ok(inside),
         Some(Sample { time, complete, .. }) => {

@@ -1,6 +1,8 @@
 //! What is drawn, told and recorded.
 
-use tailback_reproduce::{Count, Outcome, Record, RecordedFigure, RecordedRuns, Scale, Table, Verdict, count};
+use tailback_reproduce::{
+    Bound, Count, Figure, Outcome, Record, RecordedFigure, RecordedRuns, Results, Scale, Table, Verdict, count,
+};
 
 use crate::by_hand::{CURVES, SERIES, claim, curves, finding, read, report, series_by_creation, step_and_wave};
 
@@ -41,7 +43,7 @@ fn panels_show_bars_of_several_figures() {
     let parts: Vec<_> = drawing.curves.iter().map(|curve| (curve.name.as_str(), curve.points.clone())).collect();
     assert_eq!(parts[0], ("accepted", vec![(0.0, 0.4), (1.0, 0.3)]));
     assert_eq!(parts[1], ("latency", vec![(0.0, 141.0), (1.0, 301.0)]));
-    let mut some = tailback_reproduce::Results::new(figure.experiment(Scale::Full));
+    let mut some = Results::new(figure.experiment(Scale::Full));
     for (seed, latency) in [140.0, 142.0].into_iter().enumerate() {
         some.put(2, seed, Outcome { report: report(0.4, 0.4, latency), series: None });
     }
@@ -64,37 +66,88 @@ fn panels_show_series_around_the_event() {
     assert_eq!(drawing.curves[0].points, expected.map(|(x, y)| (0.1 * x, y)));
 }
 
-/// From cycle 100 after the event on less and less has arrived when the run ends, and from 160 on nothing.
+/// Results of which from cycle 90 after the event on less and less has arrived when the run ends, 1,900 cycles later, and from 160 on
+/// nothing. What has arrived took 100 cycles.
+fn ended_early(figure: &Figure) -> Results {
+    let arrived = |time: f64| Some((1.0 - (time - 90.0).max(0.0) / 70.0).max(0.0));
+    let mut results = step_and_wave(figure);
+    let series = series_by_creation(|_| 100.0, |_| 0.0, arrived);
+    results.put(0, 0, Outcome { report: report(0.2, 0.2, 100.0), series: Some(series) });
+    results
+}
+
 #[test]
-fn what_has_not_all_arrived_is_neither_drawn_nor_judged() {
+fn what_has_not_all_arrived_is_not_drawn() {
     let panel = LATENCY.replace("metric", "series").replace("x = [0, 0.5]", "x = [0, 200]\nbin = 20");
-    let measure = |until| {
+    let figure = read(&format!("{SERIES}{panel}"));
+    let drawing = figure.panels[0].draw(&ended_early(&figure));
+    let xs: Vec<f64> = drawing.curves[0].points.iter().map(|point| point.0).collect();
+    assert_eq!(xs, [0.0, 20.0, 40.0, 60.0, 80.0]);
+    assert_eq!(drawing.curves[1].points.len(), 11, "the other curve is complete");
+}
+
+/// What is missing has waited for longer than the mean already: that is the least that the mean will be, and decides what it can.
+#[test]
+fn what_has_not_all_arrived_is_judged_by_what_has() {
+    let during = |until| {
         format!("{{ during = {{ curve = \"step\", series = \"latency_message_mean\", span = [0, {until}] }} }}")
     };
-    for (until, verdict) in [(100, Verdict::Pass), (130, Verdict::Undecided), (200, Verdict::Undecided)] {
-        let figure = read(&format!("{SERIES}{panel}{}", claim(&measure(until), "{ below = 100 }")));
-        let arrived = |time: f64| Some((1.0 - (time - 90.0).max(0.0) / 70.0).max(0.0));
-        let mut results = step_and_wave(&figure);
-        let series = series_by_creation(|_| 100.0, |_| 0.0, arrived);
-        results.put(0, 0, Outcome { report: report(0.2, 0.2, 100.0), series: Some(series) });
-        let drawing = figure.panels[0].draw(&results);
-        let xs: Vec<f64> = drawing.curves[0].points.iter().map(|point| point.0).collect();
-        assert_eq!(xs, [0.0, 20.0, 40.0, 60.0, 80.0]);
-        assert_eq!(drawing.curves[1].points.len(), 11, "the other curve is complete");
-        let found = finding(&figure, &results);
-        assert_eq!(found.verdict, verdict, "{found:?}");
-        if verdict == Verdict::Undecided {
-            let note = found.note.expect("it says why");
-            let expected = "of the packets created 100 cycles after the event 85.7 % had arrived when the run ended";
-            assert_eq!(note, expected);
+    let ratio = |other: &str| {
+        let [early, late] = ["-100, 0", "0, 130"].map(|span| {
+            format!("{{ during = {{ curve = \"step\", series = \"latency_message_mean\", span = [{span}] }} }}")
+        });
+        if other == "late" {
+            format!("{{ ratio = [{early}, {late}] }}")
+        } else {
+            format!("{{ ratio = [{late}, {early}] }}")
         }
+    };
+    let cases = [
+        (during(100), "{ below = 100 }", Bound::Exact, Verdict::Pass),
+        (during(130), "{ below = 100 }", Bound::AtLeast, Verdict::Undecided),
+        (during(130), "{ below = 99 }", Bound::AtLeast, Verdict::Fail),
+        (during(200), "{ above = 100 }", Bound::AtLeast, Verdict::Pass),
+        (during(200), "{ above = 101 }", Bound::AtLeast, Verdict::Undecided),
+        (during(200), "{ between = [90, 110] }", Bound::AtLeast, Verdict::Undecided),
+        (ratio("early"), "{ above = 1 }", Bound::AtLeast, Verdict::Pass),
+        (ratio("late"), "{ above = 1.1 }", Bound::AtMost, Verdict::Fail),
+    ];
+    for (measure, expect, bound, verdict) in cases {
+        let figure = read(&format!("{SERIES}{}", claim(&measure, expect)));
+        let found = finding(&figure, &ended_early(&figure));
+        assert_eq!((found.bound, found.verdict), (bound, verdict), "{measure} {expect}: {found:?}");
+        let told =
+            Table { title: "", source: "", scale: Scale::Full, findings: &[(&figure.claims[0], found)] }.to_text();
+        let words = ["measured at least 1", "measured at most 1", "measured 1"];
+        let place = [Bound::AtLeast, Bound::AtMost, Bound::Exact].iter().position(|known| *known == bound);
+        assert!(told.contains(words[place.expect("it is one of these")]), "{told}");
+    }
+}
+
+#[test]
+fn what_could_be_anything_is_not_judged() {
+    let series = |column: &str| format!("curve = \"step\", series = \"{column}\", span = [0, 130]");
+    let late = format!("{{ during = {{ {} }} }}", series("latency_message_mean"));
+    let cases = [
+        format!("{{ peak = {{ {} }} }}", series("latency_message_mean")),
+        // Latency in the network begins when a packet leaves, which what is missing may not have done.
+        format!("{{ during = {{ {} }} }}", series("nonminimal_share")),
+        format!("{{ ratio = [{late}, {late}] }}"),
+    ];
+    for measure in cases {
+        let figure = read(&format!("{SERIES}{}", claim(&measure, "{ below = 100 }")));
+        let found = finding(&figure, &ended_early(&figure));
+        assert_eq!((found.measured, found.verdict), (None, Verdict::Undecided), "{measure}");
+        let note = found.note.expect("it says why");
+        let of_some = "of the packets created 100 cycles after the event 85.7 % had arrived when the run ended";
+        assert!(note == of_some || note.contains("could move it either way"), "{note}");
     }
 }
 
 #[test]
 fn what_has_not_been_run_is_not_drawn() {
     let figure = read(&format!("{CURVES}{LATENCY}"));
-    let drawing = figure.panels[0].draw(&tailback_reproduce::Results::new(figure.experiment(Scale::Full)));
+    let drawing = figure.panels[0].draw(&Results::new(figure.experiment(Scale::Full)));
     assert!(drawing.curves.iter().all(|curve| curve.points.is_empty()));
     assert!(drawing.to_svg().starts_with("<svg"));
 }
