@@ -67,7 +67,11 @@ fn non_minimal_paths_have_a_column_for_each_cause() {
     program.good(&["plot", "paths", "--x", "routing", "--y", "nonminimal_drawn", "--out", "drawn"]);
     let drawings = fs::read_dir(program.path("drawn")).expect("it is written");
     let drawings: Vec<_> = drawings.map(|entry| entry.expect("it can be read").path()).collect();
-    assert!(drawings.iter().any(|path| fs::read_to_string(path).is_ok_and(|svg| svg.contains("nonminimal_drawn"))));
+    assert!(
+        drawings
+            .iter()
+            .any(|path| fs::read_to_string(path).is_ok_and(|svg| svg.contains("non-minimal paths that are drawn")))
+    );
     // Where nothing leaves its path there are no such columns.
     program.good(&[
         "sweep",
