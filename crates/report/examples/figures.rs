@@ -39,6 +39,7 @@ fn over_load(count: usize, uncertain: bool, value: fn(usize, f64) -> f64) -> Vec
         name: NAMES[index].to_owned(),
         points: loads().map(|load| (load, value(index, load))).collect(),
         half_widths: uncertain.then(|| loads().map(|load| 20.0 * load * load).collect()),
+        ..Curve::default()
     };
     (0..count).map(curve).collect()
 }
@@ -47,20 +48,20 @@ fn over_time(index: usize) -> Curve {
     let bump = |time: f64| 0.3 / (1.0 + ((time - 20_000.0) / 2000.0).powi(2)) + 0.02 * (time / 90.0).sin();
     let points = (0..400).map(|step| f64::from(step) * 100.0);
     let points = points.map(|time| (time, 0.4 + 0.1 * index as f64 + bump(time))).collect();
-    Curve { name: NAMES[index].to_owned(), points, half_widths: None }
+    Curve { name: NAMES[index].to_owned(), points, ..Curve::default() }
 }
 
 /// A small share of values that take ten to a hundred times as long.
 fn distribution(index: usize) -> Curve {
     let share = |step: i32| 1.0 - 10_f64.powf(-f64::from(step) / 20.0);
     let points = (0..90).map(|step| (120.0 * 1.03_f64.powi(step * (index as i32 + 1)), share(step))).collect();
-    Curve { name: NAMES[index].to_owned(), points, half_widths: None }
+    Curve { name: NAMES[index].to_owned(), points, ..Curve::default() }
 }
 
 fn counts(index: usize) -> Curve {
     let count = |step: f64| (1e5 * (-((step - 20.0 - 5.0 * index as f64) / 8.0).powi(2)).exp()).floor();
     let points = (0..60).map(f64::from).map(|step| (100.0 * 1.05_f64.powf(step), count(step))).collect();
-    Curve { name: NAMES[index].to_owned(), points, half_widths: None }
+    Curve { name: NAMES[index].to_owned(), points, ..Curve::default() }
 }
 
 /// A curve over time with a band of what is known about it.
@@ -100,7 +101,7 @@ fn figures() -> Vec<Figure> {
         curves: vec![Curve {
             name: "a".into(),
             points: vec![(0.0, 310.0), (1.0, 290.0), (2.0, 330.0)],
-            half_widths: None,
+            ..Curve::default()
         }],
         x_label: "router.arbiter".to_owned(),
         y_label: "latency (ns)".to_owned(),

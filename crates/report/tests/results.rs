@@ -419,7 +419,7 @@ fn series_and_histograms_of_sweeps_are_of_all_seeds() {
 /// All ticks of an axis are written alike: 0.008 beside 0.010, and nothing as 8e-3.
 #[test]
 fn small_numbers_at_an_axis_have_the_same_form() {
-    let curve = Curve { name: "a".to_owned(), points: vec![(0.1, 0.004), (0.2, 0.0139)], half_widths: None };
+    let curve = Curve { name: "a".to_owned(), points: vec![(0.1, 0.004), (0.2, 0.0139)], ..Curve::default() };
     let svg = Figure { y_max: Some(0.02), ..Figure::latency("", "", vec![curve]) }.to_svg();
     for text in [">0.008<", ">0.010<", ">0.020<", ">0.2"] {
         assert!(svg.contains(text), "{text} is missing in {svg}");
@@ -429,8 +429,11 @@ fn small_numbers_at_an_axis_have_the_same_form() {
 
 #[test]
 fn figures_show_their_labels_and_do_not_take_dollars_for_formulas() {
-    let curve =
-        |name: &str, points: &[(f64, f64)]| Curve { name: name.to_owned(), points: points.to_vec(), half_widths: None };
+    let curve = |name: &str, points: &[(f64, f64)]| Curve {
+        name: name.to_owned(),
+        points: points.to_vec(),
+        ..Curve::default()
+    };
     let curves = vec![curve("a $b$ <c>", &[(0.1, 100.0), (0.2, 5000.0)]), curve("alone", &[(0.1, 120.0)])];
     let figure = Figure::latency("Title", "ns", curves);
     let svg = figure.to_svg();

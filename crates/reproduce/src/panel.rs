@@ -4,7 +4,6 @@ use tailback_report::{Curve, Estimate, Figure, Style};
 
 use crate::quantity::{Quantity, SeriesColumn};
 use crate::results::{Found, Results};
-use crate::series::Sample;
 use crate::signal::binned;
 
 /// A drawing with the axes of the paper.
@@ -105,7 +104,7 @@ impl Panel {
             points.push((self.x_factor * x, mean));
             half_widths.push(half_width);
         }
-        Curve { name, points, half_widths: Some(half_widths) }
+        Curve { name, points, half_widths: Some(half_widths), ..Curve::default() }
     }
 
     /// A part of the bars of the curves with these names, of which one without a number has none.
@@ -116,6 +115,7 @@ impl Panel {
             name: part.name.clone(),
             points: found.iter().map(|&(place, (mean, _))| (place as f64, mean)).collect(),
             half_widths: Some(found.into_iter().map(|(_, (_, half_width))| half_width).collect()),
+            ..Curve::default()
         }
     }
 
@@ -147,9 +147,11 @@ impl Panel {
         let wanted = |&(x, _): &(f64, f64)| {
             self.frame.x_min.is_none_or(|least| x >= least) && self.frame.x_max.is_none_or(|most| x <= most)
         };
-        // The mean over what has arrived so far would leave out the slowest packets.
-        let bins = binned(samples, bin).into_iter().filter(Sample::is_complete);
-        let points = bins.map(|sample| (self.x_factor * sample.time, self.factor * sample.value)).filter(wanted);
-        Some(Curve { name, points: points.collect(), half_widths: None })
+        // The mean over what has arrived so far leaves out the slowest packets, and may be less than it will be.
+        let mut bins = binned(samples, bin);
+        bins.retain(|sample| sample.is_complete() || (column.waits() && sample.is_bound()));
+        let least_from = bins.iter().find(|sample| !sample.is_complete()).map(|sample| self.x_factor * sample.time);
+        let points = bins.iter().map(|sample| (self.x_factor * sample.time, self.factor * sample.value)).filter(wanted);
+        Some(Curve { name, points: points.collect(), least_from, ..Curve::default() })
     }
 }

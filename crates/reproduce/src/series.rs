@@ -23,6 +23,12 @@ pub struct Sample {
 const COMPLETE: f64 = 0.999;
 
 impl Sample {
+    /// Whether its value, a time that has passed, is the least that it will be: what is missing has waited for longer.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        self.weight > 0.0 && self.age >= self.value
+    }
+
     /// Whether the run has seen enough of it to say anything.
     #[must_use]
     pub fn is_complete(&self) -> bool {

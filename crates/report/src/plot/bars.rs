@@ -83,7 +83,7 @@ mod tests {
         let curve = |name: &str, heights: [f64; 2]| Curve {
             name: name.to_owned(),
             points: (0..2).map(|place| (f64::from(place), heights[place as usize])).collect(),
-            half_widths: None,
+            ..Curve::default()
         };
         Figure {
             y_label: "share of links".to_owned(),

@@ -35,6 +35,7 @@ impl Curve {
             name,
             half_widths: uncertain.then(|| points.iter().map(|point| point[2]).collect()),
             points: points.iter().map(|point| (point[0], point[1])).collect(),
+            ..Self::default()
         }
     }
 }

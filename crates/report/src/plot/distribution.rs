@@ -77,7 +77,7 @@ impl Curve {
         if let Some(last) = points.last_mut() {
             last.1 = 1.0 - 0.5 / all;
         }
-        Self { name, points, half_widths: None }
+        Self { name, points, ..Curve::default() }
     }
 
     /// How many values there are in bars of equal ratio, of which an octave has eight, or in one for each if there are few; each begins at its
@@ -105,7 +105,7 @@ impl Curve {
             }
             points.push((start(bar + 1), 0.0));
         }
-        Self { name, points, half_widths: None }
+        Self { name, points, ..Curve::default() }
     }
 }
 
@@ -123,7 +123,7 @@ impl Curve {
             }
             points.extend([(bucket.from - half, bucket.count), (bucket.from + half, 0.0)]);
         }
-        Self { name, points, half_widths: None }
+        Self { name, points, ..Curve::default() }
     }
 }
 

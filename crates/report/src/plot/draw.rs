@@ -6,7 +6,7 @@ use super::intervals::{band, error_bar};
 use super::layout::Layout;
 use super::looks::Look;
 use super::overlap::{Drawn, Overlaps};
-use super::shapes::{Colour, Drawing, Place, Shape};
+use super::shapes::{Colour, Dash, Drawing, Place, Shape};
 use super::{Curve, Figure, Style};
 
 const GRID: Colour = "#e6e6e6";
@@ -15,6 +15,8 @@ const WARM_UP: Colour = "#f1ede4";
 
 /// From so many curves of many points on, a few of their points are marked.
 const MARKED_FROM: usize = 7;
+/// How a line is interrupted that shows the least that something can be.
+const LEAST: Dash = &[1.5, 1.5];
 /// On a curve of many points, the distance of marks.
 const MARK_DISTANCE: f64 = 60.0;
 /// Arrows of a curve that are nearer than this to each other would be a blot.
@@ -50,6 +52,9 @@ impl Figure {
         let mut about_curves = Vec::new();
         if curves.iter().any(|seen| !seen.leaves.is_empty()) {
             about_curves.push("arrows: the curve goes on beyond the frame".to_owned());
+        }
+        if self.curves.iter().any(|curve| curve.least_from.is_some()) {
+            about_curves.push("dotted: the least that it can be, as not all had arrived when runs ended".to_owned());
         }
         let empty: Vec<&str> =
             self.curves.iter().filter(|curve| curve.points.is_empty()).map(|curve| curve.name.as_str()).collect();
@@ -159,7 +164,9 @@ impl Figure {
         // Between names there is nothing.
         if self.categories.is_empty() {
             for part in overlaps.with_gaps(index, seen.parts.clone()) {
-                drawing.line(part, look.colour, width, look.dash);
+                let (known, least) = split(part, curve.least_from.and_then(|from| layout.x.share(from)), &layout.frame);
+                drawing.line(known, look.colour, width, look.dash);
+                drawing.line(least, look.colour, width, LEAST);
             }
         }
         for &centre in seen.dots.iter().filter(|_| many) {
@@ -210,6 +217,16 @@ fn visible(curve: &Curve, layout: &Layout) -> Seen {
     seen(&places, &layout.frame)
 }
 
+/// A line before and after a share of the frame's width.
+fn split(mut line: Vec<Place>, share: Option<f64>, frame: &Frame) -> (Vec<Place>, Vec<Place>) {
+    let Some(end) = share.map(|share| frame.left + share * frame.width()) else { return (line, Vec::new()) };
+    let first = line.iter().position(|place| place.0 > end).unwrap_or(line.len());
+    // The place before belongs to both.
+    let rest = line[first.saturating_sub(1)..].to_vec();
+    line.truncate(first);
+    (line, rest)
+}
+
 /// Places along a line, from `start` on at equal distances.
 fn along(part: &[Place], start: f64) -> impl Iterator<Item = Place> {
     let (mut places, mut next, mut gone) = (Vec::new(), start, 0.0);
@@ -232,7 +249,7 @@ mod tests {
     use super::*;
 
     fn curve(name: &str, points: &[(f64, f64)]) -> Curve {
-        Curve { name: name.to_owned(), points: points.to_vec(), half_widths: None }
+        Curve { name: name.to_owned(), points: points.to_vec(), ..Curve::default() }
     }
 
     fn texts(drawing: &Drawing) -> Vec<&str> {
@@ -294,6 +311,32 @@ mod tests {
         let points = vec![curve("a", &[(0.0, 1.0), (1.0, 2.0)]), curve("b", &[(0.0, 1.0), (1.0, 2.0)])];
         let figure = Figure { categories: names, curves: points, ..Figure::default() };
         assert!(texts(&figure.drawing()).contains(&"drawn in turns: a lies on b"));
+    }
+
+    #[test]
+    fn what_is_at_least_so_much_is_dotted() {
+        let known = curve("a", &[(0.0, 1.0), (1.0, 2.0), (2.0, 3.0), (3.0, 3.0)]);
+        let figure = |least_from: f64| {
+            let curves = vec![Curve { least_from: Some(least_from), ..known.clone() }];
+            Figure { style: Style::Line, title: "b".to_owned(), curves, ..Figure::default() }
+        };
+        // The lines of the panel, of which the sample in the legend is none, by where they begin and end.
+        let lines = |least_from: f64| {
+            let drawing = figure(least_from).drawing();
+            let line = |shape: &Shape| match shape {
+                Shape::Line { places, dash, colour, .. }
+                    if *colour == Look::of(0).colour && places[0].1 != places[1].1 =>
+                {
+                    Some((places.len(), *dash == LEAST))
+                }
+                _ => None,
+            };
+            drawing.shapes.iter().filter_map(line).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(2.0), [(3, false)], "what follows is level");
+        assert_eq!(lines(1.0), [(2, false), (3, true)]);
+        assert_eq!(lines(0.0), [(4, true)]);
+        assert!(texts(&figure(1.0).drawing()).iter().any(|text| text.starts_with("dotted")));
     }
 
     #[test]

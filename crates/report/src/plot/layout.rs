@@ -223,7 +223,7 @@ mod tests {
                 let curve = |index: usize| Curve {
                     name: format!("curve number {index}"),
                     points: vec![(0.1, 100.0), (0.9, 130_000.0)],
-                    half_widths: None,
+                    ..Curve::default()
                 };
                 let curves = (0..count).map(curve).collect();
                 let figure = Figure { size, ..Figure::latency("A title", "ns", curves) };

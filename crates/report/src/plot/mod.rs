@@ -78,6 +78,8 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
     /// Half the heights of the error bars of its points; in a figure of lines only, of the band around it.
     pub half_widths: Option<Vec<f64>>,
+    /// From which place to the right its points are not what they stand for but the least that it can be, if any are.
+    pub least_from: Option<f64>,
 }
 
 /// How curves are drawn.

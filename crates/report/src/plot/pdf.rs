@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn documents_have_text_as_text_and_end_as_they_should() {
-        let curve = Curve { name: "a (b) 50 %".to_owned(), points: vec![(0.1, 1e7), (0.9, 3e9)], half_widths: None };
+        let curve = Curve { name: "a (b) 50 %".to_owned(), points: vec![(0.1, 1e7), (0.9, 3e9)], ..Curve::default() };
         let figure = Figure { log_y: true, ..Figure::latency("Größe", "ns", vec![curve.clone(), curve]) };
         let pdf = figure.to_pdf();
         assert!(pdf.starts_with(b"%PDF-") && pdf.ends_with(b"%%EOF"));

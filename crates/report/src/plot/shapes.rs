@@ -43,7 +43,11 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
+    /// A line, unless it has no length.
     pub fn line(&mut self, places: Vec<Place>, colour: Colour, width: f64, dash: Dash) {
+        if places.len() < 2 {
+            return;
+        }
         self.shapes.push(Shape::Line { places, colour, width, dash });
     }
 

@@ -76,14 +76,21 @@ fn ended_early(figure: &Figure) -> Results {
     results
 }
 
+/// Means of which what is missing has waited for longer are the least that they will be, and drawn as that; others are not drawn.
 #[test]
-fn what_has_not_all_arrived_is_not_drawn() {
+fn what_has_not_all_arrived_is_drawn_as_what_it_is_at_least() {
     let panel = LATENCY.replace("metric", "series").replace("x = [0, 0.5]", "x = [0, 200]\nbin = 20");
     let figure = read(&format!("{SERIES}{panel}"));
     let drawing = figure.panels[0].draw(&ended_early(&figure));
-    let xs: Vec<f64> = drawing.curves[0].points.iter().map(|point| point.0).collect();
-    assert_eq!(xs, [0.0, 20.0, 40.0, 60.0, 80.0]);
-    assert_eq!(drawing.curves[1].points.len(), 11, "the other curve is complete");
+    let xs = |curve: usize| drawing.curves[curve].points.iter().map(|point| point.0).collect::<Vec<_>>();
+    assert_eq!(xs(0), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0, 140.0], "from 160 on nothing has arrived");
+    assert_eq!((drawing.curves[0].least_from, drawing.curves[1].least_from), (Some(100.0), None));
+    assert_eq!(xs(1).len(), 11, "the other curve is complete");
+    assert!(drawing.to_svg().contains("dotted: the least that it can be"));
+    // Of other things nothing is known.
+    let figure = read(&format!("{SERIES}{}", panel.replace("latency_message_mean", "nonminimal_share")));
+    let drawing = figure.panels[0].draw(&ended_early(&figure));
+    assert_eq!((drawing.curves[0].points.len(), drawing.curves[0].least_from), (5, None));
 }
 
 /// What is missing has waited for longer than the mean already: that is the least that the mean will be, and decides what it can.

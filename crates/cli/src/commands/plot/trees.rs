@@ -47,7 +47,7 @@ pub fn figures(sources: &[Source], arguments: &PlotArguments) -> Result<Vec<(Str
             points(|seen| if seen.flits > 0.0 { seen.victims / seen.flits } else { f64::NAN }),
         ];
         for (curves, points) in curves.iter_mut().zip(of) {
-            curves.push(Curve { name: source.prefix.clone().unwrap_or_default(), points, half_widths: None });
+            curves.push(Curve { name: source.prefix.clone().unwrap_or_default(), points, ..Curve::default() });
         }
     }
     let mut warm_ups = sources.iter().map(|source| (source.warm_up(), source.cycle_ns()));
