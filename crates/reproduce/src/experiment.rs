@@ -2,8 +2,6 @@
 
 use tailback_scenario::{Axis, Document, Point, Sweep};
 
-use crate::results::same;
-
 /// How large a figure is reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scale {
@@ -146,4 +144,9 @@ fn position(point: &Point, axis: Option<usize>) -> Result<f64, String> {
     let Some(axis) = axis else { return Ok(0.0) };
     let (path, value) = &point.settings[axis];
     value.parse().map_err(|_| format!("`{path}` takes the value {value}, which is no place on an axis"))
+}
+
+/// Whether two places on an axis are the same, however they were written.
+pub(crate) fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-9)
 }

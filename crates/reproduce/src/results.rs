@@ -2,7 +2,7 @@
 
 use tailback_report::Report;
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, same};
 use crate::quantity::SeriesColumn;
 use crate::series::{Sample, Series};
 
@@ -141,9 +141,4 @@ impl Results {
         let series = series.ok_or_else(|| Absent::Undefined("the runs have no time series".to_owned()))?;
         series.samples(column, self.experiment.event).map_err(Absent::Undefined)
     }
-}
-
-/// Whether two places on an axis are the same, however they were written.
-pub(crate) fn same(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-9)
 }

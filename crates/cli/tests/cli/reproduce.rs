@@ -188,7 +188,7 @@ fn a_figure_is_run_drawn_and_judged() {
     assert!(said.stderr.contains("4 runs, 2 at a time") && said.stderr.contains("of CPU"), "{}", said.stderr);
     let folder = "results/reproduce/toy/fig1-quick";
     assert!(program.read(&format!("{folder}/latency.svg")).starts_with("<svg"));
-    assert!(program.read(&format!("{folder}/latency.csv")).starts_with("curve,x,y,y_ci95\nMIN,0.1,"));
+    assert!(program.read(&format!("{folder}/latency.csv")).starts_with("curve,x,y,y_ci95,bound\nMIN,0.1,"));
     assert!(program.read(&format!("{folder}/claims.md")).contains("| pass | MIN has a lower latency than VAL |"));
     let claims = json(&program.read(&format!("{folder}/claims.json")));
     assert_eq!(claims.len(), 2);

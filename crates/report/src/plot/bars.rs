@@ -38,15 +38,21 @@ impl Figure {
     pub(super) fn about_bars(&self, layout: &Layout) -> Vec<String> {
         let is_cut = |&(_, end): &(f64, f64)| layout.y.share(end).is_some_and(|share| share > 1.0 + 1e-9);
         let cut = self.raised().iter().flat_map(|curve| &curve.points).any(is_cut);
-        cut.then(|| "bars that reach the upper edge go on beyond it".to_owned()).into_iter().collect()
+        let cut = cut.then(|| "bars that reach the upper edge go on beyond it".to_owned());
+        let has_bar = |place: usize| self.curves.iter().any(|curve| curve.points.iter().any(|p| p.0 == place as f64));
+        let empty = self.categories.iter().enumerate().filter(|(place, _)| !has_bar(*place));
+        let empty: Vec<&str> = empty.map(|(_, name)| name.as_str()).collect();
+        let empty = (!empty.is_empty()).then(|| format!("no values: {}", empty.join(", ")));
+        cut.into_iter().chain(empty).collect()
     }
 
     /// The bars, with an error bar at the upper end of each part.
     pub(super) fn bars(&self, drawing: &mut Drawing, layout: &Layout) {
-        for (index, (curve, raised)) in self.curves.iter().zip(self.raised().iter()).enumerate() {
+        let raised_curves = self.raised();
+        for (index, (curve, raised)) in self.curves.iter().zip(raised_curves.iter()).enumerate() {
             drawing.group("bars", |drawing| self.parts(drawing, layout, curve, raised, Look::of(index)));
         }
-        for raised in self.raised().iter() {
+        for raised in raised_curves.iter() {
             for (&point, &half_width) in raised.points.iter().zip(raised.half_widths.iter().flatten()) {
                 let place = layout.place(point).filter(|&place| layout.frame.holds(place));
                 place.into_iter().for_each(|place| error_bar(drawing, layout, point, place, half_width, TEXT));
@@ -154,6 +160,13 @@ mod tests {
         let mut csv = Vec::new();
         figure(Size::default()).to_table().write_csv(&mut csv).unwrap();
         let csv = String::from_utf8(csv).unwrap();
-        assert!(csv.starts_with("curve,x,y,y_ci95\ndata,baseline,0.8,\ndata,LHRP,0.75,\n"), "{csv}");
+        assert!(csv.starts_with("curve,x,y,y_ci95,bound\ndata,baseline,0.8,,\ndata,LHRP,0.75,,\n"), "{csv}");
+    }
+
+    #[test]
+    fn bars_without_values_are_named() {
+        let mut figure = figure(Size::default());
+        figure.curves.iter_mut().for_each(|curve| curve.points.truncate(1));
+        assert!(figure.to_svg().contains("no values: LHRP"));
     }
 }

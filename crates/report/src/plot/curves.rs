@@ -41,18 +41,21 @@ impl Curve {
 }
 
 impl Figure {
-    /// The points of all curves as a table: curve, place or name to the right, height, and half the height of the error bar.
+    /// The points of all curves as a table: curve, place or name to the right, height, half the height of the error bar, and
+    /// `at_least` where the height is not known but the least that it can be.
     #[must_use]
     pub fn to_table(&self) -> Table {
         let number = |name| Column::new(name, Kind::Number);
         let x_column = if self.categories.is_empty() { number("x") } else { Column::text("x") };
-        let mut table = Table::new(vec![Column::text("curve"), x_column, number("y"), number("y_ci95")]);
+        let columns = vec![Column::text("curve"), x_column, number("y"), number("y_ci95"), Column::text("bound")];
+        let mut table = Table::new(columns);
         let name = |x: f64| self.categories.get(x as usize).map(|name| name.as_str().into());
         for curve in &self.curves {
             for (place, &(x, y)) in curve.points.iter().enumerate() {
                 let half_width = curve.half_widths.as_ref().map(|widths| widths[place]).filter(|&width| width > 0.0);
+                let bound = if curve.least_from.is_some_and(|from| x >= from) { "at_least" } else { "" };
                 let x = name(x).unwrap_or_else(|| x.into());
-                table.push(vec![curve.name.as_str().into(), x, y.into(), half_width.into()]);
+                table.push(vec![curve.name.as_str().into(), x, y.into(), half_width.into(), bound.into()]);
             }
         }
         table

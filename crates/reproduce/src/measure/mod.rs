@@ -192,12 +192,12 @@ impl Measure {
     }
 }
 
-/// The same without an interval.
-fn alone(value: Option<f64>, otherwise: &str) -> Result<Measured, Absent> {
-    found(value, otherwise).map(Measured::alone)
-}
-
 /// A value that is there.
 fn found(value: Option<f64>, otherwise: &str) -> Result<f64, Absent> {
     value.filter(|value| value.is_finite()).ok_or_else(|| Absent::Undefined(otherwise.to_owned()))
+}
+
+/// The same as a number without an interval.
+fn alone(value: Option<f64>, otherwise: &str) -> Result<Measured, Absent> {
+    found(value, otherwise).map(Measured::alone)
 }

@@ -1,10 +1,10 @@
 //! Points of curves: one, those of a range, and what two curves or more have in common.
 
 use super::found;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, same};
 use crate::measured::{Measured, largest, smallest};
 use crate::quantity::Quantity;
-use crate::results::{Absent, Found, Results, same};
+use crate::results::{Absent, Found, Results};
 
 /// A figure at a point of a curve.
 #[derive(Clone, Debug)]

@@ -37,29 +37,30 @@ pub struct Timed {
 }
 
 impl Timed {
-    fn all(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {
+    /// The samples of a span of time.
+    fn within(&self, results: &Results, seed: usize, (from, until): (f64, f64)) -> Result<Vec<Sample>, Absent> {
         let Trace { curve, column, axis, at, bin } = &self.trace;
         let found = results.at(curve, axis.as_deref(), *at, seed)?;
-        Ok(signal::binned(results.samples(found, column)?, *bin))
+        let mut samples = signal::binned(results.samples(found, column)?, *bin);
+        samples.retain(|sample| from <= sample.time && sample.time < until);
+        Ok(samples)
     }
 
     pub(super) fn samples(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {
-        between(self.all(results, seed)?, (self.from, self.until))
+        complete(self.within(results, seed, (self.from, self.until))?)
     }
 
     pub(super) fn mean(&self, results: &Results, seed: usize, span: (f64, f64)) -> Result<f64, Absent> {
-        found(signal::mean(&between(self.all(results, seed)?, span)?), NOTHING_DELIVERED)
+        mean_of(&complete(self.within(results, seed, span)?)?)
     }
 
     /// The mean of a span; where runs ended before all of it had arrived, the least that it can be, if that is known.
     pub(super) fn mean_or_least(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
-        let span = (self.from, self.until);
-        let complete = self.mean(results, seed, span);
-        let Err(Absent::Incomplete(_)) = complete else { return complete.map(Measured::alone) };
-        let inside = inside(self.all(results, seed)?, span);
-        match signal::least_mean(&inside).filter(|_| self.trace.column.waits()) {
-            Some(least) => Ok(Measured::at_least(least)),
-            None => complete.map(Measured::alone),
+        let inside = self.within(results, seed, (self.from, self.until))?;
+        let least = signal::least_mean(&inside).filter(|_| self.trace.column.waits());
+        match (complete(inside), least) {
+            (Err(_), Some(least)) => Ok(Measured::at_least(least)),
+            (all, _) => mean_of(&all?).map(Measured::alone),
         }
     }
 
@@ -69,16 +70,15 @@ impl Timed {
     }
 }
 
-/// The samples of a span of time.
-fn inside(samples: Vec<Sample>, (from, until): (f64, f64)) -> Vec<Sample> {
-    samples.into_iter().filter(|sample| from <= sample.time && sample.time < until).collect()
+/// The mean of samples, if there are any.
+fn mean_of(samples: &[Sample]) -> Result<f64, Absent> {
+    found(signal::mean(samples), NOTHING_DELIVERED)
 }
 
-/// The same, if all of them are complete.
-fn between(samples: Vec<Sample>, span: (f64, f64)) -> Result<Vec<Sample>, Absent> {
-    let inside = inside(samples, span);
-    match inside.iter().find(|sample| !sample.is_complete()) {
-        None => Ok(inside),
+/// Samples, if all of them are complete.
+fn complete(samples: Vec<Sample>) -> Result<Vec<Sample>, Absent> {
+    match samples.iter().find(|sample| !sample.is_complete()) {
+        None => Ok(samples),
         Some(Sample { time, complete, .. }) => {
             let percent = 100.0 * complete;
             Err(Absent::Incomplete(format!(

@@ -87,6 +87,10 @@ fn what_has_not_all_arrived_is_drawn_as_what_it_is_at_least() {
     assert_eq!((drawing.curves[0].least_from, drawing.curves[1].least_from), (Some(100.0), None));
     assert_eq!(xs(1).len(), 11, "the other curve is complete");
     assert!(drawing.to_svg().contains("dotted: the least that it can be"));
+    let mut csv = Vec::new();
+    drawing.to_table().write_csv(&mut csv).expect("memory can be written");
+    let csv = String::from_utf8(csv).expect("it is text");
+    assert!(csv.contains("\nstep,80.0,100.0,,\nstep,100.0,100.0,,at_least\n"), "{csv}");
     // Of other things nothing is known.
     let figure = read(&format!("{SERIES}{}", panel.replace("latency_message_mean", "nonminimal_share")));
     let drawing = figure.panels[0].draw(&ended_early(&figure));
