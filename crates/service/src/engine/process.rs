@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::child::{Spawned, describe, lost, too_much};
 use super::control_groups::{Group, Groups};
@@ -17,6 +17,9 @@ use crate::meters::Meters;
 use crate::store::StoreError;
 use crate::worker::protocol::{Assignment, Channel, Ending, Message, Order};
 use crate::worker::{bytes_in_proc, give_way, with_base};
+
+/// How often it is looked how much memory a worker has in use.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The program that carries out runs, and the arguments that make it a worker.
 #[derive(Clone, Debug)]
@@ -166,6 +169,7 @@ impl Workers for Processes {
             idle,
             memory_bytes_max,
             memory_bytes: None,
+            look_at: Instant::now() + LOOK_EVERY,
             has_succeeded: false,
             is_suspended: false,
         }))
@@ -179,6 +183,8 @@ struct ProcessLease {
     memory_bytes_max: u64,
     /// What the worker had in use when it was last looked at.
     memory_bytes: Option<u64>,
+    /// When it is looked at next. To look takes some of the time of a short run, and there is nothing to see at its beginning.
+    look_at: Instant,
     has_succeeded: bool,
     is_suspended: bool,
 }
@@ -196,7 +202,10 @@ impl Lease for ProcessLease {
     fn next(&mut self, wait_max: Duration) -> Result<Option<Message>, RunFailure> {
         let memory_bytes_max = self.memory_bytes_max;
         let Some(Worker { spawned, group, channel, .. }) = &mut self.worker else { return Ok(None) };
-        self.memory_bytes = bytes_in_proc(format!("/proc/{}/status", spawned.id()), "VmRSS");
+        if Instant::now() >= self.look_at {
+            self.memory_bytes = bytes_in_proc(format!("/proc/{}/status", spawned.id()), "VmRSS");
+            self.look_at = Instant::now() + LOOK_EVERY;
+        }
         if self.memory_bytes.is_some_and(|bytes| bytes > memory_bytes_max) {
             return Err(too_much(memory_bytes_max));
         }

@@ -141,18 +141,14 @@ pub(crate) fn write(attempt: &Path, files: &[File], allowed: u64) -> Result<Vec<
     if bytes > allowed {
         return Err(NotWritten::TooLarge { bytes, allowed });
     }
-    let mut written = Vec::new();
-    for file in files {
-        files::write_into_attempt(&attempt.join(file.name), &file.bytes)?;
-        written.push(Artifact {
-            name: file.name.to_owned(),
-            size: file.bytes.len() as u64,
-            sha256: hexadecimal(&Sha256::digest(&file.bytes)),
-            media_type: File::media_type_of(file.name).to_owned(),
-        });
-    }
-    files::sync_folder(attempt)?;
-    Ok(written)
+    files::fill_attempt(attempt, files.iter().map(|file| (file.name, file.bytes.as_slice())))?;
+    let artifact = |file: &File| Artifact {
+        name: file.name.to_owned(),
+        size: file.bytes.len() as u64,
+        sha256: hexadecimal(&Sha256::digest(&file.bytes)),
+        media_type: File::media_type_of(file.name).to_owned(),
+    };
+    Ok(files.iter().map(artifact).collect())
 }
 
 /// Makes the files of an attempt those of its run; they count when they are [inserted](insert).
