@@ -7,7 +7,7 @@
 
 use super::request::Request;
 use super::state::QueueId;
-use super::{Microarchitecture, Routers};
+use super::{Microarchitecture, Routers, Surroundings};
 use crate::event::{credited, credited_node};
 use crate::time::Time;
 
@@ -40,6 +40,32 @@ impl<M: Microarchitecture> Routers<M> {
             let held = self.held_index(index, vc, credited_node(payload));
             self.extras.held[held] -= flits;
         }
+    }
+
+    /// A head of a node's queues sleeps at a port.
+    #[inline]
+    pub(super) fn note_sleeping_node(&mut self, id: QueueId, port: u8) {
+        let word = self.sleeping_nodes_at(id.index, port) + usize::from(id.voq) / 64;
+        self.extras.sleeping_nodes[word] |= 1 << (id.voq % 64);
+    }
+
+    /// Wakes the queues of an input that sleep at port `to`. There are many, few of which sleep there.
+    pub(super) fn wake_nodes(&mut self, input: u32, to: u8, now: Time, around: &mut Surroundings<'_>) {
+        let first = self.sleeping_nodes_at(input, to);
+        for word in 0..self.shape.voqs.div_ceil(64) {
+            let mut nodes = std::mem::take(&mut self.extras.sleeping_nodes[first + word]);
+            while nodes != 0 {
+                let voq = word as u32 * 64 + nodes.trailing_zeros();
+                nodes &= nodes - 1;
+                self.wake_channels(self.queue_id(input, voq as u8, 0), to, now, around);
+            }
+        }
+    }
+
+    /// Where the set begins of an input's VOQs that may sleep at a port.
+    #[inline]
+    fn sleeping_nodes_at(&self, input: u32, port: u8) -> usize {
+        (input as usize * self.shape.ports + usize::from(port)) * self.shape.voqs.div_ceil(64)
     }
 
     /// The part of a credit that says for which node there is room.

@@ -117,6 +117,9 @@ impl<M: Microarchitecture> Routers<M> {
         if self.has_voqs() {
             self.clear_awake(id);
             self.heads_mut(id).asleep |= 1 << id.vc;
+            if self.sorts_by_node() {
+                self.note_sleeping_node(id, port);
+            }
             if !self.has_awake(id) {
                 self.deactivate(id.index);
             }
@@ -248,10 +251,7 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     fn wake(&mut self, sleeper: u32, to: u8, now: Time, around: &mut Surroundings<'_>) {
         if self.sorts_by_node() {
-            for voq in 0..self.shape.voqs {
-                self.wake_channels(self.queue_id(sleeper, voq as u8, 0), to, now, around);
-            }
-            return;
+            return self.wake_nodes(sleeper, to, now, around);
         }
         if self.has_voqs() && self.inputs_share() {
             return self.wake_voq(self.queue_id(sleeper, to, 0), now, around);
@@ -262,7 +262,7 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Wakes the heads of all virtual channels of a port, or of one VOQ of each, that want to leave by `to`.
     #[inline]
-    fn wake_channels(&mut self, first: QueueId, to: u8, now: Time, around: &mut Surroundings<'_>) {
+    pub(super) fn wake_channels(&mut self, first: QueueId, to: u8, now: Time, around: &mut Surroundings<'_>) {
         let queues = &self.queues[self.queue_index(first)..];
         let (mut asleep, mut woken) = (self.heads(first).asleep, 0);
         while asleep != 0 {

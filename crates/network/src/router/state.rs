@@ -317,6 +317,8 @@ pub(super) struct Extras {
     pub outputs: Vec<OutputConnection>,
     /// With a queue for each node: flits in the buffer at the other end, or on the way there, by port, virtual channel and node.
     pub held: Vec<u16>,
+    /// The same: by port, and by output of its router, the set of VOQs of which a head may sleep there.
+    pub sleeping_nodes: Vec<u64>,
     /// By port: set of ports beyond the first 64 at which a head waits until something changes here.
     pub waiters: Vec<u64>,
     /// Where links are started by events: by port, and by port and output queue.
@@ -363,6 +365,13 @@ impl Extras {
             inputs: vec![InputConnection::default(); ports * (shape.inputs - 1)],
             outputs: vec![OutputConnection::default(); ports * (shape.outputs - 1)],
             held: vec![0; only_if(rules.destination_queue.is_some(), queues)],
+            sleeping_nodes: vec![
+                0;
+                only_if(
+                    rules.destination_queue.is_some(),
+                    ports * shape.ports * shape.voqs.div_ceil(64)
+                )
+            ],
             waiters: vec![0; only_if(shape.words > 1, ports * (WORDS_MAX - 1))],
             senders: vec![Sender::NEW; only_if(!rules.departs_at_once, ports)],
             queues: vec![queue; only_if(!rules.departs_at_once, ports * shape.output_queues)],
