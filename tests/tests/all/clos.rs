@@ -2,9 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use tailback_report::{Cell, Report};
-use tailback_scenario::Document;
-use tailback_sim::{Plan, Run, Timing};
+use tailback_report::{Report, Table};
+use tailback_scenario::{Document, Scenario};
+use tailback_sim::{Findings, Plan, Run, Timing};
+
+mod flows;
+mod islip;
+mod reservations;
 
 /// With buffers of 12 packets, and 6 packet times (48 cycles) from an input until the first flit is out, as Chrysos et al. have it.
 fn network(m: u32) -> String {
@@ -18,11 +22,63 @@ fn network(m: u32) -> String {
     )
 }
 
-fn report_on(text: &str) -> Report {
-    let scenario = Document::read("test.toml", text).resolve().unwrap_or_else(|said| panic!("{said}"));
+fn resolve(text: &str) -> Scenario {
+    Document::read("test.toml", text).resolve().unwrap_or_else(|said| panic!("{said}"))
+}
+
+/// What comes of a scenario.
+fn finished(text: &str) -> (Scenario, Findings) {
+    let scenario = resolve(text);
     let mut run = Run::new(&scenario, 1).expect("it can be started");
     run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default())
+    let findings = run.findings().expect("everything adds up");
+    drop(run);
+    (scenario, findings)
+}
+
+fn report_on(text: &str) -> Report {
+    let (scenario, findings) = finished(text);
+    findings.report(&scenario, "0", &Timing::default())
+}
+
+/// A flow of messages of `size` flits that are sent in these cycles.
+fn flow(from: usize, to: usize, size: usize, at: &[usize]) -> String {
+    let to = if from == to { "\"itself\"".to_owned() } else { format!("{{ hot-spot.to = [{to}] }}") };
+    format!("[[traffic]]\nfrom = [{from}]\nat = {at:?}\nsize = {size}\npattern = {to}\n")
+}
+
+/// Until all has arrived, with a list of all messages.
+const LISTED: &str = "[measure]\nwarmup = 0\ncycles = 100000\nuntil = \"drained\"\nmessages = true\n";
+
+/// A column of numbers, in some rows none.
+fn numbers(table: &Table, name: &str) -> Vec<Option<f64>> {
+    let column = table.column(name).expect("there is such a column");
+    table.rows.iter().map(|row| row[column].number()).collect()
+}
+
+/// A message that has arrived, and the cycles in which it was created and complete.
+#[derive(Clone, Copy, Debug)]
+struct Arrived {
+    source: usize,
+    destination: usize,
+    created: usize,
+    completed: usize,
+}
+
+/// All messages of a network with flows that end, in the order in which they were created.
+fn arrivals(text: &str) -> Vec<Arrived> {
+    let (scenario, findings) = finished(&format!("{text}{LISTED}"));
+    let table = findings.messages(&scenario).expect("they are written down");
+    let [source, destination, created, completed] = ["source", "destination", "created", "completed"].map(|name| {
+        numbers(&table, name).into_iter().map(|number| number.expect("each has it") as usize).collect::<Vec<_>>()
+    });
+    let arrived = |row: usize| Arrived {
+        source: source[row],
+        destination: destination[row],
+        created: created[row],
+        completed: completed[row],
+    };
+    (0..source.len()).map(arrived).collect()
 }
 
 /// Routers of such networks are compiled for themselves, also where schedulers decide what leaves.
@@ -32,8 +88,7 @@ fn routers_are_simulated_as_crosspoints() {
         let flow = "[[traffic]]\nload = 0.5\nsize = 8\n[measure]\ncycles = 100\n";
         let queues = network(2).replace("[nic]\n", "[nic]\nqueues = \"per-destination\"\n");
         let text = format!("protocol = \"{protocol}\"\n{queues}{flow}");
-        let scenario = Document::read("test.toml", &text).resolve().unwrap_or_else(|said| panic!("{said}"));
-        assert_eq!(Plan::new(&scenario).microarchitecture, "crosspoints", "{protocol}");
+        assert_eq!(Plan::new(&resolve(&text)).microarchitecture, "crosspoints", "{protocol}");
     }
 }
 
@@ -131,16 +186,11 @@ fn flows_take_turns_only_where_they_have_queues() {
 fn share_without_credits(protocol: &str, traffic: &str) -> f64 {
     let look = "[measure]\nwarmup = 16000\ncycles = 16000\nlinks = { every = 40, select = \"level1\" }\n";
     let text = format!("protocol = \"{protocol}\"\n{}{traffic}{look}", network(8));
-    let scenario = Document::read("test.toml", &text).resolve().unwrap_or_else(|said| panic!("{said}"));
-    let mut run = Run::new(&scenario, 1).expect("it can be started");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    let findings = run.findings().expect("everything adds up");
+    let (scenario, findings) = finished(&text);
     let table = findings.links(&scenario).expect("it was looked at links");
-    let [blocked, stalled] =
-        ["blocked_heads", "stalled_heads"].map(|name| table.column(name).expect("there is such a column"));
-    let heads = |row: &[Cell], column: usize| row[column].number().expect("it is a count");
-    let lacks = |row: &&Vec<Cell>| heads(row, blocked) > 0.0 && heads(row, blocked) == heads(row, stalled);
-    table.rows.iter().filter(lacks).count() as f64 / table.rows.len() as f64
+    let heads = ["blocked_heads", "stalled_heads"].map(|name| numbers(&table, name));
+    let lacks = |row: &usize| heads[0][*row] > Some(0.0) && heads[0][*row] == heads[1][*row];
+    (0..table.rows.len()).filter(lacks).count() as f64 / table.rows.len() as f64
 }
 
 /// Section 3.2 of the paper of Chrysos et al.: flow control between switches of the first two stages is "only rarely activated". With hot outputs it is the rule

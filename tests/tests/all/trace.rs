@@ -14,7 +14,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 /// The digest of a run in which a message is traced, and the trace.
-fn traced(scenario: &Scenario, threads: usize, choice: MessageChoice) -> (String, MessageTrace) {
+pub fn traced(scenario: &Scenario, threads: usize, choice: MessageChoice) -> (String, MessageTrace) {
     let message = choice.find(scenario).unwrap_or_else(|error| panic!("{error}"));
     let mut run = Run::tracing(scenario, threads, message).expect("threads start");
     run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
@@ -62,7 +62,7 @@ fn a_trace_changes_no_result_and_is_the_same_however_it_is_run() {
 }
 
 /// The lines about a packet.
-fn about<'t>(trace: &'t MessageTrace, packet: &str) -> Vec<&'t TraceLine> {
+pub fn about<'t>(trace: &'t MessageTrace, packet: &str) -> Vec<&'t TraceLine> {
     trace.lines.iter().filter(|line| line.packet == packet).collect()
 }
 

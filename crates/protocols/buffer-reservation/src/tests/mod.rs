@@ -6,6 +6,7 @@ mod distributed;
 mod end_to_end;
 mod fairness;
 mod in_band;
+mod order;
 mod refused;
 mod weights;
 mod world;

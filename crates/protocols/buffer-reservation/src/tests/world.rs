@@ -71,6 +71,8 @@ pub struct World<S> {
     pub departures: Vec<(u64, Packet)>,
     /// How many messages of a name there were.
     pub told: BTreeMap<&'static str, u64>,
+    /// When credits have arrived or will, and their routes.
+    pub credits: Vec<(u64, u32)>,
 }
 
 impl<S: Scheduler> World<S> {
@@ -104,6 +106,7 @@ impl<S: Scheduler> World<S> {
             late: |_, _| 0,
             departures: Vec::new(),
             told: BTreeMap::new(),
+            credits: Vec::new(),
         }
     }
 
@@ -197,6 +200,9 @@ impl<S: Scheduler> World<S> {
             *self.told.entry("grants to sources").or_default() += 1;
         }
         let at = self.now + self.network.latency + after + (self.late)(from, to);
+        if let Word::Credit { route } = Word::of(&words) {
+            self.credits.push((at, route));
+        }
         self.due.insert((at, to, false, Some(from), self.serial), Due::Words(words));
         self.serial += 1;
     }
