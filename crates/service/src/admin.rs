@@ -2,7 +2,8 @@
 //!
 //! Each connection is for one request, which has a deadline; what takes a look at the disk is asked of a
 //! [probe](crate::probe), which has one, too. Off this machine they are encrypted, and who asks for metrics
-//! must be somebody; liveness is told to everybody, as orchestrators bear no tokens.
+//! must be somebody, and waits first where many have not been; liveness is told to everybody at once, as orchestrators bear
+//! no tokens.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -59,6 +60,7 @@ impl Admin {
     /// Serves until the server is gone.
     pub(crate) async fn serve(self, mut arrivals: Arrivals, gone: watch::Receiver<bool>) {
         let headers_max = self.context.limits.headers();
+        let time_max = headers_max + self.context.guard.failures().wait_max() + ANSWER_MAX;
         let router = self.router();
         let mut serving = JoinSet::new();
         let gone = stopped(gone);
@@ -66,7 +68,7 @@ impl Admin {
         loop {
             tokio::select! {
                 Some(arrival) = arrivals.next() => {
-                    serving.spawn(answer(arrival, router.clone(), headers_max));
+                    serving.spawn(answer(arrival, router.clone(), (headers_max, time_max)));
                 }
                 Some(_) = serving.join_next() => {}
                 () = &mut gone => break,
@@ -90,10 +92,12 @@ impl Admin {
 
     async fn metrics(&self, peer: &Peer, headers: &HeaderMap) -> Response {
         let authorization = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
-        if self.is_protected
-            && let Err(error) = self.context.guard.caller(authorization, Some(peer))
-        {
-            return (StatusCode::UNAUTHORIZED, format!("{error}\n")).into_response();
+        if self.is_protected {
+            let guard = &self.context.guard;
+            guard.failures().hold_up_newcomer(peer.address.ip()).await;
+            if let Err(error) = guard.caller(authorization, Some(peer)) {
+                return (StatusCode::UNAUTHORIZED, format!("{error}\n")).into_response();
+            }
         }
         let store = self.context.store.clone();
         let stored = self.stored.ask(|| stored_gauges(store)).await.flatten();
@@ -108,14 +112,14 @@ impl Admin {
     }
 }
 
-/// Answers the one request of a connection.
-async fn answer(arrival: Arrival, router: Router, headers_max: Duration) {
+/// Answers the one request of a connection. Its headers have a deadline, and all of it has.
+async fn answer(arrival: Arrival, router: Router, (headers_max, time_max): (Duration, Duration)) {
     let Arrival { line, peer, place, .. } = arrival;
     let address = peer.address;
     let service = TowerToHyperService::new(router.layer(Extension(peer)));
     let mut connection = http1::Builder::new();
     connection.keep_alive(false).timer(TokioTimer::new()).header_read_timeout(headers_max);
-    let answered = timeout(headers_max + ANSWER_MAX, connection.serve_connection(TokioIo::new(line), service)).await;
+    let answered = timeout(time_max, connection.serve_connection(TokioIo::new(line), service)).await;
     if !matches!(answered, Ok(Ok(()))) {
         tracing::debug!(peer = %address, "a request to the admin port is not answered");
     }

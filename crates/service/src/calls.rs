@@ -1,9 +1,13 @@
 //! What is done about each call: it gets a number, is traced, and counted.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll};
 
+use prost::Message as _;
+use prost_types::FileDescriptorSet;
+use tailback_api::FILE_DESCRIPTOR_SET;
 use tonic::codegen::http::{HeaderValue, Request, Response};
 use tonic::codegen::{BoxFuture, Service};
 use tonic::{Code, Status};
@@ -15,6 +19,23 @@ use crate::trace_context;
 
 /// The header with the number of a call. A client may choose its own.
 const REQUEST_ID: &str = "x-request-id";
+
+/// What calls are counted as whose method is none of ours.
+const OTHER: &str = "other";
+
+/// The methods of our services, as paths. Counters have the names of these and no others: what is counted once stays in
+/// memory, and clients could invent any number of paths, whether they are let in or not.
+static METHODS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let described = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).expect("it was generated with the services");
+    let methods_of = |file: prost_types::FileDescriptorProto| {
+        let package = file.package().to_owned();
+        file.service.into_iter().flat_map(move |service| {
+            let service_name = format!("/{package}.{}", service.name());
+            service.method.into_iter().map(move |method| format!("{service_name}/{}", method.name()))
+        })
+    };
+    described.file.into_iter().flat_map(methods_of).collect()
+});
 
 /// Counts and traces calls.
 #[derive(Clone)]
@@ -60,8 +81,9 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let id = request.headers().get(REQUEST_ID).filter(|id| is_tame(id)).cloned();
         let id = id.unwrap_or_else(|| HeaderValue::from(self.layer.next.fetch_add(1, Ordering::Relaxed)));
-        let method = request.uri().path().to_owned();
-        let shown: String = method.chars().take(100).collect();
+        let path = request.uri().path();
+        let counted_as = METHODS.get(path).map_or(OTHER, String::as_str);
+        let shown: String = path.chars().take(100).collect();
         let span = tracing::info_span!("call", method = shown, id = id.to_str().unwrap_or_default());
         if let Some(traceparent) = request.headers().get(trace_context::TRACEPARENT) {
             trace_context::go_on(&span, traceparent.to_str().unwrap_or_default());
@@ -70,9 +92,7 @@ where
         let call = async move {
             let mut response = answer.await?;
             let code = Status::from_header_map(response.headers()).map_or(Code::Ok, |status| status.code());
-            // What clients invent is not counted by name.
-            let is_known = method.starts_with("/tailback.") && code != Code::Unimplemented;
-            meters.call(if is_known { &method } else { "other" }, code);
+            meters.call(counted_as, code);
             tracing::debug!(?code, "answered");
             response.headers_mut().insert(REQUEST_ID, id);
             Ok(response)
@@ -84,4 +104,19 @@ where
 /// Short, and of plain characters.
 fn is_tame(id: &HeaderValue) -> bool {
     id.len() <= 64 && id.as_bytes().iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_methods_that_are_counted_by_name_are_those_of_the_services() {
+        for service in crate::rpc::NAMES {
+            assert!(METHODS.iter().any(|path| path.starts_with(&format!("/{service}/"))), "{service} has no methods");
+        }
+        assert!(METHODS.contains(crate::rpc::UPLOAD) && !METHODS.contains("/tailback.v1.RunService/Invented"));
+        let of_services = |path: &String| crate::rpc::NAMES.iter().any(|name| path.starts_with(&format!("/{name}/")));
+        assert!(METHODS.iter().all(of_services), "{METHODS:?}");
+    }
 }

@@ -66,7 +66,7 @@ pub struct Limits {
     pub body_ms_max: u64,
     /// Bytes that clients have sent with calls that are not answered yet.
     pub body_bytes_max: u32,
-    /// Milliseconds that a connection is not listened to after a call that is not let in.
+    /// Milliseconds that a connection is not listened to after a call that is not let in, and a new one from the same address.
     pub refusal_pause_ms_max: u64,
     /// Bytes of the headers of a call.
     pub header_bytes_max: u32,

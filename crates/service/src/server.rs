@@ -17,7 +17,7 @@ use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tower::layer::util::{Identity, Stack};
 
-use crate::access::{Guard, TokensInForce};
+use crate::access::{Failures, Guard, TokensInForce};
 use crate::bodies::BodyLayer;
 use crate::calls::CallLayer;
 use crate::checks::Checks;
@@ -112,10 +112,12 @@ impl Server {
         let shares = descriptors::share(configuration.limits.connections_max);
         let meters = Arc::new(Meters::default());
         let places = |max| Places::new(max, configuration.limits.connections_per_peer_max.max(1));
+        let failures = Arc::new(Failures::new(configuration.limits.refusal_pause()));
         let door = |encrypting, places| Door {
             places,
             encrypting,
             opening_max: configuration.limits.connection_opening(),
+            failures: Some(failures.clone()),
             meters: meters.clone(),
         };
         let is_protected = configuration.must_protect(configuration.listen);
@@ -134,13 +136,15 @@ impl Server {
             Some(address) => {
                 let is_protected = configuration.must_protect(address);
                 let encrypting = if is_protected { encrypting(Protocol::Http1).transpose()? } else { None };
-                Some(Listening::start(address, door(encrypting, places(shares.admin)), is_protected).await?)
+                // Liveness is told at once, whoever guesses tokens at the same address.
+                let door = Door { failures: None, ..door(encrypting, places(shares.admin)) };
+                Some(Listening::start(address, door, is_protected).await?)
             }
             None => None,
         };
         let (stop, stopping) = watch::channel(false);
         // All of the database is read, and runs may be ended: that waits for the disk, and for the writer.
-        let opening = tokio::task::spawn_blocking(move || context(configuration, meters, stopping));
+        let opening = tokio::task::spawn_blocking(move || context(configuration, meters, failures, stopping));
         let opened =
             opening.await.unwrap_or_else(|error| Err(StoreError::Broken(format!("opening failed: {error}")).into()));
         let context = opened?;
@@ -283,6 +287,7 @@ impl Found {
 fn context(
     configuration: Configuration,
     meters: Arc<Meters>,
+    failures: Arc<Failures>,
     stopping: watch::Receiver<bool>,
 ) -> Result<Context, ServeError> {
     let Configuration { data, recover, tokens, encryption, limits, version, worker, placement, control_groups, .. } =
@@ -299,7 +304,7 @@ fn context(
     let store = Arc::new(Store::open(&data, recover, Told { hub: hub.clone(), meters: meters.clone() })?);
     let workers = workers.begin(control_groups, store.folder()).map_err(ServeError::Workers)?;
     let engine = Engine::start(store.clone(), hub.clone(), limits.clone(), meters.clone(), version.clone(), workers)?;
-    let guard = Guard::new(tokens, limits.refusal_pause(), meters.clone());
+    let guard = Guard::new(tokens, failures, meters.clone());
     let streams = Arc::new(Semaphore::new(limits.streams_max as usize));
     let no_thread = |error| StoreError::Broken(format!("cannot start a thread: {error}"));
     let checks = Checks::start(limits.clone()).map_err(no_thread)?;

@@ -11,7 +11,7 @@ mod tokens;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use tonic::metadata::MetadataValue;
 use tonic::service::Interceptor;
@@ -21,7 +21,7 @@ use crate::api_error::ApiError;
 use crate::connection::Peer;
 use crate::domain::Run;
 use crate::meters::Meters;
-use failures::Failures;
+pub(crate) use failures::Failures;
 pub use grant::{Grant, certificate_line, new_token};
 pub use token_file::{Changed, add_line, remove_name};
 use tokens::{Credential, NotLetIn};
@@ -154,19 +154,23 @@ pub(crate) struct Guard {
     /// None on a server that knows no tokens: then everybody who can reach it may do everything.
     tokens: TokensInForce,
     failures: Arc<Failures>,
-    pause_max: Duration,
     meters: Arc<Meters>,
 }
 
 impl Guard {
-    /// Strangers who fail again and again are not listened to for up to `pause_max`.
-    pub(crate) fn new(tokens: Option<Tokens>, pause_max: Duration, meters: Arc<Meters>) -> Self {
+    /// Strangers who fail again and again are not listened to for a while.
+    pub(crate) fn new(tokens: Option<Tokens>, failures: Arc<Failures>, meters: Arc<Meters>) -> Self {
         let tokens = TokensInForce(tokens.map(|tokens| Arc::new(RwLock::new(tokens))));
-        Self { tokens, failures: Arc::default(), pause_max, meters }
+        Self { tokens, failures, meters }
     }
 
     pub(crate) fn tokens(&self) -> TokensInForce {
         self.tokens.clone()
+    }
+
+    /// Who has failed.
+    pub(crate) fn failures(&self) -> &Failures {
+        &self.failures
     }
 
     /// Who calls, by the header `authorization`; without one, by the certificate. A token that is shown must be good,
@@ -206,7 +210,7 @@ impl Guard {
         self.meters.not_let_in();
         let Some(peer) = peer else { return };
         let failure = self.failures.put(peer.address.ip());
-        let is_stranger = peer.visit.pause(failure.pause.min(self.pause_max));
+        let is_stranger = peer.visit.pause(failure.pause);
         if failure.is_logged() {
             let count = failure.count;
             tracing::warn!(target: "audit", peer = %peer.address, why, count, is_stranger, "a call is not let in");

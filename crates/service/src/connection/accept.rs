@@ -11,6 +11,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::places::{NoPlace, Place, Places};
 use super::{Encrypting, Line, Peer};
+use crate::access::Failures;
 use crate::meters::Meters;
 use crate::sparingly::Sparingly;
 
@@ -35,6 +36,8 @@ pub(crate) struct Door {
     pub encrypting: Option<Encrypting>,
     /// How long it may take from accepting a connection until it is open.
     pub opening_max: Duration,
+    /// Those whose new connections wait; nobody's where who is asking does not matter for all that is asked.
+    pub failures: Option<Arc<Failures>>,
     pub meters: Arc<Meters>,
 }
 
@@ -81,10 +84,17 @@ async fn accept(listener: TcpListener, door: Arc<Door>, arrived: mpsc::Sender<Ar
     }
 }
 
-/// Encrypts a connection, if it is to be, and passes it on.
+/// Encrypts a connection, if it is to be, and passes it on. If many calls from its address were not let in, it waits before:
+/// that costs no more than its place, and no other connection waits with it.
 async fn open(door: Arc<Door>, stream: TcpStream, mut peer: Peer, place: Place, arrived: mpsc::Sender<Arrival>) {
     // Small messages are not held back; it fails only for connections that are gone.
     let _ = stream.set_nodelay(true);
+    if let Some(failures) = &door.failures {
+        tokio::select! {
+            () = failures.hold_up_newcomer(peer.address.ip()) => {}
+            () = arrived.closed() => return,
+        }
+    }
     let opened_by = Instant::now() + door.opening_max;
     let line: Box<dyn Line> = match &door.encrypting {
         None => Box::new(stream),

@@ -46,3 +46,21 @@ impl Exposition {
         self.0
     }
 }
+
+/// Labels with their values, as in `{state="failed"}`. A value may be any text: what would end it, or the line, is escaped.
+pub(super) fn labels(values: &[(&str, &str)]) -> String {
+    let escaped = |value: &str| value.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
+    let labels: Vec<String> = values.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    format!("{{{}}}", labels.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_value_of_a_label_ends_before_its_end() {
+        assert_eq!(labels(&[("port", "admin"), ("state", "")]), r#"{port="admin",state=""}"#);
+        assert_eq!(labels(&[("a", "1\"} 2\n#\\")]), r#"{a="1\"} 2\n#\\"}"#);
+    }
+}

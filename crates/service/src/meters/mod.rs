@@ -11,7 +11,7 @@ use std::time::Duration;
 use tonic::Code;
 
 use crate::domain::State;
-use exposition::Exposition;
+use exposition::{Exposition, labels};
 use histogram::Histogram;
 
 /// What is counted since the server was started.
@@ -19,7 +19,8 @@ use histogram::Histogram;
 pub(crate) struct Meters {
     created: AtomicU64,
     ended: Mutex<BTreeMap<&'static str, u64>>,
-    calls: Mutex<BTreeMap<(String, String), u64>>,
+    /// By method and code. Names of methods live as long as the program: nobody can have more of them counted.
+    calls: Mutex<BTreeMap<(&'static str, String), u64>>,
     failed_attempts: AtomicU64,
     memory_used: AtomicU64,
     workers_started: AtomicU64,
@@ -91,9 +92,9 @@ impl Meters {
         Ok(())
     }
 
-    /// A call of a method that exists was answered.
-    pub(crate) fn call(&self, method: &str, code: Code) {
-        let key = (method.to_owned(), format!("{code:?}"));
+    /// A call was answered.
+    pub(crate) fn call(&self, method: &'static str, code: Code) {
+        let key = (method, format!("{code:?}"));
         *self.calls.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default() += 1;
     }
 
@@ -151,14 +152,14 @@ impl Meters {
     fn write_gauges(&self, text: &mut Exposition, gauges: &Gauges) {
         let Gauges { stopping, connections, memory: (reserved, allowed), stored } = gauges;
         text.one("stopping", "gauge", "Whether the server stops.", f64::from(u8::from(*stopping)));
-        let connections = connections.map(|(port, count)| (format!("{{port=\"{port}\"}}"), count.into()));
+        let connections = connections.map(|(port, count)| (labels(&[("port", port)]), count.into()));
         text.family("connections_open", "gauge", "Connections, by the port that they were made to.", connections);
         text.one("streams_open", "gauge", "Streams and waiting calls.", number(&self.streams));
         text.one("memory_used_bytes", "gauge", "Memory that workers have in use.", number(&self.memory_used));
         text.one("memory_reserved_bytes", "gauge", "Memory that runs being simulated may have.", *reserved as f64);
         text.one("memory_limit_bytes", "gauge", "Memory that may be reserved: memory_bytes_max.", *allowed as f64);
         let Some(StoredGauges { runs, disk_free_bytes, database_bytes }) = stored else { return };
-        let runs = runs.iter().map(|(state, count)| (format!("{{state=\"{}\"}}", state.word()), *count as f64));
+        let runs = runs.iter().map(|(state, count)| (labels(&[("state", state.word())]), *count as f64));
         text.family("runs", "gauge", "Runs that are kept, sweeps and their runs too, by state.", runs);
         text.one("disk_free_bytes", "gauge", "Room on the disk of the data directory.", *disk_free_bytes as f64);
         text.one("database_size_bytes", "gauge", "Size of the database with its log.", *database_bytes as f64);
@@ -177,12 +178,11 @@ impl Meters {
         let seconds = number(&self.checkpoint_us) / 1e6;
         text.one("checkpoint_seconds_total", "counter", "Seconds that writing them took.", seconds);
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let ended = ended.iter().map(|(state, count)| (format!("{{state=\"{state}\"}}"), *count as f64));
+        let ended = ended.iter().map(|(state, count)| (labels(&[("state", state)]), *count as f64));
         text.family("runs_ended_total", "counter", "Runs that reached a last state.", ended);
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let calls = calls
-            .iter()
-            .map(|((method, code), count)| (format!("{{method=\"{method}\",code=\"{code}\"}}"), *count as f64));
+        let calls =
+            calls.iter().map(|((method, code), count)| (labels(&[("method", method), ("code", code)]), *count as f64));
         text.family("calls_total", "counter", "Calls by method and code.", calls);
         let help = "Time from accepting a run until it is simulated the first time.";
         text.histogram("run_waiting_seconds", help, &self.waiting.counted());

@@ -4,7 +4,8 @@
 //! ended do not change, so they can be copied after that moment. The database gets its name last: what was not copied to its
 //! end is refused by servers.
 //!
-//! **The invariant it keeps:** what is in the folder that is copied from is not changed, and nothing is written over.
+//! **The invariant it keeps:** what is in the folder that is copied from is not changed, and nothing is written over. Nobody
+//! but the owner of the copy can read it.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,6 +15,7 @@ use rusqlite::Connection;
 
 use super::condition::{self, Condition};
 use super::fsck::{Checkup, check_data};
+use super::private::{make_file, make_folder};
 use super::runs::{self, Stored};
 use super::{StoreError, artifacts, database, files, schema, uploads};
 
@@ -61,10 +63,12 @@ fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
     schema::must_be_current(&live)?;
     for name in ["", files::ARTIFACTS, files::CHECKPOINTS, files::UPLOADS] {
         let path = to.join(name);
-        fs::create_dir_all(&path).map_err(|error| files::broken("make", &path, &error))?;
+        make_folder(&path).map_err(|error| files::broken("make", &path, &error))?;
     }
     let target = database(to);
     let unfinished = target.with_extension(files::UNFINISHED);
+    // SQLite writes into a file that is empty, and would make one that all can read.
+    make_file(&unfinished).map_err(|error| files::broken("make", &unfinished, &error))?;
     live.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()])?;
     copy_files(from, to, &live, &unfinished)?;
     let finish = || -> io::Result<()> {
@@ -114,7 +118,7 @@ fn copy_run(from: &Path, to: &Path, copied: &Connection, stored: &Stored) -> Res
         return Ok(true);
     }
     let folder = files::artifacts(to, number);
-    fs::create_dir_all(&folder).map_err(|error| files::broken("make", &folder, &error))?;
+    make_folder(&folder).map_err(|error| files::broken("make", &folder, &error))?;
     let mut complete = true;
     for artifact in found {
         let name = &artifact.name;
@@ -126,7 +130,7 @@ fn copy_run(from: &Path, to: &Path, copied: &Connection, stored: &Stored) -> Res
 
 fn copy_folder(from: &Path, to: &Path, number: i64) -> Result<bool, StoreError> {
     let folder = files::artifacts(to, number);
-    fs::create_dir_all(&folder).map_err(|error| files::broken("make", &folder, &error))?;
+    make_folder(&folder).map_err(|error| files::broken("make", &folder, &error))?;
     for path in files::entries(&files::artifacts(from, number))? {
         copy_file(&path, &folder.join(path.file_name().unwrap_or_default()))?;
     }
@@ -140,7 +144,7 @@ fn copy_file(from: &Path, to: &Path) -> Result<bool, StoreError> {
         opened => opened.map_err(|error| files::broken("read", from, &error))?,
     };
     let mut write = || -> io::Result<()> {
-        let mut target = File::create_new(to)?;
+        let mut target = make_file(to)?;
         io::copy(&mut source, &mut target)?;
         target.sync_all()
     };

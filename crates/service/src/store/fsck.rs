@@ -3,7 +3,8 @@
 //! **The invariant it keeps:** nothing is changed.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -11,7 +12,9 @@ use serde::Serialize;
 
 use super::condition::{self, Condition};
 use super::runs::{self, Stored};
-use super::{StoreError, artifacts, checked, checkpoint, database, files, quarantine, schema, sums, uploads};
+use super::{
+    StoreError, artifacts, checked, checkpoint, database, files, open_lock, quarantine, schema, sums, uploads,
+};
 use crate::domain::{Artifact, State};
 
 /// What there is in a data directory, and what is wrong with it.
@@ -188,10 +191,10 @@ fn count(folder: &Path) -> Result<u64, StoreError> {
 /// Keeps servers out, where one has ever been.
 fn lock_if_there(folder: &Path) -> Result<Option<File>, StoreError> {
     let path = folder.join("lock");
-    if !fs::exists(&path).map_err(|error| files::broken("look for", &path, &error))? {
-        return Ok(None);
-    }
-    let file = File::open(&path).map_err(|error| files::broken("open", &path, &error))?;
+    let file = match open_lock(&path, OpenOptions::new().read(true)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(|error| files::broken("open", &path, &error))?,
+    };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked(folder.display().to_string())),

@@ -22,6 +22,7 @@ mod left_files;
 pub(crate) mod list;
 mod log;
 pub(crate) mod named;
+mod private;
 pub(crate) mod quarantine;
 mod recovery;
 pub(crate) mod runs;
@@ -33,7 +34,7 @@ pub(crate) mod uploads;
 mod version_2;
 mod writer;
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,6 +51,7 @@ use crate::domain::{FailureReason, RunFailure};
 use condition::Condition;
 pub use copying::{back_up, restore};
 pub use fsck::{Checkup, Problem, check_data};
+use private::make_folder;
 pub use state_file::{StateFile, Unfit, read_state, refuse_other_programs, write_state, write_state_by_pieces};
 use writer::Writer;
 pub(crate) use writer::{Told, Writing};
@@ -138,6 +140,9 @@ impl Store {
     /// is set aside, and runs are rebuilt from their files.
     pub(crate) fn open(folder: &Path, recover: bool, told: Told) -> Result<Self, StoreError> {
         make_folder(folder).map_err(|error| files::broken("make", folder, &error))?;
+        if let Some(warning) = private::warning(folder) {
+            tracing::warn!("{warning}");
+        }
         let lock = lock(folder)?;
         let path = database(folder);
         let lost = refuse_what_is_lost(folder)?;
@@ -249,27 +254,22 @@ fn database(folder: &Path) -> PathBuf {
     folder.join("tailback.sqlite")
 }
 
-/// Nobody else can look into folders that are made. One that was there is as its owner wants it.
-fn make_folder(path: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(path)
-}
-
 /// How often a folder that is locked is tried again, and how long after. Whoever starts a process shares its locks with it
 /// for a moment, and a server that was killed may have been about to start a worker.
 const LOCK_ATTEMPTS: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(25);
 
 /// The lock is a file of this folder: a link might have another file emptied, or locked.
+fn open_lock(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    options.open(path)
+}
+
 fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("lock");
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
-    let file = options.open(&path).map_err(|error| files::broken("make", &path, &error))?;
+    let opened = open_lock(&path, OpenOptions::new().write(true).create(true).truncate(false));
+    let file = opened.map_err(|error| files::broken("make", &path, &error))?;
     for attempt in 1.. {
         match file.try_lock() {
             Ok(()) => break,

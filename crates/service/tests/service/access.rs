@@ -3,9 +3,10 @@
 use tailback_api::v1::{CancelRunRequest, DeleteRunRequest, GetRunRequest, ListRunsRequest, RunState, WatchRunRequest};
 use tailback_service::{Limits, Role, add_line, new_token, remove_name};
 use tonic::Code;
+use tonic::transport::{Channel, Endpoint};
 
 use crate::harness::{SMALL, endless, limits, named, reason};
-use crate::tokens::{Bearing, bearing, serve, tokens};
+use crate::tokens::{Bearing, bearing, connect, over, serve, tokens};
 
 #[tokio::test]
 async fn tokens_say_who_one_is_and_what_one_may_do() {
@@ -88,7 +89,22 @@ async fn who_is_revoked_is_out_at_the_next_message_and_others_stay() {
     server.stop().await;
 }
 
-/// Who fails again and again is not listened to. Who bears a good token is, though it comes from the same place.
+const UNKNOWN: &str = "Bearer tb_00";
+
+async fn is_refused(stranger: &mut Bearing) {
+    let refused = stranger.list_runs(ListRunsRequest::default()).await.expect_err("nobody bears that");
+    assert_eq!(refused.code(), Code::Unauthenticated);
+}
+
+/// Has many calls refused. As others of this connection are let in, none of them has to wait.
+async fn fail_often(known: &Channel) {
+    for _ in 0..25 {
+        is_refused(&mut over(known, UNKNOWN)).await;
+    }
+}
+
+/// Who fails again and again is not listened to, and cannot get around that by connecting again. Neither those who are
+/// known nor those who come from elsewhere wait for it.
 #[tokio::test]
 async fn only_strangers_are_made_to_wait() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -96,30 +112,58 @@ async fn only_strangers_are_made_to_wait() {
     // Who is not listened to does not hear that the server stops either.
     let limits = Limits { refusal_pause_ms_max: u64::from(u32::MAX), shutdown_s_max: 1, ..limits() };
     let server = serve(folder.path(), &file, limits).await;
-    let mut known = bearing(&server, &tokens[0]).await;
+    let channel = connect(&server).await;
+    let mut known = over(&channel, &tokens[0]);
     let list = ListRunsRequest::default;
     known.list_runs(list()).await.expect("she is let in");
-    // Each over a connection of its own: only the last one waits.
-    for _ in 0..25 {
-        let mut stranger = bearing(&server, "Bearer tb_00").await;
-        assert_eq!(stranger.list_runs(list()).await.expect_err("nobody bears that").code(), Code::Unauthenticated);
+    let mut stranger = bearing(&server, UNKNOWN).await;
+    is_refused(&mut stranger).await;
+    fail_often(&channel).await;
+    is_refused(&mut stranger).await;
+    {
+        let newcomer = async |header: &str| bearing(&server, header).await.list_runs(list()).await;
+        let not_heard = async {
+            tokio::select! {
+                answered = stranger.list_runs(list()) => answered,
+                answered = newcomer(UNKNOWN) => answered,
+                answered = newcomer(&tokens[0]) => answered,
+            }
+        };
+        tokio::pin!(not_heard);
+        let elsewhere = async || {
+            let endpoint = Endpoint::from_shared(server.url.clone()).expect("an address");
+            let from = endpoint.local_address(Some([127, 0, 0, 2].into())).connect().await;
+            over(&from.expect("somebody listens"), &tokens[0]).list_runs(list()).await
+        };
+        for _ in 0..3 {
+            tokio::select! {
+                biased;
+                answered = &mut not_heard => panic!("nobody listens: {answered:?}"),
+                answered = known.list_runs(list()) => drop(answered.expect("she is known")),
+            }
+            tokio::select! {
+                biased;
+                answered = &mut not_heard => panic!("nobody listens: {answered:?}"),
+                answered = elsewhere() => drop(answered.expect("nobody has failed there")),
+            }
+        }
     }
-    let mut stranger = bearing(&server, "Bearer tb_00").await;
-    stranger.list_runs(list()).await.expect_err("nobody bears that");
-    let again = stranger.list_runs(list());
-    tokio::pin!(again);
+    server.stop().await;
+}
+
+/// As behind one address there may be many.
+#[tokio::test]
+async fn who_bears_a_good_token_is_let_in_after_the_wait() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let (file, tokens) = tokens(folder.path(), &[("alice", Role::Submit)]);
+    let server = serve(folder.path(), &file, Limits { refusal_pause_ms_max: 20, ..limits() }).await;
+    let channel = connect(&server).await;
+    over(&channel, &tokens[0]).list_runs(ListRunsRequest::default()).await.expect("she is let in");
     for _ in 0..3 {
-        let mut fresh = bearing(&server, &tokens[0]).await;
-        tokio::select! {
-            biased;
-            answered = &mut again => panic!("nobody listens: {answered:?}"),
-            answered = known.list_runs(list()) => drop(answered.expect("she is known")),
-        }
-        tokio::select! {
-            biased;
-            answered = &mut again => panic!("nobody listens: {answered:?}"),
-            answered = fresh.list_runs(list()) => drop(answered.expect("a good token is good on any connection")),
-        }
+        fail_often(&channel).await;
+        let fresh = bearing(&server, &tokens[0]).await.list_runs(ListRunsRequest::default()).await;
+        fresh.expect("a good token is good on any connection");
+        is_refused(&mut bearing(&server, UNKNOWN).await).await;
     }
     server.stop().await;
 }

@@ -55,6 +55,17 @@ impl Certificates {
         }
     }
 
+    /// A connection to a server, with a certificate or without.
+    async fn connect(&self, server: &Served, who: Option<&str>) -> Result<Client, Status> {
+        let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(self.read("root.pem")));
+        if let Some(who) = who {
+            tls = tls.identity(Identity::from_pem(self.read(&format!("{who}.pem")), self.read(&format!("{who}.key"))));
+        }
+        let endpoint = Channel::from_shared(server.url.clone()).expect("an address");
+        let channel = endpoint.tls_config(tls).expect("it is well formed").connect().await;
+        channel.map(Client::new).map_err(|error| Status::unavailable(error.to_string()))
+    }
+
     /// Asks a server who one is, with a certificate and a token or without.
     async fn ask(
         &self,
@@ -62,19 +73,17 @@ impl Certificates {
         who: Option<&str>,
         token: Option<&str>,
     ) -> Result<GetServerInfoResponse, Status> {
-        let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(self.read("root.pem")));
-        if let Some(who) = who {
-            tls = tls.identity(Identity::from_pem(self.read(&format!("{who}.pem")), self.read(&format!("{who}.key"))));
-        }
-        let endpoint = Channel::from_shared(server.url.clone()).expect("an address");
-        let channel = endpoint.tls_config(tls).expect("it is well formed").connect().await;
-        let channel = channel.map_err(|error| Status::unavailable(error.to_string()))?;
-        let mut request = Request::new(GetServerInfoRequest {});
-        if let Some(token) = token {
-            request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().expect("a value"));
-        }
-        Ok(Client::new(channel).system.get_server_info(request).await?.into_inner())
+        ask(&mut self.connect(server, who).await?, token).await
     }
+}
+
+/// Asks a server who one is.
+async fn ask(client: &mut Client, token: Option<&str>) -> Result<GetServerInfoResponse, Status> {
+    let mut request = Request::new(GetServerInfoRequest {});
+    if let Some(token) = token {
+        request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().expect("a value"));
+    }
+    Ok(client.system.get_server_info(request).await?.into_inner())
 }
 
 #[tokio::test]
@@ -171,21 +180,26 @@ async fn ask_admin(address: SocketAddr, root: &Path, request: &str) -> String {
     answer
 }
 
-#[tokio::test]
-async fn metrics_off_this_machine_are_encrypted_and_for_those_who_are_known() {
-    let certificates = Certificates::make();
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let file = folder.path().join("tokens");
+/// A server that tells metrics off this machine, and a token for it.
+async fn monitored(folder: &Path, certificates: &Certificates, limits: Limits) -> (Served, String) {
+    let file = folder.join("tokens");
     let (token, line) = new_token("monitor", &Role::Read.into()).expect("there are random bytes");
     add_line(&file, &line).expect("it can be written");
     let server = Served::configured(Configuration {
         admin_listen: Some("0.0.0.0:0".parse().expect("an address")),
         tokens: Some(Tokens::read(&file).expect("it is well formed")),
         encryption: Some(certificates.encryption()),
-        limits: limits(),
-        ..configuration(&folder.path().join("data"))
-    })
-    .await;
+        limits,
+        ..configuration(&folder.join("data"))
+    });
+    (server.await, token)
+}
+
+#[tokio::test]
+async fn metrics_off_this_machine_are_encrypted_and_for_those_who_are_known() {
+    let certificates = Certificates::make();
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let (server, token) = monitored(folder.path(), &certificates, limits()).await;
     let (address, root) = (server.admin.expect("it has one"), certificates.0.path().join("root.pem"));
     let get = async |path: &str, header: &str| {
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{header}\r\n");
@@ -199,6 +213,35 @@ async fn metrics_off_this_machine_are_encrypted_and_for_those_who_are_known() {
     assert_eq!(status(&get("/metrics", "Authorization: Bearer tb_00\r\n").await), "401");
     let told = get("/metrics", &format!("Authorization: Bearer {token}\r\n")).await;
     assert!(told.contains("tailback_calls_not_let_in_total 2"), "{told}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn liveness_is_told_at_once_where_metrics_have_to_wait() {
+    let certificates = Certificates::make();
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let limits = Limits { refusal_pause_ms_max: u64::from(u32::MAX), ..limits() };
+    let (server, token) = monitored(folder.path(), &certificates, limits).await;
+    let mut known = certificates.connect(&server, Some("client")).await.expect("it is encrypted");
+    ask(&mut known, Some(&token)).await.expect("it is let in");
+    for _ in 0..25 {
+        assert_eq!(
+            ask(&mut known, Some("tb_00")).await.err().map(|refused| refused.code()),
+            Some(Code::Unauthenticated)
+        );
+    }
+    let (address, root) = (server.admin.expect("it has one"), certificates.0.path().join("root.pem"));
+    let shown = format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n");
+    let metrics = ask_admin(address, &root, &shown);
+    tokio::pin!(metrics);
+    for _ in 0..3 {
+        let told = tokio::select! {
+            biased;
+            told = &mut metrics => panic!("many have failed there: {told}"),
+            told = ask_admin(address, &root, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n") => told,
+        };
+        assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+    }
     server.stop().await;
 }
 

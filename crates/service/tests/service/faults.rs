@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tailback_api::v1::{CreateRunRequest, GetServerInfoRequest, Scenario, ValidateScenarioRequest};
-use tailback_service::{Limits, Server};
+use tailback_service::{Configuration, Limits, Role, Server, Tokens, check_data};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tonic::Code;
@@ -10,6 +10,7 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 
 use crate::harness::{Client, SMALL, Served, configuration, limits, named, reason, request};
+use crate::tokens::tokens;
 
 /// The server answers, and carries out runs.
 async fn is_well(client: &mut Client, name: &str) {
@@ -43,13 +44,18 @@ async fn random_bytes_and_half_open_connections() {
     server.stop().await;
 }
 
+/// What calls any method, with any bytes.
+async fn raw(server: &Served) -> tonic::client::Grpc<Channel> {
+    let channel = Channel::from_shared(server.url.clone()).expect("an address").connect().await;
+    tonic::client::Grpc::new(channel.expect("somebody listens"))
+}
+
 /// Messages that are none, of methods that exist and others.
 #[tokio::test]
 async fn malformed_and_oversize_messages() {
     let server = Served::with(Limits { message_bytes_max: 100_000, ..limits() }).await;
     let mut client = server.client().await;
-    let channel = Channel::from_shared(server.url.clone()).expect("an address").connect().await;
-    let mut raw = tonic::client::Grpc::new(channel.expect("somebody listens"));
+    let mut raw = raw(&server).await;
     for bytes in [vec![0xff; 50], vec![0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f], b"\x22\x05abc".to_vec(), vec![8]] {
         for method in ["CreateRun", "WatchRun", "ListRuns", "NoSuchMethod"] {
             raw.ready().await.expect("it is there");
@@ -68,6 +74,36 @@ async fn malformed_and_oversize_messages() {
     let refused = client.create(large).await.expect_err("it is too large");
     assert_eq!(refused.code(), Code::OutOfRange, "{refused:?}");
     is_well(&mut client, "after").await;
+    server.stop().await;
+}
+
+/// Strangers call what they like, too.
+#[tokio::test]
+async fn methods_that_clients_invent_are_counted_as_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let (file, _) = tokens(folder.path(), &[("alice", Role::Read)]);
+    let server = Served::configured(Configuration {
+        tokens: Some(Tokens::read(&file).expect("it is well formed")),
+        admin_listen: Some(std::net::SocketAddr::from(([127, 0, 0, 1], 0))),
+        limits: Limits { refusal_pause_ms_max: 0, ..limits() },
+        ..configuration(&folder.path().join("data"))
+    })
+    .await;
+    let mut raw = raw(&server).await;
+    let invented = (0..50).map(|number| format!("Invented{number}\"}}"));
+    for method in invented.chain(["ListRuns".to_owned()]) {
+        raw.ready().await.expect("it is there");
+        let path = PathAndQuery::try_from(format!("/tailback.v1.RunService/{method}")).expect("a path");
+        let refused = raw.unary(tonic::Request::new(Vec::new()), path, codec::Bytes).await;
+        assert_eq!(refused.expect_err("no token is shown").code(), Code::Unauthenticated, "{method}");
+    }
+    let metrics = server.ask_admin("/metrics").await;
+    let counted: Vec<&str> = metrics.lines().filter_map(|line| line.strip_prefix("tailback_calls_total")).collect();
+    let expected = [
+        "{method=\"/tailback.v1.RunService/ListRuns\",code=\"Unauthenticated\"} 1",
+        "{method=\"other\",code=\"Unauthenticated\"} 50",
+    ];
+    assert_eq!(counted, expected);
     server.stop().await;
 }
 
@@ -237,5 +273,7 @@ async fn the_data_directory_is_private_and_its_lock_no_link() {
     symlink(&other, data.join("lock")).expect("a link can be made");
     let refused = Server::bind(configuration(&data)).await.err().expect("it is a link");
     assert!(refused.to_string().contains("lock"), "{refused}");
+    let refused = check_data(&data).expect_err("it is a link for whoever looks, too");
+    assert!(refused.to_string().contains("cannot open") && refused.to_string().contains("lock"), "{refused}");
     assert_eq!(std::fs::read(&other).expect("it is there"), b"precious");
 }

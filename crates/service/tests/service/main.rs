@@ -1,6 +1,7 @@
 //! The service through real connections: a server on a port of the system's choice, and the Rust client.
 
 mod access;
+mod backups;
 mod bodies;
 mod certificates;
 mod connections;

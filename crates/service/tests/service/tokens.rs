@@ -24,14 +24,19 @@ fn add(header: &str) -> AddHeader {
     })
 }
 
-async fn connect(server: &Served) -> Channel {
+pub async fn connect(server: &Served) -> Channel {
     let channel = Channel::from_shared(server.url.clone()).expect("an address").connect().await;
     channel.expect("somebody listens")
 }
 
 /// A client with a header.
 pub async fn bearing(server: &Served, header: &str) -> Bearing {
-    RunServiceClient::with_interceptor(connect(server).await, add(header))
+    over(&connect(server).await, header)
+}
+
+/// The same over a connection that others may use, too.
+pub fn over(channel: &Channel, header: &str) -> Bearing {
+    RunServiceClient::with_interceptor(channel.clone(), add(header))
 }
 
 /// The same for results.
