@@ -148,6 +148,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn labels_may_be_so_many_and_so_long() {
+        let of = |key: &str, value: &str| labels(&BTreeMap::from([(key.to_owned(), value.to_owned())]));
+        let (key, value) = ("k".repeat(LABEL_KEY_BYTES_MAX), "ä".repeat(LABEL_VALUE_BYTES_MAX / 2));
+        assert_eq!(of(&key, &value), Ok(()));
+        let problem = |key: &str, value: &str| of(key, value).expect_err("it is refused").to_string();
+        for bad in ["", "a b", "ä", &format!("{key}k")] {
+            assert!(problem(bad, "").contains("is not a key of a label: 1 to 63 letters"), "{bad}");
+        }
+        assert!(problem("a", &format!("{value}ä")).contains("label `a` has 256 bytes, the limit is 255"));
+        let many = |count| labels(&(0..count).map(|number| (number.to_string(), String::new())).collect());
+        assert_eq!(many(LABELS_MAX), Ok(()));
+        assert!(many(LABELS_MAX + 1).is_err_and(|refused| refused.to_string().contains("33 labels, the limit is 32")));
+    }
+
     proptest! {
         #[test]
         fn no_name_leads_out_of_a_folder(name in "\\PC{0,80}|[a-z./\\\\]{0,12}") {

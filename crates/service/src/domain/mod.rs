@@ -10,6 +10,7 @@ mod event;
 mod file;
 mod request;
 mod run;
+mod shared;
 
 pub(crate) use event::{AttemptFailed, ChildEnded, Event, Occurrence, Sample, TakenSample};
 pub(crate) use file::KeptFile;

@@ -1,12 +1,13 @@
 //! What clients ask for.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::run::is_default;
-use super::{Execution, ScenarioSource, State, SweepRequest};
+use super::{Execution, ScenarioSource, State, SweepRequest, shared};
 use crate::access::hexadecimal;
 
 /// Asks for a run to be carried out.
@@ -21,7 +22,8 @@ pub(crate) struct RunRequest {
     pub scenario: Option<ScenarioSource>,
     pub execution: Execution,
     pub sweep: Option<SweepRequest>,
-    pub labels: BTreeMap<String, String>,
+    #[serde(serialize_with = "shared::serialize")]
+    pub labels: Arc<BTreeMap<String, String>>,
     /// Whether results that are there already may do. Like what follows, left out where it is not so: requests of before
     /// there was any have the same fingerprint.
     #[serde(skip_serializing_if = "is_default")]
@@ -102,7 +104,7 @@ mod tests {
         let execution =
             Execution { threads: Some(2), wall_time_max: Some(Duration::from_secs(9)), ..Execution::default() };
         let sweep = SweepRequest { over: vec!["seed=1,2".to_owned()], ..SweepRequest::default() };
-        let labels = BTreeMap::from([("paper".to_owned(), "lhrp".to_owned())]);
+        let labels = Arc::new(BTreeMap::from([("paper".to_owned(), "lhrp".to_owned())]));
         let (scenario, sweep) = (Some(scenario), Some(sweep));
         let request =
             RunRequest { run_id: "a".to_owned(), scenario, execution, sweep, labels, ..RunRequest::default() };

@@ -8,6 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tailback_report::Report;
 use tailback_scenario::{Bounds, Document, Files};
 
+use super::shared;
+
 /// An experiment: one simulation, or a sweep whose simulations are runs of their own.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Run {
@@ -15,7 +17,9 @@ pub(crate) struct Run {
     pub id: String,
     /// Whose token created it.
     pub owner: String,
-    pub labels: BTreeMap<String, String>,
+    /// Of its request, which the runs of a sweep share.
+    #[serde(with = "shared")]
+    pub labels: Arc<BTreeMap<String, String>>,
     pub execution: Execution,
     /// What is varied; none if the run is one simulation.
     pub sweep: Option<SweepRequest>,
@@ -58,8 +62,8 @@ pub(crate) struct Run {
     #[serde(default, skip_serializing_if = "is_default")]
     pub beyond_end: bool,
     /// The files that its scenario names: the SHA-256 of each, by name.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub files: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "is_default", with = "shared")]
+    pub files: Arc<BTreeMap<String, String>>,
     /// The trace that it goes on with, if they are collected.
     #[serde(default, skip_serializing_if = "is_default")]
     pub traceparent: String,
@@ -129,9 +133,9 @@ pub(crate) struct ScenarioSource {
     pub document: Arc<str>,
     /// Values laid over it in this order.
     pub overrides: Vec<String>,
-    /// The files that it names: the SHA-256 of the content of each, by name.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub files: BTreeMap<String, String>,
+    /// The files that it names: the SHA-256 of the content of each, by name; the runs of a sweep share them, too.
+    #[serde(default, skip_serializing_if = "is_default", with = "shared")]
+    pub files: Arc<BTreeMap<String, String>>,
 }
 
 fn text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -59,7 +59,7 @@ impl LeftFiles {
     /// All that can be read as schedules.
     fn find_schedules(&self) -> BTreeMap<String, String> {
         let schedule = |content: &String| {
-            let files = [(content.clone(), content.clone())].into();
+            let files = Arc::new([(content.clone(), content.clone())].into());
             let source = ScenarioSource { files, ..ScenarioSource::default() };
             let opened = Arc::new(self.opened(&source));
             Some((sha256_of_schedule(opened, content).ok()?, content.clone()))

@@ -25,7 +25,7 @@ pub(crate) struct NamedFiles {
     /// Bytes that one thing may take which is made of them.
     scratch_bytes_max: u64,
     /// By name: the SHA-256 of the content.
-    names: BTreeMap<String, String>,
+    names: Arc<BTreeMap<String, String>>,
     /// When reading is to end; never for a worker, which is ended from without.
     stop: Option<Stop>,
     opened: Mutex<BTreeMap<String, Arc<dyn ReadAt>>>,

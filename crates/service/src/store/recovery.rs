@@ -79,7 +79,7 @@ fn read(path: &Path, number: i64, left: &LeftFiles) -> Result<(New, Vec<Artifact
     let source = ScenarioSource {
         name: "scenario.toml".to_owned(),
         document: document.as_str().into(),
-        files: left.named_in(&document),
+        files: Arc::new(left.named_in(&document)),
         ..ScenarioSource::default()
     };
     let scenario = source.read(Arc::new(left.opened(&source))).resolve();

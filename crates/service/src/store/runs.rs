@@ -264,7 +264,7 @@ pub(super) fn insert_as(writing: &Writing<'_>, number: Option<i64>, new: &New) -
     ])?;
     let number = connection.last_insert_rowid();
     sums::seal_run(connection, number)?;
-    for (key, value) in &run.labels {
+    for (key, value) in run.labels.iter() {
         connection
             .prepare_cached("INSERT INTO labels (key, value, number) VALUES (?1, ?2, ?3)")?
             .execute(params![key, value, number])?;

@@ -33,7 +33,7 @@ fn run() -> Run {
     Run {
         id: "curve.1".to_owned(),
         owner: "alice".to_owned(),
-        labels: BTreeMap::from([("paper".to_owned(), "lhrp".to_owned())]),
+        labels: Arc::new(BTreeMap::from([("paper".to_owned(), "lhrp".to_owned())])),
         execution: Execution { threads: Some(2), wall_time_max, artifact_bytes_max: 1000, priority: 0 },
         sweep: Some(SweepRequest { over, seeds: 3, run_saturated: true }),
         state: State::Failed,
@@ -63,7 +63,7 @@ fn run() -> Run {
         beyond_end: false,
         private: false,
         project: String::new(),
-        files: BTreeMap::new(),
+        files: Arc::default(),
         traceparent: String::new(),
     }
 }

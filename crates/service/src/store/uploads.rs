@@ -120,7 +120,7 @@ pub(super) fn take_over(
     owner: &str,
     scenario: &ScenarioSource,
 ) -> Result<(), StoreError> {
-    for (name, sha256) in &scenario.files {
+    for (name, sha256) in scenario.files.iter() {
         let path = path(folder, sha256);
         let found = fs::metadata(&path).map_err(|error| files::broken("read", &path, &error))?;
         let (owner, sha256, name) = (owner.to_owned(), sha256.clone(), name.clone());

@@ -4,6 +4,7 @@
 //! files.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use prost::{DecodeError, Message};
@@ -118,10 +119,10 @@ impl Run {
             project: String::new(),
             beyond_end: false,
             traceparent: String::new(),
-            files: BTreeMap::default(),
+            files: Arc::default(),
             id: self.id,
             owner: self.owner,
-            labels: self.labels,
+            labels: Arc::new(self.labels),
             execution: self.execution.unwrap_or_default().into(),
             sweep: self.sweep.map(Into::into),
             state: state(self.state)?,

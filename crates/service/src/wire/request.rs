@@ -1,5 +1,7 @@
 //! What clients ask for. What it says is checked behind the edge, where more is known.
 
+use std::sync::Arc;
+
 use tailback_api::v1;
 
 use super::run::state;
@@ -15,7 +17,7 @@ impl From<v1::CreateRunRequest> for RunRequest {
             scenario: asked.scenario.map(Into::into),
             execution: asked.execution.unwrap_or_default().into(),
             sweep: asked.sweep.map(Into::into),
-            labels: asked.labels.into_iter().collect(),
+            labels: Arc::new(asked.labels.into_iter().collect()),
             reuse: asked.reuse,
             private: asked.private,
             project: asked.project,

@@ -1,5 +1,7 @@
 //! Runs as clients see them.
 
+use std::sync::Arc;
+
 use tailback_api::v1;
 
 use super::{length, read_length, timestamp};
@@ -13,7 +15,7 @@ pub(crate) fn run(Snapshot { run, last_sequence, scenario }: Snapshot) -> v1::Ru
     v1::Run {
         id: run.id,
         owner: run.owner,
-        labels: run.labels.into_iter().collect(),
+        labels: Arc::unwrap_or_clone(run.labels).into_iter().collect(),
         scenario: scenario.map(Into::into),
         execution: Some(run.execution.into()),
         sweep: run.sweep.map(Into::into),
@@ -66,14 +68,14 @@ pub(super) fn state(state: v1::RunState) -> Option<State> {
 
 impl From<ScenarioSource> for v1::Scenario {
     fn from(ScenarioSource { name, document, overrides, files }: ScenarioSource) -> Self {
-        let files = files.into_iter().collect();
+        let files = Arc::unwrap_or_clone(files).into_iter().collect();
         Self { name, document: document.as_ref().to_owned(), overrides, files }
     }
 }
 
 impl From<v1::Scenario> for ScenarioSource {
     fn from(v1::Scenario { name, document, overrides, files }: v1::Scenario) -> Self {
-        Self { name, document: document.into(), overrides, files: files.into_iter().collect() }
+        Self { name, document: document.into(), overrides, files: Arc::new(files.into_iter().collect()) }
     }
 }
 

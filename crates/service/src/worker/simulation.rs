@@ -28,8 +28,8 @@ const SAMPLE_REST: u32 = 50;
 const CHECKPOINT_REST: u32 = 20;
 /// No row of a message, a link or a tree takes less in a file.
 const ROW_BYTES: u64 = 20;
-/// How long to wait for room on the disk before it is tried again.
-const FULL_REST: Duration = Duration::from_millis(500);
+/// How long to wait for room on the disk, or for file descriptors, before it is tried again.
+const SHORT_REST: Duration = Duration::from_millis(500);
 
 /// Carries out a run, and says how it goes.
 ///
@@ -42,10 +42,8 @@ pub(super) fn carry_out(assignment: &Assignment, channel: &mut Channel, suspende
         Ok(scenario) => scenario,
         Err(mistakes) => return Ok(Ending::Failed(files.failure(&mistakes))),
     };
-    let checkpoint = match Checkpoint::read(data, *number, version, &scenario.digest) {
-        Ok(checkpoint) => checkpoint,
-        Err(error) => return Ok(Ending::Failed(RunFailure::from(&error))),
-    };
+    let read = || Checkpoint::read(data, *number, version, &scenario.digest);
+    let Some(checkpoint) = patiently(suspended, SHORT_REST, read) else { return Ok(Ending::Suspended) };
     let mut run = match start(&scenario, assignment.threads as usize, checkpoint.as_ref()) {
         Ok(run) => run,
         Err(failure) => return Ok(Ending::Failed(failure.into())),
@@ -55,6 +53,19 @@ pub(super) fn carry_out(assignment: &Assignment, channel: &mut Channel, suspende
     channel.send(&Message::Began { cycle: run.progress().cycle, wall: spent.0 })?;
     let pace = Pace::new(assignment, &run, spent);
     Simulation { assignment, suspended, scenario: &scenario, pace }.finish(&mut run, channel)
+}
+
+/// Reads a checkpoint, which fails only while too many files are open: that passes, and is no reason for a run to fail.
+/// Nothing if the run is suspended meanwhile.
+fn patiently<T>(suspended: &AtomicBool, rest: Duration, mut read: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
+    loop {
+        match read() {
+            Ok(read) => return Some(read),
+            Err(_) if suspended.load(Ordering::Relaxed) => return None,
+            Err(error) => tracing::warn!(%error, "it is tried again"),
+        }
+        std::thread::sleep(rest);
+    }
 }
 
 impl From<Failure> for RunFailure {
@@ -241,7 +252,7 @@ impl Simulation<'_> {
                 }
                 Err(NotWritten::Store(StoreError::Full)) => {
                     tracing::warn!(run = assignment.run, "the disk has no room for what was found: it is tried again");
-                    std::thread::sleep(FULL_REST);
+                    std::thread::sleep(SHORT_REST);
                 }
                 Err(error) => return Ok(Ending::Failed((&error).into())),
             }
@@ -285,4 +296,22 @@ fn files(scenario: &Scenario, findings: &Findings, report: &Report, allowed: u64
         }
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_want_of_descriptors_is_waited_for_unless_the_run_is_suspended() {
+        let suspended = AtomicBool::new(false);
+        let short = || Err(StoreError::Broken("cannot read: too many open files".to_owned()));
+        let mut tries = 0..;
+        let passes = || if tries.next() < Some(3) { short() } else { Ok("a checkpoint") };
+        assert_eq!(patiently(&suspended, Duration::ZERO, passes), Some("a checkpoint"));
+        assert_eq!(tries.next(), Some(4));
+        suspended.store(true, Ordering::Relaxed);
+        assert_eq!(patiently(&suspended, Duration::ZERO, short), None::<&str>);
+        assert_eq!(patiently(&suspended, Duration::ZERO, || Ok("there")), Some("there"), "it is suspended later");
+    }
 }
