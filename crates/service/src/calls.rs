@@ -1,13 +1,9 @@
 //! What is done about each call: it gets a number, is traced, and counted.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll};
 
-use prost::Message as _;
-use prost_types::FileDescriptorSet;
-use tailback_api::FILE_DESCRIPTOR_SET;
 use tonic::codegen::http::{HeaderValue, Request, Response};
 use tonic::codegen::{BoxFuture, Service};
 use tonic::{Code, Status};
@@ -15,27 +11,14 @@ use tower::Layer;
 use tracing::Instrument as _;
 
 use crate::meters::Meters;
-use crate::trace_context;
+use crate::{rpc, trace_context};
 
 /// The header with the number of a call. A client may choose its own.
 const REQUEST_ID: &str = "x-request-id";
 
-/// What calls are counted as whose method is none of ours.
+/// What calls are counted as whose method is none of ours. What is counted once stays in memory, and clients could invent any number of names, whether they
+/// are let in or not.
 const OTHER: &str = "other";
-
-/// The methods of our services, as paths. Counters have the names of these and no others: what is counted once stays in
-/// memory, and clients could invent any number of paths, whether they are let in or not.
-static METHODS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
-    let described = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).expect("it was generated with the services");
-    let methods_of = |file: prost_types::FileDescriptorProto| {
-        let package = file.package().to_owned();
-        file.service.into_iter().flat_map(move |service| {
-            let service_name = format!("/{package}.{}", service.name());
-            service.method.into_iter().map(move |method| format!("{service_name}/{}", method.name()))
-        })
-    };
-    described.file.into_iter().flat_map(methods_of).collect()
-});
 
 /// Counts and traces calls.
 #[derive(Clone)]
@@ -82,7 +65,7 @@ where
         let id = request.headers().get(REQUEST_ID).filter(|id| is_tame(id)).cloned();
         let id = id.unwrap_or_else(|| HeaderValue::from(self.layer.next.fetch_add(1, Ordering::Relaxed)));
         let path = request.uri().path();
-        let counted_as = METHODS.get(path).map_or(OTHER, String::as_str);
+        let counted_as = rpc::method(path).unwrap_or(OTHER);
         let shown: String = path.chars().take(100).collect();
         let span = tracing::info_span!("call", method = shown, id = id.to_str().unwrap_or_default());
         if let Some(traceparent) = request.headers().get(trace_context::TRACEPARENT) {
@@ -104,19 +87,4 @@ where
 /// Short, and of plain characters.
 fn is_tame(id: &HeaderValue) -> bool {
     id.len() <= 64 && id.as_bytes().iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_methods_that_are_counted_by_name_are_those_of_the_services() {
-        for service in crate::rpc::NAMES {
-            assert!(METHODS.iter().any(|path| path.starts_with(&format!("/{service}/"))), "{service} has no methods");
-        }
-        assert!(METHODS.contains(crate::rpc::UPLOAD) && !METHODS.contains("/tailback.v1.RunService/Invented"));
-        let of_services = |path: &String| crate::rpc::NAMES.iter().any(|name| path.starts_with(&format!("/{name}/")));
-        assert!(METHODS.iter().all(of_services), "{METHODS:?}");
-    }
 }

@@ -1,6 +1,7 @@
 //! The services, and how they are mounted.
 
 mod files;
+mod methods;
 mod results;
 mod runs;
 mod scenarios;
@@ -24,6 +25,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic_health::pb::health_server::{Health, HealthServer};
 
 use crate::context::Context;
+pub(crate) use methods::method;
 
 /// What the services are called, as health checks ask for them.
 pub(crate) const NAMES: [&str; 5] = [
