@@ -248,7 +248,14 @@ pub const NIC: &[Parameter] = &[
     choice(
         "queues",
         &[
-            word("per-destination", "a queue for each destination, served in turn packet by packet"),
+            word(
+                "per-destination",
+                "a queue for each destination, served in turn packet by packet; where flows have channels, these take turns first",
+            ),
+            word(
+                "in-turn",
+                "a queue for each destination, served by number, of those whose next packet has room, whatever its channel",
+            ),
             word("fifo", "one queue: first come, first served"),
         ],
         "\"per-destination\"",
@@ -295,6 +302,7 @@ pub fn nic(values: &Values, ticks_per_cycle: u32) -> NicSpec {
     NicSpec {
         queues: match values.text("queues") {
             "fifo" => SourceQueues::Fifo,
+            "in-turn" => SourceQueues::InTurn,
             _ => SourceQueues::PerDestination,
         },
         vc_choice: match values.text("vc_choice") {

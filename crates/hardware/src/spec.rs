@@ -281,6 +281,8 @@ pub struct NicSpec {
 pub enum SourceQueues {
     /// A queue for each destination, served in turn packet by packet.
     PerDestination,
+    /// A queue for each destination: of those whose next packet may be sent the next one by number, whatever channel it takes.
+    InTurn,
     /// One queue: first come, first served.
     Fifo,
 }

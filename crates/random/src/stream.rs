@@ -40,6 +40,11 @@ impl Stream {
         (product >> 32) as u32
     }
 
+    /// Leaves out the next `draws` draws of 32 bits.
+    pub fn skip(&mut self, draws: u64) {
+        self.0.advance(draws);
+    }
+
     /// A number in `(0, 1]`, in steps of 2⁻⁵³: safe to take a logarithm of.
     #[inline]
     pub fn unit(&mut self) -> f64 {
@@ -101,6 +106,17 @@ mod tests {
         let mut stream = Stream::new(42, 7, 3);
         let draws = [(); 4].map(|()| stream.next_u32());
         assert_eq!(draws, [651_167_895, 858_780_283, 946_825_531, 4_010_479_095]);
+    }
+
+    #[test]
+    fn skipping_draws_is_drawing_them() {
+        let mut drawn = Stream::new(1, 2, 3);
+        let mut skipped = drawn.clone();
+        (0..1000).for_each(|_| {
+            drawn.next_u32();
+        });
+        skipped.skip(1000);
+        assert_eq!(drawn, skipped);
     }
 
     #[test]

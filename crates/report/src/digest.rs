@@ -125,6 +125,7 @@ impl Digest {
         self.put_all(&[intervals.origin(), intervals.width(), intervals.count_max().into()]);
         let used = timeline.points().iter().rposition(|point| *point != Point::default()).map_or(0, |last| last + 1);
         self.put(used as u64);
+        // Nothing of maxima, so that what was a result before there were any is still the same.
         for point in &timeline.points()[..used] {
             self.put_all(&[point.offered_flits, point.delivered_flits]);
             self.put_all(&[point.delivered_messages, point.message_latency_ticks]);

@@ -260,6 +260,7 @@ impl Record {
             point.delivered_packets += 1;
             point.nonminimal_packets += nonminimal;
             point.network_latency_ticks += network_latency;
+            point.network_latency_max = point.network_latency_max.max(network_latency);
         });
     }
 
@@ -277,6 +278,7 @@ impl Record {
         record.note(tick, series_tick, |point| {
             point.delivered_messages += 1;
             point.message_latency_ticks += latency;
+            point.message_latency_max = point.message_latency_max.max(latency);
         });
     }
 

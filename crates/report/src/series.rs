@@ -16,7 +16,15 @@ use crate::{FlowInput, Point, Record, Table, Timeline};
 pub fn series_table(record: &Record, flows: &[FlowInput], ticks_per_cycle: u64, until_tick: u64) -> Option<Table> {
     assert_eq!(flows.len(), record.flows().len(), "each flow of the record is described");
     record.plan().series?;
-    let numbers = ["offered_load", "accepted_load", "latency_message_mean", "latency_network_mean", "nonminimal_share"];
+    let numbers = [
+        "offered_load",
+        "accepted_load",
+        "latency_message_mean",
+        "latency_message_max",
+        "latency_network_mean",
+        "latency_network_max",
+        "nonminimal_share",
+    ];
     let integers = ["offered_flits", "delivered_flits", "delivered_packets", "delivered_messages"];
     let mut columns = vec![Column::new("cycle", Kind::Integer), Column::text("flow")];
     columns.extend(numbers.map(|name| Column::new(name, Kind::Number)));
@@ -55,6 +63,7 @@ impl Rows<'_> {
             let source_cycles = input.sources.max(1) as f64 * (ticks as f64 / ticks_per_cycle as f64);
             let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
             let latency = |(sum, count): (u64, u64)| share(sum, count).map(|mean| mean / ticks_per_cycle as f64);
+            let largest = |ticks: u64, count: u64| (count > 0).then(|| ticks as f64 / ticks_per_cycle as f64);
             let Point { offered_flits, delivered_flits, delivered_packets, delivered_messages, .. } = point;
             table.push(vec![
                 (start / ticks_per_cycle).into(),
@@ -62,7 +71,9 @@ impl Rows<'_> {
                 (offered_flits as f64 / source_cycles).into(),
                 (delivered_flits as f64 / source_cycles).into(),
                 latency(point.message_latency()).into(),
+                largest(point.message_latency_max, delivered_messages).into(),
                 latency(point.network_latency()).into(),
+                largest(point.network_latency_max, delivered_packets).into(),
                 share(point.nonminimal_packets, delivered_packets).into(),
                 offered_flits.into(),
                 delivered_flits.into(),
@@ -91,6 +102,12 @@ mod tests {
             ArrivedPacket { source: 0, created: 0, network_latency: 6, hops: 2, flits: 8, nonminimal: true },
         );
         record.message_delivered(0, 45, 42, 8);
+        record.packet_delivered(
+            0,
+            46,
+            ArrivedPacket { source: 0, created: 20, network_latency: 4, hops: 2, flits: 4, nonminimal: true },
+        );
+        record.message_delivered(0, 46, 20, 4);
         let flow = FlowInput {
             name: "all".to_owned(),
             sources: 2,
@@ -103,10 +120,10 @@ mod tests {
         let mut csv = Vec::new();
         table.write_csv(&mut csv).unwrap();
         let expected = "\
-cycle,flow,offered_load,accepted_load,latency_message_mean,latency_network_mean,nonminimal_share,offered_flits,delivered_flits,delivered_packets,delivered_messages,complete
-0,all,0.4,0.0,,,,8,0,0,0,
-10,all,0.0,0.0,,,,0,0,0,0,
-20,all,0.0,0.8,21.0,3.0,1.0,0,8,1,1,
+cycle,flow,offered_load,accepted_load,latency_message_mean,latency_message_max,latency_network_mean,latency_network_max,nonminimal_share,offered_flits,delivered_flits,delivered_packets,delivered_messages,complete
+0,all,0.4,0.0,,,,,,8,0,0,0,
+10,all,0.0,0.0,,,,,,0,0,0,0,
+20,all,0.0,1.2,15.5,21.0,2.5,3.0,1.0,0,12,2,2,
 ";
         assert_eq!(String::from_utf8(csv).unwrap(), expected);
     }

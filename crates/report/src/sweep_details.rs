@@ -11,11 +11,13 @@ use crate::{Estimate, Report, SweepPoint, Table};
 /// The columns are what is varied, `variant`, `seeds`, `cycle`, `flow`, and for each figure of a series its mean over the seeds and in
 /// `<figure>_ci95` half the width of the mean's 95 % confidence interval. None if no run has a series.
 pub fn sweep_series_table(points: &[SweepPoint], mut series: impl FnMut(&Report) -> Option<Table>) -> Option<Table> {
-    const FIGURES: [&str; 6] = [
+    const FIGURES: [&str; 8] = [
         "offered_load",
         "accepted_load",
         "latency_message_mean",
+        "latency_message_max",
         "latency_network_mean",
+        "latency_network_max",
         "nonminimal_share",
         "complete",
     ];

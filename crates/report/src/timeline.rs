@@ -84,11 +84,15 @@ pub struct Point {
     pub delivered_messages: u64,
     /// The sum of their latencies.
     pub message_latency_ticks: u64,
+    /// The largest of them.
+    pub message_latency_max: u64,
     /// Packets that were delivered.
     pub delivered_packets: u64,
     /// The sum of their network latencies.
     pub network_latency_ticks: u64,
-    /// Those of them that took a path that is not minimal.
+    /// The largest of them.
+    pub network_latency_max: u64,
+    /// The packets that took a path that is not minimal.
     pub nonminimal_packets: u64,
 }
 
@@ -113,6 +117,8 @@ impl Point {
         self.delivered_packets += other.delivered_packets;
         self.network_latency_ticks += other.network_latency_ticks;
         self.nonminimal_packets += other.nonminimal_packets;
+        self.message_latency_max = self.message_latency_max.max(other.message_latency_max);
+        self.network_latency_max = self.network_latency_max.max(other.network_latency_max);
     }
 }
 

@@ -399,7 +399,8 @@ fn series_and_histograms_of_sweeps_are_of_all_seeds() {
         Table::read_csv(text.as_bytes()).ok()
     });
     let expected = "load,variant,seeds,cycle,flow,offered_load,offered_load_ci95,accepted_load,accepted_load_ci95,\
-        latency_message_mean,latency_message_mean_ci95,latency_network_mean,latency_network_mean_ci95,nonminimal_share,\
+        latency_message_mean,latency_message_mean_ci95,latency_message_max,latency_message_max_ci95,latency_network_mean,\
+        latency_network_mean_ci95,latency_network_max,latency_network_max_ci95,nonminimal_share,\
         nonminimal_share_ci95,complete,complete_ci95\n0.1,minimal,2,0,a,,,15.0,";
     let series = csv(series);
     assert!(series.starts_with(expected), "{series}");

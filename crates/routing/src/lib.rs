@@ -36,7 +36,7 @@ pub use board::{Board, Notice};
 pub use destination_tag::DestinationTag;
 pub use direct::Direct;
 pub use dragonfly::Minimal;
-pub use fat_tree::{Clos, NearestCommonAncestor, UpChoice};
+pub use fat_tree::{Clos, ClosQueues, NearestCommonAncestor, UpChoice};
 pub use header::{ANYWHERE, Causes, Header};
 pub use multi_cluster::{ChannelChoice, ClusterRing};
 pub use ports::PortSet;

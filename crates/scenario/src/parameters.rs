@@ -9,6 +9,11 @@ use crate::reader::{Reading, TableReader};
 use crate::renamed::take_parameter;
 use crate::tree::{Item, Node};
 
+/// Parameters that came later than their siblings, by the end of their paths. Where they are what their default says, the resolved text is
+/// without them, so that scenarios have the digests, and find the results, that they had before.
+const CAME_LATER: [&str; 4] =
+    ["arrival.bursts.cycles_per_flit", "arrival.slots.cycles_per_flit", "measure.links.by", "routing.clos.queues"];
+
 /// What values mean depends on this.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Context<'a> {
@@ -29,13 +34,23 @@ pub(crate) fn read_parameters(
     for parameter in parameters {
         match read_parameter(table, parameter, context, reading) {
             Some(value) => {
-                table.resolved.put(parameter.name, item(&value, parameter.kind, context));
+                let resolved = item(&value, parameter.kind, context);
+                if !goes_without_saying(parameter, &resolved, &table.path_of(parameter.name)) {
+                    table.resolved.put(parameter.name, resolved);
+                }
                 values.set(parameter.name, value);
             }
             None => complete = false,
         }
     }
     complete.then_some(values)
+}
+
+/// Whether a parameter came later than others and is what it was before it could be said.
+fn goes_without_saying(parameter: &Parameter, resolved: &Item, path: &str) -> bool {
+    let came_later = CAME_LATER.iter().any(|end| path == *end || path.ends_with(&format!(".{end}")));
+    let default = || parameter.default.and_then(|default| Node::parse(default, 0, 0));
+    came_later && default().is_some_and(|default| default.item == *resolved)
 }
 
 fn read_parameter(

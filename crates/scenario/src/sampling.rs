@@ -1,6 +1,6 @@
 //! What is looked at now and again while a network runs: `[measure.trees]` and `[measure.links]`.
 
-use tailback_parameters::{Choice, Kind, Parameter, Value, Values};
+use tailback_parameters::{Choice, Kind, Parameter, Values};
 use tailback_topology::{Peer, Port, Topology};
 
 use crate::diagnostic::Diagnostic;
@@ -102,12 +102,7 @@ fn optional(
     let mut section = measure.section(key, reading);
     measure.table.get(key)?;
     let values = read_parameters(&mut section, parameters, context, reading);
-    let mut resolved = section.finish(reading);
-    // Scenarios that do not say it keep the digests that they had before it could be said.
-    let is_auto = |(name, value): (&str, &Value)| name == "by" && *value == Value::Text("auto".to_owned());
-    if values.iter().flat_map(Values::iter).any(is_auto) {
-        resolved.remove("by");
-    }
+    let resolved = section.finish(reading);
     measure.resolved.put(key, Item::Table(resolved));
     Some(values)
 }

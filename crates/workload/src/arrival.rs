@@ -14,6 +14,13 @@ pub enum Arrival {
         messages_mean: f64,
         /// Whether all messages of a burst go to the same destination.
         same_destination: bool,
+        /// Cycles that the line takes for a flit by which messages come in.
+        cycles_per_flit: u32,
+    },
+    /// In slots as long as a message, of which each has one message at most of all flows of a node that have this process.
+    Slots {
+        /// Cycles of a slot for each flit of a message.
+        cycles_per_flit: u32,
     },
     /// In these cycles, which ascend: a message in each.
     At(Arc<[u64]>),

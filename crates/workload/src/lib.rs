@@ -9,7 +9,8 @@
 //! **What this crate must never know:** networks, and how time passes; it counts link cycles.
 //!
 //! **The invariant it keeps:** what a source does depends only on the seed, its node and the place of its traffic in
-//! the list, never on what other sources or the network do; what a rank does, only on what it is told.
+//! the list, and where flows share slots on what those before it are offered, never on what other sources or the network do; what a
+//! rank does, only on what it is told.
 
 mod arrival;
 mod nodes;
@@ -18,6 +19,7 @@ mod process;
 mod program;
 mod registry;
 mod size;
+mod slots;
 mod traffic;
 
 pub use arrival::Arrival;
@@ -25,7 +27,9 @@ pub use nodes::draw_distinct;
 pub use pattern::{Groups, Pattern, PatternError};
 pub use process::{Process, Request};
 pub use program::{Action, Job, Machine, Part, Program, RANKS_PER_NODE_MAX, Want, WithinNode};
-pub use registry::{ARRIVALS, ArrivalModel, MESSAGE_FLITS_MAX, PATTERNS, PatternModel, SIZES, Setting, SizeModel};
+pub use registry::{
+    ARRIVALS, ArrivalModel, MESSAGE_FLITS_MAX, PATTERNS, PatternModel, SIZES, SLOTS_LOAD_MIN, Setting, SizeModel,
+};
 pub use size::MessageSize;
 pub use tailback_parameters::{NodeSet, NodeSetError};
 pub use traffic::{Phase, Traffic, Workload};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tailback_random::{Geometric, Stream};
 
+use crate::slots::Slots;
 use crate::{Arrival, Pattern, Traffic};
 
 /// A message that a source wants to send.
@@ -25,6 +26,8 @@ pub struct Process {
     made: u64,
     /// What is left of a burst.
     burst: Burst,
+    /// The slots that it shares with other flows of its node, if it does.
+    slots: Option<Box<Slots>>,
     stream: Stream,
 }
 
@@ -40,8 +43,9 @@ const NEVER: u64 = u64::MAX;
 impl Process {
     /// The process of a source of `traffic`, which is at place `index` of the workload.
     #[must_use]
-    pub(crate) fn start(traffic: &Traffic, index: u16, stream: Stream) -> Self {
-        let mut process = Self { traffic: index, next_cycle: 0, made: 0, burst: Burst::default(), stream };
+    pub(crate) fn start(traffic: &Traffic, index: u16, stream: Stream, slots: Option<Slots>) -> Self {
+        let slots = slots.map(Box::new);
+        let mut process = Self { traffic: index, next_cycle: 0, made: 0, burst: Burst::default(), slots, stream };
         process.schedule(traffic, 0);
         process
     }
@@ -64,11 +68,11 @@ impl Process {
         let destination = self.destination(traffic, &traffic.phases()[phase].pattern, source);
         self.made += 1;
         match traffic.arrival {
-            Arrival::Bernoulli | Arrival::At(_) => self.schedule(traffic, cycle + 1),
-            Arrival::Bursts { .. } => {
+            Arrival::Bernoulli | Arrival::Slots { .. } | Arrival::At(_) => self.schedule(traffic, cycle + 1),
+            Arrival::Bursts { cycles_per_flit, .. } => {
                 self.burst.messages_left -= 1;
                 // The line is busy with this message, so the next cannot come sooner.
-                self.schedule(traffic, cycle + u64::from(flits));
+                self.schedule(traffic, cycle + u64::from(flits) * u64::from(cycles_per_flit));
             }
         }
         Request { destination, flits }
@@ -95,6 +99,10 @@ impl Process {
         }
         if let Arrival::At(cycles) = &traffic.arrival {
             self.next_cycle = cycles[self.made as usize];
+            return;
+        }
+        if let Some(slots) = &mut self.slots {
+            self.next_cycle = slots.next_own().unwrap_or(NEVER);
             return;
         }
         let mut cycle = cycle;
@@ -146,7 +154,7 @@ mod tests {
 
     /// All messages before cycle `end`.
     fn run(traffic: &Traffic, end: u64) -> Vec<(u64, Request)> {
-        let mut process = Process::start(traffic, 0, Stream::new(1, 2, 3));
+        let mut process = Process::start(traffic, 0, Stream::new(1, 2, 3), None);
         let mut messages = Vec::new();
         while let Some(cycle) = process.next_cycle().filter(|&cycle| cycle < end) {
             messages.push((cycle, process.fire(traffic, 2)));
@@ -159,7 +167,7 @@ mod tests {
         inside.map(|(_, request)| f64::from(request.flits)).sum::<f64>() / (until - from) as f64
     }
 
-    const BURSTS: Arrival = Arrival::Bursts { messages_mean: 12.0, same_destination: true };
+    const BURSTS: Arrival = Arrival::Bursts { messages_mean: 12.0, same_destination: true, cycles_per_flit: 1 };
 
     #[test]
     fn loads_are_kept_by_each_arrival_process() {
@@ -196,6 +204,17 @@ mod tests {
         let pure = |burst: &&&[(u64, Request)]| burst.iter().all(|m| m.1.destination == burst[0].1.destination);
         let share = bursts.iter().filter(pure).count() as f64 / bursts.len() as f64;
         assert!(share > 0.95, "{share} of the bursts have one destination");
+    }
+
+    #[test]
+    fn messages_of_a_burst_come_in_as_their_line_carries_them() {
+        let slow = Arrival::Bursts { messages_mean: 12.0, same_destination: true, cycles_per_flit: 10 };
+        for (wanted, expected) in [(0.05, 0.05), (0.1, 0.1), (0.5, 0.1)] {
+            let messages = run(&traffic(&slow, &[(0, wanted)]), 4_000_000);
+            let found = load(&messages, 0, 4_000_000);
+            assert!((found / expected - 1.0).abs() < 0.1, "{found} for {wanted}");
+            assert!(messages.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 10 * u64::from(pair[0].1.flits)));
+        }
     }
 
     #[test]

@@ -291,6 +291,17 @@ fn weighted(values: &Values) -> Result<MessageSize, BuildError> {
     })
 }
 
+/// The least load of arrivals by slots that is not silence: each slot is drawn, so rare messages would take long to find.
+pub const SLOTS_LOAD_MIN: f64 = 0.00001;
+
+/// How fast messages of a source can follow each other.
+const CYCLES_PER_FLIT: Parameter = Parameter {
+    name: "cycles_per_flit",
+    kind: Kind::Integer { min: 1, max: 64 },
+    default: Some("1"),
+    help: "cycles that a source's line takes for a flit, at the fastest",
+};
+
 /// All arrival processes.
 pub const ARRIVALS: &[ArrivalModel] = &[
     ArrivalModel {
@@ -317,10 +328,20 @@ pub const ARRIVALS: &[ArrivalModel] = &[
                 default: Some("true"),
                 help: "whether all messages of a burst go to the same node",
             },
+            CYCLES_PER_FLIT,
         ],
         build: |values| Arrival::Bursts {
             messages_mean: values.number("messages"),
             same_destination: values.flag("same_destination"),
+            cycles_per_flit: values.integer(CYCLES_PER_FLIT.name),
         },
+    },
+    ArrivalModel {
+        name: "slots",
+        summary: "time in slots as long as a message, in each at most one message of all flows of a node with this arrival; loads are \
+                  chances, and flows that come first have theirs first",
+        example: "arrival = \"slots\"",
+        parameters: &[CYCLES_PER_FLIT],
+        build: |values| Arrival::Slots { cycles_per_flit: values.integer(CYCLES_PER_FLIT.name) },
     },
 ];

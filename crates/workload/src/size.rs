@@ -48,6 +48,15 @@ impl MessageSize {
         Self::weighted(sizes, &messages)
     }
 
+    /// The size of all messages, if they are alike.
+    #[must_use]
+    pub fn fixed(&self) -> Option<u32> {
+        match self {
+            Self::Fixed(size) => Some(*size),
+            Self::Uniform { .. } | Self::Weighted { .. } => None,
+        }
+    }
+
     /// The mean size.
     #[must_use]
     pub fn mean(&self) -> f64 {

@@ -2,6 +2,7 @@
 
 use tailback_random::{Geometric, Stream};
 
+use crate::slots::Slots;
 use crate::{Arrival, Job, MessageSize, NodeSet, Pattern, Process};
 
 /// What a traffic does from some time on.
@@ -34,7 +35,8 @@ pub struct Traffic {
     pub job: Option<Job>,
     /// What happens over time, by ascending start; before the first phase there is silence.
     phases: Vec<Phase>,
-    /// For each phase the gaps between messages, or those between bursts plus 1; none in silence.
+    /// For each phase the gaps between messages, or those between bursts plus 1; none in silence, and none for arrivals that are
+    /// not drawn by gaps.
     gaps: Vec<Option<Geometric>>,
 }
 
@@ -46,11 +48,11 @@ impl Traffic {
             let load = phase.load.min(1.0);
             let probability = match arrival {
                 Arrival::Bernoulli => (phase.load / size.mean()).min(1.0),
-                Arrival::Bursts { messages_mean, .. } => {
-                    let rest_mean = messages_mean * size.mean() * (1.0 / load - 1.0);
-                    1.0 / (1.0 + rest_mean)
+                Arrival::Bursts { messages_mean, cycles_per_flit, .. } => {
+                    let rest_mean = messages_mean * size.mean() * (1.0 / load - f64::from(cycles_per_flit));
+                    1.0 / (1.0 + rest_mean.max(0.0))
                 }
-                Arrival::At(_) => return None,
+                Arrival::Slots { .. } | Arrival::At(_) => return None,
             };
             (load > 0.0).then(|| Geometric::new(probability))
         };
@@ -117,6 +119,11 @@ impl Traffic {
         self.gaps[phase].as_ref()
     }
 
+    /// Its load in `cycle`.
+    pub(crate) fn load_at(&self, cycle: u64) -> f64 {
+        self.phase_index(cycle).0.map_or(0.0, |phase| self.phases[phase].load)
+    }
+
     /// Whether it begins, ends or changes in a cycle from `from` to before `until`. What holds from cycle 0 on has not
     /// begun at any time.
     #[must_use]
@@ -163,8 +170,10 @@ impl Workload {
     pub fn processes(&self, node: u32, seed: u64) -> Vec<Process> {
         let sends = |(_, traffic): &(usize, &Traffic)| traffic.job.is_none() && traffic.sources.contains(node);
         let start = |(index, traffic): (usize, &Traffic)| {
+            let shares_slots = matches!(traffic.arrival, Arrival::Slots { .. });
+            let slots = shares_slots.then(|| Slots::start(&self.flows, index, node, seed));
             // The first of a node's purposes are its flows.
-            Process::start(traffic, index as u16, Stream::new(seed, node.into(), index as u64))
+            Process::start(traffic, index as u16, Stream::new(seed, node.into(), index as u64), slots)
         };
         self.flows.iter().enumerate().filter(sends).map(start).collect()
     }

@@ -185,45 +185,81 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Sends a packet of a waiting message, if there is room for one.
     fn inject_data(&mut self, node: u32, now: Time) -> bool {
         let injection_queues = self.nodes.sources.injection_queues_per_node();
+        if self.nodes.sources.take_turns() {
+            return self.inject_in_turn(node, injection_queues, now);
+        }
         let last = usize::from(self.nodes.nodes[node as usize].last_injection_queue);
         for step in 1..=injection_queues {
             let injection_queue =
                 if last + step < injection_queues { last + step } else { last + step - injection_queues };
-            let Some((flits, send_as)) = self.next_of_injection_queue(node, injection_queue, now) else { continue };
-            // What the source has come to say leaves before the packet.
-            if !self.protocol.sources.is_empty() && self.inject_control(node, now) {
+            if self.inject_from(node, injection_queue, now) {
                 return true;
             }
-            let Some(vc) = self.channel_for(node, injection_queue, send_as.class, flits) else {
-                self.trace_no_room(node, injection_queue, now);
-                continue;
-            };
-            self.nodes.nodes[node as usize].last_injection_queue = injection_queue as u8;
-            let (packet, told) = self.cut_packet(node, injection_queue, flits, send_as, now);
-            if self.fabric.completes_packets {
-                self.complete_packet(node, packet, told, now);
-            }
-            self.launch(node, packet, vc, now);
-            if !self.protocol.sources.is_empty() {
-                self.has_departed(node, packet, now);
-            }
-            self.forget_if_gone(node, packet, now);
-            if self.fabric.has_programs && self.pool[packet].is_last() {
-                let Packet { traffic, destination, .. } = self.pool[packet];
-                self.tell_sent(node, traffic, destination, told, now);
-            }
-            return true;
         }
         // A source that sends none of its packets may have come to send control packets.
         !self.protocol.sources.is_empty() && self.inject_control(node, now)
     }
 
-    /// The size of the next packet of an injection queue that may leave, and what it leaves as.
+    /// The same where destinations take turns by number, whatever injection queue they are in.
+    #[cold]
+    fn inject_in_turn(&mut self, node: u32, injection_queues: usize, now: Time) -> bool {
+        // Injection queues have a channel each, and channels are 32 at most.
+        let mut tried = 0u64;
+        let next = |region: &Self, tried: u64| {
+            let untried = (0..injection_queues).filter(|queue| tried >> queue & 1 == 0);
+            untried.filter_map(|queue| Some((region.nodes.sources.distance(node, queue)?, queue))).min()
+        };
+        while let Some((distance, injection_queue)) = next(self, tried) {
+            if self.inject_from(node, injection_queue, now) {
+                return true;
+            }
+            // Where the first has been taken out of the way, others may have their turn before the next one of this queue.
+            if self.nodes.sources.distance(node, injection_queue) == Some(distance) {
+                tried |= 1 << injection_queue;
+            }
+        }
+        !self.protocol.sources.is_empty() && self.inject_control(node, now)
+    }
+
+    /// Sends a packet of an injection queue, or of the control packets that its source has come to send before, if there is room.
+    #[inline]
+    fn inject_from(&mut self, node: u32, injection_queue: usize, now: Time) -> bool {
+        let Some((flits, send_as)) = self.next_of_injection_queue(node, injection_queue, now) else { return false };
+        // What the source has come to say leaves before the packet.
+        if !self.protocol.sources.is_empty() && self.inject_control(node, now) {
+            return true;
+        }
+        let Some(vc) = self.channel_for(node, injection_queue, send_as.class, flits) else {
+            self.trace_no_room(node, injection_queue, now);
+            return false;
+        };
+        self.nodes.nodes[node as usize].last_injection_queue = injection_queue as u8;
+        let (packet, told) = self.cut_packet(node, injection_queue, flits, send_as, now);
+        if self.fabric.completes_packets {
+            self.complete_packet(node, packet, told, now);
+        }
+        self.launch(node, packet, vc, now);
+        if !self.protocol.sources.is_empty() {
+            self.has_departed(node, packet, now);
+        }
+        self.forget_if_gone(node, packet, now);
+        if self.fabric.has_programs && self.pool[packet].is_last() {
+            let Packet { traffic, destination, .. } = self.pool[packet];
+            self.tell_sent(node, traffic, destination, told, now);
+        }
+        true
+    }
+
+    /// The size of the next packet of an injection queue that may leave, and what it leaves as. Where destinations take turns by number, none if the
+    /// first may not, as the next of the node may be in another injection queue.
     #[inline]
     fn next_of_injection_queue(&mut self, node: u32, injection_queue: usize, now: Time) -> Option<(u16, SendAs)> {
         loop {
             let flits = self.next_packet_flits(node, injection_queue)?;
             if !M::BASIC && self.nodes.rooms.exist() && self.waits_for_room(node, injection_queue, flits) {
+                if self.nodes.sources.take_turns() {
+                    return None;
+                }
                 continue;
             }
             if self.protocol.sources.is_empty() {
@@ -231,6 +267,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
             match self.ask(node, injection_queue, flits, now) {
                 Answer::Go(send_as) => return Some((flits, send_as)),
+                Answer::Parked if self.nodes.sources.take_turns() => return None,
                 Answer::Parked => {}
             }
         }

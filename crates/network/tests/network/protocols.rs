@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tailback_ecn::{Carrier, Ecn, Pacing};
-use tailback_network::{General, NicSpec, RouterSpec, SourceQueues};
+use tailback_network::{General, RouterSpec};
 use tailback_protocol::conformance::{Script, run};
 use tailback_protocol::{ClassRouting, Protocol, WaitsUntil};
 use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms, Threshold};
@@ -18,7 +18,7 @@ use crate::relay::Relay;
 use crate::renato::Renato;
 use crate::resequenced::Resequenced;
 use crate::reverse::{Reverse, is_reversible};
-use crate::sample::{Sample, samples};
+use crate::sample::{Sample, queued, samples};
 use crate::scheduler::Scheduler;
 use crate::trim::Trimmer;
 
@@ -74,7 +74,7 @@ fn networks() -> impl Strategy<Value = Sample> {
     (pairs, 0usize..5)
         .prop_map(|((sample, protocol), pattern)| {
             let router = RouterSpec { vc_allocation: false, ..sample.router };
-            let nic = NicSpec { queues: SourceQueues::PerDestination, ..sample.nic };
+            let nic = queued(sample.nic);
             // Half of them overload one node.
             Sample { protocol, router, nic, pattern: if pattern < 2 { sample.pattern } else { 4 }, ..sample }
         })

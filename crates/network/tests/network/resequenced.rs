@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tailback_network::{General, NicSpec, SourceQueues};
+use tailback_network::General;
 use tailback_protocol::{
     Arrival, ClassRouting, Control, Hooks, KindDeclaration, Protocol, Sink, SinkAction, Source, Station, Switch,
     SwitchNeeds, TrafficClass, Watch, remember, write_down,
@@ -12,7 +12,7 @@ use tailback_reservation::{Lead, Smsrp, Terms};
 use tailback_workload::MessageSize;
 
 use crate::conservation::{SILENT_FROM, conserves};
-use crate::sample::{Sample, fixed};
+use crate::sample::{Sample, fixed, queued};
 
 #[derive(Debug)]
 pub struct Resequenced(pub Arc<dyn Protocol>);
@@ -103,7 +103,7 @@ fn messages_that_wait_for_their_order_are_not_taken_for_others() {
         minimum_grant_delay: 37,
     };
     let sample = fixed(("k-ary-n-tree", &[("k", &[2]), ("n", &[3])]));
-    let nic = NicSpec { queues: SourceQueues::PerDestination, ..sample.nic };
+    let nic = queued(sample.nic);
     let sample = Sample {
         routing: ("nearest-common-ancestor", &[("up", "random"), ("vcs", "1")]),
         buffer_packets: vec![2, 2, 2],

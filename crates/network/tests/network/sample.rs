@@ -88,6 +88,7 @@ const TREE_ROUTES: &[Route] = &[
     ("nearest-common-ancestor", &[("up", "destination"), ("vcs", "1")]),
     ("nearest-common-ancestor", &[("up", "hash"), ("vcs", "1")]),
 ];
+const CLOS_ROUTES: &[Route] = &[("clos", &[]), ("clos", &[("queues", "inputs")])];
 const BUTTERFLY_ROUTES: &[Route] = &[("destination-tag", &[("vcs", "1")]), ("destination-tag", &[("vcs", "3")])];
 const SWITCH_ROUTES: &[Route] = &[("direct", &[("vcs", "1")]), ("direct", &[("vcs", "3")])];
 
@@ -96,7 +97,7 @@ fn graphs() -> impl Strategy<Value = (Topo, Route)> {
         4 => (select(DRAGONFLIES), select(DRAGONFLY_ROUTES)),
         2 => (select(TREES), select(TREE_ROUTES)),
         2 => (select(BUTTERFLIES), select(BUTTERFLY_ROUTES)),
-        1 => (select(CLOSES), Just(("clos", &[] as &[_]))),
+        1 => (select(CLOSES), select(CLOS_ROUTES)),
         1 => (select(SWITCHES), select(SWITCH_ROUTES)),
     ]
 }
@@ -206,7 +207,7 @@ fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value
 }
 
 fn nics() -> impl Strategy<Value = NicSpec> {
-    let queues = select(vec![SourceQueues::Fifo, SourceQueues::PerDestination]);
+    let queues = select(vec![SourceQueues::Fifo, SourceQueues::PerDestination, SourceQueues::InTurn]);
     let choice =
         select(vec![InjectionVc::RoundRobin, InjectionVc::Random, InjectionVc::ByDestination, InjectionVc::Rotation]);
     let limit = prop_oneof![3 => Just(None), 1 => (1u32..6).prop_map(Some)];
@@ -215,7 +216,8 @@ fn nics() -> impl Strategy<Value = NicSpec> {
     (queues, choice, limit, any::<bool>(), delivery, line).prop_map(
         |(queues, vc_choice, queue_limit, side_by_side, delivery, line_flit_ticks)| {
             // Flows can take turns only where they have queues of their own.
-            let queues = if vc_choice == InjectionVc::Rotation { SourceQueues::PerDestination } else { queues };
+            let is_fifo = vc_choice == InjectionVc::Rotation && queues == SourceQueues::Fifo;
+            let queues = if is_fifo { SourceQueues::PerDestination } else { queues };
             NicSpec { queues, vc_choice, queue_limit, side_by_side, delivery, line_flit_ticks }
         },
     )
@@ -244,13 +246,17 @@ fn samples_with<R: Strategy<Value = RouterSpec>>(
         );
         let arrival = select(vec![
             Arrival::Bernoulli,
-            Arrival::Bursts { messages_mean: 4.0, same_destination: true },
-            Arrival::Bursts { messages_mean: 1.5, same_destination: false },
+            Arrival::Bursts { messages_mean: 4.0, same_destination: true, cycles_per_flit: 3 },
+            Arrival::Bursts { messages_mean: 1.5, same_destination: false, cycles_per_flit: 1 },
+            Arrival::Slots { cycles_per_flit: 1 },
         ]);
         let traffic = (0.02f64..1.0, sizes(packet_flits), arrival, 0usize..5, any::<u64>());
         (graphs(), links, routers(ticks_per_cycle, packet_flits), nics(), traffic).prop_map(
             move |((topology, routing), links, router, nic, (load, size, arrival, pattern, seed))| {
                 let (latencies, buffer_packets, whole_packets, acknowledge, arrangement) = links;
+                // A slot is as long as any message.
+                let is_slots = matches!(arrival, Arrival::Slots { .. });
+                let size = if is_slots { MessageSize::Fixed(packet_flits.into()) } else { size };
                 Sample {
                     topology,
                     arrangement,
@@ -400,7 +406,7 @@ impl Sample {
                 // Who changes its mind can neither be sorted by output nor acquire a channel before.
                 virtual_output_queues: self.router.virtual_output_queues && !revises,
                 destination_queue: self.router.destination_queue.filter(|_| {
-                    let queued = self.nic.queues == SourceQueues::PerDestination;
+                    let queued = self.nic.queues != SourceQueues::Fifo;
                     queued && !revises && routings.len() == 1 && topology.nodes() <= 256
                 }),
                 vc_allocation: self.router.vc_allocation && !revises,
@@ -563,4 +569,10 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
         pattern: 0,
         seed: 1,
     }
+}
+
+/// Network interfaces in which each destination has a queue, as most protocols need it.
+pub fn queued(nic: NicSpec) -> NicSpec {
+    let queues = if nic.queues == SourceQueues::Fifo { SourceQueues::PerDestination } else { nic.queues };
+    NicSpec { queues, ..nic }
 }

@@ -107,6 +107,8 @@ fn each_kind_of_mistake_has_its_words() {
         (&["traffic.size=0"], "`traffic.size.fixed.flits` = 0 is outside"),
         (&["traffic.size.uniform={ min = 9, max = 3 }"], "below the smallest"),
         (&["traffic.arrival=poisson"], "unknown arrival process \"poisson\""),
+        (&["traffic.arrival=slots", "traffic.size.uniform={ min = 3, max = 9 }"], "those of this flow differ"),
+        (&["traffic.arrival=slots", "traffic.load=0.000001"], "a load is 0, or at least 0.00001"),
         (&["traffic.phases=[{ from = 0, load = 0.2 }]"], "this phase begins in cycle 0"),
         (&["topology.dragonfly.p=256"], "a router would need 261 ports"),
         (&["topology=mesh"], "unknown topology \"mesh\""),

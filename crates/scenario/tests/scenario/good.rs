@@ -13,6 +13,29 @@ pub fn resolve(text: &str, overrides: &[&str]) -> Scenario {
 }
 
 #[test]
+fn flows_that_share_slots_have_slots_of_one_length() {
+    let flow = |name: &str, more: &str| {
+        format!("[[traffic]]\nname = \"{name}\"\nload = 0.1\nsize = 8\narrival = {{ slots = {{ {more} }} }}\n")
+    };
+    let network = "routing = \"direct\"\n[topology.single-switch]\nnodes = 4\n";
+    let text = |second: &str| format!("{network}{}{second}", flow("one", ""));
+    let fine = resolve(&text(&flow("two", "")), &[]);
+    // A line as fast as links is what scenarios had before lines could be slower, and have the digests of.
+    let arrivals = fine.text.lines().filter(|line| line.contains("slots") || line.contains("arrival"));
+    assert!(arrivals.clone().count() > 0 && arrivals.clone().all(|line| !line.contains("cycles_per_flit")));
+    assert_eq!(resolve(&text(&flow("two", "cycles_per_flit = 1")), &[]).digest, fine.digest);
+    let tree = "topology.two-level-tree = { nodes_per_leaf = 2, leaves = 2, spines = 2 }\n";
+    let clos = |routing: &str| resolve(&format!("{tree}routing = {routing}\n{}", flow("one", "")), &[]);
+    let (plain, crosspoints) = (clos("\"clos\""), clos("{ clos = { queues = \"crosspoints\" } }"));
+    assert!(plain.digest == crosspoints.digest && !plain.text.contains("queues = \"crosspoints\""), "{}", plain.text);
+    assert_ne!(plain.digest, clos("{ clos = { queues = \"inputs\" } }").digest);
+    let said = mistakes(&text(&flow("two", "cycles_per_flit = 2")), &[]);
+    assert!(said.contains("slots of 16 cycles, and 8 for the flows before"), "{said}");
+    let said = mistakes(&text(&flow("two", "").replace("size = 8", "size = 9")), &[]);
+    assert!(said.contains("slots of 9 cycles, and 8 for the flows before"), "{said}");
+}
+
+#[test]
 fn the_resolved_text_resolves_to_itself() {
     let everything = r#"
         title = "Everything \"at once\""

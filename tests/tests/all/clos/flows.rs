@@ -56,6 +56,21 @@ fn packets_of_each_flow_take_the_next_spine() {
     }
 }
 
+/// What a node has for all nodes at once leaves in the order of their numbers where destinations take turns, whatever spine each goes by first; where spines do, in another.
+#[test]
+fn destinations_take_turns_by_number_whatever_their_spines() {
+    let flows: String = (0..16).map(|to| flow(1, to, 8, &[0])).collect();
+    let order = |queues: &str| {
+        let text = network(4).replace("[nic]\n", &format!("[nic]\nqueues = \"{queues}\"\n"));
+        let mut found = arrivals(&format!("{text}{flows}"));
+        found.sort_by_key(|message| message.completed);
+        found.iter().map(|message| (message.destination, message.completed)).collect::<Vec<_>>()
+    };
+    // One leaves each packet time, and none waits for another on its way.
+    assert_eq!(order("in-turn"), (0..16).map(|to| (to, 55 + 8 * to)).collect::<Vec<_>>());
+    assert_ne!(order("per-destination"), order("in-turn"));
+}
+
 /// The first leaf has many packets for one of its spines, and for each of its nodes room for one that waits there. A packet of another flow, whose turn is at another spine, does
 /// not wait behind those of its node.
 #[test]

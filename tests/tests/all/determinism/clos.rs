@@ -64,6 +64,28 @@ pub fn scheduled(seen: &Seen) {
     assert!((0.98..=1.0).contains(&hot), "hot nodes receive {hot} of what they could");
 }
 
+/// An input has one packet in a packet time: half of them are hot, so that half is all that there can be of the rest, and it comes through. With
+/// chances of its own for each flow there is more of the rest than that.
+pub fn slots(seen: &Seen) {
+    let offered = |seen: &Seen, flow: &str| seen.number(&format!("/flows/{flow}/offered_load"));
+    let [hot, cold] = ["hot", "cold"].map(|flow| offered(seen, flow));
+    assert!((hot - 0.5).abs() < 0.02 && (hot + cold - 1.0).abs() < 0.01, "{hot} and {cold} of all packet times");
+    let accepted = seen.number("/flows/cold/accepted_load");
+    assert!((accepted - cold).abs() < 0.01, "{accepted} of {cold}");
+    let own = Seen::of(&seen.scenario, &["traffic.hot.arrival=bernoulli", "traffic.cold.arrival=bernoulli"]);
+    assert!(offered(&own, "cold") > 0.75, "each flow is offered what it says");
+}
+
+/// Every packet passes a spine, also to its own leaf, with one channel for each class. Where packets turn at the first switch that they can, some pass none.
+pub fn inputs(seen: &Seen) {
+    seen.assert_plain(false);
+    let drawn = Seen::of(&seen.scenario, &["routing=nearest-common-ancestor"]);
+    let [hops, fewer] = [seen, &drawn].map(|seen| seen.number("/hops/mean"));
+    assert!((hops - 2.0).abs() < 1e-9 && fewer < 1.7, "{hops} and {fewer} hops");
+    // To the first flit 4 cycles in each of three switches and 5 on each of four links; then two packets of eight flits, and a reservation before them.
+    assert_eq!(seen.count("/flows/cold/latency/message/min"), 3 * 4 + 4 * 5 + 15 + 1);
+}
+
 /// Backlogged sources of one node share it as their weights say, 20 to 9 to 1.
 pub fn weighted(seen: &Seen) {
     for (flow, share) in [("heavy", 20.0 / 30.0), ("medium", 9.0 / 30.0), ("light", 1.0 / 30.0)] {

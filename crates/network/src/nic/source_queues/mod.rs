@@ -2,14 +2,17 @@
 //!
 //! A node has one *injection queue* of waiting messages, or one per virtual channel where destinations are dealt out to
 //! channels, or take them in turn. An injection queue is a list of messages in order of arrival, or a ring of queues, one for each
-//! destination that something waits for. Queues exist only while they hold something.
+//! destination that something waits for. Queues exist only while they hold something. Or queues of destinations take turns by number, all of
+//! a node together.
 
+mod in_turn;
 mod saved;
 
 use serde::{Deserialize, Serialize};
 use tailback_hardware::InjectionVc;
 use tailback_protocol::first_route;
 
+use self::in_turn::InTurn;
 use self::saved::Saved;
 use super::by_flow::{ByFlow, flow};
 use crate::fabric::Fabric;
@@ -97,6 +100,8 @@ pub(crate) struct SourceQueues {
     directory: ByFlow<u32>,
     /// The injection queue of the next packet of each flow that has sent one, where flows take them in turn.
     turns: ByFlow<u8>,
+    /// Where destinations take turns by number.
+    in_turn: Option<InTurn>,
 }
 
 /// How destinations are dealt out to injection queues.
@@ -127,8 +132,12 @@ impl SourceQueues {
         };
         let order = match fabric.spec.nic.queues {
             tailback_hardware::SourceQueues::Fifo => Order::Fifo,
-            tailback_hardware::SourceQueues::PerDestination => Order::PerDestination,
+            tailback_hardware::SourceQueues::PerDestination | tailback_hardware::SourceQueues::InTurn => {
+                Order::PerDestination
+            }
         };
+        let takes_turns = fabric.spec.nic.queues == tailback_hardware::SourceQueues::InTurn;
+        let in_turn = || InTurn::new(nodes, injection_queues_per_node, fabric.topology.nodes());
         Self {
             order,
             dealing,
@@ -138,6 +147,7 @@ impl SourceQueues {
             destinations: Store::new(),
             directory: ByFlow::default(),
             turns: ByFlow::default(),
+            in_turn: takes_turns.then(in_turn),
         }
     }
 
@@ -201,13 +211,58 @@ impl SourceQueues {
         }
         let queue = self.destinations.insert(Destination { key, first: slot, last: slot, next: NONE });
         self.directory.insert(key, queue);
-        append(injection_queue, queue, &mut self.destinations.records);
+        self.put(position, queue);
+    }
+
+    /// The first queue of an injection queue, if there is one.
+    #[inline]
+    fn first(&self, node: u32, position: usize) -> u32 {
+        if self.in_turn.is_some() { self.first_in_turn(node, position) } else { self.injection_queues[position].first }
+    }
+
+    /// The same where destinations take turns by number. Apart, so that others do not carry its code.
+    #[cold]
+    fn first_in_turn(&self, node: u32, position: usize) -> u32 {
+        let first = self.in_turn.as_ref().and_then(|turns| turns.first(node, position));
+        first.map_or(NONE, |destination| self.directory[&flow(node, destination)])
+    }
+
+    /// Takes `queue`, which is the first of an injection queue, out of it.
+    #[inline]
+    fn take_first(&mut self, position: usize, queue: u32) {
+        let Destination { key, next, .. } = self.destinations.records[queue as usize];
+        match &mut self.in_turn {
+            None => self.injection_queues[position].first = next,
+            Some(turns) => turns.take(position, key as u32),
+        }
+    }
+
+    /// Puts a queue into an injection queue: behind all others, if they do not take turns by number.
+    #[inline]
+    fn put(&mut self, position: usize, queue: u32) {
+        match &mut self.in_turn {
+            None => append(&mut self.injection_queues[position], queue, &mut self.destinations.records),
+            Some(turns) => turns.put(position, self.destinations.records[queue as usize].key as u32),
+        }
+    }
+
+    /// How many destinations have their turn before the first one of an injection queue, which must take turns by number; none if
+    /// nothing waits there.
+    pub fn distance(&self, node: u32, injection_queue: usize) -> Option<u32> {
+        let turns = self.in_turn.as_ref()?;
+        turns.first(node, self.position(node, injection_queue)).map(|first| turns.distance(node, first))
+    }
+
+    /// Whether destinations take turns by number.
+    #[inline]
+    pub fn take_turns(&self) -> bool {
+        self.in_turn.is_some()
     }
 
     /// The message whose packet is next in an injection queue.
     #[inline]
     pub fn front(&mut self, node: u32, injection_queue: usize) -> Option<&mut Waiting> {
-        let first = self.injection_queues[self.position(node, injection_queue)].first;
+        let first = self.first(node, self.position(node, injection_queue));
         if first == NONE {
             return None;
         }
@@ -225,17 +280,20 @@ impl SourceQueues {
     #[cold]
     fn skip_withdrawn(&mut self, node: u32, injection_queue: usize) -> Option<u32> {
         let position = self.position(node, injection_queue);
-        let injection_queue = &mut self.injection_queues[position];
-        while injection_queue.first != NONE {
-            let queue = &self.destinations.records[injection_queue.first as usize];
+        loop {
+            let first = self.first(node, position);
+            if first == NONE {
+                return None;
+            }
+            let queue = &self.destinations.records[first as usize];
             if queue.first != NONE {
                 return Some(queue.first);
             }
-            self.directory.remove(&queue.key);
-            self.destinations.free.push(injection_queue.first);
-            injection_queue.first = queue.next;
+            let key = queue.key;
+            self.take_first(position, first);
+            self.directory.remove(&key);
+            self.destinations.free.push(first);
         }
-        None
     }
 
     /// Takes a packet's worth off the front message, and says what that was before. With a queue for each destination it is the
@@ -249,17 +307,20 @@ impl SourceQueues {
         message.drawn_vc = None;
         let (done, next) = (message.flits_left == 0, message.next);
         let position = self.position(node, injection_queue);
-        let injection_queue = &mut self.injection_queues[position];
         if self.order == Order::Fifo {
+            let injection_queue = &mut self.injection_queues[position];
             if done {
                 self.messages.free.push(injection_queue.first);
                 injection_queue.first = next;
             }
             return before;
         }
-        let first = injection_queue.first;
+        let first = self.first(node, position);
+        self.take_first(position, first);
+        if let Some(turns) = &mut self.in_turn {
+            turns.served(node, before.destination);
+        }
         let queue = &mut self.destinations.records[first as usize];
-        injection_queue.first = queue.next;
         if done {
             self.messages.free.push(queue.first);
             queue.first = next;
@@ -270,7 +331,7 @@ impl SourceQueues {
             self.directory.remove(&queue.key);
             self.destinations.free.push(first);
         } else {
-            append(injection_queue, first, &mut self.destinations.records);
+            self.put(position, first);
         }
         before
     }
@@ -287,8 +348,7 @@ impl SourceQueues {
             self.directory.remove(&key);
             self.destinations.free.push(queue);
         } else {
-            let next = &mut self.injection_queues[position - turn + next_turn];
-            append(next, queue, &mut self.destinations.records);
+            self.put(position - turn + next_turn, queue);
         }
     }
 
@@ -296,19 +356,16 @@ impl SourceQueues {
     /// destinations have queues.
     pub fn park(&mut self, node: u32, injection_queue: usize) -> u32 {
         let position = self.position(node, injection_queue);
-        let injection_queue = &mut self.injection_queues[position];
-        let queue = &self.destinations.records[injection_queue.first as usize];
-        injection_queue.first = queue.next;
-        queue.key as u32
+        let first = self.first(node, position);
+        self.take_first(position, first);
+        self.destinations.records[first as usize].key as u32
     }
 
     /// Puts the queue of a destination back into the ring of its injection queue; the number of the node in the network is `source`.
     pub fn unpark(&mut self, node: u32, source: u32, destination: u32) {
         let injection_queue = self.injection_queue_of(node, source, destination);
         let queue = self.directory[&flow(node, destination)];
-        let position = self.position(node, injection_queue);
-        let injection_queue = &mut self.injection_queues[position];
-        append(injection_queue, queue, &mut self.destinations.records);
+        self.put(self.position(node, injection_queue), queue);
     }
 
     /// Takes what is left of message `serial` out of its queue, whose first it is, if anything is left. Only where

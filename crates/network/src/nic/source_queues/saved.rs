@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ByFlow, Dealing, Destination, List, Order, SourceQueues, Store, Waiting};
+use super::{ByFlow, Dealing, Destination, InTurn, List, Order, SourceQueues, Store, Waiting};
 
 /// What is written of the waiting messages: the directory follows from the destinations.
 #[derive(Serialize, Deserialize)]
@@ -16,20 +16,30 @@ pub(super) struct Saved {
     messages: Store<Waiting>,
     destinations: Store<Destination>,
     turns: BTreeMap<u64, u8>,
+    in_turn: Option<InTurn>,
 }
 
 impl From<SourceQueues> for Saved {
     fn from(queues: SourceQueues) -> Self {
-        let SourceQueues { order, dealing, injection_queues_per_node, injection_queues, messages, .. } = queues;
+        let SourceQueues { order, dealing, injection_queues_per_node, injection_queues, messages, in_turn, .. } =
+            queues;
         let (destinations, turns) = (queues.destinations, queues.turns.into_iter().collect());
-        Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, turns }
+        Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, turns, in_turn }
     }
 }
 
 impl From<Saved> for SourceQueues {
     fn from(saved: Saved) -> Self {
-        let Saved { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, turns } =
-            saved;
+        let Saved {
+            order,
+            dealing,
+            injection_queues_per_node,
+            injection_queues,
+            messages,
+            destinations,
+            turns,
+            in_turn,
+        } = saved;
         let mut directory = ByFlow::default();
         if order == Order::PerDestination {
             let free: BTreeSet<u32> = destinations.free.iter().copied().collect();
@@ -37,6 +47,16 @@ impl From<Saved> for SourceQueues {
             directory.extend(used.map(|queue| (destinations.records[queue as usize].key, queue)));
         }
         let turns = turns.into_iter().collect();
-        Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, directory, turns }
+        Self {
+            order,
+            dealing,
+            injection_queues_per_node,
+            injection_queues,
+            messages,
+            destinations,
+            directory,
+            turns,
+            in_turn,
+        }
     }
 }

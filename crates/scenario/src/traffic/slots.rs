@@ -1,0 +1,45 @@
+//! What flows that share the slots of their nodes must have in common.
+
+use tailback_workload::{Arrival, SLOTS_LOAD_MIN, Traffic};
+
+use crate::diagnostic::Diagnostic;
+use crate::reader::{Reading, TableReader};
+
+/// How long a slot is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slot {
+    message_flits: u32,
+    cycles_per_flit: u32,
+}
+
+/// Whether `flow`, if it is one that shares slots, can: slots are as long as those of the flows `before`, and messages not too rare.
+pub(super) fn check_slots(
+    flow: &Traffic,
+    before: &mut Option<Slot>,
+    table: &TableReader<'_>,
+    reading: &mut Reading,
+) -> Option<()> {
+    let Arrival::Slots { cycles_per_flit } = flow.arrival else { return Some(()) };
+    let slot = flow.size.fixed().map(|message_flits| Slot { message_flits, cycles_per_flit });
+    let (key, message, help) = match (slot, *before) {
+        (None, _) => {
+            ("size", "a slot is as long as a message, and those of this flow differ".to_owned(), "give it one size")
+        }
+        (Some(slot), Some(before)) if slot != before => {
+            let cycles = |slot: Slot| slot.message_flits * slot.cycles_per_flit;
+            let message = format!("slots of {} cycles, and {} for the flows before", cycles(slot), cycles(before));
+            ("size", message, "flows that share slots have messages of one size, and one line")
+        }
+        _ if flow.phases().iter().any(|phase| phase.load > 0.0 && phase.load < SLOTS_LOAD_MIN) => {
+            let message = format!("with `arrival = \"slots\"` a load is 0, or at least {SLOTS_LOAD_MIN}");
+            ("load", message, "take `arrival = \"bernoulli\"` for what is so rare")
+        }
+        _ => {
+            *before = slot;
+            return Some(());
+        }
+    };
+    let place = [key, "arrival"].iter().find_map(|key| table.table.get(key)).map(|entry| entry.node.span);
+    reading.blame(Diagnostic::at(place.unwrap_or(table.span), message).help(help));
+    None
+}
