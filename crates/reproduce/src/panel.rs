@@ -42,13 +42,24 @@ pub enum Shown {
         /// At which point of a curve; its only one if none is given.
         at: Option<f64>,
     },
-    /// A time series around the event, averaged over all seeds.
+    /// Time series around the event, averaged over all seeds.
     Series {
-        /// What runs upwards.
-        column: SeriesColumn,
+        /// What runs upwards: of each curve the same one, or of one curve several.
+        lines: Vec<Line>,
         /// Cycles that are averaged.
         bin: Option<f64>,
     },
+}
+
+/// A time series that is drawn.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Its name in the legend; none for that of its curve.
+    pub name: Option<String>,
+    /// What it shows.
+    pub column: SeriesColumn,
+    /// What values are multiplied by before they are drawn, beside what all of the panel are.
+    pub factor: f64,
 }
 
 /// A part of each bar.
@@ -87,9 +98,9 @@ impl Panel {
                 let curves = parts.iter().map(|part| self.part(part, &names, axis, *at, results)).collect();
                 Figure { curves, style: Style::Bars, categories: names, ..frame }
             }
-            Shown::Series { column, bin } => {
-                let curves = names.into_iter().filter_map(|name| self.series(name, column, *bin, results)).collect();
-                Figure { curves, style: Style::Line, ..frame }
+            Shown::Series { lines, bin } => {
+                let of_each = |line| names.iter().filter_map(move |name| self.series(name, line, *bin, results));
+                Figure { curves: lines.iter().flat_map(of_each).collect(), style: Style::Line, ..frame }
             }
         }
     }
@@ -138,10 +149,11 @@ impl Panel {
     }
 
     /// All seeds together; none if any has not been run.
-    fn series(&self, name: String, column: &SeriesColumn, bin: Option<f64>, results: &Results) -> Option<Curve> {
+    fn series(&self, curve: &str, line: &Line, bin: Option<f64>, results: &Results) -> Option<Curve> {
+        let Line { name, column, factor } = line;
         let mut samples = Vec::new();
         for seed in 0..results.seeds() {
-            let found = results.at(&name, None, None, seed).ok()?;
+            let found = results.at(curve, None, None, seed).ok()?;
             samples.extend(results.samples(found, column).ok()?);
         }
         let wanted = |&(x, _): &(f64, f64)| {
@@ -151,7 +163,9 @@ impl Panel {
         let mut bins = binned(samples, bin);
         bins.retain(|sample| sample.is_complete() || (column.waits() && sample.is_bound()));
         let least_from = bins.iter().find(|sample| !sample.is_complete()).map(|sample| self.x_factor * sample.time);
-        let points = bins.iter().map(|sample| (self.x_factor * sample.time, self.factor * sample.value)).filter(wanted);
+        let factor = self.factor * factor;
+        let points = bins.iter().map(|sample| (self.x_factor * sample.time, factor * sample.value)).filter(wanted);
+        let name = name.clone().unwrap_or_else(|| curve.to_owned());
         Some(Curve { name, points: points.collect(), least_from, ..Curve::default() })
     }
 }

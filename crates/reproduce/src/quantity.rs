@@ -5,6 +5,7 @@ use tailback_scenario::reading::nearest;
 use tailback_scenario::{control_kinds, formula_results};
 
 use crate::results::Found;
+use crate::series::Together;
 
 /// A figure of a report, such as `latency_message_mean`, `victims.accepted_load`, `links.global.mean`,
 /// `ejection.nacks` or `counters.dropped`, or a number that a formula gives, such as `formula.throughput`.
@@ -115,15 +116,19 @@ pub struct SeriesColumn {
     pub column: &'static str,
     /// The column that tells how much each of its values counts; none if all count the same.
     pub(crate) weight: Option<&'static str>,
+    /// What several values are together.
+    pub(crate) together: Together,
 }
 
-/// The columns of time series, and what their values are means over.
-const COLUMNS: [(&str, Option<&str>); 5] = [
-    ("offered_load", None),
-    ("accepted_load", None),
-    ("latency_message_mean", Some("delivered_messages")),
-    ("latency_network_mean", Some("delivered_packets")),
-    ("nonminimal_share", Some("delivered_packets")),
+/// The columns of time series, what their values are over, and what several are together.
+const COLUMNS: [(&str, Option<&str>, Together); 7] = [
+    ("offered_load", None, Together::Mean),
+    ("accepted_load", None, Together::Mean),
+    ("latency_message_mean", Some("delivered_messages"), Together::Mean),
+    ("latency_message_max", Some("delivered_messages"), Together::Largest),
+    ("latency_network_mean", Some("delivered_packets"), Together::Mean),
+    ("latency_network_max", Some("delivered_packets"), Together::Largest),
+    ("nonminimal_share", Some("delivered_packets"), Together::Mean),
 ];
 
 impl SeriesColumn {
@@ -139,9 +144,9 @@ impl SeriesColumn {
     /// A sentence about what is wrong, and what to do about it.
     pub fn parse(name: &str) -> Result<Self, (String, String)> {
         let (flow, word) = of_flow(name);
-        match COLUMNS.into_iter().find(|(column, _)| *column == word) {
-            Some((column, weight)) => Ok(Self { flow, column, weight }),
-            None => Err(unknown(name, meant(word, COLUMNS.map(|(column, _)| column)))),
+        match COLUMNS.into_iter().find(|(column, ..)| *column == word) {
+            Some((column, weight, together)) => Ok(Self { flow, column, weight, together }),
+            None => Err(unknown(name, meant(word, COLUMNS.map(|(column, ..)| column)))),
         }
     }
 }

@@ -4,6 +4,16 @@ use tailback_report::{Cell, Table, TableError};
 
 use crate::quantity::SeriesColumn;
 
+/// What several values of a time series are together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Together {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// The largest of them.
+    Largest,
+}
+
 /// A value of a time series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
@@ -17,6 +27,8 @@ pub struct Sample {
     pub complete: f64,
     /// For how many cycles at least the run went on after its interval.
     pub age: f64,
+    /// What it is together with others.
+    pub together: Together,
 }
 
 /// The share from which an interval counts as complete: what is missing is slow, but one in a thousand hardly moves a mean.
@@ -87,7 +99,7 @@ impl Series {
         let rows = self.table.rows.iter();
         let rows = rows.filter(|row| wanted.flow.as_ref().is_none_or(|name| name_of(&row[flow]) == *name));
         let last = self.table.rows.iter().filter_map(|row| row[cycle].number()).fold(0.0, f64::max);
-        let width = self.width(cycle);
+        let (width, together) = (self.width(cycle), wanted.together);
         let sample = |row: &Vec<Cell>| {
             // Nobody knows whether the last interval of all is a whole one.
             let age = (last - row[cycle].number()? - width).max(0.0);
@@ -96,10 +108,13 @@ impl Series {
             match row[value].number() {
                 Some(value) => {
                     let weight = weight.map_or(Some(1.0), |weight| row[weight].number())?;
-                    Some(Sample { time, value, weight, complete, age })
+                    Some(Sample { time, value, weight, complete, age, together })
                 }
                 // Nothing of it has arrived: it must not pass for an interval in which nothing was created.
-                None => (complete < COMPLETE).then_some(Sample { time, value: 0.0, weight: 0.0, complete, age }),
+                None => {
+                    let nothing = Sample { time, value: 0.0, weight: 0.0, complete, age, together };
+                    (complete < COMPLETE).then_some(nothing)
+                }
             }
         };
         Ok(rows.filter_map(sample).collect())

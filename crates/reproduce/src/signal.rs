@@ -1,6 +1,6 @@
 //! What can be told about something that changes with time.
 
-use crate::series::Sample;
+use crate::series::{Sample, Together};
 
 /// One end of what values there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Extreme {
     }
 }
 
-/// The weighted means over intervals of `width` cycles, one of which begins at time 0; without a width each time keeps
+/// The weighted means, or the largest values, over intervals of `width` cycles, one of which begins at time 0; without a width each time keeps
 /// its own. Sorted by time, each at the beginning of its interval, and as
 /// complete as the least complete of them.
 pub fn binned(mut samples: Vec<Sample>, width: Option<f64>) -> Vec<Sample> {
@@ -35,8 +35,8 @@ pub fn binned(mut samples: Vec<Sample>, width: Option<f64>) -> Vec<Sample> {
     let merge = |group: &[Sample]| {
         let complete = group.iter().map(|sample| sample.complete).fold(1.0, f64::min);
         let age = group.iter().map(|sample| sample.age).fold(f64::INFINITY, f64::min);
-        let nothing = Sample { time: group[0].time, value: 0.0, weight: 0.0, complete, age };
-        match weighted_mean(group) {
+        let nothing = Sample { value: 0.0, weight: 0.0, complete, age, ..group[0] };
+        match together(group) {
             Some((value, weight)) => Some(Sample { value, weight, ..nothing }),
             None => (!nothing.is_complete()).then_some(nothing),
         }
@@ -44,16 +44,19 @@ pub fn binned(mut samples: Vec<Sample>, width: Option<f64>) -> Vec<Sample> {
     samples.chunk_by(|a, b| a.time == b.time).filter_map(merge).collect()
 }
 
-/// The mean of all, and what they count together; none of nothing.
-fn weighted_mean(samples: &[Sample]) -> Option<(f64, f64)> {
+/// What all are together, their mean or the largest of them, and how much they count; none of nothing.
+fn together(samples: &[Sample]) -> Option<(f64, f64)> {
     let weight: f64 = samples.iter().map(|sample| sample.weight).sum();
-    let sum: f64 = samples.iter().map(|sample| sample.weight * sample.value).sum();
-    (weight > 0.0).then(|| (sum / weight, weight))
+    let value = match samples.first()?.together {
+        Together::Mean => samples.iter().map(|sample| sample.weight * sample.value).sum::<f64>() / weight,
+        Together::Largest => samples.iter().map(|sample| sample.value).fold(0.0, f64::max),
+    };
+    (weight > 0.0).then_some((value, weight))
 }
 
-/// The mean of all.
+/// The mean of all, of values that are the largest of something the largest.
 pub fn mean(samples: &[Sample]) -> Option<f64> {
-    weighted_mean(samples).map(|(mean, _)| mean)
+    together(samples).map(|(value, _)| value)
 }
 
 /// The least that the mean of all can be once what is missing has arrived: the mean of what has, if all that has not has waited for
@@ -128,7 +131,10 @@ mod tests {
     use super::*;
 
     fn samples(values: impl IntoIterator<Item = (f64, f64)>) -> Vec<Sample> {
-        values.into_iter().map(|(time, value)| Sample { time, value, weight: 1.0, complete: 1.0, age: 0.0 }).collect()
+        values
+            .into_iter()
+            .map(|(time, value)| Sample { time, value, weight: 1.0, complete: 1.0, age: 0.0, together: Together::Mean })
+            .collect()
     }
 
     /// One value for each ten cycles from -100 on.
@@ -145,8 +151,12 @@ mod tests {
             bins.iter().map(|bin| (bin.time, bin.value, bin.weight)).collect::<Vec<_>>(),
             [(-4.0, 2.0, 2.0), (0.0, 7.0, 3.0)]
         );
-        let twice = [four.clone(), four].concat();
+        let twice = [four.clone(), four.clone()].concat();
         assert_eq!(binned(twice, None).len(), 4, "equal times are one");
+        // Of values that are the largest of something, the largest.
+        four.iter_mut().for_each(|sample| sample.together = Together::Largest);
+        assert_eq!(binned(four.clone(), Some(4.0)).iter().map(|bin| bin.value).collect::<Vec<_>>(), [3.0, 8.0]);
+        assert_eq!(mean(&four), Some(8.0));
         assert_eq!(mean(&[]), None);
     }
 

@@ -7,10 +7,13 @@ use tailback_scenario::reading::{Item, Node, Reading, TableReader};
 use super::fields::{file_name, flag, needed_text, number, positive, range, text, texts};
 use super::measures::{metric, quantity, series_column};
 use crate::experiment::Experiment;
-use crate::panel::{Panel, Part, Shown};
+use crate::panel::{Line, Panel, Part, Shown};
 
 /// So many parts of a bar have colours of their own.
 const PARTS_MAX: usize = 6;
+
+/// So many lines have colours or strokes of their own.
+const LINES_MAX: usize = 12;
 
 /// Reads a panel.
 pub fn panel(node: &Node, experiment: &Experiment, reading: &mut Reading) -> Option<Panel> {
@@ -81,7 +84,7 @@ fn shown(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Shown> {
     match (metric, stack, series) {
         (Some(metric), None, None) => Some(Shown::Curves { quantity: quantity(&metric.node, reading)?, axis }),
         (None, Some(stack), None) => Some(Shown::Bars { parts: parts(&stack.node, reading)?, axis, at }),
-        (None, None, Some(series)) => Some(Shown::Series { column: series_column(&series.node, reading)?, bin }),
+        (None, None, Some(series)) => Some(Shown::Series { lines: lines(&series.node, reading)?, bin }),
         _ => {
             let help = "write `metric = …` for curves over what is varied, `stack = […]` for bars, or `series = …` for curves over time";
             reading.blame(
@@ -103,6 +106,32 @@ fn parts(node: &Node, reading: &mut Reading) -> Option<Vec<Part>> {
         }
     };
     nodes.iter().map(|node| part(node, reading)).collect()
+}
+
+/// The time series that are drawn: a column, or a list of several.
+fn lines(node: &Node, reading: &mut Reading) -> Option<Vec<Line>> {
+    match &node.item {
+        Item::List(nodes) if (2..=LINES_MAX).contains(&nodes.len()) => {
+            nodes.iter().map(|node| line(node, reading)).collect()
+        }
+        Item::List(_) => {
+            let wanted =
+                format!("a column of time series, or a list of 2 to {LINES_MAX} tables with a `name` and a `series`");
+            reading.mismatch(node, "panel.series", &wanted);
+            None
+        }
+        _ => Some(vec![Line { name: None, column: series_column(node, reading)?, factor: 1.0 }]),
+    }
+}
+
+fn line(node: &Node, reading: &mut Reading) -> Option<Line> {
+    let mut table = TableReader::of(node, "panel.series".to_owned(), reading);
+    let name = needed_text(&mut table, "name", "what its legend says", reading);
+    let series = needed_text(&mut table, "series", "the column of the time series", reading);
+    let column = series.and_then(|_| series_column(&table.table.get("series")?.node, reading));
+    let factor = positive(&mut table, "factor", reading);
+    table.close(reading);
+    Some(Line { name: Some(name?), column: column?, factor: factor.unwrap_or(1.0) })
 }
 
 fn part(node: &Node, reading: &mut Reading) -> Option<Part> {
@@ -127,6 +156,14 @@ fn check(
         (Ok(place), None) => Ok(experiment.curve_names(place)),
         (Ok(_), Some(names)) => Ok(names.to_vec()),
     };
+    if let (Shown::Series { lines, .. }, Ok(names)) = (shown, &names)
+        && lines.len() > 1
+        && names.len() != 1
+    {
+        let help = "name the one whose series are drawn, as in `curves = [\"…\"]`";
+        reading.blame(Diagnostic::at(node.span, format!("several series of {} curves", names.len())).help(help));
+        return;
+    }
     let fits = |name: &String| match shown {
         Shown::Bars { at, .. } => experiment.check_place(name, axis, *at),
         Shown::Curves { .. } => experiment.curve(name, axis).map(drop),

@@ -102,7 +102,8 @@ pub fn curves(figure: &Figure) -> Results {
     results
 }
 
-/// A time series of one flow with a latency and a share for each ten cycles up to 3000, each of four packets.
+/// A time series of one flow with a latency and a share for each ten cycles up to 3000, each of four packets, of which the slowest takes
+/// twice the mean.
 pub fn series(latency: impl Fn(f64) -> f64, share: impl Fn(f64) -> f64) -> Series {
     series_by_creation(latency, share, |_| None)
 }
@@ -114,7 +115,7 @@ pub fn series_by_creation(
     complete: impl Fn(f64) -> Option<f64>,
 ) -> Series {
     let integers = ["cycle", "delivered_messages", "delivered_packets"].map(|name| Column::new(name, Kind::Integer));
-    let numbers = ["accepted_load", "latency_message_mean", "nonminimal_share", "complete"];
+    let numbers = ["accepted_load", "latency_message_mean", "latency_message_max", "nonminimal_share", "complete"];
     let numbers = numbers.map(|name| Column::new(name, Kind::Number));
     let mut columns = vec![Column::text("flow")];
     columns.extend(integers);
@@ -132,6 +133,7 @@ pub fn series_by_creation(
             four.into(),
             0.2.into(),
             latency.into(),
+            latency.map(|mean| 2.0 * mean).into(),
             share.into(),
             complete.into(),
         ]);

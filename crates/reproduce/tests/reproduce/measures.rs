@@ -61,6 +61,9 @@ const OF_SERIES: &[(&str, f64)] = &[
     (r#"{ during = { curve = "step", series = "latency_message_mean", span = [-100, 0] } }"#, 100.0),
     (r#"{ during = { curve = "step", series = "latency_message_mean", span = [0, 100] } }"#, 145.0),
     (r#"{ during = { curve = "wave", series = "accepted_load" } }"#, 0.2),
+    // The largest of a span, not the mean of what is largest in its intervals.
+    (r#"{ during = { curve = "step", series = "latency_message_max", span = [0, 100] } }"#, 380.0),
+    (r#"{ trough = { curve = "step", series = "latency_message_max", bin = 50, span = [0, 100] } }"#, 280.0),
     (r#"{ peak = { curve = "step", series = "latency_message_mean", span = [-50, 60] } }"#, 150.0),
     (r#"{ peak = { curve = "step", series = "latency_message_mean", bin = 20, span = [-60, 60] } }"#, 145.0),
     (r#"{ peak_time = { curve = "step", series = "latency_message_mean", bin = 20, span = [-60, 60] } }"#, 40.0),

@@ -138,6 +138,25 @@ fn a_series_needs_one_point_per_curve() {
 }
 
 #[test]
+fn several_series_are_of_one_curve_and_have_names() {
+    let panel = "[[panel]]\nname = \"a\"\nx_label = \"x\"\ny_label = \"y\"\n";
+    let line = "{ name = \"load\", series = \"accepted_load\" }";
+    let of_one = |series: String| format!("{panel}curves = [\"step\"]\nseries = {series}\n");
+    assert!(Figure::read("figure.toml", &format!("{SERIES}{}", of_one(format!("[{line}, {line}]")))).is_ok());
+    let cases = [
+        (format!("{panel}series = [{line}, {line}]"), "several series of 2 curves"),
+        (of_one(format!("[{line}]")), "`panel.series` is a column of time series, or a list of 2 to 12 tables"),
+        (of_one(format!("[{}]", [line; 13].join(", "))), "or a list of 2 to 12 tables"),
+        (of_one(format!("[{line}, {{ series = \"accepted_load\" }}]")), "`panel.series.name` is missing"),
+        (of_one(format!("[{line}, {{ name = \"a\", series = \"loads\" }}]")), "there is no figure called \"loads\""),
+    ];
+    for (addition, reason) in cases {
+        let said = mistakes(&format!("{SERIES}{addition}"));
+        assert!(said.contains(reason), "{addition} gave\n{said}");
+    }
+}
+
+#[test]
 fn bars_need_one_point_per_curve_and_an_axis_of_their_own() {
     let panel = "[[panel]]\nname = \"a\"\nx_label = \"\"\ny_label = \"y\"\n";
     let stack = format!("{panel}stack = [{{ name = \"hops\", metric = \"hops_mean\" }}]\n");

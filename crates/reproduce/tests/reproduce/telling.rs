@@ -66,6 +66,18 @@ fn panels_show_series_around_the_event() {
     assert_eq!(drawing.curves[0].points, expected.map(|(x, y)| (0.1 * x, y)));
 }
 
+#[test]
+fn a_panel_shows_several_series_of_one_curve() {
+    let lines = r#"[{ name = "slowest", series = "latency_message_max" }, { name = "load", series = "all.accepted_load", factor = 500 }]"#;
+    let panel = LATENCY.replace("metric = \"latency_message_mean\"", &format!("series = {lines}\ncurves = [\"step\"]"));
+    let panel = panel.replace("x = [0, 0.5]", "x = [-100, 0]\nbin = 50");
+    let figure = read(&format!("{SERIES}{panel}"));
+    let drawing = figure.panels[0].draw(&step_and_wave(&figure));
+    let found: Vec<_> = drawing.curves.iter().map(|curve| (curve.name.as_str(), curve.points.clone())).collect();
+    let expected = [("slowest", [200.0, 200.0, 280.0]), ("load", [100.0; 3])];
+    assert_eq!(found, expected.map(|(name, values)| (name, [-100.0, -50.0, 0.0].into_iter().zip(values).collect())));
+}
+
 /// Results of which from cycle 90 after the event on less and less has arrived when the run ends, 1,900 cycles later, and from 160 on
 /// nothing. What has arrived took 100 cycles.
 fn ended_early(figure: &Figure) -> Results {
