@@ -186,7 +186,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     fn inject_data(&mut self, node: u32, now: Time) -> bool {
         let injection_queues = self.nodes.sources.injection_queues_per_node();
         if self.nodes.sources.take_turns() {
-            return self.inject_in_turn(node, injection_queues, now);
+            return self.inject_in_turn(node, now);
         }
         let last = usize::from(self.nodes.nodes[node as usize].last_injection_queue);
         for step in 1..=injection_queues {
@@ -202,19 +202,16 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// The same where destinations take turns by number, whatever injection queue they are in.
     #[cold]
-    fn inject_in_turn(&mut self, node: u32, injection_queues: usize, now: Time) -> bool {
+    fn inject_in_turn(&mut self, node: u32, now: Time) -> bool {
         // Injection queues have a channel each, and channels are 32 at most.
-        let mut tried = 0u64;
-        let next = |region: &Self, tried: u64| {
-            let untried = (0..injection_queues).filter(|queue| tried >> queue & 1 == 0);
-            untried.filter_map(|queue| Some((region.nodes.sources.distance(node, queue)?, queue))).min()
-        };
-        while let Some((distance, injection_queue)) = next(self, tried) {
+        let mut tried = 0u32;
+        while let Some(next) = self.nodes.sources.next_turn(node, tried) {
+            let (_, injection_queue) = next;
             if self.inject_from(node, injection_queue, now) {
                 return true;
             }
             // Where the first has been taken out of the way, others may have their turn before the next one of this queue.
-            if self.nodes.sources.distance(node, injection_queue) == Some(distance) {
+            if self.nodes.sources.next_turn(node, tried) == Some(next) {
                 tried |= 1 << injection_queue;
             }
         }

@@ -223,8 +223,8 @@ impl SourceQueues {
     /// The same where destinations take turns by number. Apart, so that others do not carry its code.
     #[cold]
     fn first_in_turn(&self, node: u32, position: usize) -> u32 {
-        let first = self.in_turn.as_ref().and_then(|turns| turns.first(node, position));
-        first.map_or(NONE, |destination| self.directory[&flow(node, destination)])
+        let Some(turns) = &self.in_turn else { return NONE };
+        turns.first(node, position).map_or(NONE, |destination| turns.queue(node, destination))
     }
 
     /// Takes `queue`, which is the first of an injection queue, out of it.
@@ -242,15 +242,27 @@ impl SourceQueues {
     fn put(&mut self, position: usize, queue: u32) {
         match &mut self.in_turn {
             None => append(&mut self.injection_queues[position], queue, &mut self.destinations.records),
-            Some(turns) => turns.put(position, self.destinations.records[queue as usize].key as u32),
+            Some(turns) => {
+                let destination = self.destinations.records[queue as usize].key as u32;
+                turns.put(position, destination, queue);
+            }
         }
     }
 
-    /// How many destinations have their turn before the first one of an injection queue, which must take turns by number; none if
-    /// nothing waits there.
-    pub fn distance(&self, node: u32, injection_queue: usize) -> Option<u32> {
+    /// Of the injection queues of a node in which destinations wait for their turn by number, and which are not among those `tried`, the one whose first
+    /// has its turn next, and how many destinations have theirs before.
+    pub fn next_turn(&self, node: u32, tried: u32) -> Option<(u32, usize)> {
         let turns = self.in_turn.as_ref()?;
-        turns.first(node, self.position(node, injection_queue)).map(|first| turns.distance(node, first))
+        let mut left = turns.occupied(node) & !tried;
+        let mut next = None;
+        while left != 0 {
+            let injection_queue = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let first = turns.first(node, self.position(node, injection_queue)).expect("one waits there");
+            let found = (turns.distance(node, first), injection_queue);
+            next = Some(next.map_or(found, |next: (u32, usize)| next.min(found)));
+        }
+        next
     }
 
     /// Whether destinations take turns by number.
