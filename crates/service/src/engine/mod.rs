@@ -236,7 +236,7 @@ fn patiently<T>(
     let mut is_second = false;
     loop {
         match work() {
-            Err(StoreError::Full) => wait_for(queue, "the disk is full")?,
+            Err(error) if error.passes() => wait_for(queue, &error.to_string())?,
             Err(StoreError::Broken(problem)) if are_short() => wait_for(queue, &problem)?,
             Err(StoreError::Broken(_)) if !is_second => is_second = true,
             other => return other,

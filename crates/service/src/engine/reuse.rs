@@ -44,7 +44,7 @@ fn find(shared: &Shared, wanting: &Stored) -> Result<Option<Found>, StoreError> 
         match read(shared, source, wanting) {
             Ok(None) => {}
             // What is not given because of these may be good.
-            Err(error @ (StoreError::Closed | StoreError::Full)) => return Err(error),
+            Err(error) if error.passes() || error == StoreError::Closed => return Err(error),
             Err(error) => tracing::warn!(run = wanting.run.id, source = source.run.id, %error, "is not reused"),
             found => return found,
         }

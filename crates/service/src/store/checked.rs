@@ -67,7 +67,7 @@ impl Loss {
     fn unreadable(&self, error: &io::Error) -> StoreError {
         if descriptors::is_shortage(error) {
             // The file may well be as it was.
-            return StoreError::Broken(format!("cannot read artifact `{}`: {error}", self.artifact));
+            return StoreError::Descriptors(format!("cannot read artifact `{}`: {error}", self.artifact));
         }
         self.because(error.to_string())
     }

@@ -8,6 +8,7 @@ use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
+use crate::descriptors;
 
 /// What is given back when the disk is full, so that the database can still be written to.
 const RESERVE_BYTES: usize = 4 << 20;
@@ -187,6 +188,9 @@ fn reserve(folder: &Path) -> PathBuf {
 pub(crate) fn broken(what: &str, path: &Path, error: &io::Error) -> StoreError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full,
+        _ if descriptors::is_shortage(error) => {
+            StoreError::Descriptors(format!("cannot {what} {}: {error}", path.display()))
+        }
         _ => StoreError::Broken(format!("cannot {what} {}: {error}", path.display())),
     }
 }

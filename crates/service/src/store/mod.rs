@@ -65,6 +65,9 @@ pub enum StoreError {
     /// Nothing more can be written.
     #[error("the disk is full")]
     Full,
+    /// No file can be opened now, because too many are.
+    #[error("{0}")]
+    Descriptors(String),
     /// The change is refused; nothing was written.
     #[error("{0}")]
     #[doc(hidden)]
@@ -78,6 +81,13 @@ pub enum StoreError {
     /// Files cannot be read or written, or are not as they should be.
     #[error("{0}")]
     Broken(String),
+}
+
+impl StoreError {
+    /// Whether it is for want of something that may well be there a moment later: no reason for a run to fail.
+    pub(crate) fn passes(&self) -> bool {
+        matches!(self, Self::Full | Self::Descriptors(_))
+    }
 }
 
 /// An error, out of sight of those who only open a store.
@@ -107,7 +117,9 @@ impl From<StoreError> for ApiError {
             StoreError::Full => Self::StorageFull,
             StoreError::Refused(refused) => refused.0,
             StoreError::Closed => Self::ShuttingDown { resume_after: None },
-            StoreError::Locked(_) | StoreError::Broken(_) => Self::Internal(error.to_string()),
+            StoreError::Descriptors(_) | StoreError::Locked(_) | StoreError::Broken(_) => {
+                Self::Internal(error.to_string())
+            }
         }
     }
 }

@@ -16,6 +16,20 @@ use crate::api_error::ApiError;
 use crate::domain::{FailureReason, RunFailure, ScenarioSource};
 use crate::pool::Stop;
 
+/// What went wrong last, if anything did.
+#[derive(Clone, Debug, Default)]
+struct Problem(Arc<Mutex<Option<StoreError>>>);
+
+impl Problem {
+    fn is(&self, error: StoreError) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+
+    fn get(&self) -> Option<StoreError> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 /// The files that a scenario names.
 #[derive(Debug)]
 pub(crate) struct NamedFiles {
@@ -29,8 +43,8 @@ pub(crate) struct NamedFiles {
     /// When reading is to end; never for a worker, which is ended from without.
     stop: Option<Stop>,
     opened: Mutex<BTreeMap<String, Arc<dyn ReadAt>>>,
-    /// Why the last file that could not be opened could not: it is lost, or cannot be read now.
-    problem: Mutex<Option<StoreError>>,
+    /// Why the last of them could not be opened, or nothing be made of it: it is lost, or something is short now.
+    problem: Problem,
 }
 
 impl NamedFiles {
@@ -43,7 +57,7 @@ impl NamedFiles {
             names: scenario.files.clone(),
             stop: None,
             opened: Mutex::default(),
-            problem: Mutex::default(),
+            problem: Problem::default(),
         }
     }
 
@@ -55,7 +69,7 @@ impl NamedFiles {
 
     /// Why a scenario is refused that could not be resolved with these.
     pub(crate) fn refusal(&self, mistakes: Diagnostics) -> ApiError {
-        match (self.go_on(), self.problem()) {
+        match (self.go_on(), self.problem.get()) {
             (Err(stopped), _) => stopped,
             (Ok(()), Some(problem)) => problem.into(),
             (Ok(()), None) => ApiError::scenario(mistakes),
@@ -64,14 +78,25 @@ impl NamedFiles {
 
     /// Why a run fails whose scenario could not be resolved with these.
     pub(crate) fn failure(&self, mistakes: &Diagnostics) -> RunFailure {
-        match self.problem() {
+        match self.problem.get() {
             Some(problem) => RunFailure::from(&problem),
             None => RunFailure::new(FailureReason::Scenario, mistakes.to_string()),
         }
     }
 
-    fn problem(&self) -> Option<StoreError> {
-        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// What is short now, if it was for want of that: file descriptors, or room on the disk.
+    pub(crate) fn want(&self) -> Option<StoreError> {
+        self.problem.get().filter(StoreError::passes)
+    }
+
+    /// A file for what is made of one, which has no name any more.
+    fn unnamed(&self) -> io::Result<File> {
+        let path = uploads::unfinished(&self.scratch);
+        let open = || {
+            let file = File::options().create_new(true).read(true).write(true).open(&path)?;
+            fs::remove_file(&path).map(|()| file)
+        };
+        open().inspect_err(|error| self.problem.is(files::broken("write", &path, error)))
     }
 
     fn go_on(&self) -> Result<(), ApiError> {
@@ -86,7 +111,7 @@ impl NamedFiles {
                 ErrorKind::NotFound => lost(sha256, "it is not there any more".to_owned()).into(),
                 _ => files::broken("read", &path, error),
             };
-            *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+            self.problem.is(problem);
         })?;
         OnDisk::of(file, self.stop.clone())
     }
@@ -113,10 +138,8 @@ impl Files for NamedFiles {
     }
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
-        let path = uploads::unfinished(&self.scratch);
-        let file = File::options().create_new(true).read(true).write(true).open(&path)?;
-        fs::remove_file(&path)?;
-        let file = Bounded { file, written: 0, bytes_max: self.scratch_bytes_max, stop: self.stop.clone() };
+        let (file, bytes_max) = (self.unnamed()?, self.scratch_bytes_max);
+        let file = Bounded { file, written: 0, bytes_max, stop: self.stop.clone(), problem: self.problem.clone() };
         Ok(Box::new(BufferedScratch::new(file, |Bounded { file, stop, .. }| OnDisk::of(file, stop))))
     }
 }
@@ -153,6 +176,7 @@ struct Bounded {
     written: u64,
     bytes_max: u64,
     stop: Option<Stop>,
+    problem: Problem,
 }
 
 impl Write for Bounded {
@@ -162,7 +186,12 @@ impl Write for Bounded {
             let why = format!("it takes more than {} bytes", self.bytes_max);
             return Err(io::Error::new(ErrorKind::FileTooLarge, why));
         }
-        let count = self.file.write(bytes)?;
+        let count = self.file.write(bytes).inspect_err(|error| {
+            // Who was interrupted goes on.
+            if error.kind() != ErrorKind::Interrupted {
+                self.problem.is(files::broken("write", Path::new("what is made of a file"), error));
+            }
+        })?;
         self.written += count as u64;
         Ok(count)
     }

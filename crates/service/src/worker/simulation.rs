@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use tailback_sim::{Ending as Stage, Failure, Findings, Run, Timing};
 use super::protocol::{Assignment, Channel, Ending, Message, Results};
 use super::sampling::Sampler;
 use super::{memory, processor};
-use crate::domain::{FailureReason, RunFailure, Summary};
+use crate::domain::{Artifact, FailureReason, RunFailure, Summary};
 use crate::store::StoreError;
 use crate::store::artifacts::{self, File, NotWritten, OF_HISTOGRAMS, OF_LINKS, OF_MESSAGES, OF_SERIES, OF_TREES};
 use crate::store::checkpoint::Checkpoint;
@@ -36,11 +37,12 @@ const SHORT_REST: Duration = Duration::from_millis(500);
 /// # Errors
 /// When the server is not there any more.
 pub(super) fn carry_out(assignment: &Assignment, channel: &mut Channel, suspended: &AtomicBool) -> io::Result<Ending> {
-    let Assignment { data, number, version, attempt, .. } = assignment;
-    let files = Arc::new(NamedFiles::of(&assignment.scenario, data, attempt));
-    let scenario = match assignment.scenario.read(files.clone()).resolve() {
-        Ok(scenario) => scenario,
-        Err(mistakes) => return Ok(Ending::Failed(files.failure(&mistakes))),
+    let Assignment { data, number, version, .. } = assignment;
+    let resolve = || resolve(assignment);
+    let scenario = match patiently(suspended, SHORT_REST, resolve) {
+        Some(Ok(scenario)) => scenario,
+        Some(Err(failure)) => return Ok(Ending::Failed(failure)),
+        None => return Ok(Ending::Suspended),
     };
     let read = || Checkpoint::read(data, *number, version, &scenario.digest);
     let Some(checkpoint) = patiently(suspended, SHORT_REST, read) else { return Ok(Ending::Suspended) };
@@ -55,12 +57,25 @@ pub(super) fn carry_out(assignment: &Assignment, channel: &mut Channel, suspende
     Simulation { assignment, suspended, scenario: &scenario, pace }.finish(&mut run, channel)
 }
 
-/// Reads a checkpoint, which fails only while too many files are open: that passes, and is no reason for a run to fail.
-/// Nothing if the run is suspended meanwhile.
-fn patiently<T>(suspended: &AtomicBool, rest: Duration, mut read: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
+/// The scenario of a run with the files that it names; why the run fails if it cannot be had.
+///
+/// # Errors
+/// While files cannot be opened, or what is made of them cannot be written, for want of what may be there a moment later.
+fn resolve(assignment: &Assignment) -> Result<Result<Scenario, RunFailure>, StoreError> {
+    let Assignment { scenario, data, attempt, .. } = assignment;
+    let files = Arc::new(NamedFiles::of(scenario, data, attempt));
+    match scenario.read(files.clone()).resolve() {
+        Ok(scenario) => Ok(Ok(scenario)),
+        Err(mistakes) => files.want().map_or_else(|| Ok(Err(files.failure(&mistakes))), Err),
+    }
+}
+
+/// Does what fails only for want of file descriptors or of room on the disk, again and again: that passes, and is no reason for
+/// a run to fail. Nothing if the run is suspended meanwhile.
+fn patiently<T>(suspended: &AtomicBool, rest: Duration, mut work: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
     loop {
-        match read() {
-            Ok(read) => return Some(read),
+        match work() {
+            Ok(done) => return Some(done),
             Err(_) if suspended.load(Ordering::Relaxed) => return None,
             Err(error) => tracing::warn!(%error, "it is tried again"),
         }
@@ -230,7 +245,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Writes what was found. As long as the disk has no room for it, it waits.
+    /// Writes what was found. As long as the disk has no room for it, or no file can be opened, it waits.
     fn leave(&self, run: &Run<'_>, findings: &Findings, channel: &mut Channel) -> io::Result<Ending> {
         let Self { assignment, scenario, pace, .. } = self;
         let timing = Timing {
@@ -243,18 +258,12 @@ impl Simulation<'_> {
             Ok(files) => files,
             Err(error) => return Ok(Ending::Failed((&error).into())),
         };
-        let artifacts = loop {
-            match artifacts::write(&assignment.attempt, &files, assignment.artifact_bytes_max) {
-                Ok(artifacts) => break artifacts,
-                Err(NotWritten::Store(StoreError::Full)) if self.suspended.load(Ordering::Relaxed) => {
-                    self.write_checkpoint(run, channel)?;
-                    return Ok(Ending::Suspended);
-                }
-                Err(NotWritten::Store(StoreError::Full)) => {
-                    tracing::warn!(run = assignment.run, "the disk has no room for what was found: it is tried again");
-                    std::thread::sleep(SHORT_REST);
-                }
-                Err(error) => return Ok(Ending::Failed((&error).into())),
+        let artifacts = match write(&assignment.attempt, &files, assignment.artifact_bytes_max, self.suspended) {
+            Some(Ok(artifacts)) => artifacts,
+            Some(Err(error)) => return Ok(Ending::Failed((&error).into())),
+            None => {
+                self.write_checkpoint(run, channel)?;
+                return Ok(Ending::Suspended);
             }
         };
         Ok(Ending::Succeeded(Results {
@@ -264,6 +273,19 @@ impl Simulation<'_> {
             packet_hops: report.performance.packet_hops,
         }))
     }
+}
+
+/// Writes files of a run, and waits for what is short meanwhile. Nothing if the run is suspended until then.
+fn write(
+    attempt: &Path,
+    files: &[File],
+    allowed: u64,
+    suspended: &AtomicBool,
+) -> Option<Result<Vec<Artifact>, NotWritten>> {
+    patiently(suspended, SHORT_REST, || match artifacts::write(attempt, files, allowed) {
+        Err(NotWritten::Store(error)) if error.passes() => Err(error),
+        written => Ok(written),
+    })
 }
 
 /// What makes a table of findings, if the scenario asks for it.
@@ -299,19 +321,4 @@ fn files(scenario: &Scenario, findings: &Findings, report: &Report, allowed: u64
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_want_of_descriptors_is_waited_for_unless_the_run_is_suspended() {
-        let suspended = AtomicBool::new(false);
-        let short = || Err(StoreError::Broken("cannot read: too many open files".to_owned()));
-        let mut tries = 0..;
-        let passes = || if tries.next() < Some(3) { short() } else { Ok("a checkpoint") };
-        assert_eq!(patiently(&suspended, Duration::ZERO, passes), Some("a checkpoint"));
-        assert_eq!(tries.next(), Some(4));
-        suspended.store(true, Ordering::Relaxed);
-        assert_eq!(patiently(&suspended, Duration::ZERO, short), None::<&str>);
-        assert_eq!(patiently(&suspended, Duration::ZERO, || Ok("there")), Some("there"), "it is suspended later");
-    }
-}
+mod tests;
