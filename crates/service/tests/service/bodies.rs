@@ -12,7 +12,7 @@ use tonic::codegen::{Body as HttpBody, Bytes, Service as _};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-use crate::harness::{Served, limits, reason, request};
+use crate::harness::{Served, in_time, limits, reason, request};
 
 /// A body of which so many bytes come, and nothing more.
 struct Unfinished(Option<Bytes>);
@@ -44,7 +44,8 @@ async fn call(mut channel: Channel, body: Unfinished) -> Status {
     let request = Request::post("/tailback.v1.RunService/CreateRun");
     let request = request.header("content-type", "application/grpc").body(Body::new(body)).expect("it is one");
     std::future::poll_fn(|waking| channel.poll_ready(waking)).await.expect("the connection is open");
-    let answer: Response<Body> = channel.call(request).await.expect("it is answered");
+    let answer = in_time("a call that is not sent whole is answered", channel.call(request)).await;
+    let answer: Response<Body> = answer.expect("it is answered");
     Status::from_header_map(answer.headers()).expect("it is refused at once")
 }
 
@@ -76,12 +77,15 @@ async fn what_is_sent_has_so_much_room_and_no_more() {
     let half = tokio::spawn(call(channel.clone(), Unfinished::of(30_000)));
     let mut client = server.client().await;
     let padded = request(&format!("{}# {}\n", crate::harness::SMALL, "x".repeat(30_000)));
-    while client.create(padded.clone()).await.is_ok() {}
+    in_time("there is no room left", async { while client.create(padded.clone()).await.is_ok() {} }).await;
     let refused = client.create(padded.clone()).await.expect_err("there is no room");
     assert_eq!(reason(&refused).1["limit"], "body_bytes_max");
     half.abort();
-    while let Err(refused) = client.create(padded.clone()).await {
-        assert_eq!(reason(&refused).1["limit"], "body_bytes_max");
-    }
+    let accepted = async {
+        while let Err(refused) = client.create(padded.clone()).await {
+            assert_eq!(reason(&refused).1["limit"], "body_bytes_max");
+        }
+    };
+    in_time("there is room again", accepted).await;
     server.stop().await;
 }

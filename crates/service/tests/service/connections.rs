@@ -6,7 +6,7 @@ use tailback_service::Limits;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::harness::{Served, limits};
+use crate::harness::{Served, in_time, limits};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
@@ -29,7 +29,7 @@ async fn sent(server: &Served, bytes: &[u8]) -> TcpStream {
 
 /// Waits until the server has closed a connection, whichever way.
 async fn is_closed(connection: &mut TcpStream) {
-    let _ = connection.read_to_end(&mut Vec::new()).await;
+    let _ = in_time("a connection is closed", connection.read_to_end(&mut Vec::new())).await;
 }
 
 /// Whether the server answers over a connection that is open.
@@ -39,7 +39,7 @@ async fn is_answered(connection: &mut TcpStream) -> bool {
         return false;
     }
     while !answer.windows(PONG.len()).any(|found| found == PONG) {
-        if connection.read_buf(&mut answer).await.unwrap_or(0) == 0 {
+        if in_time("a ping is answered", connection.read_buf(&mut answer)).await.unwrap_or(0) == 0 {
             return false;
         }
     }
@@ -97,7 +97,8 @@ async fn one_peer_does_not_take_all_places() {
     assert!(!is_answered(&mut third).await, "there are three in all");
     assert_eq!(server.metric::<u32>("connections_open{port=\"clients\"}").await, 3);
     drop(first);
-    while !is_answered(&mut sent(&server, &open).await).await {}
+    let found = async { while !is_answered(&mut sent(&server, &open).await).await {} };
+    in_time("the place of one that has gone is free", found).await;
     assert!(is_answered(&mut second).await && is_answered(&mut other).await);
     server.stop().await;
 }

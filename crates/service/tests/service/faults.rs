@@ -9,7 +9,7 @@ use tonic::Code;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 
-use crate::harness::{Client, SMALL, Served, configuration, limits, named, reason, request};
+use crate::harness::{Client, SMALL, Served, configuration, in_time, limits, named, reason, request};
 use crate::tokens::tokens;
 
 /// The server answers, and carries out runs.
@@ -38,7 +38,7 @@ async fn random_bytes_and_half_open_connections() {
     let mut http1 = TcpStream::connect(&address).await.expect("it accepts");
     http1.write_all(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n").await.expect("it reads");
     let mut answer = Vec::new();
-    let _ = http1.read_to_end(&mut answer).await;
+    let _ = in_time("HTTP/1.1 is refused", http1.read_to_end(&mut answer)).await;
     is_well(&mut client, "after").await;
     drop(silent);
     server.stop().await;
@@ -61,7 +61,8 @@ async fn malformed_and_oversize_messages() {
             raw.ready().await.expect("it is there");
             let path = PathAndQuery::try_from(format!("/tailback.v1.RunService/{method}")).expect("a path");
             let request = tonic::Request::new(bytes.clone());
-            let refused = raw.unary(request, path, codec::Bytes).await.expect_err("it is no message");
+            let refused = in_time("bytes are refused", raw.unary(request, path, codec::Bytes)).await;
+            let refused = refused.expect_err("it is no message");
             let expected: &[Code] = if method == "NoSuchMethod" {
                 &[Code::Unimplemented]
             } else {
@@ -94,7 +95,8 @@ async fn methods_that_clients_invent_are_counted_as_one() {
     for method in invented.chain(["ListRuns".to_owned()]) {
         raw.ready().await.expect("it is there");
         let path = PathAndQuery::try_from(format!("/tailback.v1.RunService/{method}")).expect("a path");
-        let refused = raw.unary(tonic::Request::new(Vec::new()), path, codec::Bytes).await;
+        let refused = raw.unary(tonic::Request::new(Vec::new()), path, codec::Bytes);
+        let refused = in_time("an invented method is refused", refused).await;
         assert_eq!(refused.expect_err("no token is shown").code(), Code::Unauthenticated, "{method}");
     }
     let metrics = server.ask_admin("/metrics").await;
@@ -181,7 +183,9 @@ async fn a_thousand_invalid_scenarios() {
         let scenario = Scenario { name: "x".to_owned(), document, ..Scenario::default() };
         let (scenario, sweep) = (Some(scenario), None);
         let checked = ValidateScenarioRequest { scenario: scenario.clone(), sweep };
-        let checked = client.scenarios.validate_scenario(checked).await.expect("it answers OK").into_inner();
+        let checked =
+            in_time(format!("scenario {number} is checked"), client.scenarios.validate_scenario(checked)).await;
+        let checked = checked.expect("it answers OK").into_inner();
         let asked = CreateRunRequest { validate_only: true, scenario, ..CreateRunRequest::default() };
         match client.create(asked).await {
             Ok(_) => assert!(checked.diagnostics.is_empty()),
@@ -215,7 +219,7 @@ async fn headers_are_bounded() {
     for (bytes, is_taken) in [(1000, true), (100_000, false)] {
         let mut request = tonic::Request::new(GetServerInfoRequest {});
         request.metadata_mut().insert("x-ballast", "x".repeat(bytes).parse().expect("a value"));
-        let answered = client.system.get_server_info(request).await;
+        let answered = in_time(format!("{bytes} bytes of headers"), client.system.get_server_info(request)).await;
         assert_eq!(answered.is_ok(), is_taken, "{bytes} bytes: {answered:?}");
     }
     is_well(&mut client, "after").await;
@@ -238,7 +242,7 @@ async fn a_connection_has_so_many_calls_at_once() {
         found = other.get("long") => drop(found.expect("it is there")),
     }
     drop((first, second));
-    third.await.expect("now there is a place");
+    in_time("there is a place for a third call", third).await.expect("now there is a place");
     server.stop().await;
 }
 

@@ -1,8 +1,10 @@
 //! A server in this process, and clients of it.
 
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
 use tailback_api::v1::file_service_client::FileServiceClient;
 use tailback_api::v1::result_service_client::ResultServiceClient;
@@ -21,6 +23,15 @@ use tokio::task::JoinHandle;
 use tonic::Status;
 use tonic::transport::Channel;
 use tonic_types::StatusExt as _;
+
+/// The longest that anything may take which a test waits for, on a machine that does much else besides.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Waits for something. If it never comes, the test fails and says what it waited for, and whoever runs it need not wait.
+pub async fn in_time<T>(what: impl Display, wanted: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(LONGEST_WAIT, wanted).await;
+    waited.unwrap_or_else(|_| panic!("after {} s there is no end of this: {what}", LONGEST_WAIT.as_secs()))
+}
 
 /// A dragonfly of 72 nodes for a moment.
 pub const SMALL: &str = r#"title = "A small dragonfly"
@@ -125,7 +136,7 @@ impl Served {
     /// Stops it, and waits until it has.
     pub async fn stop(mut self) {
         self.ask_to_stop();
-        (&mut self.serving).await.expect("it ends");
+        in_time("a server stops", &mut self.serving).await.expect("it ends");
     }
 
     pub fn ask_to_stop(&mut self) {
@@ -134,6 +145,10 @@ impl Served {
 
     /// What the admin port answers.
     pub async fn ask_admin(&self, path: &str) -> String {
+        in_time(format!("the admin port answers {path}"), self.ask_admin_patiently(path)).await
+    }
+
+    async fn ask_admin_patiently(&self, path: &str) -> String {
         let mut connection = TcpStream::connect(self.admin.expect("it has one")).await.expect("it accepts");
         let text = format!("GET {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n");
         connection.write_all(text.as_bytes()).await.expect("it reads");
@@ -187,23 +202,29 @@ impl Client {
     }
 
     pub async fn create(&mut self, request: CreateRunRequest) -> Result<Run, Status> {
-        Ok(self.runs.create_run(request).await?.into_inner().run.expect("there is a run"))
+        let created = in_time("a run is accepted or refused", self.runs.create_run(request)).await;
+        Ok(created?.into_inner().run.expect("there is a run"))
     }
 
     pub async fn get(&mut self, run: &str) -> Result<Run, Status> {
         let request = GetRunRequest { run_id: run.to_owned() };
-        Ok(self.runs.get_run(request).await?.into_inner().run.expect("there is a run"))
+        let got = in_time(format!("{run} is given"), self.runs.get_run(request)).await;
+        Ok(got?.into_inner().run.expect("there is a run"))
     }
 
     /// Waits until a run has ended.
     pub async fn ended(&mut self, run: &str) -> Run {
         let request = WaitRunRequest { run_id: run.to_owned(), timeout: None };
-        let waited = self.runs.wait_run(request).await.expect("it can be waited for");
+        let waited = in_time(format!("{run} ends"), self.runs.wait_run(request)).await.expect("it can be waited for");
         waited.into_inner().run.expect("there is a run")
     }
 
     /// Waits until a run is in a state.
     pub async fn until(&mut self, run: &str, state: RunState) -> Run {
+        in_time(format!("{run} is {state:?}"), self.until_patiently(run, state)).await
+    }
+
+    async fn until_patiently(&mut self, run: &str, state: RunState) -> Run {
         let mut events = self.watch(run, 0).await.expect("it can be watched");
         while let Some(event) = events.message().await.expect("the stream goes on") {
             if let Some(tailback_api::v1::watch_run_response::Event::StateChanged(run)) = event.event
@@ -217,7 +238,7 @@ impl Client {
 
     pub async fn watch(&mut self, run: &str, after: i64) -> Result<tonic::Streaming<WatchRunResponse>, Status> {
         let request = WatchRunRequest { run_id: run.to_owned(), after_sequence: after, ..Default::default() };
-        Ok(self.runs.watch_run(request).await?.into_inner())
+        Ok(in_time(format!("a watch of {run} begins"), self.runs.watch_run(request)).await?.into_inner())
     }
 }
 

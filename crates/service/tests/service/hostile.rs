@@ -1,12 +1,13 @@
 //! Requests that ask for more than there is: each is refused, with the number, and delays nobody else.
 
 use tailback_api::v1::{
-    CreateRunRequest, GetReportRequest, ListRunsRequest, QuerySeriesRequest, Scenario, Sweep, ValidateScenarioRequest,
+    CreateRunRequest, GetReportRequest, ListRunsRequest, QuerySeriesRequest, Scenario, Sweep,
+    ValidateScenarioRequest,
 };
 use tailback_service::Limits;
 use tonic::{Code, Status};
 
-use crate::harness::{Client, SMALL, Served, limits, named, reason, request};
+use crate::harness::{Client, SMALL, Served, in_time, limits, named, reason, request};
 
 /// The limit that a refusal names.
 fn limit(refused: &Status) -> String {
@@ -20,7 +21,8 @@ fn swept(over: &[&str], seeds: u32) -> Option<Sweep> {
 /// Asks for a scenario to be checked, and for a run of it that is not to be carried out.
 async fn refused(client: &mut Client, scenario: Scenario, sweep: Option<Sweep>) -> [Status; 2] {
     let asked = ValidateScenarioRequest { scenario: Some(scenario.clone()), sweep: sweep.clone() };
-    let checked = client.scenarios.validate_scenario(asked).await.expect_err("it asks for too much");
+    let checked = in_time("a scenario is refused", client.scenarios.validate_scenario(asked)).await;
+    let checked = checked.expect_err("it asks for too much");
     let asked = CreateRunRequest { scenario: Some(scenario), sweep, validate_only: true, ..request(SMALL) };
     [checked, client.create(asked).await.expect_err("it asks for too much")]
 }
@@ -109,7 +111,7 @@ async fn lists_end_before_they_are_too_large() {
     let (mut sizes, mut page_token) = (Vec::new(), String::new());
     loop {
         let asked = ListRunsRequest { include_scenario: true, page_token, ..ListRunsRequest::default() };
-        let page = client.runs.list_runs(asked).await.expect("they are listed").into_inner();
+        let page = in_time("a page of runs", client.runs.list_runs(asked)).await.expect("they are listed").into_inner();
         assert!(page.runs.iter().all(|run| run.scenario.as_ref().is_some_and(|given| given.document == padded)));
         sizes.push(page.runs.len());
         page_token = page.next_page_token;
@@ -158,21 +160,22 @@ async fn slow_checks_delay_nobody_else() {
         checks.spawn(async move { client.create(asked).await });
     }
     // One works and sixteen wait: the first that ends is the one for which there was no place.
-    let full =
-        checks.join_next().await.expect("there are some").expect("it does not panic").expect_err("it is refused");
+    let first = in_time("one check too many is refused", checks.join_next()).await;
+    let full = first.expect("there are some").expect("it does not panic").expect_err("it is refused");
     assert_eq!((full.code(), reason(&full).0.as_str()), (Code::ResourceExhausted, "TOO_MANY_STREAMS"));
     assert_eq!(limit(&full), "checks_max");
-    let report = client.results.get_report(GetReportRequest { run_id: run }).await.expect("it has a report");
+    let report = client.results.get_report(GetReportRequest { run_id: run });
+    let report = in_time("a report while checks are slow", report).await.expect("it has a report");
     assert!(!report.into_inner().json.is_empty());
     assert!(checks.try_join_next().is_none(), "the others are slow");
     checks.shutdown().await;
     let asked = ValidateScenarioRequest { scenario: request(SMALL).scenario, sweep: None };
-    loop {
-        // Until the server has seen that they are gone.
-        match client.scenarios.validate_scenario(asked.clone()).await {
-            Ok(_) => break,
-            Err(refused) => assert_eq!(limit(&refused), "checks_max"),
+    // Until the server has seen that they are gone.
+    let checked = async {
+        while let Err(refused) = client.scenarios.validate_scenario(asked.clone()).await {
+            assert_eq!(limit(&refused), "checks_max");
         }
-    }
+    };
+    in_time("a check when the others are gone", checked).await;
     server.stop().await;
 }
