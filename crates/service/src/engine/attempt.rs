@@ -14,7 +14,7 @@ use super::queue::{Control, Task};
 use super::workers::Lease;
 use super::{Found, Outcome, RETRY_AFTER, Shared, failed, transitions, wait_for};
 use crate::admission::WORKER_BYTES;
-use crate::domain::{FailureReason, RunFailure, Sample, State, TakenSample, now_ms};
+use crate::domain::{FailureReason, Run, RunFailure, Sample, State, TakenSample, now_ms};
 use crate::meters::MemoryUsed;
 use crate::store::runs;
 use crate::store::{StoreError, events, files, samples};
@@ -116,12 +116,17 @@ fn attempt(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, S
         channel: shared.hub.channel(&task.run),
         numbers: Numbers { free: 0..0, written: 0 },
         course: Course::new(Vec::new(), 0, limits.samples_kept_max),
-        memory: MemoryUsed::of(&shared.meters),
+        memory: MemoryUsed::of(&shared.meters, name_in_metrics(&stored.run)),
         wall_max,
         ends_at: None,
         is_suspended: false,
     };
     attempt.follow()
+}
+
+/// What a run is called in metrics, which everybody reads who is let in: nothing, if not everybody may know of it.
+fn name_in_metrics(run: &Run) -> String {
+    if run.private || !run.project.is_empty() { String::new() } else { run.id.clone() }
 }
 
 /// Numbers for samples.
@@ -165,7 +170,9 @@ impl Attempt<'_> {
             if self.ends_at.is_some_and(|at| Instant::now() > at) {
                 break self.took_too_long();
             }
-            self.memory.set(self.lease.memory_bytes().unwrap_or(0));
+            if let Some(bytes) = self.lease.memory_bytes() {
+                self.memory.set(bytes);
+            }
             match self.lease.next(LOOK_EVERY) {
                 Ok(None) => {}
                 Ok(Some(Message::Began { cycle, wall })) => {
@@ -195,15 +202,18 @@ impl Attempt<'_> {
         Ok(outcome)
     }
 
-    fn end(self, ending: Ending) -> Outcome {
+    fn end(mut self, ending: Ending) -> Outcome {
         match ending {
-            Ending::Succeeded(results) => Outcome::Succeeded(Found {
-                left: Some((self.folder, results.artifacts)),
-                summary: Some(results.summary),
-                result_digest: results.result_digest,
-                packet_hops: results.packet_hops,
-                note: String::new(),
-            }),
+            Ending::Succeeded(results) => {
+                self.memory.had(results.peak_memory_bytes.unwrap_or(0));
+                Outcome::Succeeded(Found {
+                    left: Some((self.folder, results.artifacts)),
+                    summary: Some(results.summary),
+                    result_digest: results.result_digest,
+                    packet_hops: results.packet_hops,
+                    note: String::new(),
+                })
+            }
             Ending::Failed(failure) => Outcome::Failed(failure),
             Ending::Suspended => Outcome::Suspended,
         }

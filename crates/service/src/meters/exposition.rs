@@ -30,12 +30,12 @@ impl Exposition {
 
     pub(super) fn histogram(&mut self, name: &str, help: &str, counted: &Counted) {
         self.heading(name, "histogram", help);
-        let Counted { up_to, count, sum_s } = counted;
+        let Counted { up_to, count, sum } = counted;
         for (bound, count) in up_to {
             let _ = writeln!(self.0, "tailback_{name}_bucket{{le=\"{bound}\"}} {count}");
         }
         let _ = writeln!(self.0, "tailback_{name}_bucket{{le=\"+Inf\"}} {count}");
-        let _ = writeln!(self.0, "tailback_{name}_sum {sum_s}\ntailback_{name}_count {count}");
+        let _ = writeln!(self.0, "tailback_{name}_sum {sum}\ntailback_{name}_count {count}");
     }
 
     fn heading(&mut self, name: &str, kind: &str, help: &str) {

@@ -2,17 +2,21 @@
 
 mod exposition;
 mod histogram;
+mod memory;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tonic::Code;
 
 use crate::domain::State;
 use exposition::{Exposition, labels};
-use histogram::Histogram;
+use histogram::{Histogram, Time};
+use memory::Attempts;
+
+pub(crate) use memory::MemoryUsed;
 
 /// What is counted since the server was started.
 #[derive(Debug, Default)]
@@ -22,7 +26,6 @@ pub(crate) struct Meters {
     /// By method and code. Names of methods live as long as the program: nobody can have more of them counted.
     calls: Mutex<BTreeMap<(&'static str, String), u64>>,
     failed_attempts: AtomicU64,
-    memory_used: AtomicU64,
     workers_started: AtomicU64,
     checkpoints: AtomicU64,
     checkpoint_bytes: AtomicU64,
@@ -31,7 +34,8 @@ pub(crate) struct Meters {
     streams: AtomicU64,
     turned_away: AtomicU64,
     not_let_in: AtomicU64,
-    waiting: Histogram,
+    waiting: Histogram<Time>,
+    attempts: Attempts,
 }
 
 /// What is the case now.
@@ -52,30 +56,6 @@ pub(crate) struct StoredGauges {
     pub runs: Vec<(State, u64)>,
     pub disk_free_bytes: u64,
     pub database_bytes: u64,
-}
-
-/// The memory that a worker has in use; none when this is dropped.
-pub(crate) struct MemoryUsed {
-    meters: Arc<Meters>,
-    bytes: u64,
-}
-
-impl MemoryUsed {
-    pub(crate) fn of(meters: &Arc<Meters>) -> Self {
-        Self { meters: meters.clone(), bytes: 0 }
-    }
-
-    pub(crate) fn set(&mut self, bytes: u64) {
-        self.meters.memory_used.fetch_add(bytes, Ordering::Relaxed);
-        self.meters.memory_used.fetch_sub(self.bytes, Ordering::Relaxed);
-        self.bytes = bytes;
-    }
-}
-
-impl Drop for MemoryUsed {
-    fn drop(&mut self) {
-        self.set(0);
-    }
 }
 
 impl Meters {
@@ -138,7 +118,7 @@ impl Meters {
 
     /// A run is simulated, for the first time, so long after it was accepted.
     pub(crate) fn waited(&self, time: Duration) {
-        self.waiting.count(time);
+        self.waiting.count_time(time);
     }
 
     /// All of it as text.
@@ -155,7 +135,12 @@ impl Meters {
         let connections = connections.map(|(port, count)| (labels(&[("port", port)]), count.into()));
         text.family("connections_open", "gauge", "Connections, by the port that they were made to.", connections);
         text.one("streams_open", "gauge", "Streams and waiting calls.", number(&self.streams));
-        text.one("memory_used_bytes", "gauge", "Memory that workers have in use.", number(&self.memory_used));
+        let in_use = self.attempts.in_use();
+        let together: u64 = in_use.values().sum();
+        text.one("memory_used_bytes", "gauge", "Memory that workers have in use.", together as f64);
+        let of_runs = in_use.iter().map(|(run, bytes)| (labels(&[("run", run)]), *bytes as f64));
+        let help = "Memory in use by each run that is simulated now; those that are not for everybody together, without a name.";
+        text.family("run_memory_used_bytes", "gauge", help, of_runs);
         text.one("memory_reserved_bytes", "gauge", "Memory that runs being simulated may have.", *reserved as f64);
         text.one("memory_limit_bytes", "gauge", "Memory that may be reserved: memory_bytes_max.", *allowed as f64);
         let Some(StoredGauges { runs, disk_free_bytes, database_bytes }) = stored else { return };
@@ -186,6 +171,8 @@ impl Meters {
         text.family("calls_total", "counter", "Calls by method and code.", calls);
         let help = "Time from accepting a run until it is simulated the first time.";
         text.histogram("run_waiting_seconds", help, &self.waiting.counted());
+        let help = "The most memory that each attempt had in use that is over.";
+        text.histogram("attempt_memory_peak_bytes", help, &self.attempts.peaks());
     }
 }
 

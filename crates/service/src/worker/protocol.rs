@@ -110,6 +110,9 @@ pub(crate) struct Results {
     pub summary: Summary,
     pub result_digest: String,
     pub packet_hops: u64,
+    /// The most memory that the worker had in use for it, where the system tells. Jobs of earlier builds do not say.
+    #[serde(default)]
+    pub peak_memory_bytes: Option<u64>,
 }
 
 /// One end of the connection between a server and a worker.

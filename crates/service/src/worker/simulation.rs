@@ -271,6 +271,7 @@ impl Simulation<'_> {
             summary: Summary::of(&report),
             result_digest: report.result_digest.clone(),
             packet_hops: report.performance.packet_hops,
+            peak_memory_bytes: timing.peak_rss_bytes,
         }))
     }
 }

@@ -1,10 +1,10 @@
 //! What those who run a server are told: whether it can do its work, and its metrics.
 
 use rusqlite::Connection;
-use tailback_api::v1::{CancelRunRequest, RunState};
+use tailback_api::v1::{CancelRunRequest, CreateRunRequest, RunState};
 use tailback_service::Limits;
 
-use crate::harness::{SMALL, Served, endless, limits, named};
+use crate::harness::{SMALL, Served, endless, in_time, limits, named};
 
 /// A value of a metric with its labels.
 async fn value(server: &Served, name: &str) -> f64 {
@@ -13,7 +13,7 @@ async fn value(server: &Served, name: &str) -> f64 {
 
 /// Asks until a metric has a value: what the disk and the database say counts for a moment.
 async fn until(server: &Served, name: &str, wanted: f64) {
-    while value(server, name).await != wanted {}
+    in_time(format!("{name} is {wanted}"), async { while value(server, name).await != wanted {} }).await;
 }
 
 fn is(answer: &str, code: u32, reason: &str) -> bool {
@@ -85,13 +85,17 @@ async fn metrics_tell_what_runs_take_and_how_long_they_waited() {
     assert_eq!(value(&server, "memory_limit_bytes").await, f64::from(1 << 30));
     let reserved = value(&server, "memory_reserved_bytes").await;
     assert!(reserved > 0.0 && reserved <= f64::from(1 << 30), "{reserved}");
+    let mut used = 0.0;
     if cfg!(target_os = "linux") {
         // A worker is looked at now and again, and not when it begins.
-        let mut used = 0.0;
-        while used == 0.0 {
-            used = value(&server, "memory_used_bytes").await;
-        }
+        let looked_at = async {
+            while used == 0.0 {
+                used = value(&server, "memory_used_bytes").await;
+            }
+        };
+        in_time("a worker is looked at", looked_at).await;
         assert!(used <= reserved, "{used}");
+        assert!(value(&server, "run_memory_used_bytes{run=\"first\"}").await > 0.0);
     }
     until(&server, "run_waiting_seconds_count", 1.0).await;
     let run_id = "first".to_owned();
@@ -103,10 +107,32 @@ async fn metrics_tell_what_runs_take_and_how_long_they_waited() {
     }
     until(&server, "memory_reserved_bytes", 0.0).await;
     until(&server, "memory_used_bytes", 0.0).await;
+    let metrics = server.ask_admin("/metrics").await;
+    assert!(!metrics.contains("run=\""), "no run is named that is not simulated any more:\n{metrics}");
+    // One was looked at, and the other has said it itself.
+    let peaks = if cfg!(target_os = "linux") { 2.0 } else { 0.0 };
+    assert_eq!(value(&server, "attempt_memory_peak_bytes_count").await, peaks);
+    assert_eq!(value(&server, "attempt_memory_peak_bytes_bucket{le=\"+Inf\"}").await, peaks);
+    assert!(value(&server, "attempt_memory_peak_bytes_sum").await >= used);
     assert_eq!(value(&server, "run_waiting_seconds_count").await, 2.0);
     assert_eq!(value(&server, "run_waiting_seconds_bucket{le=\"+Inf\"}").await, 2.0);
     assert!(value(&server, "run_waiting_seconds_sum").await >= 0.0);
     assert!(value(&server, "run_waiting_seconds_bucket{le=\"0.01\"}").await <= 2.0);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn metrics_name_no_run_that_not_everybody_may_know_of() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    client.create(CreateRunRequest { private: true, ..named("hidden", &endless()) }).await.expect("it is accepted");
+    client.until("hidden", RunState::Running).await;
+    if cfg!(target_os = "linux") {
+        let without_a_name = "tailback_run_memory_used_bytes{run=\"\"} ";
+        let looked_at = async { while !server.ask_admin("/metrics").await.contains(without_a_name) {} };
+        in_time("its memory is told", looked_at).await;
+    }
+    assert!(!server.ask_admin("/metrics").await.contains("hidden"));
     server.stop().await;
 }
 

@@ -115,7 +115,13 @@ fn succeeded() -> Message {
     let name = "report.json".to_owned();
     let artifacts = vec![Artifact { name, size: 2, sha256: String::new(), media_type: String::new() }];
     let (summary, result_digest, packet_hops) = (Default::default(), "abc".to_owned(), 7);
-    Message::Ended(Ending::Succeeded(Results { artifacts, summary, result_digest, packet_hops }))
+    Message::Ended(Ending::Succeeded(Results {
+        artifacts,
+        summary,
+        result_digest,
+        packet_hops,
+        peak_memory_bytes: None,
+    }))
 }
 
 fn find(mailbox: &Mailbox, start: u32) {

@@ -141,6 +141,11 @@ fn a_want_of_descriptors_or_room_is_waited_for_and_other_failures_are_not() {
     assert_eq!(patiently(&queue, || false, counted), broken());
     assert_eq!(calls.replace(0), 2);
     assert_eq!(patiently(&queue, || true, || if count() < 1 { broken() } else { Ok(()) }), Ok(()));
+    // Where it is known that it was for want of one, nobody asks.
+    let short = || Err::<(), _>(StoreError::Descriptors("cannot open".to_owned()));
+    calls.set(0);
+    assert_eq!(patiently(&queue, || false, || if count() < 1 { short() } else { Ok(()) }), Ok(()));
+    calls.set(0);
     let full = || Err::<(), _>(StoreError::Full);
     assert_eq!(
         patiently(&queue, || false, || if count() < 1 { full() } else { Ok(()) }),

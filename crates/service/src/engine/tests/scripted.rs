@@ -71,8 +71,13 @@ fn began(cycle: u64) -> Result<Message, RunFailure> {
 }
 
 fn succeeded() -> Result<Message, RunFailure> {
-    let results =
-        Results { artifacts: Vec::new(), summary: Default::default(), result_digest: "abc".to_owned(), packet_hops: 7 };
+    let results = Results {
+        artifacts: Vec::new(),
+        summary: Default::default(),
+        result_digest: "abc".to_owned(),
+        packet_hops: 7,
+        peak_memory_bytes: None,
+    };
     Ok(Message::Ended(Ending::Succeeded(results)))
 }
 
