@@ -78,7 +78,7 @@ pub struct Limits {
     pub checks_max: u32,
     /// Seconds that checking a scenario, or all runs of a sweep, may take.
     pub check_s_max: u64,
-    /// Reports and series that are read at once.
+    /// Reports and other files of runs that are read at once; as many larger ones than an answer may be, besides.
     pub reads_max: u32,
     /// How long a stream may live.
     pub stream_lifetime_s_max: u64,

@@ -308,7 +308,8 @@ fn context(
     let streams = Arc::new(Semaphore::new(limits.streams_max as usize));
     let no_thread = |error| StoreError::Broken(format!("cannot start a thread: {error}"));
     let checks = Checks::start(limits.clone()).map_err(no_thread)?;
-    let reads = Pool::start("reads", "reads_max", limits.reads_max).map_err(no_thread)?;
+    let reads = |what| Pool::start(what, "reads_max", limits.reads_max).map_err(no_thread);
+    let (reads, large_reads) = (reads("reads")?, reads("large reads")?);
     let files = Arc::new(Semaphore::new(CLIENT_FILES_MAX));
     let uploads = Uploads::new(store.clone(), limits.clone());
     Ok(Context {
@@ -324,6 +325,7 @@ fn context(
         streams,
         checks,
         reads,
+        large_reads,
         uploads,
         files,
     })

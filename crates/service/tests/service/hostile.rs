@@ -1,7 +1,7 @@
 //! Requests that ask for more than there is: each is refused, with the number, and delays nobody else.
 
 use tailback_api::v1::{
-    CreateRunRequest, GetReportRequest, ListRunsRequest, QuerySeriesRequest, Scenario, Sweep,
+    CreateRunRequest, GetReportRequest, ListRunsRequest, QuerySeriesRequest, ReadArtifactRequest, Scenario, Sweep,
     ValidateScenarioRequest,
 };
 use tailback_service::Limits;
@@ -177,5 +177,52 @@ async fn slow_checks_delay_nobody_else() {
         }
     };
     in_time("a check when the others are gone", checked).await;
+    server.stop().await;
+}
+
+/// Large files whose disk is slow, here pipes that nobody writes to: as many as are compared at once, and wait, and more, delay no
+/// report and no small file.
+#[cfg(unix)]
+#[tokio::test]
+async fn large_files_delay_no_report() {
+    let limits = Limits { reads_max: 1, answer_bytes_max: 32 << 10, ..limits() };
+    let server = Served::with(limits).await;
+    let mut client = server.client().await;
+    let document = SMALL.replace("cycles = 400", "cycles = 400\nseries = 1");
+    let run = client.create(request(&document)).await.expect("it is accepted").id;
+    client.ended(&run).await;
+    let series = server.folder.join("artifacts/1/series.csv");
+    assert!(std::fs::metadata(&series).expect("it is there").len() > 32 << 10);
+    std::fs::remove_file(&series).expect("it is there");
+    let made = std::process::Command::new("mkfifo").arg(&series).status().expect("it can be made");
+    assert!(made.success());
+    let mut reads = tokio::task::JoinSet::new();
+    for index in 0..18 {
+        let (mut client, run_id) = (client.clone(), run.clone());
+        reads.spawn(async move {
+            if index % 2 == 0 {
+                let asked = ReadArtifactRequest { run_id, name: "series.csv".to_owned(), offset: 0 };
+                client.results.read_artifact(asked).await.map(drop)
+            } else {
+                let asked = QuerySeriesRequest { run_id, ..QuerySeriesRequest::default() };
+                client.results.query_series(asked).await.map(drop)
+            }
+        });
+    }
+    // One waits for its disk and sixteen for that: the first that ends is the one for which there was no place.
+    let first = in_time("one file too many is refused", reads.join_next()).await;
+    let full = first.expect("there are some").expect("it does not panic").expect_err("it is refused");
+    assert_eq!((reason(&full).0.as_str(), limit(&full).as_str()), ("TOO_MANY_STREAMS", "reads_max"));
+    let report = client.results.get_report(GetReportRequest { run_id: run.clone() });
+    in_time("a report while files are slow", report).await.expect("it has a report");
+    let asked = ReadArtifactRequest { run_id: run, name: "report.txt".to_owned(), offset: 0 };
+    let mut small =
+        in_time("a small file", client.results.read_artifact(asked)).await.expect("it is whole").into_inner();
+    assert!(small.message().await.expect("it can be read").is_some());
+    assert!(reads.try_join_next().is_none(), "the others wait");
+    reads.shutdown().await;
+    // Whoever reads it comes to its end.
+    let written = tokio::task::spawn_blocking(move || std::fs::write(series, ""));
+    in_time("the one that reads is found", written).await.expect("it does not panic").expect("somebody reads");
     server.stop().await;
 }
