@@ -16,6 +16,7 @@ mod migration;
 mod models;
 mod operating;
 mod page;
+mod planning;
 mod private;
 mod projects;
 mod recovery;
