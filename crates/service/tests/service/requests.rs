@@ -1,222 +1,77 @@
 //! Requests of all kinds, in any order, with whatever stands in them: each is answered or refused, never by a failure of the
 //! server, and nothing of it stays. `TAILBACK_REQUESTS=100000` sends more than `cargo test` does.
 
-use std::collections::{BTreeMap, HashMap};
+mod drawn;
+mod raw;
 
-use proptest::prelude::*;
-use proptest::strategy::ValueTree as _;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
-use tailback_api::v1::upload_file_request::Part;
 use tailback_api::v1::{
-    CancelRunRequest, CreateRunRequest, DeleteFileRequest, DeleteRunRequest, Execution, GetModelRequest,
-    GetReportRequest, GetRunRequest, ListArtifactsRequest, ListFilesRequest, ListModelsRequest, ListRunsRequest,
-    QuerySeriesRequest, ReadArtifactRequest, RetryRunRequest, RunState, Scenario, Sweep, UploadFileRequest,
-    UploadHeader, ValidateScenarioRequest, WaitRunRequest, WatchRunRequest,
+    CancelRunRequest, DeleteRunRequest, GetReportRequest, GetRunRequest, GetScenarioSchemaRequest,
+    GetServerInfoRequest, ListArtifactsRequest, ListModelsRequest, RunState,
 };
-use tailback_service::Limits;
+use tailback_service::{Configuration, Limits, Role, Tokens};
+use tonic::codec::CompressionEncoding::Gzip;
+use tonic::transport::Channel;
 use tonic::{Code, Status};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+use tonic_reflection::pb::v1::ServerReflectionRequest;
+use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 
-use crate::harness::{Client, SMALL, Served, limits, named};
+use crate::harness::{Client, SMALL, Served, configuration, in_time, limits, named};
+use crate::tokens::{connect, tokens};
+use drawn::{Asked, Request, anything};
 
 /// How many are sent.
 fn requests() -> u32 {
     std::env::var("TAILBACK_REQUESTS").map_or(1500, |count| count.parse().expect("TAILBACK_REQUESTS is a number"))
 }
 
-/// What a server of them can be asked.
-#[derive(Clone, Debug)]
-enum Request {
-    Create(Box<CreateRunRequest>),
-    Validate(Box<ValidateScenarioRequest>),
-    List(ListRunsRequest),
-    Get(String),
-    Wait(WaitRunRequest),
-    Watch(WatchRunRequest),
-    Cancel(String),
-    Retry(RetryRunRequest),
-    Delete(String),
-    Report(String),
-    Artifacts(String),
-    Read(ReadArtifactRequest),
-    Series(QuerySeriesRequest),
-    Upload(Vec<UploadFileRequest>),
-    Files(ListFilesRequest),
-    DeleteFile(DeleteFileRequest),
-    Models(String),
-    Model(GetModelRequest),
+/// A client with its connection, for what other services are asked.
+struct Asking {
+    client: Client,
+    channel: Channel,
 }
 
-/// Names that there may be, and texts that are none.
-fn texts() -> impl Strategy<Value = String> {
-    let hostile =
-        ["", ".", "../../etc/passwd", "small/../small", "%s%n", "\u{1b}[2J", "a'; DROP TABLE runs; --", "\u{202e}x"];
-    prop_oneof![
-        4 => "[ab]",
-        2 => "[ab]\\.[1-3]",
-        1 => Just("small".to_owned()),
-        1 => prop::sample::select(hostile.to_vec()).prop_map(str::to_owned),
-        1 => "\\PC{0,60}",
-        1 => (1000usize..20_000).prop_map(|length| "x".repeat(length)),
-    ]
-}
+impl Asking {
+    async fn of(server: &Served) -> Self {
+        let channel = connect(server).await;
+        Self { client: Client::new(channel.clone()), channel }
+    }
 
-fn numbers() -> impl Strategy<Value = u64> {
-    prop_oneof![0..3u64, Just(u32::MAX.into()), Just(i64::MAX as u64), Just(u64::MAX)]
-}
-
-fn durations() -> impl Strategy<Value = Option<prost_types::Duration>> {
-    let any = (any::<i64>(), any::<i32>()).prop_map(|(seconds, nanos)| prost_types::Duration { seconds, nanos });
-    let short = (0..3_000_000i32).prop_map(|nanos| prost_types::Duration { seconds: 0, nanos });
-    prop::option::of(prop_oneof![3 => short, 1 => any])
-}
-
-/// How long a call may wait, which is not to be long in a test.
-fn short() -> impl Strategy<Value = Option<prost_types::Duration>> {
-    (0..3_000_000i32).prop_map(|nanos| Some(prost_types::Duration { seconds: 0, nanos }))
-}
-
-fn overrides() -> impl Strategy<Value = Vec<String>> {
-    let paths =
-        prop::sample::select(vec!["traffic.load", "measure.cycles", "seed", "topology.dragonfly.g", "[", "no.such"]);
-    let values = prop::sample::select(vec!["0.1", "7", "-1", "nan", "18446744073709551616", "\"\"", "{", "[[[["]);
-    let one = prop_oneof![
-        6 => (paths, values).prop_map(|(path, value)| format!("{path}={value}")),
-        1 => (1usize..9000).prop_map(|dots| format!("{}=1", ".".repeat(dots))),
-        1 => "\\PC{0,40}",
-    ];
-    prop::collection::vec(one, 0..4)
-}
-
-/// Digests that there may be, and texts that are none.
-fn digests() -> impl Strategy<Value = String> {
-    // The first is that of no bytes at all.
-    let some = ["e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", &"0".repeat(64)];
-    prop_oneof![3 => prop::sample::select(some.map(str::to_owned).to_vec()), 1 => texts()]
-}
-
-fn uploads() -> impl Strategy<Value = Vec<UploadFileRequest>> {
-    let header = || {
-        (texts(), numbers(), digests())
-            .prop_map(|(name, size, sha256)| Part::Header(UploadHeader { name, size, sha256 }))
-    };
-    let piece = (0usize..5000).prop_map(|bytes| Part::Content(vec![7; bytes].into()));
-    let other = prop_oneof![1 => header(), 3 => piece];
-    (prop::option::weighted(0.9, header()), prop::collection::vec(prop::option::weighted(0.9, other), 0..3)).prop_map(
-        |(header, others)| {
-            let parts = [header].into_iter().chain(others);
-            parts.map(|part| UploadFileRequest { part }).collect()
-        },
-    )
-}
-
-fn scenarios() -> impl Strategy<Value = Option<Scenario>> {
-    let document = prop_oneof![3 => Just(SMALL.to_owned()), 1 => "\\PC{0,200}"];
-    let files = prop_oneof![3 => Just(HashMap::new()), 1 => prop::collection::hash_map(texts(), digests(), 0..3)];
-    let scenario = (texts(), document, overrides(), files).prop_map(|(name, document, overrides, files)| Scenario {
-        name,
-        document,
-        overrides,
-        files,
-    });
-    prop::option::weighted(0.95, scenario)
-}
-
-fn sweeps() -> impl Strategy<Value = Option<Sweep>> {
-    let axis = prop_oneof![
-        Just("traffic.load=0.1..0.3/0.1".to_owned()),
-        Just("seed=0..4294967295/1".to_owned()),
-        Just("traffic.load=0..1e300/1e-300".to_owned()),
-        "\\PC{0,30}",
-    ];
-    let seeds = prop_oneof![4 => 0..3u32, 1 => Just(u32::MAX)];
-    let sweep = (prop::collection::vec(axis, 0..4), seeds, any::<bool>())
-        .prop_map(|(over, seeds, run_saturated)| Sweep { over, seeds, run_saturated });
-    prop::option::weighted(0.3, sweep)
-}
-
-fn creations() -> impl Strategy<Value = Request> {
-    let execution = (prop::option::of(numbers()), durations(), numbers(), any::<i8>()).prop_map(
-        |(threads, wall_time_max, artifact_bytes_max, priority)| Execution {
-            threads: threads.map(|threads| threads as u32),
-            wall_time_max,
-            artifact_bytes_max,
-            priority: priority.into(),
-        },
-    );
-    let labels = prop::collection::hash_map(texts(), texts(), 0..3);
-    let project = prop_oneof![Just(String::new()), texts()];
-    let names = (texts(), texts(), project, any::<[bool; 3]>());
-    (names, scenarios(), prop::option::of(execution), sweeps(), labels).prop_map(
-        |((request_id, run_id, project, [validate_only, reuse, private]), scenario, execution, sweep, labels)| {
-            let asked = CreateRunRequest {
-                request_id,
-                run_id,
-                validate_only,
-                scenario,
-                execution,
-                sweep,
-                labels,
-                reuse,
-                private,
-                project,
+    fn compressed(mut self) -> Self {
+        macro_rules! compress {
+            ($($service:ident),*) => {
+                $(self.client.$service = self.client.$service.send_compressed(Gzip).accept_compressed(Gzip);)*
             };
-            Request::Create(Box::new(asked))
-        },
-    )
-}
-
-fn any_request() -> impl Strategy<Value = Request> {
-    let list = (numbers(), texts(), prop::collection::vec(-1..9i32, 0..3), texts(), texts());
-    let list = list.prop_map(|(size, page_token, states, scenario_digest, owner)| {
-        let (labels, result_digest) = (HashMap::new(), String::new());
-        let page_size = size as u32;
-        Request::List(ListRunsRequest {
-            page_size,
-            page_token,
-            states,
-            labels,
-            scenario_digest,
-            result_digest,
-            owner,
-            ..ListRunsRequest::default()
-        })
-    });
-    let watch = (texts(), any::<i64>(), any::<bool>(), durations());
-    let series = (texts(), prop::collection::vec(texts(), 0..3), texts(), prop::option::of(numbers()), texts());
-    prop_oneof![
-        4 => creations(),
-        2 => (scenarios(), sweeps())
-            .prop_map(|(scenario, sweep)| Request::Validate(Box::new(ValidateScenarioRequest { scenario, sweep }))),
-        2 => list,
-        1 => texts().prop_map(Request::Get),
-        1 => (texts(), short()).prop_map(|(run_id, timeout)| Request::Wait(WaitRunRequest { run_id, timeout })),
-        1 => watch.prop_map(|(run_id, after_sequence, states_only, sample_interval_min)| {
-            Request::Watch(WatchRunRequest { run_id, after_sequence, states_only, sample_interval_min })
-        }),
-        1 => texts().prop_map(Request::Cancel),
-        1 => (texts(), texts()).prop_map(|(run_id, request_id)| Request::Retry(RetryRunRequest { run_id, request_id })),
-        1 => texts().prop_map(Request::Delete),
-        1 => texts().prop_map(Request::Report),
-        1 => texts().prop_map(Request::Artifacts),
-        1 => (texts(), texts(), numbers())
-            .prop_map(|(run_id, name, offset)| Request::Read(ReadArtifactRequest { run_id, name, offset })),
-        1 => series.prop_map(|(run_id, columns, traffic, from_cycle, table)| {
-            Request::Series(QuerySeriesRequest { run_id, columns, traffic, from_cycle, until_cycle: from_cycle, table })
-        }),
-        2 => uploads().prop_map(Request::Upload),
-        1 => (numbers(), texts(), digests(), texts()).prop_map(|(size, page_token, sha256, owner)| {
-            Request::Files(ListFilesRequest { page_size: size as u32, page_token, sha256, owner })
-        }),
-        1 => (digests(), texts())
-            .prop_map(|(sha256, owner)| Request::DeleteFile(DeleteFileRequest { sha256, owner })),
-        1 => texts().prop_map(Request::Models),
-        1 => (texts(), texts()).prop_map(|(kind, name)| Request::Model(GetModelRequest { kind, name })),
-    ]
+        }
+        compress!(runs, results, scenarios, system, files);
+        self
+    }
 }
 
 /// Asks, and reads the first of what a stream says.
-async fn ask(client: &mut Client, request: Request) -> Result<(), Status> {
+async fn ask(Asking { client, channel }: &mut Asking, request: Request) -> Result<(), Status> {
     match request {
+        Request::Schema => client.scenarios.get_scenario_schema(GetScenarioSchemaRequest::default()).await.map(drop),
+        Request::Info => client.system.get_server_info(GetServerInfoRequest::default()).await.map(drop),
+        Request::Health(service) => {
+            HealthClient::new(channel.clone()).check(HealthCheckRequest { service }).await.map(drop)
+        }
+        Request::HealthWatch(service) => {
+            let watched = HealthClient::new(channel.clone()).watch(HealthCheckRequest { service }).await?;
+            watched.into_inner().message().await.map(drop)
+        }
+        Request::Reflection(asked) => {
+            let asked = ServerReflectionRequest { host: String::new(), message_request: Some(asked) };
+            let mut client = ServerReflectionClient::new(channel.clone());
+            let told = client.server_reflection_info(tokio_stream::iter([asked])).await?;
+            told.into_inner().message().await.map(drop)
+        }
         Request::Create(asked) => client.runs.create_run(*asked).await.map(drop),
         Request::Validate(asked) => client.scenarios.validate_scenario(*asked).await.map(drop),
         Request::List(asked) => client.runs.list_runs(asked).await.map(drop),
@@ -238,33 +93,101 @@ async fn ask(client: &mut Client, request: Request) -> Result<(), Status> {
     }
 }
 
+/// A server that takes everybody for its owner, and has a page; and one that wants tokens.
+struct Servers {
+    open: Served,
+    guarded: Served,
+    page: SocketAddr,
+}
+
+impl Servers {
+    async fn start(folder: &std::path::Path) -> Self {
+        let limits = Limits { sweep_runs_max: 20, queue_max: 200, wait_s_max: 1, refusal_pause_ms_max: 0, ..limits() };
+        let open = Configuration {
+            limits: limits.clone(),
+            page_listen: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
+            ..configuration(&folder.join("open"))
+        };
+        let (file, _) = tokens(folder, &[("alice", Role::Admin)]);
+        let tokens = Some(Tokens::read(&file).expect("it is well formed"));
+        let guarded = Configuration { limits, tokens, ..configuration(&folder.join("guarded")) };
+        let (open, guarded) = (Served::configured(open).await, Served::configured(guarded).await);
+        let page = open.page.expect("it has a page");
+        Self { open, guarded, page }
+    }
+}
+
+/// Whether a code says that something was refused, and not that the server has failed.
+fn is_refusal(code: Code) -> bool {
+    matches!(
+        code,
+        Code::InvalidArgument
+            | Code::NotFound
+            | Code::AlreadyExists
+            | Code::FailedPrecondition
+            | Code::ResourceExhausted
+            | Code::OutOfRange
+            | Code::DeadlineExceeded
+    )
+}
+
+/// The same for calls as bytes, of which many are none: those who read them say so in their own words.
+fn is_refusal_of_bytes(status: &Status) -> bool {
+    let is_unreadable =
+        status.code() == Code::Internal && !status.message().starts_with("something is wrong in the server");
+    is_refusal(status.code()) || is_unreadable || status.code() == Code::Unimplemented
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_is_asked_is_answered_or_refused() {
-    let server = Served::with(Limits { sweep_runs_max: 20, queue_max: 200, ..limits() }).await;
-    let mut client = server.client().await;
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let servers = Servers::start(folder.path()).await;
+    let mut plain = Asking::of(&servers.open).await;
+    let mut compressed = Asking::of(&servers.open).await.compressed();
+    let mut stranger = Asking::of(&servers.guarded).await;
     let mut runner = TestRunner::deterministic();
     let mut outcomes = BTreeMap::<String, u32>::new();
     for number in 0..requests() {
-        let request = any_request().new_tree(&mut runner).expect("there is one").current();
-        let outcome = ask(&mut client, request.clone()).await;
+        let asked = anything().new_tree(&mut runner).expect("there is one").current();
+        let what = format!("request {number}, {asked:?}");
+        let answer = async {
+            match asked.clone() {
+                Asked::Plainly(request) => ask(&mut plain, request).await,
+                Asked::Compressed(request) => ask(&mut compressed, request).await,
+                Asked::ByStranger(request) => ask(&mut stranger, request).await,
+                Asked::Raw(call) => call.over(&mut plain.channel).await,
+                Asked::RawByStranger(call) => call.over(&mut stranger.channel).await,
+                Asked::ByBrowser(call) => {
+                    call.by_browser(servers.page).await;
+                    Ok(())
+                }
+            }
+        };
+        let outcome = in_time(&what, answer).await;
         let code = outcome.as_ref().map_or_else(Status::code, |()| Code::Ok);
         *outcomes.entry(format!("{code:?}")).or_default() += 1;
-        let Err(status) = outcome else { continue };
-        let is_refusal = matches!(
-            code,
-            Code::InvalidArgument
-                | Code::NotFound
-                | Code::AlreadyExists
-                | Code::FailedPrecondition
-                | Code::ResourceExhausted
-                | Code::OutOfRange
-                | Code::DeadlineExceeded
-        );
-        assert!(is_refusal, "request {number}, {request:?}: {status:?}");
-        assert!(!status.message().contains(tailback_service::is_obeyed), "request {number}: {:?}", status.message());
+        let is_about_health = matches!(asked, Asked::ByStranger(Request::Health(_) | Request::HealthWatch(_)));
+        let Err(status) = outcome else {
+            let is_let_in = is_about_health || !matches!(asked, Asked::ByStranger(_));
+            assert!(is_let_in, "{what}: a stranger is answered");
+            continue;
+        };
+        let is_right = match asked {
+            Asked::ByStranger(_) if is_about_health => code == Code::NotFound,
+            Asked::ByStranger(_) => code == Code::Unauthenticated,
+            Asked::RawByStranger(_) => code == Code::Unauthenticated || is_refusal_of_bytes(&status),
+            Asked::Raw(_) => is_refusal_of_bytes(&status),
+            _ => is_refusal(code),
+        };
+        assert!(is_right, "{what}: {status:?}");
+        assert!(!status.message().contains(tailback_service::is_obeyed), "{what}: {:?}", status.message());
     }
-    assert!(["Ok", "InvalidArgument", "NotFound"].iter().all(|code| outcomes.contains_key(*code)), "{outcomes:?}");
+    let expected = ["Ok", "InvalidArgument", "NotFound", "Unauthenticated", "Unimplemented"];
+    assert!(expected.iter().all(|code| outcomes.contains_key(*code)), "{outcomes:?}");
+    let mut client = plain.client;
     client.create(named("after", SMALL)).await.expect("it accepts runs");
     assert_eq!(client.ended("after").await.state(), RunState::Succeeded);
-    server.stop().await;
+    for server in [servers.open, servers.guarded] {
+        server.stop().await;
+    }
 }
