@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
-use tailback_api::v1::{CreateRunRequest, Run, RunErrorReason, RunState, Sweep};
+use tailback_api::v1::{
+    CreateRunRequest, File, ListFilesRequest, Run, RunErrorReason, RunState, Scenario, Sweep, ValidateScenarioRequest,
+};
 use tailback_service::Configuration;
 use tempfile::TempDir;
 use tonic::{Code, Status};
 
 use crate::damage::{content, files, listed};
-use crate::harness::{Client, SMALL, Served, configuration, limits, named, reason};
+use crate::harness::{Client, SMALL, Served, configuration, in_time, limits, named, reason};
+use crate::uploading::{LIST, sha256, upload};
 
 const DATABASE: &str = "tailback.sqlite";
 const LOG: &str = "tailback.sqlite-wal";
@@ -34,6 +37,9 @@ struct Truth {
     folder: TempDir,
     ended: Vec<Run>,
     artifacts: BTreeMap<(String, String), Vec<u8>>,
+    /// What was uploaded, and the digest of a scenario that names it.
+    file: File,
+    scenario_digest: String,
     /// What the run that has not ended will find.
     digest: String,
 }
@@ -44,6 +50,24 @@ const ARTIFACTS: [(&str, &[&str]); 4] = [
     ("curve.1", &["report.json", "report.txt", "scenario.toml"]),
     ("curve.2", &["report.json", "report.txt", "scenario.toml"]),
 ];
+
+/// Asks for a run that names the file which was uploaded, and takes so long.
+fn naming_a_file(id: &str, cycles: u64) -> CreateRunRequest {
+    let program =
+        "\n[clock]\nflit = \"64 B\"\ncycle = \"1 ns\"\n\n[[program]]\nmessages = \"list.csv\"\nnodes = [7, 50]\n";
+    let document = SMALL.replace("cycles = 400", &format!("cycles = {cycles}")) + program;
+    let request = named(id, &document);
+    let files = [("list.csv".to_owned(), sha256(LIST.as_bytes()))].into();
+    CreateRunRequest { scenario: request.scenario.map(|scenario| Scenario { files, ..scenario }), ..request }
+}
+
+/// The digest of its scenario, as a check finds it.
+async fn checked_digest(client: &mut Client) -> Result<String, Status> {
+    let asked = ValidateScenarioRequest { scenario: naming_a_file("long", 30_000).scenario, sweep: None };
+    let answer = client.scenarios.validate_scenario(asked).await?.into_inner();
+    assert!(answer.diagnostics.is_empty(), "{:?}", answer.diagnostics);
+    Ok(answer.scenario_digest)
+}
 
 impl Truth {
     async fn new() -> Self {
@@ -63,19 +87,20 @@ impl Truth {
                 artifacts.insert((id.to_owned(), (*name).to_owned()), bytes);
             }
         }
-        let document = SMALL.replace("cycles = 400", "cycles = 30000");
-        client.create(named("same", &document)).await.expect("it is accepted");
+        let file = upload(&mut client.files, "list.csv", LIST.as_bytes()).await.expect("it is kept");
+        let scenario_digest = checked_digest(&mut client).await.expect("it can be checked");
+        client.create(naming_a_file("same", 30_000)).await.expect("it is accepted");
         let digest = client.ended("same").await.result_digest;
         client
             .runs
             .delete_run(tailback_api::v1::DeleteRunRequest { run_id: "same".to_owned() })
             .await
             .expect("it can be");
-        client.create(named("long", &document)).await.expect("it is accepted");
+        client.create(naming_a_file("long", 30_000)).await.expect("it is accepted");
         client.until("long", RunState::Running).await;
         server.stop().await;
         assert!(folder.path().join("checkpoints/6").exists(), "it was stopped in the middle");
-        Self { folder, ended, artifacts, digest }
+        Self { folder, ended, artifacts, file, scenario_digest, digest }
     }
 
     /// A copy of it, and the files in it that can be damaged.
@@ -110,7 +135,15 @@ impl Truth {
         }
         let long = client.ended("long").await;
         let is_right = long.state() == RunState::Succeeded && long.result_digest == self.digest;
-        assert!(is_right || is_damaged(&long), "{what}: {long:?}");
+        assert!(is_right || is_damaged(&long) || lacks_its_file(&long, &self.file), "{what}: {long:?}");
+        match client.files.list_files(ListFilesRequest::default()).await {
+            Ok(listed) => assert_eq!(listed.into_inner().files, [self.file.clone()], "{what}"),
+            Err(status) => is_loss(&status, what),
+        }
+        match checked_digest(client).await {
+            Ok(digest) => assert_eq!(digest, self.scenario_digest, "{what}"),
+            Err(status) => is_loss(&status, what),
+        }
         match client.watch("one", 0).await {
             Ok(mut events) => loop {
                 match events.message().await {
@@ -127,6 +160,12 @@ impl Truth {
 fn is_damaged(run: &Run) -> bool {
     let error = run.error.clone().unwrap_or_default();
     run.state() == RunState::Failed && error.reason() == RunErrorReason::Storage && error.message.contains("is damaged")
+}
+
+fn lacks_its_file(run: &Run, file: &File) -> bool {
+    let error = run.error.clone().unwrap_or_default();
+    let why = format!("the file {} is lost or damaged", file.sha256);
+    run.state() == RunState::Failed && error.reason() == RunErrorReason::Storage && error.message.starts_with(&why)
 }
 
 fn is_loss(status: &Status, what: &str) {
@@ -188,13 +227,14 @@ async fn damage_anywhere_gives_right_results_or_a_clear_error() {
         let (copy, found) = truth.copy();
         let folder = copy.path();
         // Each kind of file as often as the others.
-        let path = match case % 4 {
+        let path = match case % 5 {
             0 => PathBuf::from(DATABASE),
             1 => PathBuf::from(LOG),
             2 => PathBuf::from("checkpoints/6"),
-            _ => {
-                let artifacts: Vec<_> = found.iter().filter(|path| path.starts_with("artifacts")).collect();
-                artifacts[draw.below(artifacts.len())].clone()
+            kind => {
+                let folder = if kind == 3 { "artifacts" } else { "files" };
+                let files: Vec<_> = found.iter().filter(|path| path.starts_with(folder)).collect();
+                files[draw.below(files.len())].clone()
             }
         };
         if path.ends_with(LOG) {
@@ -217,9 +257,9 @@ async fn damage_anywhere_gives_right_results_or_a_clear_error() {
                 continue;
             }
         };
-        truth.holds(&mut server.client().await, &what).await;
+        in_time(&what, async { truth.holds(&mut server.client().await, &what).await }).await;
         server.stop().await;
         nothing_is_deleted(&before, folder, !path.starts_with("checkpoints"), &what);
     }
-    assert!(refused >= cases / 16, "only {refused} of {cases} were refused");
+    assert!(refused >= cases / 20, "only {refused} of {cases} were refused");
 }

@@ -24,7 +24,7 @@ use crate::tokens::{bearing, serve, tokens, uploading};
 
 const PAIR: &str = "num_ranks 2\nrank 0 {\nl1: send 64b to 1 tag 1\nl2: recv 64b from 1 tag 2\n}\nrank 1 {\n\
     l1: recv 64b from 0 tag 1\nl2: send 64b to 0 tag 2\nl2 requires l1\n}\n";
-const LIST: &str = "time,source,destination,flits\n0,0,1,8\n50,1,0,4\n";
+pub const LIST: &str = "time,source,destination,flits\n0,0,1,8\n50,1,0,4\n";
 
 /// A scenario with a program of a schedule and one of a list of messages.
 const PROGRAMS: &str = r#"routing = "minimal"
@@ -52,7 +52,7 @@ warmup = 0
 cycles = 5000
 "#;
 
-fn sha256(content: &[u8]) -> String {
+pub fn sha256(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -73,7 +73,7 @@ fn parts(name: &str, sha256: String, size: u64, content: &[u8]) -> Vec<UploadFil
     parts.map(|part| UploadFileRequest { part: Some(part) }).collect()
 }
 
-async fn upload<T>(client: &mut FileServiceClient<T>, name: &str, content: &[u8]) -> Result<File, Status>
+pub async fn upload<T>(client: &mut FileServiceClient<T>, name: &str, content: &[u8]) -> Result<File, Status>
 where
     T: tonic::client::GrpcService<tonic::body::Body>,
     T::Error: Into<StdError>,
