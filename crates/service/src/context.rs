@@ -34,11 +34,11 @@ pub(crate) struct Context {
     pub stopping: watch::Receiver<bool>,
     /// One permit for each stream that may be open.
     pub streams: Arc<Semaphore>,
-    /// Where scenarios are checked, where reports and other small files are read, and where large ones are: none waits for
-    /// another.
+    /// Where scenarios are checked, where reports and other small files are read, and where series and large files are: none
+    /// waits for another.
     pub checks: Checks,
     pub reads: Pool,
-    pub large_reads: Pool,
+    pub long_reads: Pool,
     /// Where files are uploaded to.
     pub uploads: Uploads,
     /// One permit for each file that may be open at once because a client reads it.
@@ -76,15 +76,12 @@ impl Context {
         Ok(self.store.read(move |connection| uploads::must_have(connection, &owner, &scenario)).await?)
     }
 
-    /// Reads a file of a run of so many bytes from its beginning to its end. One that would fit into no answer takes long.
-    pub(crate) async fn read_file<T: Send + 'static>(
+    /// Reads what may take long, or much memory.
+    pub(crate) async fn read_long<T: Send + 'static>(
         &self,
-        bytes: u64,
         work: impl FnOnce(&Stop) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let is_large = self.limits.check_answer(bytes).is_err();
-        let pool = if is_large { &self.large_reads } else { &self.reads };
-        pool.run(self.limits.check_time(), work).await
+        self.long_reads.run(self.limits.check_time(), work).await
     }
 
     /// Reads what is short.

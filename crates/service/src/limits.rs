@@ -78,7 +78,8 @@ pub struct Limits {
     pub checks_max: u32,
     /// Seconds that checking a scenario, or all runs of a sweep, may take.
     pub check_s_max: u64,
-    /// Reports and other files of runs that are read at once; as many larger ones than an answer may be, besides.
+    /// Reports and other files of runs that are read at once. Besides, half as many series, and files that are larger than an
+    /// answer may be.
     pub reads_max: u32,
     /// How long a stream may live.
     pub stream_lifetime_s_max: u64,

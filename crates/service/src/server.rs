@@ -308,8 +308,8 @@ fn context(
     let streams = Arc::new(Semaphore::new(limits.streams_max as usize));
     let no_thread = |error| StoreError::Broken(format!("cannot start a thread: {error}"));
     let checks = Checks::start(limits.clone()).map_err(no_thread)?;
-    let reads = |what| Pool::start(what, "reads_max", limits.reads_max).map_err(no_thread);
-    let (reads, large_reads) = (reads("reads")?, reads("large reads")?);
+    let reads = |what, at_once| Pool::start(what, "reads_max", at_once).map_err(no_thread);
+    let (reads, long_reads) = (reads("reads", limits.reads_max)?, reads("long reads", limits.reads_max / 2)?);
     let files = Arc::new(Semaphore::new(CLIENT_FILES_MAX));
     let uploads = Uploads::new(store.clone(), limits.clone());
     Ok(Context {
@@ -325,7 +325,7 @@ fn context(
         streams,
         checks,
         reads,
-        large_reads,
+        long_reads,
         uploads,
         files,
     })

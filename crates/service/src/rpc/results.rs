@@ -89,7 +89,9 @@ impl ResultService for Results {
         // The name is one that the store has found: the server gave it.
         let (store, wanted) = (self.0.store.clone(), artifact.clone());
         let compare = move |stop: &Stop| Ok(Checked::open(store.folder(), &stored, &wanted, || stop.check())?);
-        let file = Arc::new(self.0.read_file(artifact.size, compare).await?);
+        let is_large = self.0.limits.check_answer(artifact.size).is_err();
+        let file = if is_large { self.0.read_long(compare).await? } else { self.0.read(compare).await? };
+        let file = Arc::new(file);
         let files = self.0.files.clone();
         let send = |sink| send(files, file, artifact, offset, sink);
         Ok(Response::new(stream::open(&self.0, place, caller, gives_up, send)))
@@ -118,7 +120,7 @@ impl ResultService for Results {
             }
         })?;
         let (store, limits) = (self.0.store.clone(), self.0.limits.clone());
-        let series = self.0.read_file(artifact.size, move |stop| {
+        let series = self.0.read_long(move |stop| {
             let select = |file: &mut dyn Read| Ok(series::select(file, &request, &limits, stop)?);
             Ok(checked::read(store.folder(), &stored, &artifact, select)?)
         });
