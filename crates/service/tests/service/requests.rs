@@ -25,6 +25,7 @@ use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use crate::harness::{Client, SMALL, Served, configuration, in_time, limits, named};
 use crate::tokens::{connect, tokens};
 use drawn::{Asked, Request, anything};
+use raw::RawCall;
 
 /// How many are sent.
 fn requests() -> u32 {
@@ -117,6 +118,14 @@ impl Servers {
     }
 }
 
+/// Makes a call as bytes. A connection may be closed because of what was sent over it before: over a new one it is answered.
+async fn raw(call: RawCall, channel: &mut Channel, server: &Served) -> Result<(), Status> {
+    match call.clone().over(channel).await {
+        Err(status) if status.code() == Code::Unknown => call.over(&mut connect(server).await).await,
+        answered => answered,
+    }
+}
+
 /// Whether a code says that something was refused, and not that the server has failed.
 fn is_refusal(code: Code) -> bool {
     matches!(
@@ -155,8 +164,8 @@ async fn whatever_is_asked_is_answered_or_refused() {
                 Asked::Plainly(request) => ask(&mut plain, request).await,
                 Asked::Compressed(request) => ask(&mut compressed, request).await,
                 Asked::ByStranger(request) => ask(&mut stranger, request).await,
-                Asked::Raw(call) => call.over(&mut plain.channel).await,
-                Asked::RawByStranger(call) => call.over(&mut stranger.channel).await,
+                Asked::Raw(call) => raw(call, &mut plain.channel, &servers.open).await,
+                Asked::RawByStranger(call) => raw(call, &mut stranger.channel, &servers.guarded).await,
                 Asked::ByBrowser(call) => {
                     call.by_browser(servers.page).await;
                     Ok(())

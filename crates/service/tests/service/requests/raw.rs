@@ -97,7 +97,7 @@ impl RawCall {
         let body = Body::new(http_body(self.body));
         let request = request.body(body).map_err(|error| Status::invalid_argument(error.to_string()))?;
         std::future::poll_fn(|waking| channel.poll_ready(waking)).await.expect("the connection is open");
-        let answer = channel.call(request).await.map_err(|error| Status::unknown(format!("no answer: {error}")))?;
+        let answer = channel.call(request).await.map_err(|error| Status::unknown(format!("no answer: {error:?}")))?;
         if let Some(status) = Status::from_header_map(answer.headers()) {
             return ok(status);
         }
