@@ -13,7 +13,9 @@ use tailback_topology::{Peer, Port, RouterId, Topology};
 use crate::{ANYWHERE, ChannelKind, Header, PortVc, Routing, Step};
 
 /// How many states of packets the exact search looks at before it gives up.
-const STATES_MAX: usize = 20_000_000;
+pub const STATES_MAX: u64 = 20_000_000;
+/// After how many of them it asks again whether anybody waits for it.
+const ASKS_EACH: u64 = 1 << 10;
 
 /// A proof that routing is free of deadlock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub enum Unproven {
     Cycle(Vec<Channel>),
     /// The kinds of channels have a cycle, and the network is too large to see whether it is real.
     TooLarge(Vec<ChannelKind>),
+    /// Nobody waits for it any more.
+    Unwanted,
 }
 
 /// A virtual channel of a link.
@@ -56,11 +60,20 @@ pub struct Channel {
 /// # Errors
 /// When there is a cycle, or the network is too large to tell.
 pub fn prove(routing: &dyn Routing) -> Result<Proof, Unproven> {
+    prove_while(routing, STATES_MAX, &|| true)
+}
+
+/// The same by so many states of packets at most, and for as long as it is `wanted`.
+///
+/// # Errors
+/// When there is a cycle, the network is too large to tell, or the proof is not wanted any more.
+pub fn prove_while(routing: &dyn Routing, states_max: u64, wanted: &dyn Fn() -> bool) -> Result<Proof, Unproven> {
     match order(&routing.moves()) {
         Ok(order) => Ok(Proof::ByKind(order)),
-        Err(kinds) => match Search::new(routing).run() {
-            Some(dependencies) => dependencies.verdict(),
-            None => Err(Unproven::TooLarge(kinds)),
+        Err(kinds) => match Search::new(routing).run_while(states_max, wanted) {
+            Some(dependencies) if wanted() => dependencies.verdict(),
+            None if wanted() => Err(Unproven::TooLarge(kinds)),
+            _ => Err(Unproven::Unwanted),
         },
     }
 }
@@ -103,6 +116,7 @@ impl Unproven {
         match self {
             Self::Cycle(channels) => channels.iter().map(|channel| channel.describe(topology)).collect(),
             Self::TooLarge(kinds) => kinds.iter().map(|kind| kind.describe(topology)).collect(),
+            Self::Unwanted => Vec::new(),
         }
     }
 }
@@ -119,6 +133,7 @@ impl fmt::Display for Unproven {
                  to see whether they do",
                 kinds.len()
             ),
+            Self::Unwanted => f.write_str("nobody waits for it any more"),
         }
     }
 }
@@ -163,11 +178,22 @@ impl<'a> Search<'a> {
         Self { routing, topology, seen: Seen::default(), waiting: Vec::new(), edges: BTreeMap::new() }
     }
 
-    fn run(mut self) -> Option<Dependencies> {
-        let mut steps = Vec::new();
+    fn run(self) -> Option<Dependencies> {
+        self.run_while(STATES_MAX, &|| true)
+    }
+
+    fn run_while(mut self, states_max: u64, wanted: &dyn Fn() -> bool) -> Option<Dependencies> {
+        let (mut steps, mut looked_at) = (Vec::new(), 0u64);
+        let mut may_go_on = |seen: usize| {
+            looked_at += 1;
+            seen as u64 <= states_max && (!looked_at.is_multiple_of(ASKS_EACH) || wanted())
+        };
         for router in 0..self.topology.routers() {
             let injects = |port: &u32| matches!(self.topology.feeder(router, *port as Port), Peer::Node(_));
             let Some(terminal) = (0..self.topology.ports(router)).find(injects) else { continue };
+            if !may_go_on(self.seen.len()) {
+                return None;
+            }
             let entry = PortVc { port: terminal as Port, vc: 0 };
             self.routing.possible(router, entry, ANYWHERE, &mut steps);
             for step in steps.drain(..) {
@@ -175,7 +201,7 @@ impl<'a> Search<'a> {
             }
         }
         while let Some((channel, router, entry, header)) = self.waiting.pop() {
-            if self.seen.len() > STATES_MAX {
+            if !may_go_on(self.seen.len()) {
                 return None;
             }
             self.routing.possible(router, entry, header, &mut steps);
@@ -302,6 +328,19 @@ mod tests {
         }
         let lines = Unproven::Cycle(cycle).describe(topology.as_ref());
         assert!(lines[0].contains("local, VC 0") || lines[0].contains("global, VC 0"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_search_ends_when_it_has_seen_enough_or_nobody_waits_for_it() {
+        let topology = Arc::new(Dragonfly::new(4, 8, 4, 33, Arrangement::Palmtree).unwrap());
+        let sequence = VcSequence::parse("l0 g0 l0", &["l", "l?gl?"]).unwrap();
+        let routing = Minimal::new(topology, sequence);
+        assert!(matches!(prove_while(&routing, STATES_MAX, &|| true), Err(Unproven::Cycle(_))));
+        assert!(matches!(prove_while(&routing, 100, &|| true), Err(Unproven::TooLarge(_))));
+        let asks = std::cell::Cell::new(0);
+        let wanted = || asks.replace(asks.get() + 1) < 1;
+        assert_eq!(prove_while(&routing, STATES_MAX, &wanted), Err(Unproven::Unwanted));
+        assert_eq!(asks.get(), 3, "it was asked twice while it searched, and once at the end");
     }
 
     fn all_values(model: &crate::RoutingModel) -> Vec<Values> {

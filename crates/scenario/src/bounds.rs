@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use tailback_routing::deadlock::STATES_MAX;
 use tailback_topology::NODES_MAX;
 
 /// How much a scenario may ask of whoever reads it.
@@ -18,6 +19,8 @@ pub struct Bounds {
     pub set_values: u64,
     /// Steps of ranks of programs that are gone through one by one, to count the messages of which large ones are announced or some stay within a node.
     pub program_steps: u64,
+    /// States of packets that are looked at where only following all paths tells whether packets can wait for each other in a circle.
+    pub path_states: u64,
     /// Bytes of a file or text that is read as a whole: a list of messages, or a schedule that is not in binary form.
     pub text_bytes: u64,
 }
@@ -31,6 +34,7 @@ impl Default for Bounds {
             group_pairs: 1 << 28,
             set_values: 1 << 20,
             program_steps: 1 << 30,
+            path_states: STATES_MAX,
             text_bytes: u64::MAX,
         }
     }
@@ -53,6 +57,8 @@ pub enum Bounded {
     ProgramSteps,
     /// Ranks of a program.
     Ranks,
+    /// States of packets on all paths.
+    PathStates,
 }
 
 impl fmt::Display for Bounded {
@@ -65,6 +71,7 @@ impl fmt::Display for Bounded {
             Self::SetValues => "values",
             Self::ProgramSteps => "steps",
             Self::Ranks => "ranks",
+            Self::PathStates => "states of packets on their paths",
         })
     }
 }
@@ -96,6 +103,10 @@ impl fmt::Display for Excess {
                     "ranks of programs that announce large messages or share nodes have {asked} {what}, the limit is {allowed}"
                 )
             }
+            Bounded::PathStates => write!(
+                f,
+                "whether packets can wait for each other in a circle is known after {asked} {what} or more, the limit is {allowed}"
+            ),
             Bounded::Ranks => write!(f, "the program has {asked} {what}, the limit is {allowed}"),
             Bounded::SetValues => write!(f, "overrides set {asked} {what} and more, the limit is {allowed}"),
         }

@@ -12,6 +12,7 @@ use crate::resolve::resolve;
 use crate::scenario::Scenario;
 use crate::sweep::{Sweep, read_sweep};
 use crate::tree::{Item, Table};
+use crate::wanted::Wanted;
 
 /// The text of a scenario, as a tree, and what was wrong with the text itself.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Document {
     set_values: u64,
     /// The files that it may name.
     pub(crate) library: Library,
+    /// Whether anybody still waits for what is read.
+    wanted: Wanted,
 }
 
 impl Document {
@@ -40,7 +43,8 @@ impl Document {
         let sources = vec![Source { name: name.to_owned(), text: text.into() }];
         let (malformed, bounds) = (!mistakes.is_empty(), Bounds::default());
         let library = Library::default();
-        Self { sources, root, malformed, mistakes, untold, bounds, excess: None, set_values: 0, library }
+        let wanted = Wanted::default();
+        Self { sources, root, malformed, mistakes, untold, bounds, excess: None, set_values: 0, library, wanted }
     }
 
     /// Of one that may ask for no more than that, from now on.
@@ -53,6 +57,13 @@ impl Document {
     #[must_use]
     pub fn with_files(self, files: Arc<dyn Files>) -> Self {
         Self { library: Library::new(files), ..self }
+    }
+
+    /// Of one that is read for as long as it is `wanted`, from now on. What is not wanted any more is refused, for no reason that is worth telling; it is
+    /// asked for at each step of the reading, and often where one takes long.
+    #[must_use]
+    pub fn while_wanted(self, wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { wanted: Wanted::as_long_as(wanted), ..self }
     }
 
     /// Lays an override such as `measure.cycles=4000` over it that was given with `--set`.
@@ -100,7 +111,7 @@ impl Document {
     /// # Errors
     /// All mistakes at once; if it asks for more than it may, those that were found before.
     pub fn resolve(&self) -> Result<Scenario, Diagnostics> {
-        let (scenario, reading) = resolve(self, self.bounds);
+        let (scenario, reading) = resolve(self, Reading::within(self.bounds, self.wanted.clone()));
         self.report(scenario, reading)
     }
 

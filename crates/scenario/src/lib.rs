@@ -40,6 +40,7 @@ mod sections;
 mod sweep;
 mod traffic;
 mod tree;
+mod wanted;
 
 /// Reading files that are written like scenarios, as strictly as those.
 pub mod reading {

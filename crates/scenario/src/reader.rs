@@ -4,6 +4,7 @@ use crate::bounds::{Bounded, Bounds, Excess};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::nearest::nearest;
 use crate::tree::{Entry, Item, Node, Table};
+use crate::wanted::Wanted;
 
 /// What all parts of the reading share: what has been found so far.
 #[derive(Debug, Default)]
@@ -18,15 +19,22 @@ pub struct Reading {
     pub(crate) bounds: Bounds,
     listed_nodes: u64,
     pub(crate) excess: Option<Excess>,
+    /// Whether anybody still waits for what is read.
+    pub(crate) wanted: Wanted,
 }
 
 /// The most mistakes that are told.
 pub(crate) const MISTAKES_MAX: usize = 100;
 
 impl Reading {
-    /// A reading in which a document may ask for so much.
-    pub(crate) fn within(bounds: Bounds) -> Self {
-        Self { bounds, ..Self::default() }
+    /// A reading in which a document may ask for so much, for as long as it is wanted.
+    pub(crate) fn within(bounds: Bounds, wanted: Wanted) -> Self {
+        Self { bounds, wanted, ..Self::default() }
+    }
+
+    /// Nothing if nobody waits any more.
+    pub(crate) fn go_on(&self) -> Option<()> {
+        self.wanted.is_wanted().then_some(())
     }
 
     /// Adds a mistake.
@@ -53,6 +61,7 @@ impl Reading {
 
     /// So many nodes are going to be listed one by one.
     pub(crate) fn lists(&mut self, span: Span, nodes: u64) -> Option<()> {
+        self.go_on()?;
         self.listed_nodes = self.listed_nodes.saturating_add(nodes);
         self.bound(span, Bounded::ListedNodes, self.listed_nodes, self.bounds.listed_nodes)
     }

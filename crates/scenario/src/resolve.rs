@@ -5,12 +5,12 @@ use std::sync::Arc;
 use tailback_hardware::{NetworkSpec, TICKS_MAX};
 use tailback_parameters::Values;
 use tailback_protocol::{ClassRouting, Protocol};
-use tailback_routing::deadlock::{Proof, prove};
+use tailback_routing::deadlock::{Proof, STATES_MAX, Unproven, prove_while};
 use tailback_routing::{ROUTINGS, Routing, minimal};
 use tailback_topology::{AnyTopology, TOPOLOGIES, Topology};
 use tailback_workload::{Groups, Workload};
 
-use crate::bounds::{Bounded, Bounds};
+use crate::bounds::Bounded;
 use crate::choice::{Choice, Model, PROTOCOLS, read_choice};
 use crate::clock::read_clock;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -33,11 +33,14 @@ use crate::sweep::read_sweep;
 use crate::traffic::{check_end, check_listed, read_flows, smallest_packet};
 use crate::tree::{Item, Node, Table};
 
-/// Reads a document that may ask for so much. What is given is complete if there are no mistakes.
-pub(crate) fn resolve(document: &Document, bounds: Bounds) -> (Option<Scenario>, Reading) {
-    let mut reading = Reading::within(bounds);
+/// Goes on reading with a document. What is given is complete if there are no mistakes.
+pub(crate) fn resolve(document: &Document, mut reading: Reading) -> (Option<Scenario>, Reading) {
     let mut root = document.reader();
     let mut scenario = Resolver { reading: &mut reading, library: &document.library }.resolve(&mut root);
+    if reading.go_on().is_none() {
+        // What was not read by then is no mistake.
+        return (None, Reading::default());
+    }
     let _ = root.take("sweep");
     root.finish(&mut reading);
     read_sweep(document, &mut reading);
@@ -80,17 +83,21 @@ impl Resolver<'_> {
         let clock = Clock { cycle_fs, ticks_per_cycle, flit_bytes };
         let plain = Context { scale, nodes: None };
         let topology = self.topology(root, &plain);
+        self.reading.go_on()?;
         let link_classes = self.link_classes(root, topology.as_ref());
         let hardware = read_hardware(root, &link_classes, &plain, self.reading);
         let protocol = self.protocol(root, &plain);
         let routing = self.routing(root, topology.as_ref(), &plain);
+        self.reading.go_on()?;
         let graph = topology.as_ref().map(|topology| topology.built.graph());
         let measure = self.measure(root, graph.as_deref(), &link_classes, &plain);
         let execution = self.execution(root, &plain);
         let mut book = self.nodes(root, topology.as_ref(), seed.unwrap_or(1));
+        self.reading.go_on()?;
         let packet_flits = hardware.as_ref().map_or(8, |hardware| hardware.packet_flits);
         let mut names = Vec::new();
         let flows = read_flows(root, packet_flits, scale, &mut book, &mut names, self.reading);
+        self.reading.go_on()?;
         let programs = read_programs(root, (scale, self.library), &book, &mut names, self.reading);
         let flows = flows.zip(programs).map(|(flows, programs)| [flows, programs].concat());
         if let (Some(measure), Some(flows)) = (&measure, &flows) {
@@ -98,13 +105,15 @@ impl Resolver<'_> {
             check_listed(root.table, measure, flows, self.reading);
             check_sampling(root.table, measure, graph.as_deref(), self.reading);
         }
-        let topology = topology?;
-        let (hardware, protocol, routing, flows) = (hardware?, protocol?, routing?, flows?);
+        self.reading.go_on()?;
+        let (topology, hardware, protocol, routing, flows) = (topology?, hardware?, protocol?, routing?, flows?);
         let smallest = smallest_packet(flows.iter().map(|traffic| traffic.size.clone()), packet_flits);
         let routings = self.routings(root, &topology, &routing, &protocol)?;
         let context = (&hardware, &protocol, &routings);
         let network = self.network(root.table, context, smallest, clock.ticks_per_cycle);
+        self.reading.go_on()?;
         let proof = self.prove(root, routing.built.as_ref())?;
+        self.reading.go_on()?;
         let (text, digest) = texts(&root.resolved);
         Some(Scenario {
             title,
@@ -371,10 +380,15 @@ impl Resolver<'_> {
 
     /// Packets must not be able to wait for each other in a circle.
     fn prove(&mut self, root: &TableReader<'_>, routing: &dyn Routing) -> Option<Proof> {
-        match prove(routing) {
+        let (allowed, wanted) = (self.reading.bounds.path_states, self.reading.wanted.clone());
+        let span = root.table.get("routing").map(|entry| entry.node.span);
+        match prove_while(routing, allowed, &|| wanted.is_wanted()) {
             Ok(proof) => Some(proof),
+            Err(Unproven::Unwanted) => None,
+            Err(Unproven::TooLarge(_)) if allowed < STATES_MAX => {
+                self.reading.bound(span.unwrap_or(root.span), Bounded::PathStates, allowed + 1, allowed).and(None)
+            }
             Err(refusal) => {
-                let span = root.table.get("routing").map(|entry| entry.node.span);
                 let details = refusal.describe(routing.topology().as_ref());
                 let help = "give packets more virtual channels, in an order that only ascends (routing.….vcs)";
                 let diagnostic = Diagnostic { span, details, ..Diagnostic::new(refusal.to_string()) };

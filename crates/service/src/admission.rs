@@ -141,10 +141,11 @@ pub(crate) fn admit(
     let document_hash = runs::document_hash(&given.document);
     let base = Base { id, caller, given: &given, document_hash, request, limits };
     let files = files(&given, data, limits, stop);
-    let document = given.read_within(allowed.bounds, files.clone());
+    let wanted = stop.clone();
+    let document = given.read_within(allowed.bounds, files.clone()).while_wanted(move || wanted.is_wanted());
     let resolved = document.resolve().map_err(|mistakes| files.refusal(mistakes))?;
     let Some(asked) = &request.sweep else {
-        let mut run = base.simulation(&resolved)?;
+        let mut run = base.simulation(&resolved, stop)?;
         run.run.labels.clone_from(&request.labels);
         return Ok(Accepted { run, children: Vec::new(), fingerprint, notes: resolved.notes });
     };
@@ -154,7 +155,7 @@ pub(crate) fn admit(
     for (index, part) in varied.runs(&document).enumerate() {
         stop.check()?;
         let mut resolved = part.document.resolve().map_err(|mistakes| files.refusal(mistakes))?;
-        let mut child = base.simulation(&resolved)?;
+        let mut child = base.simulation(&resolved, stop)?;
         resolved.notes.list.retain(|note| notes.list.iter().all(|known| known.message != note.message));
         if !resolved.notes.list.is_empty() {
             notes.append(resolved.notes);
@@ -168,11 +169,17 @@ pub(crate) fn admit(
         Limits::check(Limit::ScenarioBytes, override_bytes, allowed.sweep_override_bytes)?;
         children.push(child);
     }
-    let mut run = base.simulation(&resolved)?;
+    let mut run = base.simulation(&resolved, stop)?;
     run.run.sweep = Some(asked.clone());
     run.run.labels.clone_from(&request.labels);
     run.run.progress = Progress { children: children.len() as u32, ..Progress::default() };
     Ok(Accepted { run, children, fingerprint, notes })
+}
+
+/// What a scenario will take on so many threads.
+pub(crate) fn planned(scenario: &Scenario, threads: u32, stop: &Stop) -> Result<Plan, ApiError> {
+    let plan = Plan::on_while(scenario, threads as usize, &|| stop.is_wanted());
+    plan.ok_or_else(|| stop.check().err().unwrap_or(ApiError::DeadlinePassed { resume_after: None }))
 }
 
 /// Memory that a run may take which does not say how much: half more than its plan says, which is an estimate; and what
@@ -195,10 +202,10 @@ struct Base<'r> {
 
 impl Base<'_> {
     /// A simulation, if it is not too large.
-    fn simulation(&self, scenario: &Scenario) -> Result<New, ApiError> {
+    fn simulation(&self, scenario: &Scenario, stop: &Stop) -> Result<New, ApiError> {
         let mut execution = self.request.execution;
         let threads = execution.threads.or(scenario.execution.threads).unwrap_or(0);
-        let plan = Plan::on(scenario, threads as usize);
+        let plan = planned(scenario, threads, stop)?;
         execution.threads = Some(threads);
         let allowed = scenario
             .execution

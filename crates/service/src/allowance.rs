@@ -20,6 +20,8 @@ pub(crate) struct Allowance {
 
 /// Steps of programs that a check goes through: they take it a second or two.
 const PROGRAM_STEPS: u64 = 1 << 26;
+/// States of packets on their paths that a check looks at: they take it less than a second, and some 50 MiB.
+const PATH_STATES: u64 = 500_000;
 
 /// What a check takes a few MiB for: see [`Allowance::modest`].
 const MODEST: Allowance = Allowance {
@@ -29,6 +31,7 @@ const MODEST: Allowance = Allowance {
         group_pairs: 300_000,
         set_values: 50_000,
         program_steps: 1 << 18,
+        path_states: 50_000,
         // What names files is checked as a large one.
         text_bytes: 64 << 10,
     },
@@ -41,10 +44,11 @@ impl Allowance {
     /// What the limits say.
     pub(crate) fn of(limits: &Limits) -> Self {
         let Limits { nodes_max, listed_nodes_max: listed_nodes, group_pairs_max: group_pairs, .. } = *limits;
-        let program_steps = PROGRAM_STEPS;
+        let (program_steps, path_states) = (PROGRAM_STEPS, PATH_STATES);
         let text_bytes = limits.file_text_bytes_max;
         let nodes = nodes_max.into();
-        let bounds = Bounds { nodes, listed_nodes, group_pairs, program_steps, text_bytes, ..Bounds::default() };
+        let bounds =
+            Bounds { nodes, listed_nodes, group_pairs, program_steps, path_states, text_bytes, ..Bounds::default() };
         Self {
             bounds,
             scenario_bytes: limits.scenario_bytes_max as usize,
@@ -64,6 +68,7 @@ impl Allowance {
                 group_pairs: modest.bounds.group_pairs.min(allowed.bounds.group_pairs),
                 set_values: modest.bounds.set_values.min(allowed.bounds.set_values),
                 program_steps: modest.bounds.program_steps.min(allowed.bounds.program_steps),
+                path_states: modest.bounds.path_states.min(allowed.bounds.path_states),
                 text_bytes: modest.bounds.text_bytes.min(allowed.bounds.text_bytes),
             },
             scenario_bytes: modest.scenario_bytes.min(allowed.scenario_bytes),

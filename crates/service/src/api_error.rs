@@ -144,7 +144,7 @@ impl ApiError {
             Bounded::ListedNodes => Limit::ListedNodes,
             Bounded::GroupPairs => Limit::GroupPairs,
             // No limit of the server: nobody has use for so many.
-            Bounded::SetValues | Bounded::ProgramSteps => return Self::InvalidScenario(refused),
+            Bounded::SetValues | Bounded::ProgramSteps | Bounded::PathStates => return Self::InvalidScenario(refused),
         };
         Self::LimitExceeded { limit, allowed, asked }
     }

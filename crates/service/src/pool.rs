@@ -73,6 +73,11 @@ impl Stop {
             }),
         }
     }
+
+    /// Whether somebody waits for the work and it may go on: for those who know nothing of calls.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.check().is_ok()
+    }
 }
 
 impl Pool {

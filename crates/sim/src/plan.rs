@@ -73,21 +73,35 @@ impl Plan {
     /// What running `scenario` on so many threads will take.
     #[must_use]
     pub fn on(scenario: &Scenario, threads: usize) -> Self {
+        Self::on_while(scenario, threads, &|| true).expect("it is wanted to the end")
+    }
+
+    /// The same for as long as it is `wanted`, which is asked for between its steps: of a network of millions of nodes each takes some tenths of a second.
+    #[must_use]
+    pub fn on_while(scenario: &Scenario, threads: usize, wanted: &dyn Fn() -> bool) -> Option<Self> {
+        let go_on = || wanted().then_some(());
+        go_on()?;
         let network = network_plan(scenario, Regions::of(scenario, threads));
+        go_on()?;
         let topology = network.topology.as_ref();
         let plain_routers = network.suits::<Plain>();
-        Self {
+        let links = links_between_routers(topology);
+        go_on()?;
+        let lookahead_ticks = network.partition.lookahead(topology, &network.spec);
+        go_on()?;
+        let memory_bytes = memory(scenario, topology, plain_routers)
+            .saturating_add(record_bytes(scenario, network.partition.regions()));
+        Some(Self {
             nodes: topology.nodes(),
             routers: topology.routers(),
-            links: links_between_routers(topology),
+            links,
             regions: network.partition.regions(),
-            lookahead_ticks: network.partition.lookahead(topology, &network.spec),
+            lookahead_ticks,
             microarchitecture: microarchitecture(&network),
             plain_routers,
-            memory_bytes: memory(scenario, topology, plain_routers)
-                .saturating_add(record_bytes(scenario, network.partition.regions())),
+            memory_bytes,
             backlog: Backlog::new(scenario),
-        }
+        })
     }
 }
 

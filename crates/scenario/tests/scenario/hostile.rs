@@ -3,6 +3,8 @@
 //! A text that got through would take gigabytes, or longer than a test may run.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tailback_scenario::{Axis, Bounded, Bounds, Diagnostics, Document, Excess, Sweep, Variant};
 
@@ -22,6 +24,7 @@ const BOUNDS: Bounds = Bounds {
     group_pairs: 1000,
     set_values: 20_000,
     program_steps: 1000,
+    path_states: 1000,
     text_bytes: 1000,
 };
 
@@ -56,6 +59,41 @@ fn large_networks_are_counted_and_not_built() {
         (Bounded::GroupPairs, 40_401)
     );
     assert!(Document::read("test.toml", SMALL).within(BOUNDS).resolve().is_ok());
+}
+
+/// Whether a cycle of channels is real is known when all paths have been followed: of 36 routers these are many, and of the largest networks more than
+/// memory has room for.
+#[test]
+fn paths_are_followed_so_far_and_no_further() {
+    let shared = ["routing={ minimal = { vcs = \"l0 g0 l0\" } }"];
+    assert_eq!(excess(SMALL, &shared), (Bounded::PathStates, 1001));
+    let said = refuse(SMALL, &shared).to_string();
+    assert!(said.contains("is known after 1001 states of packets on their paths or more, the limit is 1000"), "{said}");
+    let document = Document::read("test.toml", SMALL).with(shared[0]);
+    let said = document.resolve().expect_err("there is a circle").to_string();
+    assert!(said.contains("can wait for each other in a circle"), "{said}");
+}
+
+/// Whoever reads for a client asks whether that is still there, and is asked at each step.
+#[test]
+fn what_nobody_waits_for_is_not_read_to_the_end() {
+    let text = format!("{SMALL}[nodes]\nsome = {{ outside = [3] }}\n");
+    let resolved_with = |asks_max: u32| {
+        let asks = Arc::new(AtomicU32::new(0));
+        let asked = asks.clone();
+        let wanted = move || asked.fetch_add(1, Ordering::Relaxed) < asks_max;
+        let resolved = Document::read("test.toml", &text).while_wanted(wanted).resolve();
+        (resolved, asks.load(Ordering::Relaxed))
+    };
+    let (resolved, steps) = resolved_with(u32::MAX);
+    assert!(resolved.is_ok() && steps > 5, "{steps} steps");
+    for asks_max in 0..steps {
+        let (resolved, asked) = resolved_with(asks_max);
+        let refused = resolved.expect_err("nobody waits for it");
+        assert!(refused.list.is_empty() && refused.excess.is_none(), "{refused}");
+        // A set of nodes that is not read, the step behind it, and the end.
+        assert!(asked <= asks_max + 3, "{asked} steps instead of {asks_max}");
+    }
 }
 
 #[test]

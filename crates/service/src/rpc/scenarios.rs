@@ -7,7 +7,6 @@ use tailback_api::v1::{
     GetModelRequest, GetModelResponse, GetScenarioSchemaRequest, GetScenarioSchemaResponse, ListModelsRequest,
     ListModelsResponse, ValidateScenarioRequest, ValidateScenarioResponse,
 };
-use tailback_sim::Plan;
 use tonic::{Request, Response, Status};
 
 use crate::admission;
@@ -43,7 +42,7 @@ impl ScenarioService for Scenarios {
         let (store, limits) = (self.0.store.clone(), self.0.limits.clone());
         let validate = move |allowed: &Allowance, stop: &Stop| {
             let files = admission::files(&scenario, store.folder(), &limits, stop);
-            validate((&scenario, &files), sweep.as_ref(), (&limits, allowed))
+            validate((&scenario, &files), sweep.as_ref(), (&limits, allowed), stop)
         };
         let validated = match self.0.checks.run((bytes, names_files), validate).await {
             Ok(validated) => validated.result,
@@ -78,15 +77,18 @@ fn validate(
     (given, files): (&ScenarioSource, &Arc<NamedFiles>),
     asked: Option<&SweepRequest>,
     (limits, allowed): (&Limits, &Allowance),
+    stop: &Stop,
 ) -> Result<ValidateScenarioResponse, ApiError> {
-    let document = given.read_within(allowed.bounds, files.clone());
+    let wanted = stop.clone();
+    let document = given.read_within(allowed.bounds, files.clone()).while_wanted(move || wanted.is_wanted());
     let scenario = document.resolve().map_err(|mistakes| files.refusal(mistakes))?;
     let runs = match asked {
         Some(asked) => admission::sweep(&document, asked, allowed)?.1,
         None => 1,
     };
     limits.check_answer(scenario.text.len() as u64)?;
-    let plan = wire::plan(&scenario, &Plan::new(&scenario), runs);
+    let plan = admission::planned(&scenario, scenario.execution.threads.unwrap_or(1), stop)?;
+    let plan = wire::plan(&scenario, &plan, runs);
     Ok(ValidateScenarioResponse {
         diagnostics: Vec::new(),
         notes: wire::diagnostics(&scenario.notes),

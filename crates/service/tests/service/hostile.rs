@@ -44,6 +44,33 @@ async fn networks_and_sets_are_counted_first() {
     server.stop().await;
 }
 
+/// Channels that may wait for each other in a circle: whether they do is seen by following all paths, which took a minute here, and in larger networks gigabytes.
+#[tokio::test]
+async fn circles_of_channels_are_looked_for_so_far_and_no_further() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    let shared = SMALL.replace("routing = \"minimal\"", "routing = { minimal = { vcs = \"l0 g0 l0\" } }");
+    let large = shared.replace("p = 2\na = 4\nh = 2\ng = 9", "p = 8\na = 16\nh = 8\ng = 129");
+    for (document, why) in [(&shared, "can wait for each other in a circle"), (&large, "the limit is 500000")] {
+        let asked = ValidateScenarioRequest { scenario: request(document).scenario, sweep: None };
+        let checked = in_time("a scenario with a circle is checked", client.scenarios.validate_scenario(asked)).await;
+        let found = checked.expect("it is answered").into_inner().diagnostics;
+        assert!(found.len() == 1 && found[0].message.contains(why), "{found:?}");
+    }
+    server.stop().await;
+}
+
+/// One check asks whether it may go on, as a sweep of them does: here each has taken too long already when it begins.
+#[tokio::test]
+async fn a_single_check_stops_when_it_has_taken_too_long() {
+    let server = Served::with(Limits { check_s_max: 0, ..limits() }).await;
+    let mut client = server.client().await;
+    for refused in refused(&mut client, request(SMALL).scenario.expect("there is one"), None).await {
+        assert_eq!((refused.code(), limit(&refused).as_str()), (Code::ResourceExhausted, "check_time_max"));
+    }
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn sweeps_are_counted_first() {
     let server = Served::start().await;
