@@ -12,6 +12,8 @@ mod kept_workers;
 mod lost_server;
 #[cfg(target_os = "linux")]
 mod memory;
+#[cfg(target_os = "linux")]
+mod memory_attacks;
 mod mistakes;
 mod plot;
 mod program;

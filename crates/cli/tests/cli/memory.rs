@@ -62,11 +62,13 @@ fn a_thousand_invalid_scenarios_leave_nothing_behind() {
 const ATTACK_MAX: u64 = 200 << 20;
 
 /// Scenarios that take much more memory than their texts, each asked for by several clients at once.
-fn attacks() -> [String; 4] {
+fn attacks() -> [String; 5] {
     let large = SMALL.replace("p = 2\na = 4\nh = 2\ng = 9", "p = 32\na = 60\nh = 18\ng = 1041");
+    let circle = "routing = { minimal = { vcs = \"l0 g0 l0\" } }";
     [
         format!("{large}[nodes]\ngaps = {{ outside = [3] }}\n"),
         format!("{SMALL}[nodes]\na = [{}]\n", "1,".repeat(190_000)),
+        large.replace("routing = \"minimal\"", circle),
         "= \n".repeat(190_000),
         "a.b.c.d.e.f.g.h.i.j=1\n".repeat(18_000),
     ]
