@@ -319,7 +319,7 @@ fn runs_wait_for_room_on_a_full_disk_and_the_rest_stays_readable() {
     server.good(&program, &["submit", "small.toml", "--id", "small", "--wait"]);
     server.good(&program, &["submit", "large.toml", "--id", "large"]);
     let began = Instant::now();
-    while !program.read(LOG).contains("the disk has no room for what was found") {
+    while !program.read(LOG).contains("what was found cannot be written: it is tried again error=the disk is full") {
         assert!(began.elapsed() < Duration::from_secs(120), "{}", program.read(LOG));
         std::thread::yield_now();
     }

@@ -39,13 +39,15 @@ const SHORT_REST: Duration = Duration::from_millis(500);
 pub(super) fn carry_out(assignment: &Assignment, channel: &mut Channel, suspended: &AtomicBool) -> io::Result<Ending> {
     let Assignment { data, number, version, .. } = assignment;
     let resolve = || resolve(assignment);
-    let scenario = match patiently(suspended, SHORT_REST, resolve) {
+    let scenario = match patiently("the scenario cannot be read", suspended, SHORT_REST, resolve) {
         Some(Ok(scenario)) => scenario,
         Some(Err(failure)) => return Ok(Ending::Failed(failure)),
         None => return Ok(Ending::Suspended),
     };
     let read = || Checkpoint::read(data, *number, version, &scenario.digest);
-    let Some(checkpoint) = patiently(suspended, SHORT_REST, read) else { return Ok(Ending::Suspended) };
+    let Some(checkpoint) = patiently("the checkpoint cannot be read", suspended, SHORT_REST, read) else {
+        return Ok(Ending::Suspended);
+    };
     let mut run = match start(&scenario, assignment.threads as usize, checkpoint.as_ref()) {
         Ok(run) => run,
         Err(failure) => return Ok(Ending::Failed(failure.into())),
@@ -72,12 +74,17 @@ fn resolve(assignment: &Assignment) -> Result<Result<Scenario, RunFailure>, Stor
 
 /// Does what fails only for want of file descriptors or of room on the disk, again and again: that passes, and is no reason for
 /// a run to fail. Nothing if the run is suspended meanwhile.
-fn patiently<T>(suspended: &AtomicBool, rest: Duration, mut work: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
+fn patiently<T>(
+    what: &str,
+    suspended: &AtomicBool,
+    rest: Duration,
+    mut work: impl FnMut() -> Result<T, StoreError>,
+) -> Option<T> {
     loop {
         match work() {
             Ok(done) => return Some(done),
             Err(_) if suspended.load(Ordering::Relaxed) => return None,
-            Err(error) => tracing::warn!(%error, "it is tried again"),
+            Err(error) => tracing::warn!(%error, "{what}: it is tried again"),
         }
         std::thread::sleep(rest);
     }
@@ -283,9 +290,11 @@ fn write(
     allowed: u64,
     suspended: &AtomicBool,
 ) -> Option<Result<Vec<Artifact>, NotWritten>> {
-    patiently(suspended, SHORT_REST, || match artifacts::write(attempt, files, allowed) {
-        Err(NotWritten::Store(error)) if error.passes() => Err(error),
-        written => Ok(written),
+    patiently("what was found cannot be written", suspended, SHORT_REST, || {
+        match artifacts::write(attempt, files, allowed) {
+            Err(NotWritten::Store(error)) if error.passes() => Err(error),
+            written => Ok(written),
+        }
     })
 }
 

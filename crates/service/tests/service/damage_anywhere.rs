@@ -137,7 +137,7 @@ impl Truth {
         let is_right = long.state() == RunState::Succeeded && long.result_digest == self.digest;
         assert!(is_right || is_damaged(&long) || lacks_its_file(&long, &self.file), "{what}: {long:?}");
         match client.files.list_files(ListFilesRequest::default()).await {
-            Ok(listed) => assert_eq!(listed.into_inner().files, [self.file.clone()], "{what}"),
+            Ok(listed) => assert_eq!(listed.into_inner().files, std::slice::from_ref(&self.file), "{what}"),
             Err(status) => is_loss(&status, what),
         }
         match checked_digest(client).await {

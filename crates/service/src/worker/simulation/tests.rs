@@ -28,11 +28,15 @@ fn a_want_is_waited_for_unless_the_run_is_suspended() {
     let short = || Err(StoreError::Broken("cannot read: too many open files".to_owned()));
     let mut tries = 0..;
     let passes = || if tries.next() < Some(3) { short() } else { Ok("a checkpoint") };
-    assert_eq!(patiently(&suspended, Duration::ZERO, passes), Some("a checkpoint"));
+    assert_eq!(patiently("it cannot be read", &suspended, Duration::ZERO, passes), Some("a checkpoint"));
     assert_eq!(tries.next(), Some(4));
     suspended.store(true, Ordering::Relaxed);
-    assert_eq!(patiently(&suspended, Duration::ZERO, short), None::<&str>);
-    assert_eq!(patiently(&suspended, Duration::ZERO, || Ok("there")), Some("there"), "it is suspended later");
+    assert_eq!(patiently("it cannot be read", &suspended, Duration::ZERO, short), None::<&str>);
+    assert_eq!(
+        patiently("it cannot be read", &suspended, Duration::ZERO, || Ok("there")),
+        Some("there"),
+        "it is suspended later"
+    );
 }
 
 /// Runs a test of this program as a process of its own, which may do without descriptors what it likes.
