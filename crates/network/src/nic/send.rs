@@ -3,7 +3,7 @@
 use super::due::DueQueue;
 use super::part::Part;
 use super::source::{Answer, LOSSLESS, SendAs};
-use super::source_queues::Waiting;
+use super::source_queues::{SourceQueues, Waiting};
 use crate::event::{Event, EventKind, credited, credited_node};
 use crate::observer::Offer;
 use crate::packet::{NONE, Packet};
@@ -15,6 +15,32 @@ use tailback_hardware::TICKS_MAX;
 use crate::Observer;
 use crate::time::Time;
 use tailback_hardware::InjectionVc;
+
+/// The order in which a node tries to send of its injection queues.
+struct Attempts {
+    last: usize,
+    step: usize,
+    /// A bit for each that had no room in its channel, where destinations take turns by number. There are 32 at most, one for each channel.
+    had_no_room: u32,
+}
+
+impl Attempts {
+    #[inline]
+    fn next(&mut self, node: u32, sources: &SourceQueues) -> Option<usize> {
+        if sources.take_turns() {
+            return sources.next_turn(node, self.had_no_room);
+        }
+        let count = sources.injection_queues_per_node();
+        self.step += 1;
+        let next = self.last + self.step;
+        (self.step <= count).then(|| if next < count { next } else { next - count })
+    }
+
+    #[inline]
+    fn had_no_room(&mut self, injection_queue: usize) {
+        self.had_no_room |= 1 << injection_queue;
+    }
+}
 
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Takes the messages that are due at a node.
@@ -184,67 +210,43 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Sends a packet of a waiting message, if there is room for one.
     fn inject_data(&mut self, node: u32, now: Time) -> bool {
-        let injection_queues = self.nodes.sources.injection_queues_per_node();
-        if self.nodes.sources.take_turns() {
-            return self.inject_in_turn(node, now);
-        }
-        let last = usize::from(self.nodes.nodes[node as usize].last_injection_queue);
-        for step in 1..=injection_queues {
-            let injection_queue =
-                if last + step < injection_queues { last + step } else { last + step - injection_queues };
-            if self.inject_from(node, injection_queue, now) {
+        let mut attempts = self.attempts(node);
+        while let Some(injection_queue) = attempts.next(node, &self.nodes.sources) {
+            let Some((flits, send_as)) = self.next_of_injection_queue(node, injection_queue, now) else { continue };
+            // What the source has come to say leaves before the packet.
+            if !self.protocol.sources.is_empty() && self.inject_control(node, now) {
                 return true;
             }
+            let Some(vc) = self.channel_for(node, injection_queue, send_as.class, flits) else {
+                self.trace_no_room(node, injection_queue, now);
+                attempts.had_no_room(injection_queue);
+                continue;
+            };
+            self.nodes.nodes[node as usize].last_injection_queue = injection_queue as u8;
+            let (packet, told) = self.cut_packet(node, injection_queue, flits, send_as, now);
+            if self.fabric.completes_packets {
+                self.complete_packet(node, packet, told, now);
+            }
+            self.launch(node, packet, vc, now);
+            if !self.protocol.sources.is_empty() {
+                self.has_departed(node, packet, now);
+            }
+            self.forget_if_gone(node, packet, now);
+            if self.fabric.has_programs && self.pool[packet].is_last() {
+                let Packet { traffic, destination, .. } = self.pool[packet];
+                self.tell_sent(node, traffic, destination, told, now);
+            }
+            return true;
         }
         // A source that sends none of its packets may have come to send control packets.
         !self.protocol.sources.is_empty() && self.inject_control(node, now)
     }
 
-    /// The same where destinations take turns by number, whatever injection queue they are in.
-    #[cold]
-    fn inject_in_turn(&mut self, node: u32, now: Time) -> bool {
-        // Injection queues have a channel each, and channels are 32 at most.
-        let mut tried = 0u32;
-        while let Some(next) = self.nodes.sources.next_turn(node, tried) {
-            let (_, injection_queue) = next;
-            if self.inject_from(node, injection_queue, now) {
-                return true;
-            }
-            // Where the first has been taken out of the way, others may have their turn before the next one of this queue.
-            if self.nodes.sources.next_turn(node, tried) == Some(next) {
-                tried |= 1 << injection_queue;
-            }
-        }
-        !self.protocol.sources.is_empty() && self.inject_control(node, now)
-    }
-
-    /// Sends a packet of an injection queue, or of the control packets that its source has come to send before, if there is room.
+    /// The injection queues of a node from the one after that which sent last.
     #[inline]
-    fn inject_from(&mut self, node: u32, injection_queue: usize, now: Time) -> bool {
-        let Some((flits, send_as)) = self.next_of_injection_queue(node, injection_queue, now) else { return false };
-        // What the source has come to say leaves before the packet.
-        if !self.protocol.sources.is_empty() && self.inject_control(node, now) {
-            return true;
-        }
-        let Some(vc) = self.channel_for(node, injection_queue, send_as.class, flits) else {
-            self.trace_no_room(node, injection_queue, now);
-            return false;
-        };
-        self.nodes.nodes[node as usize].last_injection_queue = injection_queue as u8;
-        let (packet, told) = self.cut_packet(node, injection_queue, flits, send_as, now);
-        if self.fabric.completes_packets {
-            self.complete_packet(node, packet, told, now);
-        }
-        self.launch(node, packet, vc, now);
-        if !self.protocol.sources.is_empty() {
-            self.has_departed(node, packet, now);
-        }
-        self.forget_if_gone(node, packet, now);
-        if self.fabric.has_programs && self.pool[packet].is_last() {
-            let Packet { traffic, destination, .. } = self.pool[packet];
-            self.tell_sent(node, traffic, destination, told, now);
-        }
-        true
+    fn attempts(&self, node: u32) -> Attempts {
+        let last = usize::from(self.nodes.nodes[node as usize].last_injection_queue);
+        Attempts { last, step: 0, had_no_room: 0 }
     }
 
     /// The size of the next packet of an injection queue that may leave, and what it leaves as. Where destinations take turns by number, none if the

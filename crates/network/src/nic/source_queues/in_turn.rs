@@ -87,8 +87,9 @@ impl InTurn {
         self.queues[node as usize * self.destinations as usize + destination as usize]
     }
 
-    /// A node has served a destination.
-    pub fn served(&mut self, node: u32, destination: u32) {
+    /// A node serves a destination, which waits no more in an injection queue.
+    pub fn serve(&mut self, node: u32, position: usize, destination: u32) {
+        self.take(position, destination);
         self.last[node as usize] = destination;
     }
 
@@ -127,7 +128,7 @@ mod tests {
             turns.put(4, destination, 7 + destination);
         }
         for (last, next) in [(149, 3), (0, 3), (2, 3), (3, 70), (69, 70), (70, 149), (148, 149)] {
-            turns.served(1, last);
+            turns.last[1] = last;
             assert_eq!((turns.first(1, 4), turns.first(1, 3)), (Some(next), None), "after {last}");
             assert_eq!(turns.distance(1, next), (next + 149 - last) % 150, "after {last}");
         }

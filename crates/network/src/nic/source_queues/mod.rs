@@ -250,19 +250,20 @@ impl SourceQueues {
     }
 
     /// Of the injection queues of a node in which destinations wait for their turn by number, and which are not among those `tried`, the one whose first
-    /// has its turn next, and how many destinations have theirs before.
-    pub fn next_turn(&self, node: u32, tried: u32) -> Option<(u32, usize)> {
+    /// has its turn next.
+    #[cold]
+    pub fn next_turn(&self, node: u32, tried: u32) -> Option<usize> {
         let turns = self.in_turn.as_ref()?;
         let mut left = turns.occupied(node) & !tried;
-        let mut next = None;
+        let mut next: Option<(u32, usize)> = None;
         while left != 0 {
             let injection_queue = left.trailing_zeros() as usize;
             left &= left - 1;
             let first = turns.first(node, self.position(node, injection_queue)).expect("one waits there");
             let found = (turns.distance(node, first), injection_queue);
-            next = Some(next.map_or(found, |next: (u32, usize)| next.min(found)));
+            next = Some(next.map_or(found, |next| next.min(found)));
         }
-        next
+        next.map(|(_, injection_queue)| injection_queue)
     }
 
     /// Whether destinations take turns by number.
@@ -319,20 +320,21 @@ impl SourceQueues {
         message.drawn_vc = None;
         let (done, next) = (message.flits_left == 0, message.next);
         let position = self.position(node, injection_queue);
+        if self.in_turn.is_some() {
+            self.advance_in_turn(node, position, done.then_some(next));
+            return before;
+        }
+        let injection_queue = &mut self.injection_queues[position];
         if self.order == Order::Fifo {
-            let injection_queue = &mut self.injection_queues[position];
             if done {
                 self.messages.free.push(injection_queue.first);
                 injection_queue.first = next;
             }
             return before;
         }
-        let first = self.first(node, position);
-        self.take_first(position, first);
-        if let Some(turns) = &mut self.in_turn {
-            turns.served(node, before.destination);
-        }
+        let first = injection_queue.first;
         let queue = &mut self.destinations.records[first as usize];
+        injection_queue.first = queue.next;
         if done {
             self.messages.free.push(queue.first);
             queue.first = next;
@@ -343,9 +345,31 @@ impl SourceQueues {
             self.directory.remove(&queue.key);
             self.destinations.free.push(first);
         } else {
-            self.put(position, first);
+            append(injection_queue, first, &mut self.destinations.records);
         }
         before
+    }
+
+    /// The first queue of an injection queue has had its turn; `next` is the message after its first one, if that is done.
+    #[cold]
+    fn advance_in_turn(&mut self, node: u32, position: usize, next: Option<u32>) {
+        let first = self.first_in_turn(node, position);
+        let queue = &mut self.destinations.records[first as usize];
+        if let Some(next) = next {
+            self.messages.free.push(std::mem::replace(&mut queue.first, next));
+        }
+        let (key, is_empty) = (queue.key, queue.first == NONE);
+        if let Some(turns) = &mut self.in_turn {
+            turns.serve(node, position, key as u32);
+        }
+        if self.dealing == Dealing::Turns {
+            self.take_turn(position, first);
+        } else if is_empty {
+            self.directory.remove(&key);
+            self.destinations.free.push(first);
+        } else {
+            self.put(position, first);
+        }
     }
 
     /// The queue of a destination, which has been taken out of an injection queue, goes on in the next one of its node, if it
