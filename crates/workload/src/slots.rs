@@ -4,13 +4,16 @@ use rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 use tailback_random::Stream;
 
-use crate::{Arrival, Traffic};
+use crate::{Arrival, SLOTS_LOAD_MIN, Traffic};
 
 /// The purpose of the random streams that say whose message a slot has.
 const SLOTS: u64 = 1 << 38;
 
 /// Shares of the draw of a slot are counted in units of 2⁻³².
 const WHOLE: f64 = (1u64 << 32) as f64;
+
+/// Of what a flow has, less is nothing: somewhat less than the least load, which may be rounded.
+const LEAST: u64 = (SLOTS_LOAD_MIN / 2.0 * WHOLE) as u64;
 
 /// The slots of a node as one of its flows sees them.
 ///
@@ -55,6 +58,8 @@ impl Slots {
             let low: f64 = before.iter().map(|flow| flow.load_at(from_cycle)).sum();
             let chance = |load: f64| ((load * f64::from(cycles_per_flit)).min(1.0) * WHOLE) as u64;
             let [low, high] = [low, low + own.load_at(from_cycle)].map(chance);
+            // What others leave may be so little that it would take long to find.
+            let high = if high - low < LEAST { low } else { high };
             Share { from_cycle, low, high }
         };
         let shares = changes.into_iter().map(share).collect();
@@ -146,6 +151,9 @@ mod tests {
         assert!((load(&sent[1], 0, 800_000) - 0.6).abs() < 0.01);
         assert!(sent[2].is_empty());
         assert_eq!(sent[0].len() + sent[1].len(), 100_000, "each slot has its message");
+        // What is next to nothing is not looked for.
+        let sent = self::sent(vec![flow(&[(0, 0.999_999)]), flow(&[(0, 0.1)])], 80_000_000);
+        assert!(sent[1].is_empty());
     }
 
     #[test]

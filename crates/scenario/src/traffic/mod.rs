@@ -18,7 +18,7 @@ use declarations::{FROM, LOAD, PHASE, SATURATES, SATURATING};
 pub(crate) use declarations::{PHASE_FROM, PHASE_KEYS, SHARE, TRAFFIC, TRAFFIC_KEYS};
 use finite::Amount;
 pub(crate) use finite::{check_end, check_listed};
-use slots::check_slots;
+use slots::{Sharing, check_slots};
 
 /// The set of nodes that is called so inside of a flow: its sources.
 const SOURCES: &str = "from";
@@ -68,14 +68,14 @@ pub(crate) fn read_flows(
     }
     let mut flows: Vec<Option<Traffic>> = Vec::new();
     let mut resolved = Vec::new();
-    let mut slot = None;
+    let mut sharing = Sharing::default();
     for (index, node) in list.iter().enumerate() {
         let mut table = TableReader::of(node, "traffic".to_owned(), reading);
         let called = Called { otherwise: "traffic", index, count: list.len() };
         let name = read_name(&mut table, &called, names, reading);
         table.path = path_of(node, &called);
         let flow = TrafficReader { scale, book: &mut *book, packet_flits, name }.read(&mut table, reading);
-        flows.push(flow.filter(|flow| check_slots(flow, &mut slot, &table, reading).is_some()));
+        flows.push(flow.filter(|flow| check_slots(flow, &mut sharing, &table, reading).is_some()));
         resolved.push(Node::free(Item::Table(table.finish(reading))));
     }
     root.resolved.put("traffic", Item::List(resolved));

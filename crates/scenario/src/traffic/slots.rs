@@ -7,21 +7,36 @@ use crate::reader::{Reading, TableReader};
 
 /// How long a slot is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot {
+struct Slot {
     message_flits: u32,
     cycles_per_flit: u32,
 }
 
-/// Whether `flow`, if it is one that shares slots, can: slots are as long as those of the flows `before`, and messages not too rare.
+/// What is known of slots by the flows before.
+#[derive(Default)]
+pub(super) struct Sharing {
+    slot: Option<Slot>,
+    /// How many phases they have.
+    phases: u64,
+    /// How many changes of shares a node remembers: for each flow those of its own and of all before.
+    changes: u64,
+}
+
+/// The most changes of shares that a node may remember.
+const CHANGES_MAX: u64 = 1 << 16;
+
+/// Whether `flow`, if it is one that shares slots, can: slots are as long as those of the flows `before`, messages not too rare, and changes not too many.
 pub(super) fn check_slots(
     flow: &Traffic,
-    before: &mut Option<Slot>,
+    before: &mut Sharing,
     table: &TableReader<'_>,
     reading: &mut Reading,
 ) -> Option<()> {
     let Arrival::Slots { cycles_per_flit } = flow.arrival else { return Some(()) };
     let slot = flow.size.fixed().map(|message_flits| Slot { message_flits, cycles_per_flit });
-    let (key, message, help) = match (slot, *before) {
+    let phases = before.phases + flow.phases().len() as u64;
+    let changes = before.changes + phases;
+    let (key, message, help) = match (slot, before.slot) {
         (None, _) => {
             ("size", "a slot is as long as a message, and those of this flow differ".to_owned(), "give it one size")
         }
@@ -34,8 +49,12 @@ pub(super) fn check_slots(
             let message = format!("with `arrival = \"slots\"` a load is 0, or at least {SLOTS_LOAD_MIN}");
             ("load", message, "take `arrival = \"bernoulli\"` for what is so rare")
         }
+        _ if changes > CHANGES_MAX => {
+            let message = format!("flows that share slots make {changes} changes and more, the limit is {CHANGES_MAX}");
+            ("arrival", message, "give them fewer phases, or let fewer flows share slots")
+        }
         _ => {
-            *before = slot;
+            *before = Sharing { slot, phases, changes };
             return Some(());
         }
     };
