@@ -254,7 +254,7 @@ pub const NIC: &[Parameter] = &[
             ),
             word(
                 "in-turn",
-                "a queue for each destination, served by number, of those whose next packet has room, whatever its channel",
+                "a queue for each destination, served in turn by number; where flows have channels, of those whose channel has room",
             ),
             word("fifo", "one queue: first come, first served"),
         ],

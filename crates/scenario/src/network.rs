@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tailback_hardware::{ClassSpec, LinkSpec, NetworkSpec, NicSpec, RouterSpec, check, parameters};
+use tailback_hardware::{ClassSpec, LinkSpec, NetworkSpec, NicSpec, RouterSpec, SourceQueues, check, parameters};
 use tailback_parameters::{Parameter, Values};
 use tailback_protocol::{ClassRouting, Protocol};
 use tailback_routing::Routing;
@@ -201,13 +201,24 @@ pub(crate) fn check_spec(
     }
 }
 
-/// Complains about a queue for each of too many nodes.
+/// The most nodes of which each remembers something of each other.
+const PAIRS_OF_NODES_MAX: u32 = 1 << 12;
+
+/// Complains about a queue for each of too many nodes, and about turns of too many.
 pub(crate) fn check_destinations(spec: &NetworkSpec, nodes: u32, root: &Table, reading: &mut Reading) {
     if spec.router.destination_queue.is_some() && nodes > 256 {
         let message = format!("routers can have queues for 256 nodes at most, there are {nodes}");
         reading.blame(Diagnostic {
             span: place_of(root, "router", "destination_queue"),
             ..Diagnostic::new(message).help("set router.destination_queue = \"none\", or take a smaller network")
+        });
+    }
+    if spec.nic.queues == SourceQueues::InTurn && nodes > PAIRS_OF_NODES_MAX {
+        let message =
+            format!("destinations can take turns among {PAIRS_OF_NODES_MAX} nodes at most, there are {nodes}");
+        reading.blame(Diagnostic {
+            span: place_of(root, "nic", "queues"),
+            ..Diagnostic::new(message).help("set nic.queues = \"per-destination\", or take a smaller network")
         });
     }
 }

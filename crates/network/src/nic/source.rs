@@ -48,6 +48,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             Verdict::Send { kind, marks } => Answer::Go(SendAs { marks, ..self.send_as(kind) }),
             Verdict::NotBefore(tick) => {
                 let destination = self.nodes.sources.park(node, injection_queue);
+                debug_assert_eq!(destination, packet.destination, "a source that is asked opens no other queue");
                 // A tick that is over would be asked about for ever in this one.
                 let tick = tick.max(u64::from(now) + 1);
                 if tick <= TICKS_MAX {
@@ -57,6 +58,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
             Verdict::Hold => {
                 let destination = self.nodes.sources.park(node, injection_queue);
+                debug_assert_eq!(destination, packet.destination, "a source that is asked opens no other queue");
                 self.nodes.due[node as usize].held.insert(destination);
                 Answer::Parked
             }

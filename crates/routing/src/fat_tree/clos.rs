@@ -40,6 +40,9 @@ pub(crate) const CLOS: RoutingModel = RoutingModel {
     },
 };
 
+/// The most nodes where leaves remember the turn of each flow.
+const NODES_MAX: u32 = 1 << 12;
+
 /// Where the queues of switches are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queues {
@@ -76,11 +79,18 @@ impl Clos {
             )
             .help("give the tree parallel links by more spines"));
         }
+        if queues == Queues::Inputs && topology.nodes() > NODES_MAX {
+            let nodes = topology.nodes();
+            return Err(BuildError::new(format!(
+                "flows take spines in turn among {NODES_MAX} nodes at most, here are {nodes}"
+            ))
+            .help("set routing.clos.queues = \"crosspoints\", or take a smaller network"));
+        }
         let nodes_per_leaf = topology.ports_up(1).start;
         let (leaves, spines) = (topology.nodes() / nodes_per_leaf, topology.ports_up(1).len() as u32);
         let count = |number: u32, of: &str| {
             u8::try_from(number)
-                .map_err(|_| BuildError::new(format!("`clos` has a channel for each of {number} {of}: too many")))
+                .map_err(|_| BuildError::new(format!("`clos` routes among 255 {of} at most, and here are {number}")))
         };
         Ok(Self {
             leaves: count(leaves, "leaves")?,
@@ -98,7 +108,7 @@ impl Clos {
         ClosAgent { is_spine, turns: vec![NOT_DRAWN; if takes_turns { flows } else { 0 }], routing: self.clone() }
     }
 
-    /// How many spines a packet that enters by one channel may take, from the one that the channel names on.
+    /// The spines that a packet may take that is injected by a channel.
     fn spines_by(&self, entry: PortVc) -> std::ops::Range<u32> {
         match self.queues {
             Queues::Crosspoints => entry.vc.into()..u32::from(entry.vc) + 1,
@@ -327,5 +337,6 @@ mod tests {
         let refuses = |tree: FatTree| Clos::new(Arc::new(tree), Queues::Inputs).unwrap_err().message;
         assert!(refuses(FatTree::k_ary_n_tree(2, 3).unwrap()).contains("2 levels"));
         assert!(refuses(FatTree::two_level(2, 2, 2, 2).unwrap()).contains("one link"));
+        assert!(refuses(FatTree::two_level(32, 129, 32, 1).unwrap()).contains("4096 nodes at most, here are 4128"));
     }
 }

@@ -20,10 +20,13 @@ pub(super) struct Sharing {
     phases: u64,
     /// How many changes of shares a node remembers: for each flow those of its own and of all before.
     changes: u64,
+    /// And all nodes together.
+    remembered: u64,
 }
 
-/// The most changes of shares that a node may remember.
-const CHANGES_MAX: u64 = 1 << 16;
+/// The most changes of shares that a node may remember, and all nodes together.
+const CHANGES_MAX: u64 = 1 << 12;
+const REMEMBERED_MAX: u64 = 1 << 24;
 
 /// Whether `flow`, if it is one that shares slots, can: slots are as long as those of the flows `before`, messages not too rare, and changes not too many.
 pub(super) fn check_slots(
@@ -36,6 +39,7 @@ pub(super) fn check_slots(
     let slot = flow.size.fixed().map(|message_flits| Slot { message_flits, cycles_per_flit });
     let phases = before.phases + flow.phases().len() as u64;
     let changes = before.changes + phases;
+    let remembered = before.remembered + phases * u64::from(flow.sources.len());
     let (key, message, help) = match (slot, before.slot) {
         (None, _) => {
             ("size", "a slot is as long as a message, and those of this flow differ".to_owned(), "give it one size")
@@ -49,12 +53,14 @@ pub(super) fn check_slots(
             let message = format!("with `arrival = \"slots\"` a load is 0, or at least {SLOTS_LOAD_MIN}");
             ("load", message, "take `arrival = \"bernoulli\"` for what is so rare")
         }
-        _ if changes > CHANGES_MAX => {
-            let message = format!("flows that share slots make {changes} changes and more, the limit is {CHANGES_MAX}");
+        _ if changes > CHANGES_MAX || remembered > REMEMBERED_MAX => {
+            let message = format!(
+                "flows that share slots make {changes} changes for a node, and {remembered} for all; the limits are {CHANGES_MAX} and {REMEMBERED_MAX}"
+            );
             ("arrival", message, "give them fewer phases, or let fewer flows share slots")
         }
         _ => {
-            *before = Sharing { slot, phases, changes };
+            *before = Sharing { slot, phases, changes, remembered };
             return Some(());
         }
     };

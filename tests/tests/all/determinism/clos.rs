@@ -74,6 +74,12 @@ pub fn slots(seen: &Seen) {
     assert!((accepted - cold).abs() < 0.01, "{accepted} of {cold}");
     let own = Seen::of(&seen.scenario, &["traffic.hot.arrival=bernoulli", "traffic.cold.arrival=bernoulli"]);
     assert!(offered(&own, "cold") > 0.75, "each flow is offered what it says");
+    // With grants an input has one packet at a time that it may send; without, it matters whose turn it is.
+    let baseline = |queues| {
+        let seen = Seen::of(&seen.scenario, &["protocol=baseline", &format!("nic.queues={queues}")]);
+        seen.count("/flows/cold/messages/delivered")
+    };
+    assert_ne!(baseline("in-turn"), baseline("per-destination"));
 }
 
 /// Every packet passes a spine, also to its own leaf, with one channel for each class. Where packets turn at the first switch that they can, some pass none.

@@ -306,6 +306,9 @@ impl SourceQueues {
             self.take_first(position, first);
             self.directory.remove(&key);
             self.destinations.free.push(first);
+            if self.in_turn.is_some() {
+                return None; // the next may be in another injection queue
+            }
         }
     }
 
