@@ -20,7 +20,7 @@ use crate::store::runs::{self, New};
 
 /// The most overrides of a scenario.
 const OVERRIDES_MAX: usize = 1024;
-/// The most values, tables and keys of a document, counted by the signs between them: while it is read, each takes hundreds of
+/// The most values, tables and keys of a document, and of overrides together, counted by the signs between them: while it is read, each takes hundreds of
 /// times what it has in the text.
 const VALUES_MAX: usize = 200_000;
 /// Priorities of runs.
@@ -97,10 +97,13 @@ pub(crate) fn scenario<'r>(given: Option<&'r ScenarioSource>, limits: &Limits) -
         let problem = format!("there are {} of them, the limit is {OVERRIDES_MAX}", given.overrides.len());
         return Err(ApiError::invalid("scenario.overrides", problem));
     }
-    let signs = given.document.bytes().filter(|byte| b"=,.[".contains(byte)).count();
-    if signs > VALUES_MAX {
-        let problem = format!("it has {signs} values, tables and keys, the limit is {VALUES_MAX}");
-        return Err(ApiError::invalid("scenario.document", problem));
+    let signs = |text: &str| text.bytes().filter(|byte| b"=,.[".contains(byte)).count();
+    let in_overrides = given.overrides.iter().map(|text| signs(text)).sum();
+    for (what, signs) in [("scenario.document", signs(&given.document)), ("scenario.overrides", in_overrides)] {
+        if signs > VALUES_MAX {
+            let problem = format!("values, tables and keys: there are {signs}, the limit is {VALUES_MAX}");
+            return Err(ApiError::invalid(what, problem));
+        }
     }
     Ok(given)
 }

@@ -50,7 +50,9 @@ pub(crate) enum NoPlace {
 }
 
 impl Places {
+    /// So many, and so many of one peer, but no more than leaves a quarter to others.
     pub(crate) fn new(max: u32, per_peer_max: u32) -> Arc<Self> {
+        let per_peer_max = per_peer_max.min((max - max / 4).max(1));
         Arc::new(Self { max, per_peer_max, taken: Mutex::default() })
     }
 
@@ -114,6 +116,15 @@ mod tests {
         drop((second, again));
         assert_eq!(places.count(), 0);
         assert!(places.taken().by_origin.is_empty(), "who has gone costs nothing");
+    }
+
+    #[test]
+    fn where_there_are_few_one_peer_leaves_a_quarter_of_them() {
+        let places = Places::new(64, 512);
+        let taken: Vec<_> = (0..64).filter_map(|_| places.take(address("10.0.0.1")).ok()).collect();
+        assert_eq!(taken.len(), 48);
+        assert!(places.take(address("10.0.0.2")).is_ok());
+        assert!(Places::new(1, 512).take(address("10.0.0.1")).is_ok());
     }
 
     #[test]

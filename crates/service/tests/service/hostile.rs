@@ -112,6 +112,7 @@ async fn names_paths_and_overrides_are_counted_first() {
     for (given, field) in [
         (scenario(&"x".repeat(300), Vec::new()), "scenario.name"),
         (scenario("x", vec![String::new(); 1025]), "scenario.overrides"),
+        (scenario("x", vec![format!("traffic.from=[{}0]", "1,".repeat(100_000)); 2]), "scenario.overrides"),
         (Scenario { document: "a=1\n".repeat(200_001), ..scenario("x", Vec::new()) }, "scenario.document"),
     ] {
         for refused in refused(&mut client, given, None).await {
