@@ -102,7 +102,8 @@ pub trait Source: Send {
     /// A message is offered. Told only where [`crate::Hooks::offers`] says so.
     fn offered(&mut self, _message: &Offered, _now: u64, _actions: &mut Vec<SourceAction>) {}
 
-    /// Whether the next packet of a send queue may leave. Control packets that the source sends now leave before it.
+    /// Whether the next packet of a send queue may leave. Control packets that the source sends now leave before it. It opens no other queue
+    /// now: with `nic.queues = "in-turn"` that one might have its turn before.
     fn may_send(&mut self, packet: &Outgoing, now: u64, actions: &mut Vec<SourceAction>) -> Verdict;
 
     /// Writes the payload of a data packet that is about to leave, for the first time or again. Called only for kinds that declare

@@ -3,6 +3,18 @@
 use crate::table::{Column, Kind};
 use crate::{FlowInput, Point, Record, Table, Timeline};
 
+/// What a row of a time series tells beside counts; the last stands behind these.
+pub(crate) const SERIES_FIGURES: [&str; 8] = [
+    "offered_load",
+    "accepted_load",
+    "latency_message_mean",
+    "latency_message_max",
+    "latency_network_mean",
+    "latency_network_max",
+    "nonminimal_share",
+    "complete",
+];
+
 /// The time series of a record, with a row for each flow and interval that started before `until_tick`, the end of
 /// the run; none if no series was recorded.
 ///
@@ -16,20 +28,12 @@ use crate::{FlowInput, Point, Record, Table, Timeline};
 pub fn series_table(record: &Record, flows: &[FlowInput], ticks_per_cycle: u64, until_tick: u64) -> Option<Table> {
     assert_eq!(flows.len(), record.flows().len(), "each flow of the record is described");
     record.plan().series?;
-    let numbers = [
-        "offered_load",
-        "accepted_load",
-        "latency_message_mean",
-        "latency_message_max",
-        "latency_network_mean",
-        "latency_network_max",
-        "nonminimal_share",
-    ];
     let integers = ["offered_flits", "delivered_flits", "delivered_packets", "delivered_messages"];
     let mut columns = vec![Column::new("cycle", Kind::Integer), Column::text("flow")];
-    columns.extend(numbers.map(|name| Column::new(name, Kind::Number)));
+    let [figures @ .., complete] = SERIES_FIGURES;
+    columns.extend(figures.map(|name| Column::new(name, Kind::Number)));
     columns.extend(integers.map(|name| Column::new(name, Kind::Integer)));
-    columns.push(Column::new("complete", Kind::Number));
+    columns.push(Column::new(complete, Kind::Number));
     let mut table = Table::new(columns);
     for (input, flow) in flows.iter().zip(record.flows()) {
         if let Some(series) = &flow.series {

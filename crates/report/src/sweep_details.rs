@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::series::SERIES_FIGURES;
 use crate::sweep::distinct;
 use crate::table::{Cell, Column, Kind};
 use crate::{Estimate, Report, SweepPoint, Table};
@@ -11,28 +12,18 @@ use crate::{Estimate, Report, SweepPoint, Table};
 /// The columns are what is varied, `variant`, `seeds`, `cycle`, `flow`, and for each figure of a series its mean over the seeds and in
 /// `<figure>_ci95` half the width of the mean's 95 % confidence interval. None if no run has a series.
 pub fn sweep_series_table(points: &[SweepPoint], mut series: impl FnMut(&Report) -> Option<Table>) -> Option<Table> {
-    const FIGURES: [&str; 8] = [
-        "offered_load",
-        "accepted_load",
-        "latency_message_mean",
-        "latency_message_max",
-        "latency_network_mean",
-        "latency_network_max",
-        "nonminimal_share",
-        "complete",
-    ];
     let settings = settings(points);
     let mut columns = columns(&settings);
     columns.extend([Column::new("cycle", Kind::Integer), Column::text("flow")]);
-    for figure in FIGURES {
+    for figure in SERIES_FIGURES {
         columns.extend([figure.to_owned(), format!("{figure}_ci95")].map(|name| Column::new(name, Kind::Number)));
     }
     let mut table = Table::new(columns);
     for point in points {
         // By flow and by cycle: what each seed has.
-        let (mut flows, mut rows) = (Vec::new(), BTreeMap::<(usize, i64), [Vec<f64>; FIGURES.len()]>::new());
+        let (mut flows, mut rows) = (Vec::new(), BTreeMap::<(usize, i64), [Vec<f64>; SERIES_FIGURES.len()]>::new());
         for run in point.reports.iter().filter_map(&mut series) {
-            let places = FIGURES.map(|figure| run.column(figure).ok());
+            let places = SERIES_FIGURES.map(|figure| run.column(figure).ok());
             let (Ok(cycle), Ok(flow)) = (run.column("cycle"), run.column("flow")) else { continue };
             for row in &run.rows {
                 let Cell::Integer(cycle) = row[cycle] else { continue };

@@ -20,9 +20,11 @@ use tailback_hardware::InjectionVc;
 struct Attempts {
     last: usize,
     step: usize,
-    /// A bit for each that had no room in its channel, where destinations take turns by number. There are 32 at most, one for each channel.
+    /// A bit for each that had no room in its channel, where destinations take turns by number: each has a channel then.
     had_no_room: u32,
 }
+
+const _: () = assert!(tailback_hardware::VCS_MAX <= u32::BITS as usize);
 
 impl Attempts {
     #[inline]

@@ -44,11 +44,15 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             let name = (packet.packet.message, packet.packet.index);
             self.nodes.due[node as usize].refused.entry(name).or_insert(now);
         }
+        debug_assert_eq!(
+            self.nodes.sources.first_destination(node, injection_queue),
+            Some(packet.destination),
+            "a source that is asked opens no queue that has its turn before"
+        );
         match verdict {
             Verdict::Send { kind, marks } => Answer::Go(SendAs { marks, ..self.send_as(kind) }),
             Verdict::NotBefore(tick) => {
                 let destination = self.nodes.sources.park(node, injection_queue);
-                debug_assert_eq!(destination, packet.destination, "a source that is asked opens no other queue");
                 // A tick that is over would be asked about for ever in this one.
                 let tick = tick.max(u64::from(now) + 1);
                 if tick <= TICKS_MAX {
@@ -58,7 +62,6 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
             Verdict::Hold => {
                 let destination = self.nodes.sources.park(node, injection_queue);
-                debug_assert_eq!(destination, packet.destination, "a source that is asked opens no other queue");
                 self.nodes.due[node as usize].held.insert(destination);
                 Answer::Parked
             }

@@ -103,9 +103,16 @@ impl Clos {
 
     fn make_agent(&self, router: RouterId) -> ClosAgent {
         let is_spine = self.topology.position(router).level == 2;
-        let takes_turns = !is_spine && self.queues == Queues::Inputs;
-        let flows = usize::from(self.nodes_per_leaf) * self.topology.nodes() as usize;
-        ClosAgent { is_spine, turns: vec![NOT_DRAWN; if takes_turns { flows } else { 0 }], routing: self.clone() }
+        ClosAgent { is_spine, turns: Vec::new(), routing: self.clone() }
+    }
+
+    /// The same with a turn for each flow, where it sends flows by its spines in turn.
+    fn agent_with_turns(&self, router: RouterId) -> ClosAgent {
+        let mut agent = self.make_agent(router);
+        if !agent.is_spine && self.queues == Queues::Inputs {
+            agent.turns = vec![NOT_DRAWN; usize::from(self.nodes_per_leaf) * self.topology.nodes() as usize];
+        }
+        agent
     }
 
     /// The spines that a packet may take that is injected by a channel.
@@ -132,7 +139,7 @@ impl Routing for Clos {
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        Box::new(self.make_agent(router))
+        Box::new(self.agent_with_turns(router))
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
@@ -304,7 +311,7 @@ mod tests {
     fn flows_take_spines_in_turn_where_inputs_have_queues() {
         let routing = Clos::new(Arc::new(FatTree::two_level(4, 4, 4, 1).unwrap()), Queues::Inputs).unwrap();
         assert_eq!(routing.virtual_channels(), [1, 1]);
-        let mut leaf = routing.make_agent(0);
+        let mut leaf = routing.agent_with_turns(0);
         let mut random = Stream::new(1, 2, 3);
         let entry = |port| PortVc { port, vc: 0 };
         let mut taken = |leaf: &mut ClosAgent, port, node, count| -> Vec<u32> {
@@ -319,7 +326,7 @@ mod tests {
         leaf.save(&mut bytes);
         assert_eq!(taken(&mut leaf, 1, 9, 1), [(first[4] + 1) % 4]);
         // What is remembered is what is written, and no more than that.
-        let mut other = routing.make_agent(0);
+        let mut other = routing.agent_with_turns(0);
         let mut rest = [&bytes[..], &[7]].concat();
         assert_eq!((other.load(&mut &rest[..]), other.turns == bytes), (Some(()), true));
         assert_eq!(other.load(&mut &bytes[1..]), None);
@@ -329,7 +336,10 @@ mod tests {
         let own = Header::new(routing.topology.locator(2));
         assert_eq!(leaf.only_port(entry(1), &own), None);
         assert_eq!(leaf.only_port(entry(5), &own), Some(2));
-        assert!(leaf.turns.len() == 64 && routing.make_agent(4).turns.is_empty(), "spines have nothing to choose");
+        assert!(
+            leaf.turns.len() == 64 && routing.agent_with_turns(4).turns.is_empty(),
+            "spines have nothing to choose"
+        );
     }
 
     #[test]

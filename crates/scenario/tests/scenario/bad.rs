@@ -125,6 +125,10 @@ fn each_kind_of_mistake_has_its_words() {
         (&["router.destination_queue=32", "nic.queues=fifo"], "would hold up all at its source"),
         (&["router.destination_queue=32", "protocol=srp"], "several traffic classes would share queues"),
         (&["router.destination_queue=32", "topology.dragonfly.p=8"], "queues for 256 nodes at most, there are 288"),
+        (
+            &["nic.queues=in-turn", "topology.dragonfly.p=120"],
+            "destinations can take turns among 4096 nodes at most, there are 4320",
+        ),
         (&["protocol.baseline.acknowledge=1"], "true or false"),
         (&["protocol=srp", "nic.queues=fifo"], "need a queue for each destination"),
         (&["protocol=smsrp", "router.vc_allocation=true"], "cannot own virtual channels"),

@@ -227,6 +227,13 @@ impl SourceQueues {
         turns.first(node, position).map_or(NONE, |destination| turns.queue(node, destination))
     }
 
+    /// The destination that an injection queue serves next, where destinations have queues.
+    pub fn first_destination(&self, node: u32, injection_queue: usize) -> Option<u32> {
+        let first = self.first(node, self.position(node, injection_queue));
+        (first != NONE && self.order == Order::PerDestination)
+            .then(|| self.destinations.records[first as usize].key as u32)
+    }
+
     /// Takes `queue`, which is the first of an injection queue, out of it.
     #[inline]
     fn take_first(&mut self, position: usize, queue: u32) {
