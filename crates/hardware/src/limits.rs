@@ -1,8 +1,8 @@
 //! The rules that a usable network keeps beyond the range of each single number.
 
 use crate::{
-    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Delivery, Ejection, InjectionVc, InputServed, InputTurns,
-    NetworkSpec, OutputHeld, QueuePer, SourceQueues, VCS_MAX,
+    AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Delivery, Ejection, InputServed, InputTurns, NetworkSpec,
+    OutputHeld, QueuePer, SourceQueues, VCS_MAX,
 };
 
 /// The longest that a network can be simulated, in ticks.
@@ -40,7 +40,7 @@ pub fn check(spec: &NetworkSpec, link_classes: &[&str], revises: bool) -> Vec<Pr
 }
 
 fn check_interfaces(spec: &NetworkSpec, problems: &mut Vec<Problem>) {
-    if spec.nic.vc_choice == InjectionVc::Rotation && spec.nic.queues == SourceQueues::Fifo {
+    if spec.nic.vc_choice.takes_turns() && spec.nic.queues == SourceQueues::Fifo {
         problems.push(Problem {
             section: "nic".to_owned(),
             parameter: "vc_choice",

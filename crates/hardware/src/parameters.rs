@@ -268,6 +268,10 @@ pub const NIC: &[Parameter] = &[
             word("random", "one at random; a packet waits for its own"),
             word("by-destination", "by equal consecutive shares of all nodes; a packet waits for its own"),
             word("rotation", "in turn within each flow; a packet waits for its own and holds up no other flow"),
+            word(
+                "rotation-in-step",
+                "as rotation, where all flows begin at the first one and not each at one drawn for it",
+            ),
         ],
         "\"round-robin\"",
         "how packets are dealt out to the virtual channels of injection",
@@ -308,7 +312,8 @@ pub fn nic(values: &Values, ticks_per_cycle: u32) -> NicSpec {
         vc_choice: match values.text("vc_choice") {
             "random" => InjectionVc::Random,
             "by-destination" => InjectionVc::ByDestination,
-            "rotation" => InjectionVc::Rotation,
+            "rotation" => InjectionVc::Rotation { in_step: false },
+            "rotation-in-step" => InjectionVc::Rotation { in_step: true },
             _ => InjectionVc::RoundRobin,
         },
         queue_limit: values.integer_or("queue_limit").map(|limit| limit as u32),

@@ -39,7 +39,13 @@ impl NetworkSpec {
     /// Routes that the packets of each flow take in turn: virtual channels of injection, where they take turns; otherwise 1.
     #[must_use]
     pub fn routes(&self) -> u32 {
-        if self.nic.vc_choice == InjectionVc::Rotation { self.classes[0].vcs[0].into() } else { 1 }
+        if self.nic.vc_choice.takes_turns() { self.classes[0].vcs[0].into() } else { 1 }
+    }
+
+    /// Whether all flows take these routes in step, from the first one on.
+    #[must_use]
+    pub fn routes_in_step(&self) -> bool {
+        self.nic.vc_choice == InjectionVc::Rotation { in_step: true }
     }
 
     /// Ticks from one flit to the next on the line by which data goes to a host in order.
@@ -308,5 +314,16 @@ pub enum InjectionVc {
     ByDestination,
     /// In turn within each flow; a packet waits for its own, and holds up nothing of other flows. Only with a queue for each
     /// destination.
-    Rotation,
+    Rotation {
+        /// Whether all flows begin at the first one, and not each at one that is drawn for it.
+        in_step: bool,
+    },
+}
+
+impl InjectionVc {
+    /// Whether packets of a flow take channels in turn.
+    #[must_use]
+    pub fn takes_turns(self) -> bool {
+        matches!(self, Self::Rotation { .. })
+    }
 }

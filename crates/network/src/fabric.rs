@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_protocol::{
-    Clock, Control, Direction, Hooks, KindDeclaration, Moment, PacketKind, PathUse, Protocol, RecordedPath, Station,
+    Clock, Control, Direction, Hooks, KindDeclaration, Moment, PacketKind, PathUse, Protocol, RecordedPath, Routes,
+    Station,
 };
 use tailback_routing::reverse::ReverseChannels;
 use tailback_routing::{ChannelKind, Interests, PortVc, Routing, Step};
@@ -253,7 +254,7 @@ impl Fabric {
             packet_flits_max: self.spec.packet_flits_max,
             ports: self.shape.ports as u32,
             nodes: self.topology.nodes(),
-            routes: self.spec.routes(),
+            routes: Routes { count: self.spec.routes(), in_step: self.spec.routes_in_step() },
         }
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 
-use crate::{Clock, Control, ControlNetwork, Controller, KindDeclaration, Sink, Source, Switch, SwitchNeeds, Watch};
+use crate::{
+    Clock, Control, ControlNetwork, Controller, KindDeclaration, Routes, Sink, Source, Switch, SwitchNeeds, Watch,
+};
 
 /// A class of traffic: packets that share virtual channels and a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,8 +108,8 @@ pub struct Station {
     pub ports: u32,
     /// Nodes of the network.
     pub nodes: u32,
-    /// Routes that the packets of each flow take in turn ([`first_route`](crate::first_route)); 1 where routing is free to choose.
-    pub routes: u32,
+    /// Routes that the packets of each flow take in turn; one where routing is free to choose.
+    pub routes: Routes,
 }
 
 /// A congestion control protocol for one network.

@@ -52,7 +52,7 @@ pub use declaration::{
 pub use formula::{FormulaModel, FormulaResult};
 pub use kind::{Direction, KindDeclaration, PacketKind};
 pub use path::{PathUse, RecordedPath};
-pub use rotation::first_route;
+pub use rotation::Routes;
 pub use sink::{Arrival, Sink, SinkAction};
 pub use snapshot::{remember, write_down};
 pub use source::{Offered, Outgoing, Source, SourceAction, Verdict};

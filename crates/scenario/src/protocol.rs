@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tailback_hardware::{NetworkSpec, SourceQueues};
 use tailback_protocol::{
-    ClassRouting, Direction, KindDeclaration, PathUse, Ports, Protocol, RecordedPath, Station, SwitchNeeds,
+    ClassRouting, Direction, KindDeclaration, PathUse, Ports, Protocol, RecordedPath, Routes, Station, SwitchNeeds,
 };
 use tailback_routing::Routing;
 use tailback_routing::reverse::ReverseChannels;
@@ -121,7 +121,7 @@ pub(crate) fn station(spec: &NetworkSpec, topology: &dyn Topology) -> Station {
         packet_flits_max: spec.packet_flits_max,
         ports: topology.radix(),
         nodes: topology.nodes(),
-        routes: spec.routes(),
+        routes: Routes { count: spec.routes(), in_step: spec.routes_in_step() },
     }
 }
 

@@ -307,7 +307,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let (first, count) = (class.first_vc[0], class.vcs[0]);
         let vc = match self.fabric.spec.nic.vc_choice {
             InjectionVc::RoundRobin => return self.next_channel_with_room(node, number, flits),
-            InjectionVc::ByDestination | InjectionVc::Rotation => first + injection_queue as u8,
+            InjectionVc::ByDestination | InjectionVc::Rotation { .. } => first + injection_queue as u8,
             InjectionVc::Random => {
                 let message = self.nodes.sources.front(node, injection_queue)?;
                 let stream = &mut self.nodes.streams[node as usize];

@@ -208,15 +208,20 @@ fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value
 
 fn nics() -> impl Strategy<Value = NicSpec> {
     let queues = select(vec![SourceQueues::Fifo, SourceQueues::PerDestination, SourceQueues::InTurn]);
-    let choice =
-        select(vec![InjectionVc::RoundRobin, InjectionVc::Random, InjectionVc::ByDestination, InjectionVc::Rotation]);
+    let choice = select(vec![
+        InjectionVc::RoundRobin,
+        InjectionVc::Random,
+        InjectionVc::ByDestination,
+        InjectionVc::Rotation { in_step: false },
+        InjectionVc::Rotation { in_step: true },
+    ]);
     let limit = prop_oneof![3 => Just(None), 1 => (1u32..6).prop_map(Some)];
     let delivery = select(vec![Delivery::Arrival, Delivery::InOrder]);
     let line = prop_oneof![2 => Just(None), 1 => (1u32..4).prop_map(Some)];
     (queues, choice, limit, any::<bool>(), delivery, line).prop_map(
         |(queues, vc_choice, queue_limit, side_by_side, delivery, line_flit_ticks)| {
             // Flows can take turns only where they have queues of their own.
-            let is_fifo = vc_choice == InjectionVc::Rotation && queues == SourceQueues::Fifo;
+            let is_fifo = vc_choice.takes_turns() && queues == SourceQueues::Fifo;
             let queues = if is_fifo { SourceQueues::PerDestination } else { queues };
             NicSpec { queues, vc_choice, queue_limit, side_by_side, delivery, line_flit_ticks }
         },

@@ -11,7 +11,8 @@ use super::router::{Decided, Router, Visit};
 use super::trace::{Event, Trace};
 use super::{Obstacle, Script, Step};
 use crate::{
-    Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Party, PathUse, Protocol, Station,
+    Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Party, PathUse, Protocol, Routes,
+    Station,
 };
 
 /// The ports of routers: to the routers beside it, to nodes, and the last for what it sends itself.
@@ -89,8 +90,13 @@ pub fn run(protocol: &dyn Protocol, script: &Script) -> Result<Trace, String> {
 impl World {
     fn new(protocol: &dyn Protocol, script: &Script) -> Result<Self, String> {
         let &Script { nodes, routers, packet_flits_max, routes, .. } = script;
-        let station =
-            Station { flit_ticks: 1, packet_flits_max, ports: u32::from(node_port(nodes)) + 1, nodes, routes };
+        let station = Station {
+            flit_ticks: 1,
+            packet_flits_max,
+            ports: u32::from(node_port(nodes)) + 1,
+            nodes,
+            routes: Routes::drawn(routes),
+        };
         protocol.fits(&station).map_err(|error| error.to_string())?;
         let (hooks, kinds) = (protocol.hooks(), protocol.kinds());
         let interface = |node| {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tailback_protocol::{
-    Control, Offered, Outgoing, PacketKind, Party, Source, SourceAction, Verdict, first_route, remember, write_down,
+    Control, Offered, Outgoing, PacketKind, Party, Routes, Source, SourceAction, Verdict, remember, write_down,
 };
 
 use crate::pace::Pace;
@@ -29,7 +29,7 @@ pub(crate) enum Way {
     /// The bank of all arbiters.
     Bank,
     /// The switch of its leaf, which has so many routes, each with a queue that has room for so many of its requests. Requests of a flow take them in turn.
-    Leaf { routes: u32, room: u32 },
+    Leaf { routes: Routes, room: u32 },
 }
 
 /// What waits for one destination, in packets.
@@ -72,7 +72,7 @@ impl Adapter {
     pub fn new(asking: Asking, nodes: u32) -> Self {
         let (routes, room) = match asking.way {
             Way::Bank => (1, u32::MAX),
-            Way::Leaf { routes, room } => (routes, room),
+            Way::Leaf { routes, room } => (routes.count, room),
         };
         let state = State {
             node: 0,
@@ -103,8 +103,8 @@ impl Adapter {
         match self.asking.way {
             Way::Bank => 0,
             Way::Leaf { routes, .. } => {
-                let first = first_route(self.state.node, destination as u32, routes);
-                ((first + u32::from(self.state.flows[destination].turn)) % routes) as usize
+                let first = routes.first(self.state.node, destination as u32);
+                ((first + u32::from(self.state.flows[destination].turn)) % routes.count) as usize
             }
         }
     }
@@ -140,7 +140,7 @@ impl Adapter {
             Way::Leaf { routes, .. } => {
                 self.state.room[route] -= 1;
                 self.state.asks.set_open(route, self.state.room[route] > 0);
-                self.state.node / routes
+                self.state.node / routes.count
             }
         };
         let routes = self.state.room.len() as u16;

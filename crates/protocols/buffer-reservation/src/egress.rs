@@ -1,6 +1,6 @@
 //! The egress adapter: it returns a credit for each packet that is in order.
 
-use tailback_protocol::{Arrival, Party, Sink, SinkAction, first_route, remember, write_down};
+use tailback_protocol::{Arrival, Party, Routes, Sink, SinkAction, remember, write_down};
 
 use crate::pace::Pace;
 use crate::words::Word;
@@ -20,7 +20,7 @@ pub(crate) struct Egress {
     returns: Returns,
     /// Ticks that a credit takes beyond the latency of the control network.
     after: u64,
-    routes: u32,
+    routes: Routes,
     /// By source: packets that were in order, modulo the routes.
     turns: Vec<u16>,
     /// One credit in the time of a packet.
@@ -28,7 +28,7 @@ pub(crate) struct Egress {
 }
 
 impl Egress {
-    pub fn new(returns: Returns, after: u64, nodes: u32, routes: u32, packet_ticks: u64) -> Self {
+    pub fn new(returns: Returns, after: u64, nodes: u32, routes: Routes, packet_ticks: u64) -> Self {
         Self { returns, after, routes, turns: vec![0; nodes as usize], pace: Pace::every(packet_ticks) }
     }
 }
@@ -37,8 +37,8 @@ impl Sink for Egress {
     fn on_data(&mut self, arrival: &Arrival<'_>, now: u64, actions: &mut Vec<SinkAction>) {
         // Packets of a flow take all routes in turn, so those in order tell theirs by their number.
         let turn = &mut self.turns[arrival.from as usize];
-        let route = (first_route(arrival.from, arrival.to, self.routes) + u32::from(*turn)) % self.routes;
-        *turn = (*turn + 1) % self.routes as u16;
+        let route = (self.routes.first(arrival.from, arrival.to) + u32::from(*turn)) % self.routes.count;
+        *turn = (*turn + 1) % self.routes.count as u16;
         let to = match self.returns {
             Returns::ToBank => 0,
             Returns::ToLeaf { routes } => 2 * routes + arrival.to / routes,

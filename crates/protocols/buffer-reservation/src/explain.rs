@@ -9,9 +9,9 @@ use crate::parameters::{Terms, packet_ticks};
 pub(crate) fn loops(terms: &Terms, (request, grant): (u64, u64), station: &Station) -> Vec<String> {
     let packet = packet_ticks(station) as f64;
     let [request, grant, credit] = [request, grant, terms.credit_delay].map(|ticks| ticks as f64 / packet);
-    let (buffer, routes) = (f64::from(terms.buffer), f64::from(station.routes));
+    let (buffer, routes) = (f64::from(terms.buffer), f64::from(station.routes.count));
     let rate = (f64::from(terms.requests) / (request + grant)).min(1.0);
-    let behind = station.routes * terms.buffer;
+    let behind = station.routes.count * terms.buffer;
     vec![
         format!(
             "a packet leaves {:.2} packet times after it was offered at the earliest: {request:.2} for its request and {grant:.2} for its grant",
@@ -48,7 +48,7 @@ const PACKET_BYTES: [u32; 3] = [64, 128, 256];
 
 /// What both schedulers cost in this network, as a table; `places` is the room of a sender in queues of requests and grants.
 pub(crate) fn costs(terms: &Terms, places: u32, station: &Station) -> Vec<String> {
-    let &Station { nodes, routes, .. } = station;
+    let (nodes, routes) = (station.nodes, station.routes.count);
     let (buffer, requests) = (terms.buffer, terms.requests);
     let size = Size { nodes, switches: routes, requests };
     let mut lines = vec![

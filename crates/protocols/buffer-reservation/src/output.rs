@@ -1,7 +1,7 @@
 //! The arbiter of an output: it gives room in front of the output, on the route that the packet will take, to one input at a time.
 
 use serde::{Deserialize, Serialize};
-use tailback_protocol::first_route;
+use tailback_protocol::Routes;
 use tailback_random::Stream;
 
 use crate::pace::Pace;
@@ -23,7 +23,7 @@ pub(crate) struct OutputShape {
     /// Its output, of so many.
     pub output: u32,
     pub nodes: u32,
-    pub routes: u32,
+    pub routes: Routes,
     /// Packets that a crosspoint in front of it holds: one for each route.
     pub buffer: u32,
     /// Places that it has in the queue of each route for its grants, if they wait there.
@@ -80,10 +80,10 @@ impl OutputArbiter {
         inputs.iter().enumerate().for_each(|(place, &input)| places[usize::from(input)] = place as u16);
         let state = OutputState {
             requests: vec![0; nodes as usize],
-            routes: (0..nodes).map(|input| first_route(input, output, routes) as u16).collect(),
-            credits: vec![buffer; routes as usize],
-            rooms: vec![room; routes as usize],
-            waiting: Gated::below(nodes as usize, routes as usize),
+            routes: (0..nodes).map(|input| routes.first(input, output) as u16).collect(),
+            credits: vec![buffer; routes.count as usize],
+            rooms: vec![room; routes.count as usize],
+            waiting: Gated::below(nodes as usize, routes.count as usize),
             next: 0,
             scores: Scores::new(fairness, nodes as usize),
             pace: Pace::every(packet_ticks),

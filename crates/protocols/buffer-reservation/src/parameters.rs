@@ -110,7 +110,7 @@ impl Terms {
     }
 
     pub fn fits(&self, station: &Station) -> Result<(), BuildError> {
-        let &Station { nodes, routes, .. } = station;
+        let (nodes, routes) = (station.nodes, station.routes.count);
         if routes < 2 || u64::from(routes) * u64::from(routes) != u64::from(nodes) {
             let message = format!(
                 "buffers are reserved on the routes of a Clos network with as many nodes as the square of its routes, and here are {nodes} nodes and {routes} routes"

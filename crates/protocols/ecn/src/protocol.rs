@@ -202,7 +202,7 @@ impl Switch for Marker {
 
 #[cfg(test)]
 mod tests {
-    use tailback_protocol::PacketRef;
+    use tailback_protocol::{PacketRef, Routes};
 
     use super::*;
 
@@ -211,7 +211,7 @@ mod tests {
         Ecn { pacing, threshold: 0.5, root_below: 0.125, carrier, routing: ClassRouting::Minimal }
     }
 
-    const STATION: Station = Station { flit_ticks: 1, packet_flits_max: 24, ports: 1, nodes: 2, routes: 1 };
+    const STATION: Station = Station { flit_ticks: 1, packet_flits_max: 24, ports: 1, nodes: 2, routes: Routes::ONE };
     const PACKET: PacketRef = PacketRef { message: 0, index: 0 };
 
     #[test]

@@ -1,6 +1,6 @@
 //! What flows of a Clos network do: how long each packet takes alone, which spines packets take, whom they wait for, and what is offered to whom.
 
-use tailback_protocol::first_route;
+use tailback_protocol::Routes;
 use tailback_sim::MessageChoice;
 
 use super::{Arrived, arrivals, flow, network, resolve};
@@ -75,7 +75,7 @@ fn destinations_take_turns_by_number_whatever_their_spines() {
 /// not wait behind those of its node.
 #[test]
 fn a_flow_whose_spine_has_no_room_delays_no_other_of_its_node() {
-    let begins = |from: usize, to: usize| first_route(from as u32, to as u32, 4);
+    let begins = |from: usize, to: usize| Routes::drawn(4).first(from as u32, to as u32);
     let full = begins(0, 15);
     let mut text =
         network(4).replace("injection = { latency = 4, buffer = 96 }", "injection = { latency = 4, buffer = 8 }");

@@ -64,6 +64,20 @@ pub fn scheduled(seen: &Seen) {
     assert!((0.98..=1.0).contains(&hot), "hot nodes receive {hot} of what they could");
 }
 
+/// Flows that begin at one spine meet there: their first packets take longer than where they begin at all alike. Nothing is lost by it.
+pub fn in_step(seen: &Seen) {
+    seen.assert_plain(false);
+    let accepted = seen.number("/accepted_load");
+    assert!(accepted > 0.8, "{accepted} come through");
+    let first_packets = |choice: &str| {
+        let start = ["measure.warmup=0", "measure.cycles=200", "traffic.load=0.5", "protocol=\"baseline\""];
+        let choice = format!("nic.vc_choice={choice}");
+        seen.with(&[&start[..], &[choice.as_str()]].concat()).number("/latency/network/mean")
+    };
+    let [in_step, drawn] = ["rotation-in-step", "rotation"].map(first_packets);
+    assert!(in_step > drawn + 10.0, "{in_step} cycles in step, {drawn} otherwise");
+}
+
 /// An input has one packet in a packet time: half of them are hot, so that half is all that there can be of the rest, and it comes through. With
 /// chances of its own for each flow there is more of the rest than that.
 pub fn slots(seen: &Seen) {

@@ -37,6 +37,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "clos-fast-fabric" => clos::fast_fabric,
         "clos-in-band" => clos::in_band,
         "clos-network-voqs" => clos::network_voqs,
+        "clos-in-step" => clos::in_step,
         "clos-inputs" => clos::inputs,
         "clos-max-min" => clos::max_min,
         "clos-slots" => clos::slots,

@@ -34,6 +34,7 @@ scenarios![
     clos_end_to_end,
     clos_fast_fabric,
     clos_in_band,
+    clos_in_step,
     clos_inputs,
     clos_max_min,
     clos_network_voqs,

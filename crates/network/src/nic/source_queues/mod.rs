@@ -10,7 +10,7 @@ mod saved;
 
 use serde::{Deserialize, Serialize};
 use tailback_hardware::InjectionVc;
-use tailback_protocol::first_route;
+use tailback_protocol::Routes;
 
 use self::in_turn::InTurn;
 use self::saved::Saved;
@@ -111,8 +111,8 @@ enum Dealing {
     One,
     /// In equal consecutive shares of so many nodes.
     Shares { nodes: u32 },
-    /// The packets of a flow take them in turn.
-    Turns,
+    /// The packets of a flow take them in turn. All flows begin at the first one if they are in step.
+    Turns { in_step: bool },
 }
 
 /// In which order the messages of an injection queue are sent.
@@ -127,7 +127,7 @@ impl SourceQueues {
         let vcs = usize::from(fabric.spec.classes[0].vcs[0]);
         let (dealing, injection_queues_per_node) = match fabric.spec.nic.vc_choice {
             InjectionVc::ByDestination if vcs > 1 => (Dealing::Shares { nodes: fabric.topology.nodes() }, vcs),
-            InjectionVc::Rotation if vcs > 1 => (Dealing::Turns, vcs),
+            InjectionVc::Rotation { in_step } if vcs > 1 => (Dealing::Turns { in_step }, vcs),
             _ => (Dealing::One, 1),
         };
         let order = match fabric.spec.nic.queues {
@@ -169,16 +169,19 @@ impl SourceQueues {
             Dealing::Shares { nodes } => {
                 (u64::from(destination) * self.injection_queues_per_node as u64 / u64::from(nodes)) as usize
             }
-            Dealing::Turns => self.injection_queue_in_turn(node, source, destination),
+            Dealing::Turns { in_step } => self.injection_queue_in_turn(node, source, destination, in_step),
         }
     }
 
     /// The same where the packets of a flow take injection queues in turn. Apart, so that others do not carry its code.
     #[cold]
-    fn injection_queue_in_turn(&self, node: u32, source: u32, destination: u32) -> usize {
+    fn injection_queue_in_turn(&self, node: u32, source: u32, destination: u32, in_step: bool) -> usize {
         match self.turns.get(&flow(node, destination)) {
             Some(&turn) => turn.into(),
-            None => first_route(source, destination, self.injection_queues_per_node as u32) as usize,
+            None => {
+                let routes = Routes { count: self.injection_queues_per_node as u32, in_step };
+                routes.first(source, destination) as usize
+            }
         }
     }
 
@@ -349,7 +352,7 @@ impl SourceQueues {
             self.messages.free.push(queue.first);
             queue.first = next;
         }
-        if self.dealing == Dealing::Turns {
+        if matches!(self.dealing, Dealing::Turns { .. }) {
             self.take_turn(position, first);
         } else if queue.first == NONE {
             self.directory.remove(&queue.key);
@@ -372,7 +375,7 @@ impl SourceQueues {
         if let Some(turns) = &mut self.in_turn {
             turns.serve(node, position, key as u32);
         }
-        if self.dealing == Dealing::Turns {
+        if matches!(self.dealing, Dealing::Turns { .. }) {
             self.take_turn(position, first);
         } else if is_empty {
             self.directory.remove(&key);

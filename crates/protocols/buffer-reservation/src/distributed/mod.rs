@@ -146,7 +146,7 @@ impl Distributed {
     pub fn shape(&self, station: &Station) -> Shape {
         let &Self { queue: places, request_rate, hop_delay, .. } = self;
         let after = hop_delay - self.latency();
-        Shape { routes: station.routes, places, packet_ticks: packet_ticks(station), request_rate, after }
+        Shape { routes: station.routes.count, places, packet_ticks: packet_ticks(station), request_rate, after }
     }
 
     pub fn adapter(&self, station: &Station) -> Adapter {
@@ -165,7 +165,7 @@ impl Distributed {
     }
 
     pub fn outputs(&self, leaf: u32, station: &Station) -> Outputs {
-        let nodes = leaf * station.routes..(leaf + 1) * station.routes;
+        let nodes = leaf * station.routes.count..(leaf + 1) * station.routes.count;
         let arbiters = nodes.map(|output| self.terms.output(output, self.queue, station)).collect();
         Outputs::new(self.shape(station), leaf, arbiters)
     }
@@ -191,18 +191,24 @@ impl Protocol for Distributed {
     fn sink(&self, station: &Station) -> Option<Box<dyn Sink>> {
         let &Station { nodes, routes, .. } = station;
         let after = self.terms.credit_delay - self.latency();
-        Some(Box::new(Egress::new(Returns::ToLeaf { routes }, after, nodes, routes, packet_ticks(station))))
+        Some(Box::new(Egress::new(
+            Returns::ToLeaf { routes: routes.count },
+            after,
+            nodes,
+            routes,
+            packet_ticks(station),
+        )))
     }
 
     fn control_network(&self, station: &Station) -> Option<ControlNetwork> {
-        Some(ControlNetwork { latency: self.latency(), controllers: STAGES * station.routes })
+        Some(ControlNetwork { latency: self.latency(), controllers: STAGES * station.routes.count })
     }
 
     fn controller(&self, number: u32, station: &Station) -> Option<Box<dyn Controller>> {
-        match number / station.routes {
+        match number / station.routes.count {
             0 => Some(Box::new(self.relay(Stage::First, station))),
             1 => Some(Box::new(self.relay(Stage::Second, station))),
-            _ => Some(Box::new(self.outputs(number % station.routes, station))),
+            _ => Some(Box::new(self.outputs(number % station.routes.count, station))),
         }
     }
 

@@ -12,7 +12,7 @@ mod weights;
 mod world;
 
 use tailback_parameters::{BuildError, Kind, Value, Values};
-use tailback_protocol::{ProtocolModel, Station};
+use tailback_protocol::{ProtocolModel, Routes, Station};
 
 use crate::central::Central;
 use crate::distributed::Distributed;
@@ -24,7 +24,13 @@ const PACKET: u64 = 8;
 
 /// A network of so many routes: the square of that many nodes.
 fn station(routes: u32) -> Station {
-    Station { flit_ticks: 1, packet_flits_max: PACKET as u16, ports: 2 * routes, nodes: routes * routes, routes }
+    Station {
+        flit_ticks: 1,
+        packet_flits_max: PACKET as u16,
+        ports: 2 * routes,
+        nodes: routes * routes,
+        routes: Routes::drawn(routes),
+    }
 }
 
 /// The values of a model's parameters: its defaults, and those that are given as in a file. A tick is a cycle.

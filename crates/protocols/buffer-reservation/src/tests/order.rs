@@ -1,6 +1,6 @@
 //! Packets that come out of order.
 
-use tailback_protocol::first_route;
+use tailback_protocol::Routes;
 
 use super::world::{Scheduler, World};
 use super::{PACKET, central, distributed};
@@ -20,7 +20,7 @@ fn leave_in_order<S: Scheduler>(mut world: World<S>) {
 
 /// The route of the third packet from node 0 to node 3, or one of those after it.
 fn third(after: u32) -> u32 {
-    (first_route(0, 3, 4) + 2 + after) % 4
+    (Routes::drawn(4).first(0, 3) + 2 + after) % 4
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tailback_protocol::{
     Arrival, ControlNetwork, Controller, ControllerAction, Offered, Outgoing, PacketKind, PacketRef, Party, Protocol,
-    Sink, SinkAction, Source, SourceAction, Station, Verdict, Words, first_route,
+    Sink, SinkAction, Source, SourceAction, Station, Verdict, Words,
 };
 
 use super::PACKET;
@@ -260,7 +260,7 @@ impl<S: Scheduler> World<S> {
 
     fn route(&self, packet: Packet) -> u32 {
         let routes = self.station.routes;
-        ((u64::from(first_route(packet.from, packet.to, routes)) + packet.number) % u64::from(routes)) as u32
+        ((u64::from(routes.first(packet.from, packet.to)) + packet.number) % u64::from(routes.count)) as u32
     }
 
     fn arrive(&mut self, packet: Packet) {
