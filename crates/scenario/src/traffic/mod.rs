@@ -42,7 +42,8 @@ pub(crate) fn read_flows(
     reading: &mut Reading,
 ) -> Option<Vec<Traffic>> {
     let span = root.span;
-    let Some(entry) = root.take("traffic") else {
+    // `traffic = []` takes the flows of a base away.
+    let Some(entry) = root.take("traffic").filter(|entry| !is_empty_list(&entry.node)) else {
         if root.table.get("program").is_some() {
             return Some(Vec::new());
         }
@@ -61,8 +62,8 @@ pub(crate) fn read_flows(
             return None;
         }
     };
-    if list.len() > FLOWS_MAX || list.is_empty() {
-        let message = format!("there are {} flows, the limits are 1 and {FLOWS_MAX}", list.len());
+    if list.len() > FLOWS_MAX {
+        let message = format!("there are {} flows, the limit is {FLOWS_MAX}", list.len());
         reading.blame(Diagnostic::at(entry.node.span, message));
         return None;
     }
@@ -80,6 +81,10 @@ pub(crate) fn read_flows(
     }
     root.resolved.put("traffic", Item::List(resolved));
     flows.into_iter().collect()
+}
+
+fn is_empty_list(node: &Node) -> bool {
+    matches!(&node.item, Item::List(list) if list.is_empty())
 }
 
 /// Reads one flow.

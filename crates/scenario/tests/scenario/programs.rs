@@ -51,6 +51,16 @@ fn mistake(program: &str) -> String {
     said[at + 2..].to_owned()
 }
 
+/// An override of a figure takes the flows of its network away like this, to have a program alone.
+#[test]
+fn a_program_can_be_alone_where_flows_are_an_empty_list() {
+    let (alone, network) = (resolve("collective = \"barrier\""), NETWORK.replace("[[program]]\n", ""));
+    let nobody = |programs: &str| Document::read("test.toml", &format!("traffic = []\n{network}{programs}")).resolve();
+    let emptied = nobody("[[program]]\ncollective = \"barrier\"\n").expect("it has no mistakes");
+    assert_eq!((emptied.digest, emptied.workload.flows.len()), (alone.digest, 1));
+    assert!(nobody("").expect_err("it is a mistake").to_string().contains("nobody sends anything"));
+}
+
 #[test]
 fn what_is_in_a_file_counts_and_not_what_it_is_called() {
     let [pair, same] = ["goal = \"pair.goal\"", "goal = \"same.goal\""].map(resolve);
