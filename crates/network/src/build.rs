@@ -153,7 +153,7 @@ impl Assignment {
         let ports = fabric.shape.ports;
         assert!(members.iter().all(|list| list.len() * ports < TARGETS_MAX as usize), "a region has too many ports");
         assert!(counts.iter().all(|&count| count < TARGETS_MAX), "a region has too many nodes");
-        let parties = Parties::new(fabric, &nodes, partition.regions());
+        let parties = Parties::new(fabric, &nodes, partition);
         Self { routers, members, nodes, domains: Domains::new(fabric, partition), parties }
     }
 

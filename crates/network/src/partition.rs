@@ -15,13 +15,15 @@ const THREAD_EVENTS: u64 = 20;
 pub struct Partition {
     region_of: Vec<u32>,
     regions: u32,
+    /// The region of the first controller; the next ones are dealt out to regions in turn.
+    controllers_from: u32,
 }
 
 impl Partition {
     /// All routers in one region.
     #[must_use]
     pub fn single(topology: &dyn Topology) -> Self {
-        Self { region_of: vec![0; topology.routers() as usize], regions: 1 }
+        Self::of(vec![0; topology.routers() as usize], 1)
     }
 
     /// A region for each domain of the topology, but at most `regions_max`: then runs of domains share one.
@@ -30,7 +32,7 @@ impl Partition {
         let domains = topology.domains();
         let regions = domains.min(regions_max.max(1));
         let region = |router| (u64::from(topology.domain(router)) * u64::from(regions) / u64::from(domains)) as u32;
-        Self { region_of: (0..topology.routers()).map(region).collect(), regions }
+        Self::of((0..topology.routers()).map(region).collect(), regions)
     }
 
     /// How many regions of whole domains pay off on so many threads.
@@ -63,7 +65,7 @@ impl Partition {
     /// A region for each router.
     #[must_use]
     pub fn by_router(topology: &dyn Topology) -> Self {
-        Self { region_of: (0..topology.routers()).collect(), regions: topology.routers() }
+        Self::of((0..topology.routers()).collect(), topology.routers())
     }
 
     /// Any deal: the region of each router. Regions are numbered anew in order of their first router.
@@ -78,7 +80,18 @@ impl Partition {
             })
         };
         let region_of = region_of.iter().map(renumber).collect();
-        Self { region_of, regions }
+        Self::of(region_of, regions)
+    }
+
+    fn of(region_of: Vec<u32>, regions: u32) -> Self {
+        Self { region_of, regions, controllers_from: 0 }
+    }
+
+    /// The same, with the first controller of a protocol in a region, counted round.
+    #[must_use]
+    pub fn with_controllers_from(self, region: u32) -> Self {
+        let controllers_from = region % self.regions.max(1);
+        Self { controllers_from, ..self }
     }
 
     /// The links that lead from one region to another: from which, to which, and their class. A node is where it injects;
@@ -100,6 +113,11 @@ impl Partition {
     #[must_use]
     pub fn lookahead(&self, topology: &dyn Topology, spec: &NetworkSpec) -> Option<u64> {
         self.crossings(topology).map(|(_, _, class)| spec.links[class.index()].latency.into()).min()
+    }
+
+    /// The region of the first controller.
+    pub(crate) fn controllers_from(&self) -> u32 {
+        self.controllers_from
     }
 
     /// How many regions there are.

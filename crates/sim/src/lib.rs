@@ -11,6 +11,8 @@
 
 mod cautions;
 mod chrome_trace;
+#[cfg(test)]
+mod controllers_anywhere;
 mod curves;
 mod endpoints;
 mod explain;

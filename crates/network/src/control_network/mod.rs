@@ -17,6 +17,7 @@ use self::calendar::{Calendar, Due, SenderRank};
 use self::receivers::ByReceiver;
 use crate::event::Event;
 use crate::fabric::Fabric;
+use crate::partition::Partition;
 use crate::region::{NetworkMail, OutOfBand};
 
 /// A message on its way.
@@ -34,14 +35,17 @@ pub(crate) struct Parties {
     /// By node: its region and its number there.
     nodes: Arc<[(u32, u32)]>,
     regions: u32,
+    /// The region of the first controller.
+    controllers_from: u32,
 }
 
 impl Parties {
     /// Those of a network whose nodes went where `nodes` says; none if it has no control network.
-    pub fn new(fabric: &Fabric, nodes: &[(u32, u32)], regions: u32) -> Option<Self> {
+    pub fn new(fabric: &Fabric, nodes: &[(u32, u32)], partition: &Partition) -> Option<Self> {
         let network = fabric.protocol.control_network(&fabric.station())?;
         assert!(network.latency > 0, "a control network takes time");
-        Some(Self { latency: network.latency, nodes: nodes.into(), regions })
+        let (regions, controllers_from) = (partition.regions(), partition.controllers_from());
+        Some(Self { latency: network.latency, nodes: nodes.into(), regions, controllers_from })
     }
 
     /// The channels that messages need between regions: everybody reaches everybody.
@@ -56,8 +60,13 @@ impl Parties {
     fn region(&self, party: Party) -> u32 {
         match party {
             Party::Source(node) | Party::Sink(node) => self.nodes[node as usize].0,
-            Party::Controller(number) => number % self.regions,
+            Party::Controller(number) => (number + self.controllers_from) % self.regions,
         }
+    }
+
+    /// The first controller in a region, if it has any.
+    fn first_controller(&self, region: u32) -> u32 {
+        (region + self.regions - self.controllers_from) % self.regions
     }
 
     /// The number of somebody in the region: of a node, or of a controller among those of the region.
@@ -134,7 +143,7 @@ impl ControlNetwork {
             regions: (0..parties.regions).map(|to| (to != index).then(|| receiver(to))).collect(),
             parties: Some(parties.clone()),
             nodes,
-            first_controller: index,
+            first_controller: parties.first_controller(index),
             controllers,
             today: Today { by_receiver: ByReceiver::new(receivers), ..Today::default() },
             ..Self::default()

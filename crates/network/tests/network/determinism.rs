@@ -37,6 +37,7 @@ fn partitions(plan: &NetworkPlan, random: &[u32]) -> Vec<Partition> {
         Partition::by_domain(topology, 2),
         Partition::by_router(topology),
         Partition::custom(&random),
+        Partition::custom(&random).with_controllers_from(random[0] + 1),
     ]
 }
 
