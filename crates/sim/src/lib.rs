@@ -18,6 +18,7 @@ mod endpoints;
 mod explain;
 mod failure;
 mod findings;
+mod interface_memory;
 mod link_use;
 mod links;
 mod message_choice;

@@ -9,6 +9,7 @@ use tailback_scenario::{PartitionChoice, Scenario};
 use tailback_topology::{Peer, Port, Topology};
 use tailback_workload::Traffic;
 
+use crate::interface_memory::interface_bytes;
 use crate::recorder::record_plan;
 use crate::trees;
 
@@ -137,10 +138,13 @@ pub(crate) fn memory(scenario: &Scenario, topology: &dyn Topology, plain: bool) 
         ports * (PLAIN_PORT_BYTES + GENERAL_CHANNEL_BYTES * channels)
     };
     let (packets, messages) = population(scenario, topology);
+    let cycles = (scenario.measure.warmup + scenario.measure.cycles) as f64;
+    let offered: f64 = scenario.workload.flows.iter().map(|flow| messages_offered(flow, cycles)).sum();
     (0..topology.routers()).map(of_router).sum::<u64>()
         + u64::from(topology.nodes()) * NODE_BYTES
         + packets * PACKET_BYTES
         + messages * message_bytes(scenario)
+        + interface_bytes(scenario, offered as u64)
 }
 
 fn message_bytes(scenario: &Scenario) -> u64 {
