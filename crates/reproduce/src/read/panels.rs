@@ -1,5 +1,7 @@
 //! Reading what is drawn.
 
+use std::collections::BTreeSet;
+
 use tailback_report::Figure;
 use tailback_scenario::Diagnostic;
 use tailback_scenario::reading::{Item, Node, Reading, TableReader};
@@ -27,6 +29,7 @@ pub fn panel(node: &Node, experiment: &Experiment, reading: &mut Reading) -> Opt
         check_frame_of_bars(&table, frame, x_factor, reading);
     }
     let curves = table.take("curves").and_then(|entry| texts(&entry.node, "panel.curves", reading));
+    check_names(node, curves.iter().flatten().map(String::as_str), reading);
     check(node, shown.as_ref(), curves.as_deref(), experiment, reading);
     table.close(reading);
     Some(Panel { name: name?, frame: frame?, shown: shown?, factor, x_factor, curves })
@@ -105,14 +108,28 @@ fn parts(node: &Node, reading: &mut Reading) -> Option<Vec<Part>> {
             return None;
         }
     };
-    nodes.iter().map(|node| part(node, reading)).collect()
+    let parts: Vec<Part> = nodes.iter().map(|node| part(node, reading)).collect::<Option<_>>()?;
+    check_names(node, parts.iter().map(|part| part.name.as_str()), reading);
+    Some(parts)
+}
+
+/// What has one name in a legend twice cannot be told apart.
+fn check_names<'n>(node: &Node, names: impl Iterator<Item = &'n str>, reading: &mut Reading) {
+    let mut seen = BTreeSet::new();
+    let twice: BTreeSet<&str> = names.filter(|name| !seen.insert(*name)).collect();
+    for name in twice {
+        let diagnostic = Diagnostic::at(node.span, format!("\"{name}\" is drawn twice"));
+        reading.blame(diagnostic.help("give each a name of its own"));
+    }
 }
 
 /// The time series that are drawn: a column, or a list of several.
 fn lines(node: &Node, reading: &mut Reading) -> Option<Vec<Line>> {
     match &node.item {
         Item::List(nodes) if (2..=LINES_MAX).contains(&nodes.len()) => {
-            nodes.iter().map(|node| line(node, reading)).collect()
+            let lines: Vec<Line> = nodes.iter().map(|node| line(node, reading)).collect::<Option<_>>()?;
+            check_names(node, lines.iter().filter_map(|line| line.name.as_deref()), reading);
+            Some(lines)
         }
         Item::List(_) => {
             let wanted =

@@ -123,6 +123,10 @@ fn each_other_mistake_has_its_words() {
             "[[panel]]\nname = \"a\"\nx_label = \"x\"\ny_label = \"y\"\nmetric = \"hops_mean\"\ncurves = [\"lowest\"]".to_owned(),
             "there is no curve \"lowest\"",
         ),
+        (
+            "[[panel]]\nname = \"a\"\nx_label = \"x\"\ny_label = \"y\"\nmetric = \"hops_mean\"\ncurves = [\"low\", \"low\"]".to_owned(),
+            "\"low\" is drawn twice",
+        ),
     ];
     for (addition, reason) in cases {
         let said = mistakes(&format!("{CURVES}{addition}"));
@@ -142,9 +146,11 @@ fn several_series_are_of_one_curve_and_have_names() {
     let panel = "[[panel]]\nname = \"a\"\nx_label = \"x\"\ny_label = \"y\"\n";
     let line = "{ name = \"load\", series = \"accepted_load\" }";
     let of_one = |series: String| format!("{panel}curves = [\"step\"]\nseries = {series}\n");
-    assert!(Figure::read("figure.toml", &format!("{SERIES}{}", of_one(format!("[{line}, {line}]")))).is_ok());
+    let other = "{ name = \"other\", series = \"accepted_load\" }";
+    assert!(Figure::read("figure.toml", &format!("{SERIES}{}", of_one(format!("[{line}, {other}]")))).is_ok());
     let cases = [
-        (format!("{panel}series = [{line}, {line}]"), "several series of 2 curves"),
+        (format!("{panel}series = [{line}, {other}]"), "several series of 2 curves"),
+        (of_one(format!("[{line}, {line}]")), "\"load\" is drawn twice"),
         (of_one(format!("[{line}]")), "`panel.series` is a column of time series, or a list of 2 to 12 tables"),
         (of_one(format!("[{}]", [line; 13].join(", "))), "or a list of 2 to 12 tables"),
         (of_one(format!("[{line}, {{ series = \"accepted_load\" }}]")), "`panel.series.name` is missing"),
