@@ -25,19 +25,25 @@ impl Table {
     /// When it is no CSV, a line has more or fewer fields than the first, or two columns have the same name; when
     /// `reader` fails.
     pub fn read_csv(reader: impl io::Read) -> Result<Self, TableError> {
-        let mut rows = CsvRows::new(reader)?;
-        let kept = rows.by_ref().collect::<Result<_, _>>()?;
-        let all: Vec<usize> = (0..rows.columns.len()).collect();
-        Ok(rows.finish(&all, kept))
+        let mut read = CsvRows::new(reader)?;
+        let mut rows: Vec<Vec<Cell>> = Vec::new();
+        while read.next_row()? {
+            rows.push(read.record.iter().map(Cell::from).collect());
+        }
+        let columns: Vec<Column> = (0..read.columns()).map(|index| read.described(index)).collect();
+        for row in &mut rows {
+            row.iter_mut().zip(&columns).for_each(|(cell, column)| cell.read_as(column.kind));
+        }
+        Ok(Self { columns, rows, metadata: Vec::new() })
     }
 }
 
-/// A table in CSV that is read row by row, so that whoever wants some of them need not hold all.
+/// A table in CSV that is read row by row, so that whoever wants some rows need not hold all.
 pub struct CsvRows<R> {
     reader: csv::Reader<R>,
     /// The row that was read last: kept for its memory.
     record: csv::StringRecord,
-    columns: Vec<Column>,
+    names: Vec<String>,
     /// What each column looks like so far; none without content.
     kinds: Vec<Option<Kind>>,
 }
@@ -54,8 +60,7 @@ impl<R: io::Read> CsvRows<R> {
         if let Some((_, name)) = twice {
             return Err(TableError::Line { line: 1, reason: format!("two columns are named `{name}`") });
         }
-        let columns: Vec<Column> = names.into_iter().map(Column::text).collect();
-        Ok(Self { reader, record: csv::StringRecord::new(), kinds: vec![None; columns.len()], columns })
+        Ok(Self { reader, record: csv::StringRecord::new(), kinds: vec![None; names.len()], names })
     }
 
     /// The place of a column.
@@ -63,45 +68,39 @@ impl<R: io::Read> CsvRows<R> {
     /// # Errors
     /// When there is none of this name.
     pub fn column(&self, name: &str) -> Result<usize, TableError> {
-        super::place(&self.columns, name)
+        super::place(self.names.iter(), name)
     }
 
     /// How many columns there are.
     #[must_use]
     pub fn columns(&self) -> usize {
-        self.columns.len()
+        self.names.len()
     }
 
-    /// A table of some columns, whose rows have the cells of these. Their kinds follow from all rows that were read.
+    /// Reads the next row; tells whether there is one.
+    ///
+    /// # Errors
+    /// As [`Table::read_csv`].
+    pub fn next_row(&mut self) -> Result<bool, TableError> {
+        let is_there = self.reader.read_record(&mut self.record).map_err(from_csv)?;
+        if is_there {
+            for (field, kind) in self.record.iter().zip(&mut self.kinds).filter(|(field, _)| !field.is_empty()) {
+                *kind = Some(Kind::of_all(*kind, field));
+            }
+        }
+        Ok(is_there)
+    }
+
+    /// What the row that was read last has in a column: an empty text if it has nothing.
     #[must_use]
-    pub fn finish(self, columns: &[usize], mut rows: Vec<Vec<Cell>>) -> Table {
-        let kinds: Vec<Kind> = columns.iter().map(|&column| self.kinds[column].unwrap_or(Kind::Text)).collect();
-        for row in &mut rows {
-            row.iter_mut().zip(&kinds).for_each(|(cell, &kind)| cell.read_as(kind));
-        }
-        let column = |(&index, &kind): (&usize, &Kind)| Column { kind, ..self.columns[index].clone() };
-        Table { columns: columns.iter().zip(&kinds).map(column).collect(), rows, metadata: Vec::new() }
+    pub fn field(&self, column: usize) -> &str {
+        self.record.get(column).unwrap_or_default()
     }
 
-    /// The row that was read last.
-    fn row(&mut self) -> Vec<Cell> {
-        for (field, kind) in self.record.iter().zip(&mut self.kinds).filter(|(field, _)| !field.is_empty()) {
-            *kind = Some(Kind::of_all(*kind, field));
-        }
-        self.record.iter().map(Cell::from).collect()
-    }
-}
-
-/// The rows, of which each cell is a text or empty until the table is [finished](CsvRows::finish).
-impl<R: io::Read> Iterator for CsvRows<R> {
-    type Item = Result<Vec<Cell>, TableError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.reader.read_record(&mut self.record) {
-            Ok(true) => Some(Ok(self.row())),
-            Ok(false) => None,
-            Err(error) => Some(Err(from_csv(error))),
-        }
+    /// A column, whose kind follows from all rows that were read.
+    #[must_use]
+    pub fn described(&self, column: usize) -> Column {
+        Column::new(&self.names[column], self.kinds[column].unwrap_or(Kind::Text))
     }
 }
 

@@ -217,7 +217,7 @@ impl Table {
     /// # Errors
     /// When there is none.
     pub fn column(&self, name: &str) -> Result<usize, TableError> {
-        place(&self.columns, name)
+        place(self.columns.iter().map(|column| &column.name), name)
     }
 
     /// Makes the cells of a text column numbers if all of them are.
@@ -237,9 +237,10 @@ impl Table {
 }
 
 /// The place of a column with this name.
-fn place(columns: &[Column], name: &str) -> Result<usize, TableError> {
-    let known = || columns.iter().map(|column| format!("`{}`", column.name)).collect::<Vec<_>>().join(", ");
-    let place = columns.iter().position(|column| column.name == name);
+fn place<'c>(mut names: impl Iterator<Item = &'c String> + Clone, name: &str) -> Result<usize, TableError> {
+    let all = names.clone();
+    let known = || all.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let place = names.position(|known| known == name);
     place.ok_or_else(|| TableError::UnknownColumn { name: name.to_owned(), known: known() })
 }
 

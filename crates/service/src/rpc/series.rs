@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use tailback_api::v1::{QuerySeriesRequest, QuerySeriesResponse};
-use tailback_report::{Cell, CsvRows, TableError};
+use tailback_report::{CsvRows, TableError};
 
 use crate::api_error::ApiError;
 use crate::limits::Limits;
@@ -35,35 +35,55 @@ pub(super) fn select(
 ) -> Result<QuerySeriesResponse, ApiError> {
     let mut rows = CsvRows::new(table).map_err(|error| damaged(&error))?;
     let selection = Selection::new(&rows, request)?;
-    let (mut kept, mut bytes, mut knows_flow) = (Vec::new(), 0, false);
+    let mut kept = vec![Cells::default(); selection.columns.len()];
+    let (mut count, mut bytes, mut knows_flow) = (0, 0, false);
     for index in 0.. {
-        let Some(row) = rows.next().transpose().map_err(|error| damaged(&error))? else { break };
         if index % ROWS_AT_ONCE == 0 {
             stop.check()?;
         }
-        knows_flow |= selection.is_of_flow(&row);
-        if selection.is_of_flow(&row) && selection.is_in_time(&row) {
-            let cells: Vec<Cell> = selection.columns.iter().map(|&column| row[column].clone()).collect();
-            bytes += cells.iter().map(bytes_of).sum::<u64>();
+        if !rows.next_row().map_err(|error| damaged(&error))? {
+            break;
+        }
+        knows_flow |= selection.is_of_flow(&rows);
+        if selection.is_of_flow(&rows) && selection.is_in_time(&rows) {
+            let fields = || selection.columns.iter().map(|&column| rows.field(column));
+            bytes += fields().map(|field| CELL_BYTES + field.len() as u64).sum::<u64>();
             limits.check_answer(bytes)?;
-            kept.push(cells);
+            kept.iter_mut().zip(fields()).for_each(|(cells, field)| cells.push(field));
+            count += 1;
         }
     }
     if selection.flow.is_some() && !knows_flow {
         let problem = format!("there is no flow {}", names::quoted(&request.traffic));
         return Err(ApiError::invalid("traffic", problem));
     }
-    let table = rows.finish(&selection.columns, kept);
-    let columns = (0..table.columns.len()).map(|index| wire::column(&table, index)).collect();
-    Ok(QuerySeriesResponse { columns, rows: table.rows.len() as u32 })
+    let columns = selection.columns.iter().zip(kept);
+    let columns = columns.map(|(&column, cells)| wire::column(rows.described(column), cells.iter())).collect();
+    Ok(QuerySeriesResponse { columns, rows: count })
 }
 
 fn damaged(error: &TableError) -> ApiError {
     ApiError::Internal(format!("a table cannot be read: {error}"))
 }
 
-fn bytes_of(cell: &Cell) -> u64 {
-    CELL_BYTES + if let Cell::Text(text) = cell { text.len() as u64 } else { 0 }
+/// The texts of a column's cells, one behind the other: as texts of their own they would take several times as much.
+#[derive(Clone, Default)]
+struct Cells {
+    texts: String,
+    /// Where each of them ends.
+    ends: Vec<usize>,
+}
+
+impl Cells {
+    fn push(&mut self, text: &str) {
+        self.texts.push_str(text);
+        self.ends.push(self.texts.len());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> + Clone {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.texts[start..end])
+    }
 }
 
 impl<'r> Selection<'r> {
@@ -93,14 +113,13 @@ impl<'r> Selection<'r> {
         Ok(Self { columns, flow, cycles })
     }
 
-    fn is_of_flow(&self, row: &[Cell]) -> bool {
-        self.flow.is_none_or(|(column, flow)| matches!(&row[column], Cell::Text(text) if text == flow))
+    fn is_of_flow<R: Read>(&self, rows: &CsvRows<R>) -> bool {
+        self.flow.is_none_or(|(column, flow)| rows.field(column) == flow)
     }
 
-    fn is_in_time(&self, row: &[Cell]) -> bool {
-        self.cycles.is_none_or(|(column, from, until)| match &row[column] {
-            Cell::Text(text) => text.parse().is_ok_and(|cycle: f64| from <= cycle && cycle < until),
-            _ => false,
+    fn is_in_time<R: Read>(&self, rows: &CsvRows<R>) -> bool {
+        self.cycles.is_none_or(|(column, from, until)| {
+            rows.field(column).parse().is_ok_and(|cycle: f64| from <= cycle && cycle < until)
         })
     }
 }

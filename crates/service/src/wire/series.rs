@@ -2,7 +2,7 @@
 
 use tailback_api::v1;
 use tailback_api::v1::column::Values;
-use tailback_report::{Cell, Kind, Table};
+use tailback_report::{Column, Kind};
 
 use crate::domain::Artifact;
 
@@ -11,22 +11,19 @@ pub(crate) fn artifact(Artifact { name, size, sha256, media_type }: Artifact) ->
     v1::Artifact { name, size, sha256, media_type }
 }
 
-/// A column of a table.
-pub(crate) fn column(table: &Table, index: usize) -> v1::Column {
-    let cells = || table.rows.iter().map(|row| &row[index]);
-    let empty = (0u32..).zip(cells()).filter(|(_, cell)| **cell == Cell::Empty).map(|(row, _)| row).collect();
-    let values = match table.columns[index].kind {
+/// A column of a table, by the texts of its cells, of which one that is empty stands for nothing.
+pub(crate) fn column<'c>(column: Column, cells: impl Iterator<Item = &'c str> + Clone) -> v1::Column {
+    let empty = (0u32..).zip(cells.clone()).filter(|(_, cell)| cell.is_empty()).map(|(row, _)| row).collect();
+    let values = match column.kind {
         Kind::Integer => {
-            let integer = |cell: &Cell| if let Cell::Integer(number) = cell { *number } else { 0 };
-            Values::Integers(v1::IntegerColumn { values: cells().map(integer).collect() })
+            let values = cells.map(|cell| cell.parse().unwrap_or(0)).collect();
+            Values::Integers(v1::IntegerColumn { values })
         }
         Kind::Number => {
-            Values::Numbers(v1::NumberColumn { values: cells().map(|cell| cell.number().unwrap_or(0.0)).collect() })
+            let values = cells.map(|cell| cell.parse().unwrap_or(0.0)).collect();
+            Values::Numbers(v1::NumberColumn { values })
         }
-        Kind::Text => {
-            let text = |cell: &Cell| if let Cell::Text(text) = cell { text.clone() } else { String::new() };
-            Values::Texts(v1::TextColumn { values: cells().map(text).collect() })
-        }
+        Kind::Text => Values::Texts(v1::TextColumn { values: cells.map(str::to_owned).collect() }),
     };
-    v1::Column { name: table.columns[index].name.clone(), values: Some(values), empty }
+    v1::Column { name: column.name, values: Some(values), empty }
 }
