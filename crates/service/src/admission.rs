@@ -167,7 +167,7 @@ pub(crate) fn admit(
         child.run.parent_id = id.to_owned();
         child.run.child_number = index as u32 + 1;
         child.run.labels.clone_from(&request.labels);
-        child.scenario.overrides.extend(part.overrides);
+        child.scenario.overrides = given.overrides.with(part.overrides);
         override_bytes += child.scenario.overrides.iter().map(String::len).sum::<usize>() as u64;
         Limits::check(Limit::ScenarioBytes, override_bytes, allowed.sweep_override_bytes)?;
         children.push(child);

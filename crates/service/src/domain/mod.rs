@@ -8,12 +8,14 @@
 
 mod event;
 mod file;
+mod overrides;
 mod request;
 mod run;
 mod shared;
 
 pub(crate) use event::{AttemptFailed, ChildEnded, Event, Occurrence, Sample, TakenSample};
 pub(crate) use file::KeptFile;
+pub(crate) use overrides::Overrides;
 pub(crate) use request::{Page, RetryRequest, RunFilter, RunRequest};
 pub(crate) use run::{
     Artifact, Execution, FailureReason, Progress, Run, RunFailure, ScenarioSource, Snapshot, State, Summary,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tailback_report::Report;
 use tailback_scenario::{Bounds, Document, Files};
 
-use super::shared;
+use super::{Overrides, shared};
 
 /// An experiment: one simulation, or a sweep whose simulations are runs of their own.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -132,7 +132,7 @@ pub(crate) struct ScenarioSource {
     #[serde(serialize_with = "text", deserialize_with = "read_text")]
     pub document: Arc<str>,
     /// Values laid over it in this order.
-    pub overrides: Vec<String>,
+    pub overrides: Overrides,
     /// The files that it names: the SHA-256 of the content of each, by name; the runs of a sweep share them, too.
     #[serde(default, skip_serializing_if = "is_default", with = "shared")]
     pub files: Arc<BTreeMap<String, String>>,

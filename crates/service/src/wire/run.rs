@@ -69,13 +69,14 @@ pub(super) fn state(state: v1::RunState) -> Option<State> {
 impl From<ScenarioSource> for v1::Scenario {
     fn from(ScenarioSource { name, document, overrides, files }: ScenarioSource) -> Self {
         let files = Arc::unwrap_or_clone(files).into_iter().collect();
-        Self { name, document: document.as_ref().to_owned(), overrides, files }
+        Self { name, document: document.as_ref().to_owned(), overrides: overrides.into_vec(), files }
     }
 }
 
 impl From<v1::Scenario> for ScenarioSource {
     fn from(v1::Scenario { name, document, overrides, files }: v1::Scenario) -> Self {
-        Self { name, document: document.into(), overrides, files: Arc::new(files.into_iter().collect()) }
+        let files = Arc::new(files.into_iter().collect());
+        Self { name, document: document.into(), overrides: overrides.into(), files }
     }
 }
 
