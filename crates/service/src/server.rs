@@ -18,6 +18,7 @@ use tonic_health::server::HealthReporter;
 use tower::layer::util::{Identity, Stack};
 
 use crate::access::{Failures, Guard, TokensInForce};
+use crate::answers::AnswerLayer;
 use crate::bodies::BodyLayer;
 use crate::calls::CallLayer;
 use crate::checks::Checks;
@@ -31,6 +32,7 @@ use crate::engine::control_groups::Groups;
 use crate::engine::process::{Processes, WorkerCommand};
 use crate::engine::slurm::{Controller, Jobs};
 use crate::engine::workers::Workers;
+use crate::layers::Layers;
 use crate::limits::Limits;
 use crate::meters::Meters;
 use crate::page::Page;
@@ -190,11 +192,10 @@ impl Server {
         let (health, health_server) = tonic_health::server::health_reporter();
         set_serving(&health, ServingStatus::Serving).await;
         let context = self.context;
-        let layers = (CallLayer::new(context.meters.clone()), BodyLayer::new(&context.limits));
+        let layers = Layers::new(context.meters.clone(), &context.limits);
         let routes = rpc::routes(&context, health_server)?;
         let mut page = self.page.map(|Listening { listener, door, .. }| {
-            let (calls, bodies) = (&layers.0, &layers.1);
-            let page = Page::new(routes.clone(), calls, bodies, context.limits.clone(), self.page_is_guarded);
+            let page = Page::new(routes.clone(), &layers, context.limits.clone(), self.page_is_guarded);
             tokio::spawn(page.serve(arrivals(listener, door), context.stopping.clone()))
         });
         let router = router(&context.limits, layers, routes);
@@ -337,9 +338,9 @@ async fn set_serving(health: &HealthReporter, status: ServingStatus) {
     }
 }
 
-type Layered = Stack<BodyLayer, Stack<CallLayer, Identity>>;
+type Layered = Stack<AnswerLayer, Stack<BodyLayer, Stack<CallLayer, Identity>>>;
 
-fn router(limits: &Limits, (calls, bodies): (CallLayer, BodyLayer), routes: Routes) -> Router<Layered> {
+fn router(limits: &Limits, Layers { calls, bodies, answers }: Layers, routes: Routes) -> Router<Layered> {
     let mut builder = tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(KEEPALIVE))
         .http2_keepalive_timeout(Some(KEEPALIVE))
@@ -348,6 +349,7 @@ fn router(limits: &Limits, (calls, bodies): (CallLayer, BodyLayer), routes: Rout
         .initial_connection_window_size(WINDOW_BYTES)
         .http2_max_header_list_size(limits.header_bytes_max)
         .layer(calls)
-        .layer(bodies);
+        .layer(bodies)
+        .layer(answers);
     builder.add_routes(routes)
 }

@@ -31,11 +31,13 @@ use tonic::service::Routes;
 use tonic_web::{GrpcWebLayer, GrpcWebService};
 use tower::{Layer as _, ServiceExt};
 
-use crate::bodies::{Bodies, BodyLayer};
-use crate::calls::{CallLayer, Calls};
+use crate::answers::Answers;
+use crate::bodies::Bodies;
+use crate::calls::Calls;
 use crate::connection::Peer;
 use crate::connection::accept::{Arrival, Arrivals};
 use crate::context::stopped;
+use crate::layers::Layers;
 use crate::limits::Limits;
 use line::PageLine;
 use origin::Names;
@@ -61,7 +63,7 @@ const HEADERS: [(&str, &str); 7] = [
 ];
 
 /// Calls as browsers send them: the layers are those of the other port, and count together with it.
-type WebCalls = GrpcWebService<Calls<Bodies<axum::Router>>>;
+type WebCalls = GrpcWebService<Calls<Bodies<Answers<axum::Router>>>>;
 
 /// The page, and the calls that it makes.
 #[derive(Clone)]
@@ -76,12 +78,11 @@ impl Page {
     /// have any name.
     pub(crate) fn new(
         routes: Routes,
-        calls: &CallLayer,
-        bodies: &BodyLayer,
+        Layers { calls, bodies, answers }: &Layers,
         limits: Arc<Limits>,
         is_guarded: bool,
     ) -> Self {
-        let calls = GrpcWebLayer::new().layer(calls.layer(bodies.layer(routes.into_axum_router())));
+        let calls = GrpcWebLayer::new().layer(calls.layer(bodies.layer(answers.layer(routes.into_axum_router()))));
         Self { calls, names: if is_guarded { Names::Any } else { Names::Own }, limits }
     }
 

@@ -25,7 +25,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic_health::pb::health_server::{Health, HealthServer};
 
 use crate::context::Context;
-pub(crate) use methods::method;
+pub(crate) use methods::{has_one_answer, method};
 
 /// What the services are called, as health checks ask for them.
 pub(crate) const NAMES: [&str; 5] = [

@@ -1,6 +1,7 @@
 //! The service through real connections: a server on a port of the system's choice, and the Rust client.
 
 mod access;
+mod answers;
 mod backups;
 mod bodies;
 mod certificates;
@@ -20,6 +21,7 @@ mod planning;
 mod private;
 mod projects;
 mod recovery;
+#[cfg(target_os = "linux")]
 mod requests;
 mod results;
 mod retention;
