@@ -21,7 +21,15 @@
 //! shows what has become different. That holds for this package and for `tailback-cli`:
 //!
 //! `TAILBACK_UPDATE_GOLDEN=1 cargo test -p tailback-tests -p tailback-cli`
+//!
+//! # What a machine cannot test
+//!
+//! Tests that need more of a machine than others have say `SKIPPED`, with their names and why, where they cannot be carried out. With
+//! `TAILBACK_CHECKS=all` they fail there, with `TAILBACK_CHECKS="all but control-groups"` all others do. The scripts that
+//! check deployments do the same, by `.ci/skip`.
 
 mod golden;
+mod skipped;
 
 pub use golden::{UPDATE, compare, updating};
+pub use skipped::{CHECKS, skip};

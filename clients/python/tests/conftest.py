@@ -27,6 +27,13 @@ cycles = 400
 """
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What is skipped is a failure where all is to be checked, as in the tests of the program."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("TAILBACK_CHECKS", "").startswith("all") and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 class Server:
     """A server that can be killed and started again in the same folder, on the same port."""
 
