@@ -3,9 +3,14 @@
 //! What it prints is compared with the files in `tests/golden`; `TAILBACK_UPDATE_GOLDEN=1` writes them anew, see
 //! `tailback-tests`.
 
+#[cfg(target_os = "linux")]
+mod attacks;
 mod checkpoint;
+#[cfg(target_os = "linux")]
+mod control_groups;
 mod crash;
 mod data;
+mod depth;
 mod help;
 mod interrupt;
 mod kept_workers;

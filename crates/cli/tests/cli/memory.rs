@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use tonic::Code;
 use tonic::transport::{Channel, Endpoint};
 
+use crate::attacks::{beyond_all_limits, large_checks, large_sweep};
 use crate::program::{Program, SMALL};
 use crate::served::Server;
 
@@ -61,19 +62,6 @@ fn a_thousand_invalid_scenarios_leave_nothing_behind() {
 /// What checks may take beyond what an idle server does: one large one, several modest ones, and what the allocator keeps.
 const ATTACK_MAX: u64 = 200 << 20;
 
-/// Scenarios that take much more memory than their texts, each asked for by several clients at once.
-fn attacks() -> [String; 5] {
-    let large = SMALL.replace("p = 2\na = 4\nh = 2\ng = 9", "p = 32\na = 60\nh = 18\ng = 1041");
-    let circle = "routing = { minimal = { vcs = \"l0 g0 l0\" } }";
-    [
-        format!("{large}[nodes]\ngaps = {{ outside = [3] }}\n"),
-        format!("{SMALL}[nodes]\na = [{}]\n", "1,".repeat(190_000)),
-        large.replace("routing = \"minimal\"", circle),
-        "= \n".repeat(190_000),
-        "a.b.c.d.e.f.g.h.i.j=1\n".repeat(18_000),
-    ]
-}
-
 #[test]
 fn what_an_attack_takes_is_bounded() {
     let program = Program::new();
@@ -82,7 +70,7 @@ fn what_an_attack_takes_is_bounded() {
     let runtime = Runtime::new().expect("threads can be started");
     runtime.block_on(async {
         let mut asked = JoinSet::new();
-        for document in attacks() {
+        for document in large_checks() {
             for _ in 0..4 {
                 let (endpoint, scenario) = (endpoint(&server), scenario(&document));
                 asked.spawn(async move {
@@ -149,5 +137,48 @@ fn watchers_that_never_read_are_cut_off_and_cost_nothing() {
     let after = server.memory_bytes();
     assert!(after < before + GROWTH_MAX, "from {before} to {after} bytes");
     server.good(&program, &["cancel", "long"]);
+    server.stop();
+}
+
+/// What 2,000 copies of the overrides of a sweep would take is five times as much.
+const SWEEP_MAX: u64 = 32 << 20;
+
+#[test]
+fn overrides_of_a_sweep_are_kept_once() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let runtime = Runtime::new().expect("threads can be started");
+    let idle = server.peak_memory_bytes();
+    let accepted = runtime.block_on(async {
+        let mut client = RunServiceClient::new(endpoint(&server).connect().await.expect("it is up"));
+        client.create_run(CreateRunRequest { validate_only: true, ..large_sweep() }).await
+    });
+    accepted.expect("it is within all limits");
+    let peak = server.peak_memory_bytes();
+    println!("idle {} MiB, at most {} MiB", idle >> 20, peak >> 20);
+    assert!(peak < idle + SWEEP_MAX, "from {idle} to {peak} bytes");
+    server.stop();
+}
+
+/// What is counted takes next to nothing, and sets up to the limit some 50 MiB; what would be built takes gigabytes.
+const COUNTED_MAX: u64 = 64 << 20;
+
+#[test]
+fn what_is_beyond_all_limits_is_refused_before_it_is_built() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let runtime = Runtime::new().expect("threads can be started");
+    for document in beyond_all_limits() {
+        let before = server.peak_memory_bytes();
+        let refused = runtime.block_on(async {
+            let mut client = ScenarioServiceClient::new(endpoint(&server).connect().await.expect("it is up"));
+            client.validate_scenario(ValidateScenarioRequest { scenario: scenario(&document), sweep: None }).await
+        });
+        let refused = refused.expect_err("it asks for too much");
+        assert_eq!(refused.code(), Code::ResourceExhausted, "{refused:?}");
+        let peak = server.peak_memory_bytes();
+        println!("{}: from {} to {} MiB", refused.message(), before >> 20, peak >> 20);
+        assert!(peak < before + COUNTED_MAX, "from {before} to {peak} bytes: {}", refused.message());
+    }
     server.stop();
 }
