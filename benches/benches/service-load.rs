@@ -7,7 +7,6 @@
 //! everything.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
@@ -17,9 +16,9 @@ use tailback_api::v1::watch_run_response::Event;
 use tailback_api::v1::{
     CreateRunRequest, GetReportRequest, ListRunsRequest, RunState, Scenario, WaitRunRequest, WatchRunRequest,
 };
+use tailback_benches::served::{Served, is_whole, is_worker};
 use tailback_report::Report;
-use tailback_service::{Configuration, Connection, Limits, Server, WorkerCommand};
-use tokio::sync::oneshot;
+use tailback_service::Limits;
 use tokio::task::JoinSet;
 use tonic::transport::Channel;
 
@@ -35,9 +34,6 @@ struct Load {
 
 const WHOLE: Load = Load { runs: 20, watchers: 200, submissions: 500, finished: 10_000, cycles: 400_000 };
 const PART: Load = Load { runs: 2, watchers: 20, submissions: 50, finished: 100, cycles: 20_000 };
-
-/// What makes this program a worker of its own server.
-const WORKER: &str = "--worker";
 
 /// From one submission to the next.
 const SUBMIT_EVERY: Duration = Duration::from_millis(20);
@@ -238,15 +234,9 @@ async fn pages(client: &Client, load: Load) -> Duration {
 }
 
 async fn all(load: Load) {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let limits = Limits { sample_interval_ms: 100, queue_max: 100_000, ..Limits::default() };
-    let worker = WorkerCommand::this_program(&[WORKER]);
-    let configuration = Configuration { limits, ..Configuration::local(folder.path().to_owned(), "load", worker) };
-    let server = Server::bind(configuration).await.expect("it can be started");
-    let url = format!("http://{}", server.address());
-    let (stop, stopped) = oneshot::channel::<()>();
-    let serving = tokio::spawn(server.serve(async { stopped.await.unwrap_or(()) }));
-    let channel = Channel::from_shared(url).expect("an address").connect().await.expect("somebody listens");
+    let server = Served::start(limits).await;
+    let channel = server.channel().await;
     let mut client =
         Client { runs: RunServiceClient::new(channel.clone()), results: ResultServiceClient::new(channel) };
     let alone = simulate(&mut client, "alone", load, 0).await;
@@ -262,16 +252,14 @@ async fn all(load: Load) {
     assert_eq!((watched.lost, watched.out_of_order), (0, 0));
     let slowest = pages(&client, load).await;
     println!("{} finished runs by pages of 100: the slowest in {:.1} ms", load.finished, slowest.as_secs_f64() * 1e3);
-    drop((stop, client));
-    serving.await.expect("it ends").expect("it serves");
+    drop(client);
+    server.stop().await;
 }
 
 fn main() {
-    if std::env::args().any(|argument| argument == WORKER) {
-        return tailback_service::work(Connection::Socket, &Arc::default()).expect("a server has started it");
+    if is_worker() {
+        return;
     }
-    // Cargo says so when it is a benchmark that is wanted.
-    let whole = std::env::args().any(|argument| argument == "--bench");
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
-    runtime.block_on(all(if whole { WHOLE } else { PART }));
+    runtime.block_on(all(if is_whole() { WHOLE } else { PART }));
 }

@@ -12,6 +12,7 @@
 pub mod decisions;
 pub mod models;
 pub mod networks;
+pub mod served;
 pub mod side_by_side;
 pub mod whole_runs;
 
