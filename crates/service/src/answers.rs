@@ -3,12 +3,13 @@
 //! The framework makes bytes of an answer when its client begins to take it, and a client may have hundreds of calls on each of
 //! its connections and take nothing. So an answer becomes bytes here, and these are counted until they are sent.
 //!
-//! **The invariant it keeps:** what clients have not taken of answers is not more than [`AT_ONCE`] times `answer_bytes_max`, and
-//! who takes nothing of one for `stream_stall_s_max` does not get the rest of it. Streams are made message by message, see
+//! **The invariant it keeps:** what clients have not taken of answers is not more than [`AT_ONCE`] times `answer_bytes_max`, of
+//! which one peer leaves a quarter to others, and who takes nothing of one for `stream_stall_s_max` does not get the rest of it. Streams are made message by message, see
 //! `rpc/stream.rs`, and pass.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::net::{IpAddr, Ipv4Addr};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -17,7 +18,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::HeaderMap;
 use hyper::body::Frame;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
 use tonic::Status;
@@ -27,6 +27,8 @@ use tonic::codegen::{Body as HttpBody, BoxFuture, Service, StdError};
 use tower::Layer;
 
 use crate::api_error::ApiError;
+use crate::connection::Peer;
+use crate::connection::places::{Place, Places};
 use crate::limits::Limits;
 use crate::rpc;
 
@@ -38,8 +40,8 @@ const PIECE_BYTES: usize = 16 << 10;
 /// Watches over what is answered.
 #[derive(Clone)]
 pub(crate) struct AnswerLayer {
-    /// A permit for each byte that there may be.
-    free: Arc<Semaphore>,
+    /// A place for each byte that there may be.
+    places: Arc<Places>,
     bytes_max: u32,
     stall_max: Duration,
 }
@@ -47,23 +49,23 @@ pub(crate) struct AnswerLayer {
 impl AnswerLayer {
     pub(crate) fn new(limits: &Limits) -> Self {
         let bytes_max = limits.answer_bytes_max.saturating_mul(AT_ONCE);
-        Self { free: Arc::new(Semaphore::new(bytes_max as usize)), bytes_max, stall_max: limits.stream_stall() }
+        Self { places: Places::new(bytes_max, bytes_max), bytes_max, stall_max: limits.stream_stall() }
     }
 
-    /// The same answer, as bytes that are counted; or that there is no room for it.
-    async fn keep<R>(&self, answer: Response<R>) -> Response<Body>
+    /// The same answer to a peer, as bytes that are counted; or that there is no room for it.
+    async fn keep<R>(&self, answer: Response<R>, peer: IpAddr) -> Response<Body>
     where
         R: HttpBody<Data = Bytes>,
         R::Error: Into<StdError>,
     {
         let (head, body) = answer.into_parts();
-        match self.take(body).await {
+        match self.take(body, peer).await {
             Ok(rest) => Response::from_parts(head, Body::new(Kept::new(rest, self.stall_max))),
             Err(refused) => refused.into_http(),
         }
     }
 
-    async fn take<R>(&self, body: R) -> Result<Rest, Status>
+    async fn take<R>(&self, body: R, peer: IpAddr) -> Result<Rest, Status>
     where
         R: HttpBody<Data = Bytes>,
         R::Error: Into<StdError>,
@@ -73,7 +75,7 @@ impl AnswerLayer {
             match frame.map_err(|error| Status::from_error(error.into()))?.into_data() {
                 Ok(data) => {
                     for bytes in data.chunks(PIECE_BYTES) {
-                        rest.pieces.push_back(self.piece(bytes)?);
+                        rest.pieces.push_back(self.piece(bytes, peer)?);
                     }
                 }
                 Err(frame) => rest.trailers = frame.into_trailers().ok(),
@@ -82,11 +84,11 @@ impl AnswerLayer {
         Ok(rest)
     }
 
-    fn piece(&self, bytes: &[u8]) -> Result<Bytes, Status> {
+    fn piece(&self, bytes: &[u8], peer: IpAddr) -> Result<Bytes, Status> {
         let (what, limit) = ("bytes of answers that nobody takes", "answer_bytes_max");
         let full = |_| ApiError::TooManyStreams { what, limit, allowed: self.bytes_max.into() };
-        let permit = self.free.clone().try_acquire_many_owned(bytes.len() as u32).map_err(full)?;
-        Ok(Bytes::from_owner(Piece { bytes: bytes.into(), _permit: permit }))
+        let place = self.places.take_many(peer, bytes.len() as u32).map_err(full)?;
+        Ok(Bytes::from_owner(Piece { bytes: bytes.into(), _place: place }))
     }
 }
 
@@ -122,10 +124,11 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let is_one = rpc::has_one_answer(request.uri().path());
+        let peer = request.extensions().get::<Peer>().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.address.ip());
         let (answer, layer) = (self.inner.call(request), self.layer.clone());
         Box::pin(async move {
             let answer = answer.await?;
-            Ok(if is_one { layer.keep(answer).await } else { answer.map(Body::new) })
+            Ok(if is_one { layer.keep(answer, peer).await } else { answer.map(Body::new) })
         })
     }
 }
@@ -133,7 +136,7 @@ where
 /// Bytes that are counted as long as anybody has them.
 struct Piece {
     bytes: Box<[u8]>,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl AsRef<[u8]> for Piece {

@@ -1,4 +1,4 @@
-//! How many connections there may be: all together, and from one place.
+//! How many connections there may be, or bytes of answers: all together, and from one place.
 //!
 //! **The invariant it keeps:** a connection is counted from when it is accepted until it is closed, and once only.
 
@@ -19,7 +19,7 @@ impl From<IpAddr> for Origin {
     }
 }
 
-/// The connections that there may be.
+/// What there may be.
 #[derive(Debug)]
 pub(crate) struct Places {
     max: u32,
@@ -33,10 +33,11 @@ struct Taken {
     by_origin: HashMap<Origin, u32>,
 }
 
-/// One of them, given back when dropped.
+/// One of them, or several, given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     places: Arc<Places>,
+    count: u32,
     origin: Origin,
 }
 
@@ -57,18 +58,24 @@ impl Places {
     }
 
     pub(crate) fn take(self: &Arc<Self>, address: IpAddr) -> Result<Place, NoPlace> {
+        self.take_many(address, 1)
+    }
+
+    /// So many of them, or none.
+    pub(crate) fn take_many(self: &Arc<Self>, address: IpAddr, count: u32) -> Result<Place, NoPlace> {
         let origin = Origin::from(address);
         let mut taken = self.taken();
-        if taken.all >= self.max {
+        let all = taken.all.saturating_add(count);
+        if all > self.max {
             return Err(NoPlace::All);
         }
-        let of_peer = taken.by_origin.get(&origin).copied().unwrap_or(0);
-        if of_peer >= self.per_peer_max {
+        let of_peer = taken.by_origin.get(&origin).copied().unwrap_or(0).saturating_add(count);
+        if of_peer > self.per_peer_max {
             return Err(NoPlace::OfPeer);
         }
-        taken.by_origin.insert(origin, of_peer + 1);
-        taken.all += 1;
-        Ok(Place { places: self.clone(), origin })
+        taken.by_origin.insert(origin, of_peer);
+        taken.all = all;
+        Ok(Place { places: self.clone(), count, origin })
     }
 
     /// How many are taken.
@@ -84,9 +91,9 @@ impl Places {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut taken = self.places.taken();
-        taken.all -= 1;
+        taken.all -= self.count;
         if let Some(of_peer) = taken.by_origin.get_mut(&self.origin) {
-            *of_peer -= 1;
+            *of_peer -= self.count;
             if *of_peer == 0 {
                 taken.by_origin.remove(&self.origin);
             }
@@ -125,6 +132,17 @@ mod tests {
         assert_eq!(taken.len(), 48);
         assert!(places.take(address("10.0.0.2")).is_ok());
         assert!(Places::new(1, 512).take(address("10.0.0.1")).is_ok());
+    }
+
+    #[test]
+    fn several_are_taken_at_once_or_none() {
+        let places = Places::new(100, 100);
+        let one = places.take_many(address("10.0.0.1"), 60).expect("they are free");
+        assert_eq!(places.take_many(address("10.0.0.1"), 16).err(), Some(NoPlace::OfPeer));
+        assert_eq!(places.take_many(address("10.0.0.2"), 41).err(), Some(NoPlace::All));
+        let other = places.take_many(address("10.0.0.2"), 40).expect("they are free");
+        drop((one, other));
+        assert_eq!(places.count(), 0);
     }
 
     #[test]

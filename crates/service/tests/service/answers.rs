@@ -27,9 +27,9 @@ impl HttpBody for Nothing {
     }
 }
 
-/// A connection over which a few bytes of each answer come, as long as nobody takes them.
-async fn narrow(server: &Served) -> Channel {
-    let endpoint = Channel::from_shared(server.url.clone()).expect("an address");
+/// A connection from a local address over which a few bytes of each answer come, as long as nobody takes them.
+async fn narrow(server: &Served, from: [u8; 4]) -> Channel {
+    let endpoint = Channel::from_shared(server.url.clone()).expect("an address").local_address(Some(from.into()));
     endpoint.initial_stream_window_size(100).connect().await.expect("somebody listens")
 }
 
@@ -62,9 +62,9 @@ async fn end(answer: Response<Body>) -> Status {
 
 #[tokio::test]
 async fn answers_that_nobody_takes_are_limited_and_given_up() {
-    // Room for 256 KiB.
-    let server = Served::with(Limits { answer_bytes_max: 32 << 10, stream_stall_s_max: 1, ..limits() }).await;
-    let mut channel = narrow(&server).await;
+    // Room for a mebibyte.
+    let server = Served::with(Limits { answer_bytes_max: 128 << 10, stream_stall_s_max: 1, ..limits() }).await;
+    let mut channel = narrow(&server, [127, 0, 0, 1]).await;
     let mut untaken = Vec::new();
     let refused = loop {
         let answer = ask(&mut channel).await;
@@ -77,7 +77,10 @@ async fn answers_that_nobody_takes_are_limited_and_given_up() {
     assert!(!untaken.is_empty(), "there is room for one");
     assert_eq!((refused.code(), reason(&refused).0.as_str()), (Code::ResourceExhausted, "TOO_MANY_STREAMS"));
     assert!(refused.message().contains("bytes of answers that nobody takes"), "{refused:?}");
-    // Others are answered again, though nobody has taken anything.
+    // One peer leaves something to others.
+    let mut other = narrow(&server, [127, 0, 0, 2]).await;
+    assert!(refusal(&ask(&mut other).await).is_none(), "another peer is answered");
+    // Whoever is there is answered again, though nobody has taken anything.
     let mut client = server.client().await;
     let answered = async {
         while let Err(refused) = client.scenarios.get_scenario_schema(GetScenarioSchemaRequest::default()).await {

@@ -1,6 +1,7 @@
 //! The service through real connections: a server on a port of the system's choice, and the Rust client.
 
 mod access;
+#[cfg(target_os = "linux")]
 mod answers;
 mod backups;
 mod bodies;
