@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -27,7 +27,7 @@ use tonic::codegen::{Body as HttpBody, BoxFuture, Service, StdError};
 use tower::Layer;
 
 use crate::api_error::ApiError;
-use crate::connection::Peer;
+use crate::connection::address;
 use crate::connection::places::{Place, Places};
 use crate::limits::Limits;
 use crate::rpc;
@@ -124,7 +124,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let is_one = rpc::has_one_answer(request.uri().path());
-        let peer = request.extensions().get::<Peer>().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.address.ip());
+        let peer = address(request.extensions().get());
         let (answer, layer) = (self.inner.call(request), self.layer.clone());
         Box::pin(async move {
             let answer = answer.await?;

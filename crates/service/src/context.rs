@@ -1,6 +1,7 @@
 //! What all services work with.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use tonic::Request;
 use crate::access::{Caller, Guard};
 use crate::api_error::ApiError;
 use crate::checks::Checks;
+use crate::connection::places::{Place, Places};
 use crate::domain::ScenarioSource;
 use crate::engine::Engine;
 use crate::limits::Limits;
@@ -43,6 +45,8 @@ pub(crate) struct Context {
     pub uploads: Uploads,
     /// One permit for each file that may be open at once because a client reads it.
     pub files: Arc<Semaphore>,
+    /// The files that clients may have begun to take at once: a client that takes nothing keeps pieces of its file in memory.
+    pub sent_files: Arc<Places>,
 }
 
 /// A place among the streams that may be open at once, given back when dropped.
@@ -65,6 +69,16 @@ impl Context {
         let permit = self.streams.clone().try_acquire_owned().map_err(full)?;
         self.meters.stream_opened();
         Ok(StreamPlace { meters: self.meters.clone(), _permit: permit })
+    }
+
+    /// A place for a file that is sent to somebody there.
+    pub(crate) fn send_file(&self, to: IpAddr) -> Result<Place, ApiError> {
+        let full = |_| ApiError::TooManyStreams {
+            what: "files that are sent",
+            limit: "reads_max",
+            allowed: self.sent_files.max().into(),
+        };
+        self.sent_files.take(to).map_err(full)
     }
 
     /// Refuses a scenario that names files which a caller does not have.

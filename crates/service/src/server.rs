@@ -103,6 +103,10 @@ struct Listening {
 /// Files of runs that are open at once because clients read them.
 const CLIENT_FILES_MAX: usize = 16;
 
+/// Files of runs that clients may have begun to take, for each that is read at once: if nobody takes the rest of them, they keep half a
+/// mebibyte each.
+const SENT_FILES_PER_READ: u32 = 4;
+
 impl Server {
     /// Opens the data directory, takes up again what was not finished, and listens. Nothing is served yet.
     ///
@@ -312,6 +316,8 @@ fn context(
     let reads = |what, at_once| Pool::start(what, "reads_max", at_once).map_err(no_thread);
     let (reads, long_reads) = (reads("reads", limits.reads_max)?, reads("long reads", limits.reads_max / 2)?);
     let files = Arc::new(Semaphore::new(CLIENT_FILES_MAX));
+    let sent_files = limits.reads_max.saturating_mul(SENT_FILES_PER_READ);
+    let sent_files = Places::new(sent_files, sent_files);
     let uploads = Uploads::new(store.clone(), limits.clone());
     Ok(Context {
         store,
@@ -329,6 +335,7 @@ fn context(
         long_reads,
         uploads,
         files,
+        sent_files,
     })
 }
 

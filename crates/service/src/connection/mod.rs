@@ -30,7 +30,7 @@ use frames::{Frames, Owed};
 use places::Place;
 pub use tls::CertificatesInForce;
 pub(crate) use tls::{Encrypting, Protocol, fingerprint};
-pub(crate) use visit::{Peer, Visit};
+pub(crate) use visit::{Peer, Visit, address};
 
 /// What goes over a connection, encrypted or not.
 pub(crate) trait Line: AsyncRead + AsyncWrite + Send + Unpin {}

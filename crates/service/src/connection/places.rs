@@ -1,4 +1,4 @@
-//! How many connections there may be, or bytes of answers: all together, and from one place.
+//! How many connections there may be, or bytes of answers, or files that are sent: all together, and from one place.
 //!
 //! **The invariant it keeps:** a connection is counted from when it is accepted until it is closed, and once only.
 
@@ -76,6 +76,11 @@ impl Places {
         taken.by_origin.insert(origin, of_peer);
         taken.all = all;
         Ok(Place { places: self.clone(), count, origin })
+    }
+
+    /// How many there are.
+    pub(crate) fn max(&self) -> u32 {
+        self.max
     }
 
     /// How many are taken.

@@ -1,6 +1,6 @@
 //! One who is at the other end of a connection.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,6 +14,11 @@ pub(crate) struct Peer {
     /// The fingerprint of the certificate that was shown, which somebody has signed whom the server trusts.
     pub certificate: Option<[u8; 32]>,
     pub visit: Arc<Visit>,
+}
+
+/// Where the peer of a call is; nowhere if that is not known.
+pub(crate) fn address(peer: Option<&Peer>) -> IpAddr {
+    peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.address.ip())
 }
 
 /// What has come of the calls of a connection so far.

@@ -16,6 +16,7 @@ use super::series;
 use super::stream::{self, Closed, Outgoing, Sink};
 use crate::access::Caller;
 use crate::api_error::ApiError;
+use crate::connection::address;
 use crate::context::{Context, caller, deadline};
 use crate::domain::{Artifact, State};
 use crate::names;
@@ -76,7 +77,7 @@ impl ResultService for Results {
         request: Request<ReadArtifactRequest>,
     ) -> Result<Response<Self::ReadArtifactStream>, Status> {
         let place = self.0.open_stream()?;
-        let (caller, gives_up) = (caller(&request)?, deadline(&request));
+        let (caller, gives_up, from) = (caller(&request)?, deadline(&request), address(request.extensions().get()));
         let ReadArtifactRequest { run_id, name, offset } = request.into_inner();
         let stored = find(&self.0, &caller, &run_id).await?;
         let (wanted, of) = (name.clone(), stored.clone());
@@ -91,9 +92,14 @@ impl ResultService for Results {
         let compare = move |stop: &Stop| Ok(Checked::open(store.folder(), &stored, &wanted, || stop.check())?);
         let is_large = self.0.limits.check_answer(artifact.size).is_err();
         let file = if is_large { self.0.read_long(compare).await? } else { self.0.read(compare).await? };
-        let file = Arc::new(file);
+        // Whoever waits for the disk costs nothing yet.
+        let (file, sent) = (Arc::new(file), self.0.send_file(from)?);
         let files = self.0.files.clone();
-        let send = |sink| send(files, file, artifact, offset, sink);
+        let send = |sink| async move {
+            let all = send(files, file, artifact, offset, sink).await;
+            drop(sent);
+            all
+        };
         Ok(Response::new(stream::open(&self.0, place, caller, gives_up, send)))
     }
 

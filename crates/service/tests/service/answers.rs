@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use hyper::body::Frame;
-use tailback_api::v1::GetScenarioSchemaRequest;
+use tailback_api::v1::{GetScenarioSchemaRequest, ReadArtifactRequest};
 use tailback_service::Limits;
 use tonic::body::Body;
 use tonic::codegen::http::{Request, Response};
@@ -13,7 +13,7 @@ use tonic::codegen::{Body as HttpBody, Bytes, Service as _};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-use crate::harness::{Served, in_time, limits, reason};
+use crate::harness::{Client, SMALL, Served, in_time, limit, limits, reason, request};
 
 /// A message without a content, as it is sent.
 struct Nothing(Option<Bytes>);
@@ -92,5 +92,36 @@ async fn answers_that_nobody_takes_are_limited_and_given_up() {
     for answer in untaken {
         assert_eq!(end(answer).await.code(), Code::Aborted);
     }
+    server.stop().await;
+}
+
+/// A client that takes nothing of a large file keeps pieces of it in the server's memory, so that there are few such files.
+#[tokio::test]
+async fn files_that_nobody_takes_are_few_and_leave_others_room() {
+    let server = Served::with(Limits { reads_max: 1, ..limits() }).await;
+    let mut client = server.client().await;
+    let document = SMALL.replace("cycles = 400", "cycles = 20000\nseries = 1");
+    let run_id = client.create(request(&document)).await.expect("it is accepted").id;
+    client.ended(&run_id).await;
+    let size = std::fs::metadata(server.folder.join("artifacts/1/series.csv")).expect("it is there").len();
+    assert!(size > 1 << 20, "{size} bytes could all be on their way");
+    let asked = ReadArtifactRequest { run_id, name: "series.csv".to_owned(), offset: 0 };
+    let (mut one, mut other) =
+        (Client::new(narrow(&server, [127, 0, 0, 1]).await), Client::new(narrow(&server, [127, 0, 0, 2]).await));
+    let mut untaken = Vec::new();
+    let refused = loop {
+        match in_time("a file is found", one.results.read_artifact(asked.clone())).await {
+            Ok(stream) => untaken.push(stream),
+            Err(refused) => break refused,
+        }
+        assert!(untaken.len() < 100, "they are not counted");
+    };
+    assert_eq!((reason(&refused).0.as_str(), limit(&refused).as_str()), ("TOO_MANY_STREAMS", "reads_max"));
+    assert_eq!(untaken.len(), 3, "a quarter is left to others");
+    let mut taken = in_time("another peer", other.results.read_artifact(asked.clone())).await.expect("is served");
+    assert!(taken.get_mut().message().await.expect("it can be read").is_some());
+    drop(untaken);
+    let again = async { while one.results.read_artifact(asked.clone()).await.is_err() {} };
+    in_time("there is room again", again).await;
     server.stop().await;
 }

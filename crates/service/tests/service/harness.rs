@@ -261,6 +261,11 @@ pub fn reason(status: &Status) -> (String, std::collections::HashMap<String, Str
     (about.reason.clone(), about.metadata.clone())
 }
 
+/// The limit that a refusal names.
+pub fn limit(refused: &Status) -> String {
+    reason(refused).1.remove("limit").unwrap_or_default()
+}
+
 /// The violations in the details of an error.
 pub fn violations(status: &Status) -> Vec<(String, String)> {
     let details = status.get_error_details();

@@ -7,12 +7,7 @@ use tailback_api::v1::{
 use tailback_service::Limits;
 use tonic::{Code, Status};
 
-use crate::harness::{Client, SMALL, Served, in_time, limits, named, reason, request};
-
-/// The limit that a refusal names.
-fn limit(refused: &Status) -> String {
-    reason(refused).1.remove("limit").unwrap_or_default()
-}
+use crate::harness::{Client, SMALL, Served, in_time, limit, limits, named, reason, request};
 
 fn swept(over: &[&str], seeds: u32) -> Option<Sweep> {
     Some(Sweep { over: over.iter().map(|&text| text.to_owned()).collect(), seeds, run_saturated: false })
