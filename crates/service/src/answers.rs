@@ -29,6 +29,7 @@ use tower::Layer;
 use crate::api_error::ApiError;
 use crate::connection::address;
 use crate::connection::places::{Place, Places};
+use crate::endings::{TameEnd, tame_words};
 use crate::limits::Limits;
 use crate::rpc;
 
@@ -127,7 +128,8 @@ where
         let peer = address(request.extensions().get());
         let (answer, layer) = (self.inner.call(request), self.layer.clone());
         Box::pin(async move {
-            let answer = answer.await?;
+            let mut answer = answer.await?.map(TameEnd::new);
+            tame_words(answer.headers_mut());
             Ok(if is_one { layer.keep(answer, peer).await } else { answer.map(Body::new) })
         })
     }

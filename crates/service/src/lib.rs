@@ -33,6 +33,7 @@ mod context;
 mod deletion;
 mod descriptors;
 mod domain;
+mod endings;
 mod engine;
 mod layers;
 mod limits;

@@ -12,6 +12,9 @@ use tonic::codegen::http::{Request, Response};
 use tonic::codegen::{Body as HttpBody, Bytes, Service as _};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
+use tonic_reflection::pb::v1::ServerReflectionRequest;
+use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
+use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 
 use crate::harness::{Client, SMALL, Served, in_time, limit, limits, reason, request};
 
@@ -123,5 +126,19 @@ async fn files_that_nobody_takes_are_few_and_leave_others_room() {
     drop(untaken);
     let again = async { while one.results.read_artifact(asked.clone()).await.is_err() {} };
     in_time("there is room again", again).await;
+    server.stop().await;
+}
+
+/// Reflection repeats the names that it is asked for.
+#[tokio::test]
+async fn no_terminal_obeys_what_reflection_says() {
+    let server = Served::with(limits()).await;
+    let mut client =
+        ServerReflectionClient::new(Channel::from_shared(server.url.clone()).expect("an address").connect_lazy());
+    let asked = MessageRequest::FileByFilename("\u{1b}[2J".to_owned());
+    let asked = ServerReflectionRequest { host: String::new(), message_request: Some(asked) };
+    let told = async { client.server_reflection_info(tokio_stream::iter([asked])).await?.into_inner().message().await };
+    let refused = in_time("reflection answers", told).await.expect_err("there is no such file");
+    assert!(refused.message().contains(r"\u001b[2J"), "{refused:?}");
     server.stop().await;
 }
