@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::acknowledged::{self, Counts};
 use super::{StoreError, files, schema};
 
 /// Problems that are told at most: one page that is gone breaks many rows.
@@ -26,22 +27,30 @@ pub(super) fn parts(database: &Path) -> [PathBuf; 3] {
     ["", "-wal", "-shm"].map(|ending| PathBuf::from(format!("{}{ending}", database.display())))
 }
 
-/// Looks at the whole database. Nothing in the folder is changed.
-pub(super) fn examine(database: &Path) -> Result<Condition, StoreError> {
+/// Looks at the whole database, and at the count beside it of what was acknowledged. Nothing in the folder is changed.
+pub(super) fn examine(database: &Path) -> Result<(Condition, Counts), StoreError> {
+    // First, for a server may be at work: the database is never behind what the file has said before.
+    let acknowledged = acknowledged::read(database.parent().unwrap_or(Path::new(".")));
+    let (condition, kept) = look_at(database)?;
+    Ok((condition, Counts { kept, acknowledged }))
+}
+
+/// What state it is in, and its count of changes.
+fn look_at(database: &Path) -> Result<(Condition, Option<i64>), StoreError> {
     let [bytes, log_bytes] =
         [0, 1].map(|part| std::fs::metadata(&parts(database)[part]).map_or(0, |about| about.len()));
     match (bytes, log_bytes) {
-        (0, 0) => return Ok(Condition::Empty),
+        (0, 0) => return Ok((Condition::Empty, None)),
         // SQLite would take it for a new one, and remove the log.
-        (0, _) => return Ok(Condition::Damaged("the database is gone, and its log is there".to_owned())),
+        (0, _) => return Ok((Condition::Damaged("the database is gone, and its log is there".to_owned()), None)),
         _ => {}
     }
     match read(database) {
-        Ok(condition) => Ok(condition),
+        Ok(found) => Ok(found),
         Err(error) if is_of_the_system(&error) => {
             Err(StoreError::Broken(format!("cannot read {}: {error}", database.display())))
         }
-        Err(error) => Ok(Condition::Damaged(error.to_string())),
+        Err(error) => Ok((Condition::Damaged(error.to_string()), None)),
     }
 }
 
@@ -65,6 +74,16 @@ pub(super) fn refusal_of_empty(database: &Path, strangers: &[PathBuf]) -> StoreE
     ))
 }
 
+/// What a database is refused with that lacks changes which clients were told of.
+pub(super) fn refusal_of_lacking(database: &Path, lacking: &str) -> StoreError {
+    StoreError::Broken(format!(
+        "{} lacks changes: {lacking}; nothing was changed. Put its files back as they were, restore a backup (`tailback \
+         restore`), or start once with `tailback serve --recover`, which goes on without these changes, and rebuilds runs \
+         from their files that are not known",
+        database.display()
+    ))
+}
+
 /// Whether an error means that the database is not as it was written.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
@@ -80,15 +99,15 @@ fn is_of_the_system(error: &rusqlite::Error) -> bool {
     )
 }
 
-fn read(database: &Path) -> Result<Condition, rusqlite::Error> {
+fn read(database: &Path) -> Result<(Condition, Option<i64>), rusqlite::Error> {
     let connection = open(database)?;
     let mut query = connection.prepare(&format!("PRAGMA integrity_check({PROBLEMS_MAX})"))?;
     let problems = query.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     if problems != ["ok"] {
-        return Ok(Condition::Damaged(problems.join("; ").replace('\n', " ")));
+        return Ok((Condition::Damaged(problems.join("; ").replace('\n', " ")), None));
     }
     if !schema::is_whole(&connection)? {
-        return Ok(Condition::Damaged("its tables are not as this program makes them".to_owned()));
+        return Ok((Condition::Damaged("its tables are not as this program makes them".to_owned()), None));
     }
     let has_rows = |table: &str| -> Result<bool, rusqlite::Error> {
         let there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
@@ -99,7 +118,7 @@ fn read(database: &Path) -> Result<Condition, rusqlite::Error> {
     let has_any = ["runs", "removals", "files", "file_removals"]
         .iter()
         .try_fold(false, |any, table| Ok::<_, rusqlite::Error>(any || has_rows(table)?))?;
-    Ok(if has_any { Condition::Sound } else { Condition::Empty })
+    Ok((if has_any { Condition::Sound } else { Condition::Empty }, acknowledged::count(&connection)?))
 }
 
 /// A connection that leaves the database and its log as they are, even when it is closed.

@@ -17,7 +17,7 @@ use super::condition::{self, Condition};
 use super::fsck::{Checkup, check_data};
 use super::private::{make_file, make_folder};
 use super::runs::{self, Stored};
-use super::{StoreError, artifacts, database, files, schema, uploads};
+use super::{StoreError, acknowledged, artifacts, database, files, schema, uploads};
 
 /// Copies a data directory, which a server may be using, into a new folder; then checks the copy.
 ///
@@ -52,12 +52,16 @@ fn must_be_empty(folder: &Path) -> Result<(), StoreError> {
 
 fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
     let source = database(from);
-    match condition::examine(&source)? {
+    let (condition, counts) = condition::examine(&source)?;
+    match condition {
         Condition::Damaged(problem) => return Err(condition::refusal(&source, &problem)),
         Condition::Empty if !source.exists() => {
             return Err(StoreError::Broken(format!("{} is no data directory of a server", from.display())));
         }
         Condition::Empty | Condition::Sound => {}
+    }
+    if let Some(lacking) = counts.lacking() {
+        return Err(condition::refusal_of_lacking(&source, &lacking));
     }
     let live = condition::open(&source)?;
     schema::must_be_current(&live)?;
@@ -101,6 +105,7 @@ fn copy_files(from: &Path, to: &Path, live: &Connection, database: &Path) -> Res
             uploads::forget(&copied, &sha256)?;
         }
     }
+    acknowledged::write(to, &copied)?;
     copied.close().map_err(|(_, error)| error.into())
 }
 

@@ -8,6 +8,7 @@ use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
+use super::private::make_or_empty_file;
 use crate::descriptors;
 
 /// What is given back when the disk is full, so that the database can still be written to.
@@ -47,7 +48,7 @@ pub(super) fn fill_attempt<'f>(
     let filled = files.clone().try_for_each(|(name, bytes)| {
         let path = folder.join(name);
         let write = || -> io::Result<File> {
-            let mut file = File::create(&path)?;
+            let mut file = make_or_empty_file(&path)?;
             file.write_all(bytes)?;
             begin_writing_back(&file);
             Ok(file)
@@ -86,7 +87,7 @@ fn fill(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(
 /// A new file, with its folder. As long as somebody writes it, it is locked where files can be: one that is not was left behind.
 pub(crate) fn begin(unfinished: &Path) -> io::Result<File> {
     fs::create_dir_all(unfinished.parent().unwrap_or(Path::new(".")))?;
-    let file = File::create(unfinished)?;
+    let file = make_or_empty_file(unfinished)?;
     let _ = file.try_lock();
     Ok(file)
 }

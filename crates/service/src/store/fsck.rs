@@ -13,7 +13,8 @@ use serde::Serialize;
 use super::condition::{self, Condition};
 use super::runs::{self, Stored};
 use super::{
-    StoreError, artifacts, checked, checkpoint, database, files, open_lock, quarantine, schema, sums, uploads,
+    StoreError, acknowledged, artifacts, checked, checkpoint, database, files, open_no_link, quarantine, schema, sums,
+    uploads,
 };
 use crate::domain::{Artifact, State};
 
@@ -60,7 +61,8 @@ pub fn check_data(folder: &Path) -> Result<Checkup, StoreError> {
     let _lock = lock_if_there(folder)?;
     let path = database(folder);
     let mut checkup = Checkup { quarantined: count(&folder.join(quarantine::QUARANTINE))?, ..Checkup::default() };
-    match condition::examine(&path)? {
+    let (condition, counts) = condition::examine(&path)?;
+    match condition {
         Condition::Damaged(problem) => {
             checkup.put("tailback.sqlite", problem);
             return Ok(checkup);
@@ -73,6 +75,12 @@ pub fn check_data(folder: &Path) -> Result<Checkup, StoreError> {
             return Ok(checkup);
         }
         Condition::Empty | Condition::Sound => {}
+    }
+    if let Some(lacking) = counts.lacking() {
+        checkup.put("tailback.sqlite", lacking);
+    }
+    if let Some(unknown) = counts.unknown() {
+        checkup.put(acknowledged::NAME, unknown);
     }
     let connection = condition::open(&path)?;
     schema::must_be_current(&connection)?;
@@ -191,7 +199,7 @@ fn count(folder: &Path) -> Result<u64, StoreError> {
 /// Keeps servers out, where one has ever been.
 fn lock_if_there(folder: &Path) -> Result<Option<File>, StoreError> {
     let path = folder.join("lock");
-    let file = match open_lock(&path, OpenOptions::new().read(true)) {
+    let file = match open_no_link(&path, OpenOptions::new().read(true)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|error| files::broken("open", &path, &error))?,
     };

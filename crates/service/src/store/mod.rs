@@ -8,6 +8,7 @@
 //! What is damaged is neither believed nor deleted: rows have [sums], files have digests, and what belongs to no
 //! run is put into the [quarantine].
 
+mod acknowledged;
 pub(crate) mod artifacts;
 pub(crate) mod checked;
 pub(crate) mod checkpoint;
@@ -48,12 +49,13 @@ use tokio::sync::Semaphore;
 
 use crate::api_error::ApiError;
 use crate::domain::{FailureReason, RunFailure};
+use acknowledged::{Acknowledged, Counts};
 use condition::Condition;
 pub use copying::{back_up, restore};
 pub use fsck::{Checkup, Problem, check_data};
 use private::make_folder;
 pub use state_file::{StateFile, Unfit, read_state, refuse_other_programs, write_state, write_state_by_pieces};
-use writer::Writer;
+use writer::{Changes, Writer};
 pub(crate) use writer::{Told, Writing};
 
 /// Connections for reading. Who finds all of them in use waits: more at once would not be quicker.
@@ -156,27 +158,10 @@ impl Store {
             tracing::warn!("{warning}");
         }
         let lock = lock(folder)?;
-        let path = database(folder);
-        let lost = refuse_what_is_lost(folder)?;
-        if let (Some(refusal), false) = (&lost, recover) {
-            return Err(refusal.clone());
-        }
-        for name in [files::ARTIFACTS, files::CHECKPOINTS, files::UPLOADS] {
-            let path = folder.join(name);
-            make_folder(&path).map_err(|error| files::broken("make", &path, &error))?;
-        }
-        if lost.is_some() {
-            recovery::set_database_aside(folder)?;
-        }
-        let mut connection = Connection::open(&path)?;
-        schema::prepare(&mut connection)?;
-        if lost.is_some() {
-            recovery::rebuild(folder, &mut connection)?;
-        }
-        quarantine::tidy_up(folder, &connection)?;
+        let (connection, acknowledged) = open_database(folder, recover)?;
         files::make_reserve(folder);
-        let log = log::Log::start(&path, &connection)?;
-        let writer = Writer::start(connection, log, folder.to_owned(), told);
+        let log = log::Log::start(&database(folder), &connection)?;
+        let writer = Writer::start(Changes { connection, acknowledged, folder: folder.to_owned(), told }, log);
         let (readers, reading) = (Mutex::new(Vec::new()), Semaphore::new(READERS));
         Ok(Self { folder: folder.to_owned(), writer, readers, reading, _lock: lock })
     }
@@ -249,17 +234,57 @@ fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T, rusq
     serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(damaged)
 }
 
-/// Why the database of a folder cannot be used as it is, if so: it is damaged, or knows nothing of the files beside it.
-fn refuse_what_is_lost(folder: &Path) -> Result<Option<StoreError>, StoreError> {
+/// Opens the database as it is to be used, and tidies up the files beside it.
+fn open_database(folder: &Path, recover: bool) -> Result<(Connection, Acknowledged), StoreError> {
+    let (lost, counts) = find_losses(folder)?;
+    if let (Some(Lost::Changes(refusal) | Lost::Database(refusal)), false) = (&lost, recover) {
+        return Err(refusal.clone());
+    }
+    if let Some(problem) = counts.unknown() {
+        let path = folder.join(acknowledged::NAME);
+        tracing::warn!(path = %path.display(), problem, "artifacts of runs that have not ended are set aside");
+    }
+    for name in [files::ARTIFACTS, files::CHECKPOINTS, files::UPLOADS] {
+        let path = folder.join(name);
+        make_folder(&path).map_err(|error| files::broken("make", &path, &error))?;
+    }
+    match &lost {
+        Some(Lost::Database(_)) => recovery::set_database_aside(folder)?,
+        Some(Lost::Changes(_)) => recovery::keep_log(folder)?,
+        None => {}
+    }
+    let mut connection = Connection::open(database(folder))?;
+    schema::prepare(&mut connection)?;
+    if lost.is_some() {
+        recovery::rebuild(folder, &mut connection)?;
+    }
+    quarantine::tidy_up(folder, &connection, lost.is_none() && counts.is_whole())?;
+    let acknowledged = Acknowledged::start(folder, &connection)?;
+    Ok((connection, acknowledged))
+}
+
+/// What cannot be used as it is, and what is said then.
+enum Lost {
+    /// The database is damaged, or knows nothing of the files beside it.
+    Database(StoreError),
+    /// It is whole, and lacks changes.
+    Changes(StoreError),
+}
+
+fn find_losses(folder: &Path) -> Result<(Option<Lost>, Counts), StoreError> {
     let path = database(folder);
-    Ok(match condition::examine(&path)? {
-        Condition::Sound => None,
-        Condition::Damaged(problem) => Some(condition::refusal(&path, &problem)),
-        Condition::Empty => {
-            let strangers = condition::strangers(folder)?;
-            (!strangers.is_empty()).then(|| condition::refusal_of_empty(&path, &strangers))
+    let (condition, counts) = condition::examine(&path)?;
+    let strangers = if condition == Condition::Empty { condition::strangers(folder)? } else { Vec::new() };
+    let lost = match condition {
+        Condition::Damaged(problem) => Some(Lost::Database(condition::refusal(&path, &problem))),
+        Condition::Empty if !strangers.is_empty() => {
+            Some(Lost::Database(condition::refusal_of_empty(&path, &strangers)))
         }
-    })
+        Condition::Empty | Condition::Sound => {
+            counts.lacking().map(|lacking| Lost::Changes(condition::refusal_of_lacking(&path, &lacking)))
+        }
+    };
+    Ok((lost, counts))
 }
 
 fn database(folder: &Path) -> PathBuf {
@@ -271,8 +296,8 @@ fn database(folder: &Path) -> PathBuf {
 const LOCK_ATTEMPTS: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(25);
 
-/// The lock is a file of this folder: a link might have another file emptied, or locked.
-fn open_lock(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+/// Opens a file of this folder itself: a link might have another file emptied, or locked.
+fn open_no_link(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
     options.open(path)
@@ -280,7 +305,7 @@ fn open_lock(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 
 fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("lock");
-    let opened = open_lock(&path, OpenOptions::new().write(true).create(true).truncate(false));
+    let opened = open_no_link(&path, OpenOptions::new().write(true).create(true).truncate(false));
     let file = opened.map_err(|error| files::broken("make", &path, &error))?;
     for attempt in 1.. {
         match file.try_lock() {

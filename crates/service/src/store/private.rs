@@ -14,10 +14,17 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
 
 /// Nor into a file that is made: the folder that it is in may have been there.
 pub(super) fn make_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    open(path, OpenOptions::new().write(true).create_new(true))
+}
+
+/// The same of a file that may be there already, and is emptied then.
+pub(super) fn make_or_empty_file(path: &Path) -> io::Result<File> {
+    open(path, OpenOptions::new().write(true).create(true).truncate(true))
+}
+
+fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options.open(path)
 }
 

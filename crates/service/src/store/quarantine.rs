@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
 use super::runs::{self, Stored};
 use super::{StoreError, files, uploads};
@@ -31,31 +31,33 @@ pub(crate) fn put(folder: &Path, path: &Path, name: &str, why: &str) -> Result<P
 enum Fate {
     Keep,
     Remove,
-    SetAside,
+    /// And why.
+    SetAside(&'static str),
 }
 
-/// Removes what a killed process left behind, and sets aside what no run is known to have.
-pub(super) fn tidy_up(folder: &Path, connection: &Connection) -> Result<(), StoreError> {
+/// Removes what a killed process left behind, and sets aside what no run is known to have. Where it is not certain that the
+/// database `is_whole`, what it has not is no reason to remove anything.
+pub(super) fn tidy_up(folder: &Path, connection: &Connection, is_whole: bool) -> Result<(), StoreError> {
     let mut all_removed = true;
     for (kind, one) in [(files::ARTIFACTS, "artifacts"), (files::CHECKPOINTS, "checkpoint")] {
         for path in files::entries(&folder.join(kind))? {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            match fate(connection, kind, &name)? {
+            match fate(connection, kind, &name, is_whole)? {
                 Fate::Keep => {}
                 Fate::Remove => all_removed &= files::remove_all(&path),
-                Fate::SetAside => {
-                    put(folder, &path, &format!("{one}-{name}"), "no run is known to have it")?;
+                Fate::SetAside(why) => {
+                    put(folder, &path, &format!("{one}-{name}"), why)?;
                 }
             }
         }
     }
     for path in files::entries(&folder.join(files::UPLOADS))? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match fate_of_upload(connection, &name)? {
+        match fate_of_upload(connection, &name, is_whole)? {
             Fate::Keep => {}
             Fate::Remove => all_removed &= files::remove_all(&path),
-            Fate::SetAside => {
-                put(folder, &path, &format!("file-{name}"), "nobody is known to have it")?;
+            Fate::SetAside(why) => {
+                put(folder, &path, &format!("file-{name}"), why)?;
             }
         }
     }
@@ -68,30 +70,34 @@ pub(super) fn tidy_up(folder: &Path, connection: &Connection) -> Result<(), Stor
     Ok(())
 }
 
-fn fate_of_upload(connection: &Connection, name: &str) -> Result<Fate, StoreError> {
+fn fate_of_upload(connection: &Connection, name: &str, is_whole: bool) -> Result<Fate, StoreError> {
     Ok(match name {
         name if uploads::has_owner(connection, name)? => Fate::Keep,
-        name if files::is_unfinished(name) || uploads::may_go(connection, name)? => Fate::Remove,
-        _ => Fate::SetAside,
+        name if files::is_unfinished(name) => Fate::Remove,
+        // Somebody may have uploaded it again, which the database lacks.
+        name if is_whole && uploads::may_go(connection, name)? => Fate::Remove,
+        _ => Fate::SetAside("nobody is known to have it"),
     })
 }
 
-fn fate(connection: &Connection, kind: &str, name: &str) -> Result<Fate, StoreError> {
+fn fate(connection: &Connection, kind: &str, name: &str, is_whole: bool) -> Result<Fate, StoreError> {
+    const STRANGER: Fate = Fate::SetAside("no run is known to have it");
     if kind == files::CHECKPOINTS && files::is_unfinished(name) {
         return Ok(Fate::Remove);
     }
     // Only as this server writes numbers: `07` is not one of its names.
     let number = name.parse::<i64>().ok().filter(|number| number.to_string() == name);
-    let Some(number) = number else { return Ok(Fate::SetAside) };
+    let Some(number) = number else { return Ok(STRANGER) };
     let Some(stored) = runs::find_number(connection, number)? else {
-        let deleted = "SELECT 1 FROM removals WHERE number = ?1";
-        let deleted = connection.prepare_cached(deleted)?.query_row([number], |_| Ok(())).optional()?;
-        return Ok(if deleted.is_some() { Fate::Remove } else { Fate::SetAside });
+        return Ok(if runs::was_deleted(connection, number)? { Fate::Remove } else { STRANGER });
     };
     Ok(match stored {
         // Where a run stands is not known then.
         Stored { damage: Some(_), .. } => Fate::Keep,
         Stored { run, .. } if run.state.has_ended() == (kind == files::ARTIFACTS) => Fate::Keep,
+        Stored { .. } if kind == files::ARTIFACTS && !is_whole => {
+            Fate::SetAside("its run may have ended, but the database does not say so")
+        }
         // Checkpoints of runs that have ended; and artifacts of one that has not, which were written just before it was
         // killed, and will be written again.
         Stored { .. } => Fate::Remove,

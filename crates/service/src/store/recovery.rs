@@ -1,4 +1,4 @@
-//! Runs rebuilt from the files that they have left, when the database is lost.
+//! Runs rebuilt from the files that they have left, when the database is lost, or does not know them any more.
 //!
 //! **The invariant it keeps:** only a folder that holds all files of a run, which fit each other, becomes a run again. All
 //! others are set aside by whoever opens the store.
@@ -23,7 +23,7 @@ const OF_SWEEP: [&str; 4] = ["scenario.toml", "sweep.csv", "sweep.json", "sweep.
 /// Tables that sweeps leave, if their runs have the parts and they are not too large.
 const DETAILS_OF_SWEEP: [[&str; 2]; 2] = [OF_HISTOGRAMS, OF_SERIES];
 
-const NOTE: &str = "rebuilt from its files after the database was lost: its former name, its owner, its labels, when it \
+const NOTE: &str = "rebuilt from its files after the database, or changes of it, were lost: its former name, its owner, its labels, when it \
     ran, which sweep it belonged to, and whether somebody has changed its files are not known";
 
 /// Moves what there is of the database into the quarantine.
@@ -37,7 +37,19 @@ pub(super) fn set_database_aside(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes runs of the folders of artifacts, in an empty database.
+/// Copies the log of a database that is used without what cannot be read of it: that is written over.
+pub(super) fn keep_log(folder: &Path) -> Result<(), StoreError> {
+    let [_, log, _] = condition::parts(&database(folder));
+    if fs::metadata(&log).is_ok_and(|about| about.len() > 0) {
+        let copy = folder.join(format!("log.{}", files::UNFINISHED));
+        fs::copy(&log, &copy).map_err(|error| files::broken("copy", &log, &error))?;
+        let name = log.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        quarantine::put(folder, &copy, &name, "the database lacks changes that were acknowledged")?;
+    }
+    Ok(())
+}
+
+/// Makes runs of the folders of artifacts that the database knows nothing of.
 pub(super) fn rebuild(folder: &Path, connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;
     let mut writing = Writing::of(&transaction);
@@ -47,7 +59,13 @@ pub(super) fn rebuild(folder: &Path, connection: &mut Connection) -> Result<(), 
         let Some(number) = number.filter(|&number| number > 0 && files::artifacts(folder, number) == path) else {
             continue;
         };
+        if runs::find_number(&transaction, number)?.is_some() || runs::was_deleted(&transaction, number)? {
+            continue;
+        }
         match read(&path, number, &left) {
+            Ok((new, _)) if runs::find(&transaction, &new.run.id)?.is_some() => {
+                tracing::error!(path = %path.display(), run = %new.run.id, "cannot be made a run again: another has its name");
+            }
             Ok((new, found)) => {
                 let mut stored = runs::insert_as(&writing, Some(number), &new)?;
                 artifacts::insert(&writing, number, &found)?;

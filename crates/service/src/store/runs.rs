@@ -179,6 +179,12 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<Stored>, StoreError> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Whether a run was deleted whose files may still be there.
+pub(super) fn was_deleted(connection: &Connection, number: i64) -> Result<bool, StoreError> {
+    let mut query = connection.prepare_cached("SELECT 1 FROM removals WHERE number = ?1")?;
+    Ok(query.query_row([number], |_| Ok(())).optional()?.is_some())
+}
+
 /// The numbers of runs that were deleted, and whose files may still be there.
 pub(super) fn removals(connection: &Connection) -> Result<Vec<i64>, StoreError> {
     let mut query = connection.prepare("SELECT number FROM removals")?;

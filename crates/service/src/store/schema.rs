@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 
-use super::{StoreError, Writing, events, runs, sums, to_json, version_2};
+use super::{StoreError, Writing, acknowledged, events, runs, sums, to_json, version_2};
 use crate::domain::Event;
 
 /// What makes a database of one version one of the next, in a transaction.
@@ -16,7 +16,8 @@ type Step = fn(&Transaction<'_>) -> Result<(), StoreError>;
 
 /// The steps from an empty database on. A new one takes all of them, so that it cannot differ from one that was extended;
 /// those that were released once are not changed any more.
-const STEPS: [Step; 6] = [runs_and_events, samples, own_format, sums_and_removals, beyond_ends, uploaded_files];
+const STEPS: [Step; 7] =
+    [runs_and_events, samples, own_format, sums_and_removals, beyond_ends, uploaded_files, counted_commits];
 
 /// The version that the last step makes.
 const VERSION: usize = STEPS.len();
@@ -234,6 +235,11 @@ const UPLOADED_FILES: &str = "
 
 fn uploaded_files(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     Ok(transaction.execute_batch(UPLOADED_FILES)?)
+}
+
+/// Version 7.
+fn counted_commits(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    Ok(transaction.execute_batch(acknowledged::TABLE)?)
 }
 
 /// Whether a database of today's version has all tables and indices as they are made.

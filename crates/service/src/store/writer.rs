@@ -1,7 +1,7 @@
 //! The one thread that changes the database.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use super::acknowledged::{self, Acknowledged};
 use super::log::Log;
 use super::{StoreError, files};
 use crate::domain::State;
@@ -66,6 +67,14 @@ pub(crate) struct Told {
     pub meters: Arc<Meters>,
 }
 
+/// What the thread works with.
+pub(super) struct Changes {
+    pub connection: Connection,
+    pub acknowledged: Acknowledged,
+    pub folder: PathBuf,
+    pub told: Told,
+}
+
 /// The thread, and the way to it.
 pub(super) struct Writer {
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
@@ -73,14 +82,14 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, mut log: Log, folder: PathBuf, told: Told) -> Self {
+    pub(super) fn start(mut changes: Changes, mut log: Log) -> Self {
         let (jobs, mut waiting) = mpsc::channel(WAITING_MAX);
         let write = move || {
             while let Some(first) = waiting.blocking_recv() {
-                write_together(&connection, &folder, &told, first, &mut waiting);
+                changes.write_together(first, &mut waiting);
                 log.committed();
             }
-            log.close(&connection);
+            log.close(&changes.connection);
         };
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn(write);
         let thread = thread.inspect_err(|error| tracing::error!(%error, "cannot start the store's thread")).ok();
@@ -137,40 +146,54 @@ fn job<T: Send + 'static>(
     (Box::new(job), told)
 }
 
-/// Makes a change, and all that wait behind it, in one transaction.
-fn write_together(connection: &Connection, folder: &Path, told: &Told, first: Job, waiting: &mut mpsc::Receiver<Job>) {
-    let mut finishes: Vec<Finish> = Vec::new();
-    let mut writing = Writing::of(connection);
-    let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from);
-    let mut outcome = begun;
-    let mut next = Some(first);
-    while let Some(job) = next.take() {
-        let (good, finish) = one(connection, &mut writing, job);
-        finishes.push(finish);
-        // A full disk may have undone the whole transaction, not only this change.
-        if connection.is_autocommit() {
-            outcome = outcome.and(Err(StoreError::Full));
-            break;
+impl Changes {
+    /// Makes a change, and all that wait behind it, in one transaction.
+    fn write_together(&mut self, first: Job, waiting: &mut mpsc::Receiver<Job>) {
+        let (connection, told) = (&self.connection, &self.told);
+        let mut finishes: Vec<Finish> = Vec::new();
+        let mut writing = Writing::of(connection);
+        let rows_before = connection.total_changes();
+        let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from);
+        let mut outcome = begun;
+        let mut next = Some(first);
+        while let Some(job) = next.take() {
+            let (good, finish) = one(connection, &mut writing, job);
+            finishes.push(finish);
+            // A full disk may have undone the whole transaction, not only this change.
+            if connection.is_autocommit() {
+                outcome = outcome.and(Err(StoreError::Full));
+                break;
+            }
+            if !good {
+                tracing::debug!("a change was refused");
+            }
+            next = if finishes.len() < TOGETHER_MAX { waiting.try_recv().ok() } else { None };
         }
-        if !good {
-            tracing::debug!("a change was refused");
+        if outcome.is_ok() {
+            let has_changes = connection.total_changes() != rows_before;
+            outcome = told.meters.ended(&writing.ended, || commit(connection, has_changes, &mut self.acknowledged));
         }
-        next = if finishes.len() < TOGETHER_MAX { waiting.try_recv().ok() } else { None };
+        if !connection.is_autocommit() {
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+        if outcome == Err(StoreError::Full) {
+            files::release_reserve(&self.folder);
+        }
+        if outcome.is_ok() {
+            writing.waited.iter().for_each(|&time| told.meters.waited(time));
+            writing.touched.iter().for_each(|run| told.hub.tell(run));
+        }
+        finishes.into_iter().for_each(|finish| finish(outcome.clone()));
     }
-    if outcome.is_ok() {
-        outcome = told.meters.ended(&writing.ended, || connection.execute_batch("COMMIT").map_err(StoreError::from));
-    }
-    if !connection.is_autocommit() {
-        let _ = connection.execute_batch("ROLLBACK");
-    }
-    if outcome == Err(StoreError::Full) {
-        files::release_reserve(folder);
-    }
-    if outcome.is_ok() {
-        writing.waited.iter().for_each(|&time| told.meters.waited(time));
-        writing.touched.iter().for_each(|run| told.hub.tell(run));
-    }
-    finishes.into_iter().for_each(|finish| finish(outcome.clone()));
+}
+
+/// Ends a transaction. When this returns, those who asked for changes may be told that they were made.
+fn commit(connection: &Connection, has_changes: bool, acknowledged: &mut Acknowledged) -> Result<(), StoreError> {
+    // What changes nothing needs no sync.
+    let count = if has_changes { Some(acknowledged::increase(connection)?) } else { None };
+    connection.execute_batch("COMMIT")?;
+    count.into_iter().for_each(|count| acknowledged.tell(count));
+    Ok(())
 }
 
 /// Makes one change; what a refused one had written already is undone.

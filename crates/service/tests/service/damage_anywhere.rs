@@ -6,8 +6,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
-use rusqlite::config::DbConfig;
 use tailback_api::v1::{
     CreateRunRequest, File, ListFilesRequest, Run, RunErrorReason, RunState, Scenario, Sweep, ValidateScenarioRequest,
 };
@@ -15,12 +13,14 @@ use tailback_service::Configuration;
 use tempfile::TempDir;
 use tonic::{Code, Status};
 
+use crate::acknowledged::{copied, left, start};
 use crate::damage::{content, files, listed};
 use crate::harness::{Client, SMALL, Served, configuration, in_time, limits, named, reason};
 use crate::uploading::{LIST, sha256, upload};
 
 const DATABASE: &str = "tailback.sqlite";
 const LOG: &str = "tailback.sqlite-wal";
+const ACKNOWLEDGED: &str = "acknowledged";
 
 /// Numbers that look random, the same in each run of the test.
 struct Draw(u64);
@@ -35,6 +35,8 @@ impl Draw {
 /// A data directory, and what is true of it.
 struct Truth {
     folder: TempDir,
+    /// The same after a kill, with the end of the last run in the log.
+    killed: TempDir,
     ended: Vec<Run>,
     artifacts: BTreeMap<(String, String), Vec<u8>>,
     /// What was uploaded, and the digest of a scenario that names it.
@@ -100,21 +102,13 @@ impl Truth {
         client.until("long", RunState::Running).await;
         server.stop().await;
         assert!(folder.path().join("checkpoints/6").exists(), "it was stopped in the middle");
-        Self { folder, ended, artifacts, file, scenario_digest, digest }
-    }
-
-    /// A copy of it, and the files in it that can be damaged.
-    fn copy(&self) -> (TempDir, Vec<PathBuf>) {
-        let copy = tempfile::tempdir().expect("a temporary folder can be made");
-        let found = files(self.folder.path());
-        for (path, bytes) in &found {
-            let to = copy.path().join(path);
-            fs::create_dir_all(to.parent().expect("it is in a folder")).expect("it can be made");
-            fs::write(to, bytes).expect("it can be written");
-        }
-        // The disk needs no reserve here.
-        fs::write(copy.path().join("reserve"), []).expect("it can be written");
-        (copy, found.into_keys().filter(|path| !path.ends_with(LOG)).collect())
+        let later = copied(folder.path());
+        let server = start(later.path()).await.expect("it is whole");
+        server.client().await.ended("long").await;
+        let killed = copied(later.path());
+        server.stop().await;
+        assert!(fs::metadata(killed.path().join(LOG)).is_ok_and(|about| about.len() > 0), "it has ended there");
+        Self { folder, killed, ended, artifacts, file, scenario_digest, digest }
     }
 
     /// Whatever is said about a run is true, or tells of damage.
@@ -172,13 +166,6 @@ fn is_loss(status: &Status, what: &str) {
     assert_eq!((status.code(), reason(status).0.as_str()), (Code::DataLoss, "DATA_LOSS"), "{what}: {status:?}");
 }
 
-/// Leaves some of the database in its log, as a server that was killed does.
-fn leave_a_log(folder: &Path) {
-    let database = Connection::open(folder.join(DATABASE)).expect("it can be opened");
-    database.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).expect("it can be set");
-    database.execute("UPDATE runs SET sequence = sequence", []).expect("it can be changed");
-}
-
 /// Damages a file: it is cut short, a few bytes of it are changed, or it is gone.
 fn damage(path: &Path, draw: &mut Draw) -> &'static str {
     let mut bytes = fs::read(path).expect("it is there");
@@ -202,12 +189,12 @@ fn damage(path: &Path, draw: &mut Draw) -> &'static str {
     }
 }
 
-/// All that was there is there, where it was or in the quarantine; but for the database, which a server writes to, and
-/// what a run that has ended needs no more.
+/// All that was there is there, where it was or in the quarantine; but for the database with its count, which a server
+/// writes to, and what a run that has ended needs no more.
 fn nothing_is_deleted(before: &BTreeMap<PathBuf, Vec<u8>>, folder: &Path, checkpoint_is_good: bool, what: &str) {
     let after = files(folder);
     for (path, bytes) in before {
-        let is_database = path.starts_with(DATABASE) || path.starts_with(LOG);
+        let is_database = [DATABASE, LOG, ACKNOWLEDGED].iter().any(|name| path.starts_with(name));
         if is_database || (checkpoint_is_good && path.starts_with("checkpoints")) {
             continue;
         }
@@ -224,35 +211,34 @@ async fn damage_anywhere_gives_right_results_or_a_clear_error() {
     let mut refused = 0;
     for case in 0..cases {
         let mut draw = Draw(case);
-        let (copy, found) = truth.copy();
-        let folder = copy.path();
         // Each kind of file as often as the others.
-        let path = match case % 5 {
+        let kind = case % 6;
+        let copy = copied(if kind < 3 { truth.killed.path() } else { truth.folder.path() });
+        let folder = copy.path();
+        let path = match kind {
             0 => PathBuf::from(DATABASE),
             1 => PathBuf::from(LOG),
-            2 => PathBuf::from("checkpoints/6"),
+            2 => PathBuf::from(ACKNOWLEDGED),
+            3 => PathBuf::from("checkpoints/6"),
             kind => {
-                let folder = if kind == 3 { "artifacts" } else { "files" };
-                let files: Vec<_> = found.iter().filter(|path| path.starts_with(folder)).collect();
+                let kind = if kind == 4 { "artifacts" } else { "files" };
+                let files: Vec<_> = files(folder).into_keys().filter(|path| path.starts_with(kind)).collect();
                 files[draw.below(files.len())].clone()
             }
         };
-        if path.ends_with(LOG) {
-            leave_a_log(folder);
-        }
         let how = damage(&folder.join(&path), &mut draw);
         let what = format!("case {case}, {} {how}", path.display());
-        let before = files(folder);
+        let before = left(folder);
         let local = Configuration { limits: limits(), ..configuration(folder) };
         let server = match Served::try_configured(local).await {
             Ok(server) => server,
             Err(error) => {
                 let problem = error.to_string();
-                assert!(path.starts_with(DATABASE), "{what}: {problem}");
+                assert!(path.starts_with(DATABASE) || path.starts_with(LOG), "{what}: {problem}");
                 // The number of the version may be what is damaged.
-                let words = ["is damaged", "knows no runs", "has version", "the database says"];
+                let words = ["is damaged", "lacks changes", "knows no runs", "has version", "the database says"];
                 assert!(words.iter().any(|words| problem.contains(words)), "{what}: {problem}");
-                assert!(files(folder) == before, "{what}: something was changed");
+                assert!(left(folder) == before, "{what}: something was changed");
                 refused += 1;
                 continue;
             }

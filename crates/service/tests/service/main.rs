@@ -2,6 +2,7 @@
 
 mod access;
 #[cfg(target_os = "linux")]
+mod acknowledged;
 mod answers;
 mod backups;
 mod bodies;
