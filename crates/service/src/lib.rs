@@ -69,8 +69,8 @@ pub use limits::Limits;
 pub use schema::scenario_schema;
 pub use server::{ServeError, Server};
 pub use store::{
-    Checkup, Problem, StateFile, StoreError, Unfit, back_up, check_data, read_state, refuse_other_programs, restore,
-    write_state, write_state_by_pieces,
+    Checkup, Problem, StateFile, StoreError, Unfit, back_up, check_data, keep_files_private, read_state,
+    refuse_other_programs, restore, write_state, write_state_by_pieces,
 };
 pub use tame::{is_obeyed, tame};
 pub use worker::{Connection, bytes_in_proc, work};

@@ -17,8 +17,8 @@ pub struct ServeArguments {
     /// Where runs, events, artifacts and checkpoints are kept
     #[arg(long, value_name = "DIR", default_value = "tailback-data")]
     pub data: PathBuf,
-    /// If the database is damaged or lost, set it aside and rebuild runs from their files; the log names each. Without
-    /// this, the server does not start then
+    /// If the database is damaged or lost, set it aside and rebuild runs from their files; the log names each. If it is
+    /// whole and lacks changes that were acknowledged, go on without them. Without this, the server does not start then
     #[arg(long)]
     pub recover: bool,
     /// Metrics (/metrics), liveness (/livez) and readiness (/readyz: room on the disk, a database that works) over HTTP; off this machine with the certificate of

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailback_service::{Checkup, StoreError, back_up, check_data, restore};
+use tailback_service::{Checkup, StoreError, back_up, check_data, keep_files_private, restore};
 
 use crate::arguments::{BackupArguments, Format, FsckArguments, RestoreArguments};
 use crate::complaint::Complaint;
@@ -15,11 +15,13 @@ pub fn fsck(arguments: &FsckArguments) -> Result<(), Complaint> {
 
 /// Runs `backup`.
 pub fn backup(arguments: &BackupArguments) -> Result<(), Complaint> {
+    keep_files_private();
     tell(back_up(&arguments.directory, &arguments.to), arguments.format, &arguments.to)
 }
 
 /// Runs `restore`.
 pub fn restore_backup(arguments: &RestoreArguments) -> Result<(), Complaint> {
+    keep_files_private();
     tell(restore(&arguments.from, &arguments.directory), arguments.format, &arguments.from)
 }
 

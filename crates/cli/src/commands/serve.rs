@@ -22,6 +22,7 @@ const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
 
 /// Runs the command.
 pub fn run(arguments: &ServeArguments) -> Result<(), Complaint> {
+    tailback_service::keep_files_private();
     let files = CertificateFiles::of(arguments);
     let (limits, note) = limits::read(arguments)?;
     let configuration = configuration(arguments, files.as_ref(), limits)?;

@@ -12,6 +12,7 @@ use crate::telemetry;
 
 /// Runs the command.
 pub fn run(arguments: &WorkerArguments) -> Result<(), Complaint> {
+    tailback_service::keep_files_private();
     telemetry::start(arguments.log, None);
     let not_asked = |error| Complaint::bad_input(format!("servers start workers, nobody else does ({error})"));
     let suspended = Arc::new(AtomicBool::new(false));

@@ -20,6 +20,7 @@ mod memory;
 #[cfg(target_os = "linux")]
 mod memory_attacks;
 mod mistakes;
+mod modes;
 mod plot;
 mod program;
 mod relay;

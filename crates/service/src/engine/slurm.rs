@@ -23,17 +23,14 @@ use super::child::{LINE_BYTES_MAX, LINES_KEPT, lost, too_much};
 use super::process::WorkerCommand;
 use super::workers::{Lease, Workers};
 use crate::domain::RunFailure;
-use crate::store::StoreError;
 use crate::store::files;
+use crate::store::{JOBS, StoreError};
 use crate::worker::mailbox::{Mailbox, Messages};
 use crate::worker::protocol::{Assignment, Ending, Message, Results};
 use controller::{JobState, Programs, Seen};
 
 pub(crate) use controller::Controller;
 pub use site::SlurmSite;
-
-/// The folder of all jobs, and in it one for each array, with one for each task.
-const JOBS: &str = "jobs";
 
 /// How often it is looked whether a job has said anything: less and less often as long as it has not.
 const LOOK_EVERY: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];

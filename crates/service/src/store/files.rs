@@ -13,6 +13,8 @@ use crate::descriptors;
 
 /// What is given back when the disk is full, so that the database can still be written to.
 const RESERVE_BYTES: usize = 4 << 20;
+/// The file of that.
+pub(super) const RESERVE: &str = "reserve";
 /// The ending of files that are not there as a whole yet.
 pub(super) const UNFINISHED: &str = "unfinished";
 
@@ -182,7 +184,7 @@ pub(super) fn forget_unfinished_reserve(folder: &Path) {
 }
 
 fn reserve(folder: &Path) -> PathBuf {
-    folder.join("reserve")
+    folder.join(RESERVE)
 }
 
 /// What is wrong with a file.

@@ -13,8 +13,8 @@ use serde::Serialize;
 use super::condition::{self, Condition};
 use super::runs::{self, Stored};
 use super::{
-    StoreError, acknowledged, artifacts, checked, checkpoint, database, files, open_no_link, quarantine, schema, sums,
-    uploads,
+    LOCK, StoreError, acknowledged, artifacts, checked, checkpoint, database, files, open_no_link, quarantine, schema,
+    sums, uploads,
 };
 use crate::domain::{Artifact, State};
 
@@ -198,7 +198,7 @@ fn count(folder: &Path) -> Result<u64, StoreError> {
 
 /// Keeps servers out, where one has ever been.
 fn lock_if_there(folder: &Path) -> Result<Option<File>, StoreError> {
-    let path = folder.join("lock");
+    let path = folder.join(LOCK);
     let file = match open_no_link(&path, OpenOptions::new().read(true)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|error| files::broken("open", &path, &error))?,

@@ -53,10 +53,16 @@ use acknowledged::{Acknowledged, Counts};
 use condition::Condition;
 pub use copying::{back_up, restore};
 pub use fsck::{Checkup, Problem, check_data};
+pub use private::keep_files_private;
 use private::make_folder;
 pub use state_file::{StateFile, Unfit, read_state, refuse_other_programs, write_state, write_state_by_pieces};
 use writer::{Changes, Writer};
 pub(crate) use writer::{Told, Writing};
+
+/// The file that a server locks.
+const LOCK: &str = "lock";
+/// The folder of all jobs of a cluster, and in it one for each array, with one for each task.
+pub(crate) const JOBS: &str = "jobs";
 
 /// Connections for reading. Who finds all of them in use waits: more at once would not be quicker.
 const READERS: usize = 8;
@@ -158,6 +164,7 @@ impl Store {
             tracing::warn!("{warning}");
         }
         let lock = lock(folder)?;
+        private::close_to_others(parts(folder));
         let (connection, acknowledged) = open_database(folder, recover)?;
         files::make_reserve(folder);
         let log = log::Log::start(&database(folder), &connection)?;
@@ -287,6 +294,13 @@ fn find_losses(folder: &Path) -> Result<(Option<Lost>, Counts), StoreError> {
     Ok((lost, counts))
 }
 
+/// All that a data directory consists of. What is below its folders is as open as they are.
+fn parts(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let folders = [files::ARTIFACTS, files::ATTEMPTS, files::CHECKPOINTS, files::UPLOADS, quarantine::QUARANTINE, JOBS];
+    let others = [LOCK, files::RESERVE, acknowledged::NAME].into_iter().chain(folders).map(|name| folder.join(name));
+    condition::parts(&database(folder)).into_iter().chain(others)
+}
+
 fn database(folder: &Path) -> PathBuf {
     folder.join("tailback.sqlite")
 }
@@ -304,7 +318,7 @@ fn open_no_link(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 }
 
 fn lock(folder: &Path) -> Result<File, StoreError> {
-    let path = folder.join("lock");
+    let path = folder.join(LOCK);
     let opened = open_no_link(&path, OpenOptions::new().write(true).create(true).truncate(false));
     let file = opened.map_err(|error| files::broken("make", &path, &error))?;
     for attempt in 1.. {

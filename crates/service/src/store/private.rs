@@ -1,8 +1,38 @@
 //! What is kept is for its owner only: others on the same machine cannot look into it.
+//!
+//! Servers, workers and those who copy data directories say so to the system once, for all files that they make; SQLite makes
+//! some of them. Copies are made so by whoever calls, too.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Nobody but its owner can look into anything that this process makes from now on, whatever the system has it do.
+pub fn keep_files_private() {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
+/// Closes to others what an earlier build has left open to them. Its group may be meant to see it.
+#[cfg(unix)]
+pub(super) fn close_to_others(paths: impl Iterator<Item = PathBuf>) {
+    use std::os::unix::fs::PermissionsExt as _;
+    for path in paths {
+        let Ok(about) = path.symlink_metadata() else { continue };
+        let mode = about.permissions().mode();
+        if about.is_symlink() || mode & 0o007 == 0 {
+            continue;
+        }
+        match std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode & !0o007)) {
+            Ok(()) => tracing::info!(path = %path.display(), "was open to others, and is closed to them now"),
+            Err(error) => tracing::warn!(%error, path = %path.display(), "is open to others, and cannot be closed"),
+        }
+    }
+}
+
+/// Elsewhere it is not known.
+#[cfg(not(unix))]
+pub(super) fn close_to_others(_: impl Iterator<Item = PathBuf>) {}
 
 /// Nobody else can look into folders that are made. One that was there is as its owner wants it.
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
