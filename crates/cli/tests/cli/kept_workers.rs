@@ -87,7 +87,7 @@ fn a_kept_worker_ends_with_a_run_that_is_cancelled_or_when_there_is_none() {
     program.write("short.toml", crate::program::SMALL);
     server.good(&program, &["submit", "short.toml", "--id", "one", "--wait", "--quiet"]);
     // One that waits may be gone for any reason: that is no attempt of the next run.
-    server.workers().into_iter().for_each(Server::kill_process);
+    server.workers().into_iter().for_each(|worker| _ = Server::kill_process(worker));
     server.good(&program, &["submit", "short.toml", "--id", "two", "--wait", "--quiet"]);
     assert_eq!(listed(&program, &server, "two")["failed_attempts"], 0);
     until(|| server.workers().is_empty());
