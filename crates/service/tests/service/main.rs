@@ -1,8 +1,8 @@
 //! The service through real connections: a server on a port of the system's choice, and the Rust client.
 
 mod access;
-#[cfg(target_os = "linux")]
 mod acknowledged;
+#[cfg(target_os = "linux")]
 mod answers;
 mod backups;
 mod bodies;
