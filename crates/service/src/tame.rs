@@ -20,6 +20,14 @@ pub fn tame(text: &str) -> Cow<'_, str> {
     Cow::Owned(tame)
 }
 
+/// A text, or its first so many bytes and a sign that there is more.
+pub(crate) fn cut(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(bytes_max)])
+}
+
 /// Control characters, and those that turn the direction of writing around or break lines that look whole.
 #[must_use]
 pub fn is_obeyed(character: char) -> bool {

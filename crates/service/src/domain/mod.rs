@@ -18,8 +18,8 @@ pub(crate) use file::KeptFile;
 pub(crate) use overrides::Overrides;
 pub(crate) use request::{Page, RetryRequest, RunFilter, RunRequest};
 pub(crate) use run::{
-    Artifact, Execution, FailureReason, Progress, Run, RunFailure, ScenarioSource, Snapshot, State, Summary,
-    SweepRequest,
+    Artifact, Execution, FailureReason, Progress, Run, RunFailure, SAID_BYTES_MAX, ScenarioSource, Snapshot, State,
+    Summary, SweepRequest,
 };
 
 use std::time::{SystemTime, UNIX_EPOCH};

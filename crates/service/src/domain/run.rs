@@ -9,6 +9,7 @@ use tailback_report::Report;
 use tailback_scenario::{Bounds, Document, Files};
 
 use super::{Overrides, shared};
+use crate::tame::cut;
 
 /// An experiment: one simulation, or a sweep whose simulations are runs of their own.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -223,7 +224,23 @@ impl RunFailure {
     pub(crate) fn new(reason: FailureReason, message: impl Into<String>) -> Self {
         Self { reason, message: message.into(), details: Vec::new() }
     }
+
+    /// As much of it as anybody reads. It is part of each answer about its run, whose bytes are limited.
+    pub(crate) fn bounded(mut self) -> Self {
+        self.message = cut(&self.message, SAID_BYTES_MAX);
+        let untold = self.details.len().saturating_sub(DETAILS_MAX);
+        self.details.truncate(DETAILS_MAX);
+        self.details.iter_mut().for_each(|line| *line = cut(line, DETAIL_BYTES_MAX));
+        self.details.extend((untold > 0).then(|| format!("and {untold} more")));
+        self
+    }
 }
+
+/// Bytes of what is said of a run in a sentence: why it failed, or what there is to note.
+pub(crate) const SAID_BYTES_MAX: usize = 16 << 10;
+/// Lines of more about a failure, and bytes of each.
+const DETAILS_MAX: usize = 64;
+const DETAIL_BYTES_MAX: usize = 1 << 10;
 
 /// Kinds of failures of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -4,9 +4,10 @@
 
 use super::Shared;
 use super::queue::Task;
-use crate::domain::{Artifact, AttemptFailed, ChildEnded, Occurrence, RunFailure, State, Summary};
+use crate::domain::{Artifact, AttemptFailed, ChildEnded, Occurrence, RunFailure, SAID_BYTES_MAX, State, Summary};
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, Writing, artifacts, events};
+use crate::tame::cut;
 
 /// How a run is to end.
 pub(super) struct End {
@@ -58,7 +59,7 @@ pub(super) fn begin(shared: &Shared, task: &Task, from_cycle: u64) -> Result<boo
 
 /// An attempt has failed. Gives the state that the run is in, and how many attempts have failed.
 pub(super) fn attempt_failed(shared: &Shared, task: &Task, failure: &RunFailure) -> Result<(State, u32), StoreError> {
-    let (id, kept, failure) = (task.run.clone(), shared.limits.events_kept_max, failure.clone());
+    let (id, kept, failure) = (task.run.clone(), shared.limits.events_kept_max, failure.clone().bounded());
     shared.store.write_blocking(move |writing| {
         let mut stored = runs::get(writing.connection, &id)?;
         if stored.run.state == State::Pending {
@@ -105,7 +106,8 @@ pub(super) fn end(writing: &mut Writing<'_>, id: &str, end: End, kept: u32) -> R
         return Ok(Consequences::default());
     }
     let run = &mut stored.run;
-    (run.failure, run.note, run.summary, run.result_digest) = (end.failure, end.note, end.summary, end.result_digest);
+    (run.failure, run.note) = (end.failure.map(RunFailure::bounded), cut(&end.note, SAID_BYTES_MAX));
+    (run.summary, run.result_digest) = (end.summary, end.result_digest);
     run.beyond_end = end.beyond_end;
     if end.state == State::Succeeded {
         (run.progress.cycle, run.progress.packet_hops) = (run.progress.cycles, end.packet_hops);

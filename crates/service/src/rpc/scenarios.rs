@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prost::Message as _;
 use tailback_api::v1::scenario_service_server::ScenarioService;
 use tailback_api::v1::{
     GetModelRequest, GetModelResponse, GetScenarioSchemaRequest, GetScenarioSchemaResponse, ListModelsRequest,
@@ -15,7 +16,6 @@ use crate::api_error::ApiError;
 use crate::context::{Context, caller};
 use crate::domain::{ScenarioSource, SweepRequest};
 use crate::engine::sweep;
-use crate::limits::Limits;
 use crate::models;
 use crate::pool::Stop;
 use crate::schema::scenario_schema;
@@ -42,7 +42,7 @@ impl ScenarioService for Scenarios {
         let (store, limits) = (self.0.store.clone(), self.0.limits.clone());
         let validate = move |allowed: &Allowance, stop: &Stop| {
             let files = admission::files(&scenario, store.folder(), &limits, stop);
-            validate((&scenario, &files), sweep.as_ref(), (&limits, allowed), stop)
+            validate((&scenario, &files), sweep.as_ref(), allowed, stop)
         };
         let validated = match self.0.checks.run((bytes, names_files), validate).await {
             Ok(validated) => validated.result,
@@ -51,6 +51,7 @@ impl ScenarioService for Scenarios {
             }
             Err(refused) => return Err(refused.into()),
         };
+        self.0.limits.check_answer(validated.encoded_len() as u64)?;
         Ok(Response::new(validated))
     }
 
@@ -76,7 +77,7 @@ impl ScenarioService for Scenarios {
 fn validate(
     (given, files): (&ScenarioSource, &Arc<NamedFiles>),
     asked: Option<&SweepRequest>,
-    (limits, allowed): (&Limits, &Allowance),
+    allowed: &Allowance,
     stop: &Stop,
 ) -> Result<ValidateScenarioResponse, ApiError> {
     let wanted = stop.clone();
@@ -86,7 +87,6 @@ fn validate(
         Some(asked) => admission::sweep(&document, asked, allowed)?.1,
         None => 1,
     };
-    limits.check_answer(scenario.text.len() as u64)?;
     let plan = admission::planned(&scenario, scenario.execution.threads.unwrap_or(1), stop)?;
     let plan = wire::plan(&scenario, &plan, runs);
     Ok(ValidateScenarioResponse {

@@ -9,7 +9,7 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
 use crate::api_error::{ApiError, Limit, Scope};
-use crate::tame::tame;
+use crate::tame::{cut, tame};
 
 /// How long to wait before asking again, when the queue is full.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -176,10 +176,5 @@ fn numbers(limit: &str, allowed: u64, asked: u64) -> Vec<(&'static str, String)>
 /// Not more than fits into a status, or than anybody reads of one sentence; and nothing that a terminal would obey, for not
 /// every client writes that out.
 pub(super) fn shortened(text: &str) -> String {
-    let text = tame(text);
-    if text.len() <= TEXT_MAX {
-        return text.into_owned();
-    }
-    let end = (0..=TEXT_MAX).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    format!("{}…", &text[..end])
+    cut(&tame(text), TEXT_MAX)
 }

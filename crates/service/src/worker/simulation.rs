@@ -100,7 +100,8 @@ impl From<Failure> for RunFailure {
             }
             Failure::Threads { .. } => (FailureReason::Threads, Vec::new()),
         };
-        Self { reason, message, details }
+        // Of a large network the circle may be longer than what a worker may say.
+        Self { reason, message, details }.bounded()
     }
 }
 

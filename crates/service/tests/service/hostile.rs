@@ -1,5 +1,6 @@
 //! Requests that ask for more than there is: each is refused, with the number, and delays nobody else.
 
+use prost::Message as _;
 use tailback_api::v1::{
     CreateRunRequest, GetReportRequest, ListRunsRequest, QuerySeriesRequest, ReadArtifactRequest, Scenario, Sweep,
     ValidateScenarioRequest,
@@ -166,6 +167,23 @@ async fn reports_and_series_end_before_they_are_too_large() {
     let found = client.results.query_series(series(&["cycle"])).await.expect("one column is small").into_inner();
     assert_eq!((found.rows, found.columns.len()), (50, 1));
     server.stop().await;
+}
+
+#[tokio::test]
+async fn checks_answer_as_a_whole_or_not_at_all() {
+    let asked = || ValidateScenarioRequest { scenario: request(SMALL).scenario, sweep: None };
+    let mut bytes = None;
+    for less in [0, 0, 1] {
+        let answer_bytes_max = bytes.map_or(4 << 20, |bytes: u32| bytes - less);
+        let server = Served::with(Limits { answer_bytes_max, ..limits() }).await;
+        let answer = server.client().await.scenarios.validate_scenario(asked()).await;
+        server.stop().await;
+        match answer {
+            Ok(answer) if less == 0 => bytes = Some(answer.into_inner().encoded_len() as u32),
+            Err(refused) if less == 1 => assert_eq!(limit(&refused), "answer_bytes_max"),
+            other => panic!("with {answer_bytes_max} bytes: {other:?}"),
+        }
+    }
 }
 
 /// Checks that would take a minute each: as many as wait, and more, delay no report; and none goes on when nobody waits.

@@ -4,6 +4,8 @@ mod scripted;
 
 use std::time::Instant;
 
+use rusqlite::Connection;
+
 use super::*;
 use crate::domain::{Execution, Run, ScenarioSource};
 use crate::store::runs::New;
@@ -70,6 +72,39 @@ fn until(what: impl Fn() -> bool) {
         assert!(began.elapsed() < Duration::from_secs(60), "nothing happens");
         std::thread::yield_now();
     }
+}
+
+/// A failure with more to say than anybody reads.
+fn endless_failure() -> RunFailure {
+    let details = (0..1_000).map(|index| format!("buffer {index} waits for {}", "ä".repeat(10_000))).collect();
+    RunFailure { details, ..RunFailure::new(FailureReason::Deadlock, "ü".repeat(1 << 20)) }
+}
+
+#[test]
+fn what_is_kept_of_a_failure_or_a_note_is_bounded_however_much_there_is_to_say() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let engine = engine(folder.path());
+    accept(&engine, "bad");
+    accept(&engine, "noted");
+    let work = |shared: &Shared, task: &Task, _: &Control| {
+        if task.run == "noted" {
+            return Outcome::Succeeded(Found { note: "n".repeat(1 << 20), ..Found::default() });
+        }
+        transitions::attempt_failed(shared, task, &endless_failure()).expect("it can be written");
+        Outcome::Failed(endless_failure())
+    };
+    engine.spawn(work).expect("a thread can be started");
+    until(|| state(&engine, "bad").0.has_ended() && state(&engine, "noted").0.has_ended());
+    let query = "SELECT sum(length(content)) + (SELECT sum(length(content)) FROM runs) FROM events";
+    let bytes = |connection: &Connection| Ok(connection.query_row(query, [], |row| row.get::<_, i64>(0))?);
+    let bytes = engine.shared.store.read_blocking(bytes).expect("it can be read");
+    assert!(bytes < 512 << 10, "{bytes} bytes are kept");
+    let failure = state(&engine, "bad").1.expect("it has failed");
+    assert!(failure.message.ends_with('…') && failure.details[0].ends_with('…'), "what was cut is told");
+    assert!(failure.details[0].starts_with("buffer 0 waits for ä"));
+    assert_eq!(failure.details.last().map(String::as_str), Some("and 936 more"));
+    engine.stop();
+    engine.shared.store.close();
 }
 
 #[test]
