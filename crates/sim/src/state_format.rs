@@ -76,6 +76,13 @@ mod tests {
     }
 
     #[test]
+    fn the_guide_names_the_format() {
+        let guide = include_str!("../../../docs/guide.md");
+        let named: Vec<&str> = guide.split("(format ").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+        assert_eq!(named, [&STATE_FORMAT.to_string(); 2], "where it speaks of checkpoints");
+    }
+
+    #[test]
     fn other_formats_are_not_read() {
         let scenario = Document::read("scenario.toml", SCENARIOS[6]).resolve().expect("it has no mistakes");
         let mut run = Run::new(&scenario, 0).expect("it can be started");
