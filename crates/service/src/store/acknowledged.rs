@@ -5,6 +5,9 @@
 //! was committed and before anybody is told of it, so it never counts more than the database did.
 //!
 //! It is not synced: after the machine has failed it may count less than was acknowledged, never more.
+//!
+//! What it does not tell: a server was killed in the moment in which pages were moved out of the log, the one with the count
+//! among them, and then the log was damaged as well. Of such a database only its checks and the sums of its rows tell.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
