@@ -167,7 +167,7 @@ impl Rest {
     }
 
     /// Nobody gets what is left; whoever asks after all is told why.
-    fn give_up(&mut self, stalled: Duration) {
+    fn abort(&mut self, stalled: Duration) {
         let (why, mut trailers) = (Status::from(ApiError::WatchTooSlow { resume_after: 0, stalled }), HeaderMap::new());
         self.pieces.clear();
         self.trailers = why.add_header(&mut trailers).is_ok().then_some(trailers);
@@ -192,7 +192,7 @@ impl Kept {
                 sleep(stall_max).await;
                 let mut rest = lock(&watched);
                 if rest.taken == taken {
-                    return rest.give_up(stall_max);
+                    return rest.abort(stall_max);
                 }
                 taken = rest.taken;
             }
