@@ -137,14 +137,12 @@ pub(crate) fn memory(scenario: &Scenario, topology: &dyn Topology, plain: bool) 
         let channels = if plain { 0 } else { spec.vcs() as u64 * queues };
         ports * (PLAIN_PORT_BYTES + GENERAL_CHANNEL_BYTES * channels)
     };
-    let (packets, messages) = population(scenario, topology);
-    let cycles = (scenario.measure.warmup + scenario.measure.cycles) as f64;
-    let offered: f64 = scenario.workload.flows.iter().map(|flow| messages_offered(flow, cycles)).sum();
+    let Population { packets, messages, offered } = Population::of(scenario, topology);
     (0..topology.routers()).map(of_router).sum::<u64>()
         + u64::from(topology.nodes()) * NODE_BYTES
         + packets * PACKET_BYTES
         + messages * message_bytes(scenario)
-        + interface_bytes(scenario, offered as u64)
+        + interface_bytes(scenario, offered)
 }
 
 fn message_bytes(scenario: &Scenario) -> u64 {
@@ -207,25 +205,40 @@ fn messages_offered(traffic: &Traffic, cycles: f64) -> f64 {
     }
 }
 
-/// Packets that may be in the network, and messages that may wait at their sources, at once.
-fn population(scenario: &Scenario, topology: &dyn Topology) -> (u64, u64) {
-    let spec = &scenario.network;
-    let cycles = scenario.measure.warmup + scenario.measure.cycles;
-    // Those of flows that end may all wait at once, others for as long as packets cross.
-    let (mut flits, mut messages, mut ending) = (0.0, 0.0, 0.0);
-    for traffic in &scenario.workload.flows {
-        let offered = messages_offered(traffic, cycles as f64);
-        flits += offered * traffic.size.mean();
-        *if traffic.messages().is_some() { &mut ending } else { &mut messages } += offered;
+/// What there may be of packets and messages.
+struct Population {
+    /// Packets that may be in the network at once.
+    packets: u64,
+    /// Messages that may wait at their sources at once.
+    messages: u64,
+    /// Messages of the whole run.
+    offered: u64,
+}
+
+impl Population {
+    fn of(scenario: &Scenario, topology: &dyn Topology) -> Self {
+        let spec = &scenario.network;
+        let cycles = scenario.measure.warmup + scenario.measure.cycles;
+        // Those of flows that end may all wait at once, others for as long as packets cross.
+        let (mut flits, mut messages, mut ending) = (0.0, 0.0, 0.0);
+        for traffic in &scenario.workload.flows {
+            let offered = messages_offered(traffic, cycles as f64);
+            flits += offered * traffic.size.mean();
+            *if traffic.messages().is_some() { &mut ending } else { &mut messages } += offered;
+        }
+        // Packets are in the network for a few times the zero-load latency at most, or for the whole run.
+        let latency: u64 = spec.links.iter().map(|link| u64::from(link.latency)).sum();
+        let crossing = 8 * latency / u64::from(spec.ticks_per_cycle) + 100;
+        let share = (crossing as f64 / cycles.max(1) as f64).min(1.0);
+        let buffers: u64 = spec.input_buffers.iter().map(|&flits| u64::from(flits)).sum::<u64>() * spec.vcs() as u64;
+        let room = u64::from(topology.routers()) * u64::from(topology.radix()) * buffers;
+        let packets = (flits * share).min(room as f64) / f64::from(spec.packet_flits_max);
+        Self {
+            packets: packets as u64,
+            messages: (messages * share + ending) as u64,
+            offered: (messages + ending) as u64,
+        }
     }
-    // Packets are in the network for a few times the zero-load latency at most, or for the whole run.
-    let latency: u64 = spec.links.iter().map(|link| u64::from(link.latency)).sum();
-    let crossing = 8 * latency / u64::from(spec.ticks_per_cycle) + 100;
-    let share = (crossing as f64 / cycles.max(1) as f64).min(1.0);
-    let buffers: u64 = spec.input_buffers.iter().map(|&flits| u64::from(flits)).sum::<u64>() * spec.vcs() as u64;
-    let room = u64::from(topology.routers()) * u64::from(topology.radix()) * buffers;
-    let packets = (flits * share).min(room as f64) / f64::from(spec.packet_flits_max);
-    (packets as u64, (messages * share + ending) as u64)
 }
 
 /// How a scenario's routers are dealt out to regions.

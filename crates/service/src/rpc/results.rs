@@ -87,6 +87,8 @@ impl ResultService for Results {
         if offset > artifact.size {
             return Err(ApiError::OffsetOutOfRange { size: artifact.size }.into());
         }
+        // Nothing is read for somebody who could not be sent it.
+        drop(self.0.send_file(from)?);
         // The name is one that the store has found: the server gave it.
         let (store, wanted) = (self.0.store.clone(), artifact.clone());
         let compare = move |stop: &Stop| Ok(Checked::open(store.folder(), &stored, &wanted, || stop.check())?);
