@@ -120,6 +120,8 @@ enum Dealing {
 enum Order {
     Fifo,
     PerDestination,
+    /// Destinations take turns by number.
+    InTurn,
 }
 
 impl SourceQueues {
@@ -132,11 +134,9 @@ impl SourceQueues {
         };
         let order = match fabric.spec.nic.queues {
             tailback_hardware::SourceQueues::Fifo => Order::Fifo,
-            tailback_hardware::SourceQueues::PerDestination | tailback_hardware::SourceQueues::InTurn => {
-                Order::PerDestination
-            }
+            tailback_hardware::SourceQueues::PerDestination => Order::PerDestination,
+            tailback_hardware::SourceQueues::InTurn => Order::InTurn,
         };
-        let takes_turns = fabric.spec.nic.queues == tailback_hardware::SourceQueues::InTurn;
         let in_turn = || InTurn::new(nodes, injection_queues_per_node, fabric.topology.nodes());
         Self {
             order,
@@ -147,7 +147,7 @@ impl SourceQueues {
             destinations: Store::new(),
             directory: ByFlow::default(),
             turns: ByFlow::default(),
-            in_turn: takes_turns.then(in_turn),
+            in_turn: (order == Order::InTurn).then(in_turn),
         }
     }
 
@@ -220,7 +220,7 @@ impl SourceQueues {
     /// The first queue of an injection queue, if there is one.
     #[inline]
     fn first(&self, node: u32, position: usize) -> u32 {
-        if self.in_turn.is_some() { self.first_in_turn(node, position) } else { self.injection_queues[position].first }
+        if self.take_turns() { self.first_in_turn(node, position) } else { self.injection_queues[position].first }
     }
 
     /// The same where destinations take turns by number. Apart, so that others do not carry its code.
@@ -233,8 +233,7 @@ impl SourceQueues {
     /// The destination that an injection queue serves next, where destinations have queues.
     pub fn first_destination(&self, node: u32, injection_queue: usize) -> Option<u32> {
         let first = self.first(node, self.position(node, injection_queue));
-        (first != NONE && self.order == Order::PerDestination)
-            .then(|| self.destinations.records[first as usize].key as u32)
+        (first != NONE && self.order != Order::Fifo).then(|| self.destinations.records[first as usize].key as u32)
     }
 
     /// Takes `queue`, which is the first of an injection queue, out of it.
@@ -279,11 +278,11 @@ impl SourceQueues {
     /// Whether destinations take turns by number.
     #[inline]
     pub fn take_turns(&self) -> bool {
-        self.in_turn.is_some()
+        self.order == Order::InTurn
     }
 
-    /// The message whose packet is next in an injection queue.
-    #[inline]
+    /// The message whose packet is next in an injection queue. Always inline: it is asked for at each attempt to send.
+    #[inline(always)]
     pub fn front(&mut self, node: u32, injection_queue: usize) -> Option<&mut Waiting> {
         let first = self.first(node, self.position(node, injection_queue));
         if first == NONE {
@@ -291,7 +290,7 @@ impl SourceQueues {
         }
         let mut message = match self.order {
             Order::Fifo => first,
-            Order::PerDestination => self.destinations.records[first as usize].first,
+            Order::PerDestination | Order::InTurn => self.destinations.records[first as usize].first,
         };
         if message == NONE {
             message = self.skip_withdrawn(node, injection_queue)?;
@@ -316,7 +315,7 @@ impl SourceQueues {
             self.take_first(position, first);
             self.directory.remove(&key);
             self.destinations.free.push(first);
-            if self.in_turn.is_some() {
+            if self.take_turns() {
                 return None; // the next may be in another injection queue
             }
         }
@@ -333,7 +332,7 @@ impl SourceQueues {
         message.drawn_vc = None;
         let (done, next) = (message.flits_left == 0, message.next);
         let position = self.position(node, injection_queue);
-        if self.in_turn.is_some() {
+        if self.take_turns() {
             self.advance_in_turn(node, position, done.then_some(next));
             return before;
         }

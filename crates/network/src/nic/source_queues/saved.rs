@@ -41,7 +41,7 @@ impl From<Saved> for SourceQueues {
             in_turn,
         } = saved;
         let mut directory = ByFlow::default();
-        if order == Order::PerDestination {
+        if order != Order::Fifo {
             let free: BTreeSet<u32> = destinations.free.iter().copied().collect();
             let used = (0..destinations.records.len() as u32).filter(|queue| !free.contains(queue));
             directory.extend(used.map(|queue| (destinations.records[queue as usize].key, queue)));
