@@ -368,7 +368,7 @@ impl Resolver<'_> {
     ) -> Option<Routings> {
         let chosen = &chosen.built;
         let asked_for = protocol.built.classes().iter().any(|class| class.routing == ClassRouting::Minimal);
-        let minimal = match minimal(&topology.built).filter(|_| asked_for) {
+        let minimal = match asked_for.then(|| minimal(&topology.built)).flatten() {
             Some(minimal) => {
                 self.prove(root, minimal.as_ref())?;
                 minimal

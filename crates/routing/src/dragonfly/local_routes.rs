@@ -4,9 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tailback_random::{Stream, scramble};
-use tailback_topology::{Dragonfly, GlobalLink, Locator, Peer, Port, RouterId, Topology};
+use tailback_topology::{Dragonfly, GlobalLink, Locator, Peer, Port, RADIX_MAX, RouterId, Topology};
 
 use crate::{Header, Hop, PortSet, PortVc, Step, VcSequence};
+
+// Numbers of routers in their groups fit into bytes.
+const _: () = assert!(RADIX_MAX <= 1 + u8::MAX as u32);
 
 /// The links of one group to each other group.
 #[derive(Debug)]
@@ -15,18 +18,22 @@ struct Gateways {
     starts: Vec<u32>,
     links: Vec<GlobalLink>,
     /// By link: the router at its other end, by its number in its group.
-    ends: Vec<u32>,
+    ends: Vec<u8>,
 }
 
 impl Gateways {
     fn of(topology: &Dragonfly, group: u32) -> Self {
-        let (mut starts, mut links) = (vec![0], Vec::<GlobalLink>::new());
+        let mut starts = Vec::with_capacity(topology.groups() as usize + 1);
+        let mut links = Vec::<GlobalLink>::new();
+        starts.push(0);
         for other in 0..topology.groups() {
             links.extend(topology.global_links(group, other));
             starts.push(links.len() as u32);
         }
+        // In the largest dragonflies there are a million pairs of groups.
+        links.shrink_to_fit();
         let end = |link: &GlobalLink| match topology.peer(topology.router_at(group, link.router), link.port) {
-            Peer::Router { router, .. } => topology.position(router).1,
+            Peer::Router { router, .. } => topology.position(router).1 as u8,
             other => unreachable!("a global link leads to {other:?}"),
         };
         let ends = links.iter().map(end).collect();
@@ -68,7 +75,8 @@ impl RouteTables {
         let gateways = &self.gateways[from.0 as usize];
         let range = gateways.range(to.0);
         let links_and_ends = gateways.links[range.clone()].iter().zip(&gateways.ends[range]);
-        let links = links_and_ends.map(|(link, &end)| 1 + u32::from(link.router != from.1) + u32::from(end != to.1));
+        let links =
+            links_and_ends.map(|(link, &end)| 1 + u32::from(link.router != from.1) + u32::from(u32::from(end) != to.1));
         links.min().expect("all groups are joined")
     }
 
@@ -320,7 +328,7 @@ impl LocalRoutes {
         }
         let links = self.gateways.to(group);
         let first = links.iter().position(|link| link.router == self.in_group).unwrap_or(0);
-        self.gateways.ends[self.gateways.range(group)][first]
+        self.gateways.ends[self.gateways.range(group)][first].into()
     }
 
     #[inline]
