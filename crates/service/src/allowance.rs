@@ -20,8 +20,9 @@ pub(crate) struct Allowance {
 
 /// Steps of programs that a check goes through: they take it a second or two.
 const PROGRAM_STEPS: u64 = 1 << 26;
-/// States of packets on their paths that a check looks at: they take it less than a second, and some 50 MiB.
-const PATH_STATES: u64 = 500_000;
+/// States of packets on their paths that a check looks at: they take it less than a second, and some 40 MiB. From 458,752 on, seven
+/// eighths of a power of two, the table of those that were met would take twice as much.
+const PATH_STATES: u64 = 450_000;
 
 /// What a check takes a few MiB for: see [`Allowance::modest`].
 const MODEST: Allowance = Allowance {

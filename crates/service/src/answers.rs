@@ -18,6 +18,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::HeaderMap;
 use hyper::body::Frame;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
 use tonic::Status;
@@ -37,6 +38,21 @@ use crate::rpc;
 const AT_ONCE: u32 = 8;
 /// What is sent at once: who takes one byte of it keeps all of it in memory.
 const PIECE_BYTES: usize = 16 << 10;
+
+/// A place that an answer has until it is bytes, and is counted as these: put among its extensions.
+#[derive(Clone)]
+pub(crate) struct UntilBytes {
+    _permit: Arc<OwnedSemaphorePermit>,
+}
+
+impl UntilBytes {
+    /// Waits for a place.
+    pub(crate) async fn take(places: &Arc<Semaphore>) -> Result<Self, ApiError> {
+        let permit = places.clone().acquire_owned().await;
+        let permit = permit.map_err(|error| ApiError::Internal(format!("there are no places: {error}")))?;
+        Ok(Self { _permit: Arc::new(permit) })
+    }
+}
 
 /// Watches over what is answered.
 #[derive(Clone)]
@@ -59,8 +75,10 @@ impl AnswerLayer {
         R: HttpBody<Data = Bytes>,
         R::Error: Into<StdError>,
     {
-        let (head, body) = answer.into_parts();
-        match self.take(body, peer).await {
+        let (mut head, body) = answer.into_parts();
+        let taken = self.take(body, peer).await;
+        head.extensions.remove::<UntilBytes>();
+        match taken {
             Ok(rest) => Response::from_parts(head, Body::new(Kept::new(rest, self.stall_max))),
             Err(refused) => refused.into_http(),
         }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use crate::allocator;
 use crate::allowance::Allowance;
 use crate::api_error::{ApiError, Limit};
 use crate::limits::Limits;
@@ -63,7 +64,12 @@ impl Checks {
                 result => return result.map(|result| Found { result, place: None }),
             }
         }
-        let (result, place) = self.large.run_and_hold(longest, move |stop| work(&allowed, stop)).await?;
+        let work = move |stop: &Stop| {
+            let result = work(&allowed, stop);
+            allocator::give_back();
+            result
+        };
+        let (result, place) = self.large.run_and_hold(longest, work).await?;
         Ok(Found { result, place: Some(place) })
     }
 }

@@ -43,6 +43,8 @@ pub(crate) struct Context {
     pub long_reads: Pool,
     /// Where files are uploaded to.
     pub uploads: Uploads,
+    /// One permit for each list of runs that may be read at once, until it is bytes: on its way it takes several times as much as these.
+    pub lists: Arc<Semaphore>,
     /// One permit for each file that may be open at once because a client reads it.
     pub files: Arc<Semaphore>,
     /// The files that clients may have begun to take at once: a client that takes nothing keeps pieces of its file in memory.

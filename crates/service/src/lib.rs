@@ -21,6 +21,7 @@
 mod access;
 mod admin;
 mod admission;
+mod allocator;
 mod allowance;
 mod answers;
 mod api_error;

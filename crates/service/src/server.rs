@@ -41,7 +41,7 @@ use crate::rpc;
 use crate::store::{Store, StoreError, Told};
 use crate::uploads::Uploads;
 use crate::watch::Hub;
-use crate::{admin, connection, descriptors, retention};
+use crate::{admin, allocator, connection, descriptors, retention};
 
 /// How often a connection is asked whether anybody is there, and how long it may take to answer.
 const KEEPALIVE: Duration = Duration::from_secs(20);
@@ -100,6 +100,9 @@ struct Listening {
     is_protected: bool,
 }
 
+/// Lists of runs that are read at once.
+const LISTS_MAX: usize = 3;
+
 /// Files of runs that are open at once because clients read them.
 const CLIENT_FILES_MAX: usize = 16;
 
@@ -114,6 +117,7 @@ impl Server {
     /// When any of that is not possible.
     pub async fn bind(configuration: Configuration) -> Result<Self, ServeError> {
         configuration.check()?;
+        allocator::give_back_large();
         let encrypting = |protocol| configuration.encryption.as_ref().map(|with| Encrypting::new(with, protocol));
         let shares = descriptors::share(configuration.limits.connections_max);
         let meters = Arc::new(Meters::default());
@@ -315,6 +319,7 @@ fn context(
     let checks = Checks::start(limits.clone()).map_err(no_thread)?;
     let reads = |what, at_once| Pool::start(what, "reads_max", at_once).map_err(no_thread);
     let (reads, long_reads) = (reads("reads", limits.reads_max)?, reads("long reads", limits.reads_max / 2)?);
+    let lists = Arc::new(Semaphore::new(LISTS_MAX));
     let files = Arc::new(Semaphore::new(CLIENT_FILES_MAX));
     let sent_files = limits.reads_max.saturating_mul(SENT_FILES_PER_READ);
     let sent_files = Places::new(sent_files, sent_files);
@@ -334,6 +339,7 @@ fn context(
         reads,
         long_reads,
         uploads,
+        lists,
         files,
         sent_files,
     })

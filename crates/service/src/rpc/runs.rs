@@ -18,6 +18,7 @@ use super::watching;
 use crate::access::{Caller, Role, hexadecimal};
 use crate::admission::{self, Accepted};
 use crate::allowance::Allowance;
+use crate::answers::UntilBytes;
 use crate::api_error::ApiError;
 use crate::checks::Found;
 use crate::context::{Context, caller, deadline, stopped, to_the_end};
@@ -55,13 +56,16 @@ impl RunService for Runs {
         check_filter(&filter)?;
         // Less than an answer may have, as runs take more on their way than in the database.
         let bytes_max = u64::from(self.0.limits.answer_bytes_max) / 2;
+        let place = UntilBytes::take(&self.0.lists).await?;
         let reading = self.0.store.read(move |connection| {
             list::page(connection, &filter, &page, with_scenario, bytes_max, |run| caller.may_see(run))
         });
         let (mut found, next_page_token) = reading.await.map_err(ApiError::from)?;
         found.iter_mut().for_each(|snapshot| show_live(&self.0, &mut snapshot.run));
         let runs = found.into_iter().map(wire::run).collect();
-        Ok(Response::new(ListRunsResponse { runs, next_page_token }))
+        let mut response = Response::new(ListRunsResponse { runs, next_page_token });
+        response.extensions_mut().insert(place);
+        Ok(response)
     }
 
     async fn wait_run(&self, request: Request<WaitRunRequest>) -> Result<Response<WaitRunResponse>, Status> {
