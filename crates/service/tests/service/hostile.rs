@@ -47,7 +47,7 @@ async fn circles_of_channels_are_looked_for_so_far_and_no_further() {
     let mut client = server.client().await;
     let shared = SMALL.replace("routing = \"minimal\"", "routing = { minimal = { vcs = \"l0 g0 l0\" } }");
     let large = shared.replace("p = 2\na = 4\nh = 2\ng = 9", "p = 8\na = 16\nh = 8\ng = 129");
-    for (document, why) in [(&shared, "can wait for each other in a circle"), (&large, "the limit is 500000")] {
+    for (document, why) in [(&shared, "can wait for each other in a circle"), (&large, "the limit is 450000")] {
         let asked = ValidateScenarioRequest { scenario: request(document).scenario, sweep: None };
         let checked = in_time("a scenario with a circle is checked", client.scenarios.validate_scenario(asked)).await;
         let found = checked.expect("it is answered").into_inner().diagnostics;
