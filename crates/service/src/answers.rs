@@ -241,3 +241,20 @@ impl HttpBody for Kept {
 fn lock(rest: &Mutex<Rest>) -> MutexGuard<'_, Rest> {
     rest.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_place_is_held_until_the_answer_is_bytes_and_no_longer() {
+        let (layer, places) = (AnswerLayer::new(&Limits::default()), Arc::new(Semaphore::new(1)));
+        let mut answer = Response::new(Body::empty());
+        answer.extensions_mut().insert(UntilBytes::take(&places).await.expect("there is one"));
+        assert_eq!(places.available_permits(), 0);
+        let _kept = layer.keep(answer, Ipv4Addr::LOCALHOST.into()).await;
+        assert_eq!(places.available_permits(), 1);
+    }
+}

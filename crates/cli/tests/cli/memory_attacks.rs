@@ -13,7 +13,7 @@ use crate::served::Server;
 
 /// Bytes that attacks may take beyond what an idle server does, one kind after the other or all at once: 200 MB, which is 190 MiB.
 const ATTACK_MAX: u64 = 200_000_000;
-/// Bytes that it may still occupy beyond that when all is over and a large check has been made. Before the allocator was told to give back, it was 200 million.
+/// Bytes that a server may still occupy beyond an idle one when all is over and a large check has been made. Before the allocator was told to give back, it was 200 million.
 const LEFT_MAX: u64 = 80_000_000;
 /// Clients that do the same at once.
 const AT_ONCE: usize = 24;

@@ -57,7 +57,10 @@ impl RunService for Runs {
         // Less than an answer may have, as runs take more on their way than in the database.
         let bytes_max = u64::from(self.0.limits.answer_bytes_max) / 2;
         let place = UntilBytes::take(&self.0.lists).await?;
+        // Reading goes on when the client has gone.
+        let held = place.clone();
         let reading = self.0.store.read(move |connection| {
+            let _held = held;
             list::page(connection, &filter, &page, with_scenario, bytes_max, |run| caller.may_see(run))
         });
         let (mut found, next_page_token) = reading.await.map_err(ApiError::from)?;
