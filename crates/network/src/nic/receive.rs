@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tailback_hardware::Delivery;
 use tailback_protocol::{Arrival, Direction, Party, Sink, SinkAction};
 
-use super::by_flow::ByFlow;
+use super::by_flow::{ByKey, both_as_key};
 use super::due::What;
 use super::resequence::Held;
 use crate::Observer;
@@ -20,7 +20,7 @@ use crate::time::Time;
 /// What has arrived of messages of several packets: by source and message.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<(u64, Arrived)>", into = "Vec<(u64, Arrived)>")]
-pub(crate) struct Reassembly(ByFlow<Arrived>);
+pub(crate) struct Reassembly(ByKey<Arrived>);
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Arrived {
@@ -50,7 +50,7 @@ impl Reassembly {
         if packet.is_last() && packet.index() == 0 {
             return Some(packet.flits.into());
         }
-        let key = u64::from(packet.source) << 32 | u64::from(packet.message);
+        let key = both_as_key(packet.source, packet.message);
         let arrived = self.0.entry(key).or_default();
         arrived.flits += u32::from(packet.flits);
         arrived.packets += 1;

@@ -8,37 +8,24 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::by_flow::{ByFlow, flow};
+use super::by_flow::ByFlow;
 use crate::packet::Packet;
 use crate::payload::Told;
 use crate::time::Time;
 
-/// The numbers that the flows of a region's sources have come to: by node and destination. They are looked up, and written in order.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(from = "BTreeMap<(u32, u32), u32>", into = "BTreeMap<(u32, u32), u32>")]
+/// The number of the next packet of each flow of a region's sources.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Numbering(ByFlow<u32>);
 
-impl From<BTreeMap<(u32, u32), u32>> for Numbering {
-    fn from(saved: BTreeMap<(u32, u32), u32>) -> Self {
-        Self(saved.into_iter().map(|((node, destination), next)| (flow(node, destination), next)).collect())
-    }
-}
-
-impl From<Numbering> for BTreeMap<(u32, u32), u32> {
-    fn from(Numbering(flows): Numbering) -> Self {
-        flows.into_iter().map(|(key, next)| (both(key), next)).collect()
-    }
-}
-
-/// The node and the other one of the key of a flow.
-fn both(key: u64) -> (u32, u32) {
-    ((key >> 32) as u32, key as u32)
-}
-
 impl Numbering {
+    /// For so many nodes of the region, and so many of the network.
+    pub fn new(nodes: u32, destinations: u32) -> Self {
+        Self(ByFlow::new(nodes, destinations, 0))
+    }
+
     /// The number of the first of so many packets of a flow, which are numbered from there on.
     pub fn take(&mut self, node: u32, destination: u32, packets: u32) -> u32 {
-        let next = self.0.entry(flow(node, destination)).or_default();
+        let next = self.0.get_mut(node, destination);
         let first = *next;
         *next = next.wrapping_add(packets);
         first
@@ -57,7 +44,7 @@ pub(crate) struct Held {
 }
 
 /// What has arrived of a flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Flow {
     /// The number of the next packet in order.
     next: u32,
@@ -110,13 +97,13 @@ impl Rings {
 const AHEAD_MAX: u32 = u32::MAX / 2;
 
 /// The packets that wait at the nodes of a region for others before them.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Saved", into = "Saved")]
 pub(crate) struct Resequencing {
     /// By node and source.
     flows: ByFlow<Flow>,
     rings: Rings,
-    /// By node: packets that wait. As many as nodes that have received anything need.
+    /// By node: packets that wait.
     waiting: Vec<u32>,
 }
 
@@ -130,17 +117,19 @@ struct SavedFlow {
 /// What is written of them.
 #[derive(Serialize, Deserialize)]
 struct Saved {
+    /// Of how many nodes here, and of how many in the network, they are.
+    sizes: (u32, u32),
     flows: BTreeMap<(u32, u32), SavedFlow>,
     waiting: Vec<u32>,
 }
 
 impl From<Saved> for Resequencing {
-    fn from(Saved { flows, waiting }: Saved) -> Self {
-        let mut found = Self { waiting, ..Self::default() };
+    fn from(Saved { sizes: (nodes, sources), flows, waiting }: Saved) -> Self {
+        let mut found = Self { waiting, ..Self::new(nodes, sources) };
         for ((node, source), SavedFlow { next, waiting }) in flows {
             let mut state = Flow { next, ..Flow::NEW };
             waiting.into_iter().for_each(|(number, held)| found.rings.put(&mut state, number, held));
-            found.flows.insert(flow(node, source), state);
+            *found.flows.get_mut(node, source) = state;
         }
         found
     }
@@ -153,11 +142,18 @@ impl From<Resequencing> for Saved {
             let numbered = (1..).zip(ring).filter_map(|(ahead, held)| Some((next.wrapping_add(ahead), held?)));
             SavedFlow { next, waiting: numbered.collect() }
         };
-        Self { flows: flows.into_iter().map(|(key, flow)| (both(key), save(flow))).collect(), waiting }
+        let saved = flows.list().into_iter().map(|(key, flow)| (key, save(flow))).collect();
+        Self { sizes: flows.sizes(), flows: saved, waiting }
     }
 }
 
 impl Resequencing {
+    /// For so many nodes of the region, and so many of the network.
+    pub fn new(nodes: u32, sources: u32) -> Self {
+        let flows = ByFlow::new(nodes, sources, Flow::NEW);
+        Self { flows, rings: Rings::default(), waiting: vec![0; nodes as usize] }
+    }
+
     /// How many packets wait.
     pub fn waiting(&self) -> u64 {
         self.waiting.iter().copied().map(u64::from).sum()
@@ -168,10 +164,7 @@ impl Resequencing {
     /// # Panics
     /// When more than `most` packets wait at the node: the protocol said that it would not let that happen.
     pub fn add(&mut self, node: u32, number: u32, held: Held, most: u32, in_order: &mut Vec<Held>) {
-        let flow = self.flows.entry(flow(node, held.packet.source)).or_insert(Flow::NEW);
-        if self.waiting.len() <= node as usize {
-            self.waiting.resize(node as usize + 1, 0);
-        }
+        let flow = self.flows.get_mut(node, held.packet.source);
         let waiting = &mut self.waiting[node as usize];
         if number != flow.next {
             self.rings.put(flow, number, held);
@@ -247,7 +240,7 @@ mod tests {
             arrivals in Just((0..60_u32).collect::<Vec<_>>()).prop_shuffle(),
             written_after in 0..60_usize,
         ) {
-            let mut state = Resequencing::default();
+            let mut state = Resequencing::new(8, 3);
             let (mut seen, mut arrived) = ([0; 3], 0);
             for (index, packet) in arrivals.into_iter().enumerate() {
                 if index == written_after {
@@ -271,14 +264,14 @@ mod tests {
     #[test]
     #[should_panic(expected = "the same number")]
     fn two_packets_of_a_number_are_a_mistake() {
-        let mut state = Resequencing::default();
+        let mut state = Resequencing::new(8, 3);
         (0..2).for_each(|_| state.add(0, 5, held(1, 5), u32::MAX, &mut Vec::new()));
     }
 
     #[test]
     #[should_panic(expected = "arrived twice")]
     fn a_packet_behind_the_next_is_a_mistake() {
-        let mut state = Resequencing::default();
+        let mut state = Resequencing::new(8, 3);
         (0..2).for_each(|_| state.add(0, 0, held(1, 0), u32::MAX, &mut Vec::new()));
     }
 }

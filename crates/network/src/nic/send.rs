@@ -28,7 +28,7 @@ const _: () = assert!(tailback_hardware::VCS_MAX <= u32::BITS as usize);
 
 impl Attempts {
     #[inline]
-    fn next(&mut self, node: u32, sources: &SourceQueues) -> Option<usize> {
+    fn next(&mut self, node: u32, sources: &mut SourceQueues) -> Option<usize> {
         if sources.take_turns() {
             return sources.next_turn(node, self.had_no_room);
         }
@@ -213,7 +213,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Sends a packet of a waiting message, if there is room for one.
     fn inject_data(&mut self, node: u32, now: Time) -> bool {
         let mut attempts = self.attempts(node);
-        while let Some(injection_queue) = attempts.next(node, &self.nodes.sources) {
+        while let Some(injection_queue) = attempts.next(node, &mut self.nodes.sources) {
             let Some((flits, send_as)) = self.next_of_injection_queue(node, injection_queue, now) else { continue };
             // What the source has come to say leaves before the packet.
             if !self.protocol.sources.is_empty() && self.inject_control(node, now) {

@@ -129,6 +129,8 @@ impl NodeState {
         let has_due = has_timers || in_order || fabric.has_programs;
         let random = fabric.spec.nic.vc_choice == InjectionVc::Random;
         let stream = |&node: &u32| Stream::new(fabric.seed, node.into(), CHANNEL_CHOICE);
+        let in_order_nodes = if fabric.hooks.resequencing.is_some() { node_ids.len() as u32 } else { 0 };
+        let nodes_of_network = fabric.topology.nodes();
         Self {
             nodes,
             free: node_ids.iter().flat_map(|_| (0..fabric.shape.vcs).map(|vc| fabric.capacity(0, vc))).collect(),
@@ -142,8 +144,8 @@ impl NodeState {
             ],
             due: vec![DueQueue::default(); if has_due { node_ids.len() } else { 0 }],
             reassembly: Reassembly::default(),
-            numbering: Numbering::default(),
-            resequencing: Resequencing::default(),
+            numbering: Numbering::new(in_order_nodes, nodes_of_network),
+            resequencing: Resequencing::new(in_order_nodes, nodes_of_network),
             egress: EgressLines::new(if in_order { node_ids.len() } else { 0 }),
             in_order: Vec::new(),
             streams: if random { node_ids.iter().map(stream).collect() } else { Vec::new() },

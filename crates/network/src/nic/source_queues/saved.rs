@@ -1,10 +1,10 @@
 //! How waiting messages are written down.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ByFlow, Dealing, Destination, InTurn, List, Order, SourceQueues, Store, Waiting};
+use super::{ByFlow, Dealing, Destination, List, NONE, Order, SourceQueues, Store, Waiting};
 
 /// What is written of the waiting messages: the directory follows from the destinations.
 #[derive(Serialize, Deserialize)]
@@ -15,16 +15,25 @@ pub(super) struct Saved {
     injection_queues: Vec<List>,
     messages: Store<Waiting>,
     destinations: Store<Destination>,
-    turns: BTreeMap<u64, u8>,
-    in_turn: Option<InTurn>,
+    /// Of how many nodes here, and of how many in the network, the directory is.
+    directory: (u32, u32),
+    turns: ByFlow<u8>,
 }
 
 impl From<SourceQueues> for Saved {
     fn from(queues: SourceQueues) -> Self {
-        let SourceQueues { order, dealing, injection_queues_per_node, injection_queues, messages, in_turn, .. } =
-            queues;
-        let (destinations, turns) = (queues.destinations, queues.turns.into_iter().collect());
-        Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, turns, in_turn }
+        let SourceQueues {
+            order,
+            dealing,
+            injection_queues_per_node,
+            injection_queues,
+            messages,
+            destinations,
+            directory,
+            turns,
+        } = queues;
+        let directory = directory.sizes();
+        Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, directory, turns }
     }
 }
 
@@ -37,26 +46,14 @@ impl From<Saved> for SourceQueues {
             injection_queues,
             messages,
             destinations,
-            turns,
-            in_turn,
-        } = saved;
-        let mut directory = ByFlow::default();
-        if order != Order::Fifo {
-            let free: BTreeSet<u32> = destinations.free.iter().copied().collect();
-            let used = (0..destinations.records.len() as u32).filter(|queue| !free.contains(queue));
-            directory.extend(used.map(|queue| (destinations.records[queue as usize].key, queue)));
-        }
-        let turns = turns.into_iter().collect();
-        Self {
-            order,
-            dealing,
-            injection_queues_per_node,
-            injection_queues,
-            messages,
-            destinations,
             directory,
             turns,
-            in_turn,
+        } = saved;
+        let mut directory = ByFlow::new(directory.0, directory.1, NONE);
+        let free: BTreeSet<u32> = destinations.free.iter().copied().collect();
+        for (queue, record) in (0..).zip(&destinations.records).filter(|(queue, _)| !free.contains(queue)) {
+            *directory.get_mut(record.node, record.destination) = queue;
         }
+        Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, directory, turns }
     }
 }
