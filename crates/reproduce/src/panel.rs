@@ -2,8 +2,8 @@
 
 use tailback_report::{Curve, Estimate, Figure, Style};
 
-use crate::quantity::{Quantity, SeriesColumn};
-use crate::results::{Found, Results};
+use crate::quantity::{NO_FIGURE, Quantity, SeriesColumn};
+use crate::results::{Absent, Found, Results};
 use crate::signal::binned;
 
 /// A drawing with the axes of the paper.
@@ -82,7 +82,7 @@ impl Shown {
 }
 
 impl Panel {
-    /// The drawing of what there is.
+    /// The drawing of what there is. Below it stands which curves are not drawn though their runs are there.
     #[must_use]
     pub fn draw(&self, results: &Results) -> Figure {
         let axis = self.shown.axis();
@@ -91,16 +91,27 @@ impl Panel {
         let frame = self.frame.clone();
         match &self.shown {
             Shown::Curves { quantity, .. } => {
-                let curves = names.into_iter().map(|name| self.curve(name, quantity, axis, results)).collect();
-                Figure { curves, style: Style::Markers, ..frame }
+                let curves: Vec<Curve> =
+                    names.into_iter().map(|name| self.curve(name, quantity, axis, results)).collect();
+                let empty = curves.iter().filter(|curve| curve.points.is_empty());
+                let without_number = empty.filter(|curve| results.is_complete(&curve.name, axis));
+                let caption = without_number.map(|curve| not_drawn(&curve.name, NO_FIGURE)).collect();
+                Figure { curves, style: Style::Markers, caption, ..frame }
             }
             Shown::Bars { parts, at, .. } => {
                 let curves = parts.iter().map(|part| self.part(part, &names, axis, *at, results)).collect();
                 Figure { curves, style: Style::Bars, categories: names, ..frame }
             }
             Shown::Series { lines, bin } => {
-                let of_each = |line| names.iter().filter_map(move |name| self.series(name, line, *bin, results));
-                Figure { curves: lines.iter().flat_map(of_each).collect(), style: Style::Line, ..frame }
+                let (mut curves, mut caption) = (Vec::new(), String::new());
+                for (line, name) in lines.iter().flat_map(|line| names.iter().map(move |name| (line, name))) {
+                    match self.series(name, line, *bin, results) {
+                        Ok(curve) => curves.push(curve),
+                        Err(Absent::NotRun(_)) => {}
+                        Err(Absent::Undefined(why) | Absent::Incomplete(why)) => caption += &not_drawn(name, &why),
+                    }
+                }
+                Figure { curves, style: Style::Line, caption, ..frame }
             }
         }
     }
@@ -148,13 +159,13 @@ impl Panel {
         Some((self.factor * estimate.mean, self.factor * estimate.half_width_95.or(single).unwrap_or(0.0)))
     }
 
-    /// All seeds together; none if any has not been run.
-    fn series(&self, curve: &str, line: &Line, bin: Option<f64>, results: &Results) -> Option<Curve> {
+    /// All seeds together, if all have been run.
+    fn series(&self, curve: &str, line: &Line, bin: Option<f64>, results: &Results) -> Result<Curve, Absent> {
         let Line { name, column, factor } = line;
         let mut samples = Vec::new();
         for seed in 0..results.seeds() {
-            let found = results.at(curve, None, None, seed).ok()?;
-            samples.extend(results.samples(found, column).ok()?);
+            let found = results.at(curve, None, None, seed)?;
+            samples.extend(results.samples(found, column)?);
         }
         let wanted = |&(x, _): &(f64, f64)| {
             self.frame.x_min.is_none_or(|least| x >= least) && self.frame.x_max.is_none_or(|most| x <= most)
@@ -166,6 +177,11 @@ impl Panel {
         let factor = self.factor * factor;
         let points = bins.iter().map(|sample| (self.x_factor * sample.time, factor * sample.value)).filter(wanted);
         let name = name.clone().unwrap_or_else(|| curve.to_owned());
-        Some(Curve { name, points: points.collect(), least_from, ..Curve::default() })
+        Ok(Curve { name, points: points.collect(), least_from, ..Curve::default() })
     }
+}
+
+/// A line that says that a curve is missing, and why.
+fn not_drawn(curve: &str, why: &str) -> String {
+    format!("not drawn: {curve}: {why}\n")
 }

@@ -152,7 +152,7 @@ impl Project {
             let drawing = panel.draw(&self.results);
             // Axes are those of the paper, and of a network of its size.
             let mut drawing = if self.scale == Scale::Full { drawing } else { drawing.with_axes_that_fit() };
-            drawing.caption.clone_from(&size);
+            drawing.caption = format!("{size}\n{}", drawing.caption).trim().to_owned();
             self.directory.write(&format!("{}.svg", panel.name), drawing.to_svg().as_bytes())?;
             self.directory.write_table(&panel.name, &drawing.to_table())?;
         }
