@@ -47,6 +47,7 @@ pub use message_trace::{
     Blocked, Crossing, Hop, Occurrence, Place, STORY_CHANGES_MAX, Story, Subject, TRACE_EVENTS_MAX, TraceEvent,
     TracedMessage, TracedPackets, Tracing, Waits, Which,
 };
+pub use nic::TABLE_FLOWS_MAX;
 pub use observer::{MessageDelivery, Observer, Offer, PhaseReached, Unobserved};
 pub use packet::Packet;
 pub use partition::Partition;

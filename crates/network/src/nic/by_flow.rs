@@ -31,25 +31,28 @@ pub(super) struct ByFlow<T> {
 
 #[derive(Clone, Debug)]
 enum Entries<T> {
-    /// A place for each flow, which is looked up in a fifth of the time.
+    /// A place for each flow, which is found without a hash.
     Table(Vec<T>),
-    /// Those that have something else, where a table would be large.
+    /// Those that have something else, where tables would be large.
     Map(ByKey<T>),
 }
 
-/// How many flows may have a place in a table: of regions of 1,024 nodes all.
-const TABLE_MAX: u64 = 1 << 20;
+/// The largest networks whose flows have places in tables have so many flows, from each node to each: tables take as much of all regions together,
+/// however many there are.
+pub const TABLE_FLOWS_MAX: u64 = 1 << 21;
 
 impl<T: Copy + PartialEq> ByFlow<T> {
     /// For flows between so many nodes of the region and so many of the network, which have `none`.
     pub fn new(nodes: u32, others: u32, none: T) -> Self {
-        Self::with_table_up_to(TABLE_MAX, nodes, others, none)
+        Self::with_table_up_to(TABLE_FLOWS_MAX, nodes, others, none)
     }
 
     fn with_table_up_to(most: u64, nodes: u32, others: u32, none: T) -> Self {
-        let flows = u64::from(nodes) * u64::from(others);
-        let entries =
-            if flows <= most { Entries::Table(vec![none; flows as usize]) } else { Entries::Map(ByKey::default()) };
+        let entries = if u64::from(others).pow(2) <= most {
+            Entries::Table(vec![none; place(nodes, 0, others)])
+        } else {
+            Entries::Map(ByKey::default())
+        };
         Self { nodes, others, none, entries }
     }
 
@@ -169,7 +172,7 @@ mod tests {
         fn tables_and_maps_are_the_same(
             changes in prop::collection::vec((0..3_u32, 0..5_u32, prop::option::of(5..9_u32)), 0..40),
         ) {
-            let (mut table, mut map) = (ByFlow::new(3, 5, 7), ByFlow::with_table_up_to(14, 3, 5, 7));
+            let (mut table, mut map) = (ByFlow::new(3, 5, 7), ByFlow::with_table_up_to(24, 3, 5, 7));
             prop_assert!(matches!((&table.entries, &map.entries), (Entries::Table(_), Entries::Map(_))));
             let mut expected = std::collections::BTreeMap::new();
             for (node, other, change) in changes {

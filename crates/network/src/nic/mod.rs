@@ -21,6 +21,7 @@ mod source_queues;
 mod state;
 mod trace;
 
+pub use by_flow::TABLE_FLOWS_MAX;
 pub(crate) use programs::Seats;
 pub(crate) use retransmit::RetransmitBuffer;
 pub(crate) use state::NodeState;
