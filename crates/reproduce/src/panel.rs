@@ -2,7 +2,7 @@
 
 use tailback_report::{Curve, Estimate, Figure, Style};
 
-use crate::quantity::{NO_FIGURE, Quantity, SeriesColumn};
+use crate::quantity::{Quantity, SeriesColumn};
 use crate::results::{Absent, Found, Results};
 use crate::signal::binned;
 
@@ -82,7 +82,7 @@ impl Shown {
 }
 
 impl Panel {
-    /// The drawing of what there is. Below it stands which curves are not drawn though their runs are there.
+    /// The drawing of what there is. Below it stands of which runs the time series is not drawn, and why.
     #[must_use]
     pub fn draw(&self, results: &Results) -> Figure {
         let axis = self.shown.axis();
@@ -91,12 +91,8 @@ impl Panel {
         let frame = self.frame.clone();
         match &self.shown {
             Shown::Curves { quantity, .. } => {
-                let curves: Vec<Curve> =
-                    names.into_iter().map(|name| self.curve(name, quantity, axis, results)).collect();
-                let empty = curves.iter().filter(|curve| curve.points.is_empty());
-                let without_number = empty.filter(|curve| results.is_complete(&curve.name, axis));
-                let caption = without_number.map(|curve| not_drawn(&curve.name, NO_FIGURE)).collect();
-                Figure { curves, style: Style::Markers, caption, ..frame }
+                let curves = names.into_iter().map(|name| self.curve(name, quantity, axis, results)).collect();
+                Figure { curves, style: Style::Markers, ..frame }
             }
             Shown::Bars { parts, at, .. } => {
                 let curves = parts.iter().map(|part| self.part(part, &names, axis, *at, results)).collect();
@@ -108,7 +104,9 @@ impl Panel {
                     match self.series(name, line, *bin, results) {
                         Ok(curve) => curves.push(curve),
                         Err(Absent::NotRun(_)) => {}
-                        Err(Absent::Undefined(why) | Absent::Incomplete(why)) => caption += &not_drawn(name, &why),
+                        Err(Absent::Undefined(why) | Absent::Incomplete(why)) => {
+                            caption += &format!("not drawn: {name}: {why}\n");
+                        }
                     }
                 }
                 Figure { curves, style: Style::Line, caption, ..frame }
@@ -179,9 +177,4 @@ impl Panel {
         let name = name.clone().unwrap_or_else(|| curve.to_owned());
         Ok(Curve { name, points: points.collect(), least_from, ..Curve::default() })
     }
-}
-
-/// A line that says that a curve is missing, and why.
-fn not_drawn(curve: &str, why: &str) -> String {
-    format!("not drawn: {curve}: {why}\n")
 }

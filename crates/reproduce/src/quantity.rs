@@ -33,9 +33,6 @@ pub enum Quantity {
     Formula(&'static str),
 }
 
-/// What is told where a run has no value for it.
-pub(crate) const NO_FIGURE: &str = "the runs have no such figure";
-
 impl Quantity {
     /// Reads its name.
     ///

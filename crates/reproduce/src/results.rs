@@ -109,11 +109,6 @@ impl Results {
         points.into_iter().map(|(x, point)| Ok((x, self.found_at(point, seed)?))).collect()
     }
 
-    /// Whether all runs of a curve are there, of all seeds.
-    pub(crate) fn is_complete(&self, name: &str, axis: Option<&str>) -> bool {
-        (0..self.seeds()).all(|seed| self.curve(name, axis, seed).is_ok())
-    }
-
     /// What a seed has found at a place of a curve, or at its only one.
     ///
     /// # Errors

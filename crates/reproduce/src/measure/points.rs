@@ -3,7 +3,7 @@
 use super::found;
 use crate::experiment::{Experiment, same};
 use crate::measured::{Measured, largest, smallest};
-use crate::quantity::{NO_FIGURE, Quantity};
+use crate::quantity::Quantity;
 use crate::results::{Absent, Found, Results};
 
 /// A figure at a point of a curve.
@@ -145,6 +145,6 @@ fn nothing_in_common() -> Absent {
 
 /// A figure of a run, with the interval that the run gives it.
 fn measured(quantity: &Quantity, at: &Found) -> Result<Measured, Absent> {
-    let value = found(quantity.of(at), NO_FIGURE)?;
+    let value = found(quantity.of(at), "the runs have no such figure")?;
     Ok(Measured { half_width: quantity.ci95_of(at), ..Measured::alone(value) })
 }

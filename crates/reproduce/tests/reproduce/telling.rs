@@ -68,7 +68,7 @@ fn panels_show_series_around_the_event() {
 
 /// As runs of an earlier version may lack what is drawn by now.
 #[test]
-fn curves_that_runs_have_nothing_for_are_named_below_a_panel() {
+fn series_that_runs_have_nothing_for_are_named_below_a_panel() {
     let panel = LATENCY.replace("metric = \"latency_message_mean\"", "series = \"latency_network_mean\"");
     let figure = read(&format!("{SERIES}{}", panel.replace("x = [0, 0.5]", "x = [-100, 200]")));
     let drawing = figure.panels[0].draw(&step_and_wave(&figure));
@@ -79,12 +79,6 @@ fn curves_that_runs_have_nothing_for_are_named_below_a_panel() {
     // What has not been run is no mistake of its runs.
     let nothing = figure.panels[0].draw(&Results::new(figure.experiment(Scale::Full)));
     assert_eq!((nothing.curves.len(), nothing.caption.as_str()), (0, ""));
-
-    let figure = read(&format!("{CURVES}{}", LATENCY.replace("latency_message_mean", "counters.none")));
-    let drawing = figure.panels[0].draw(&curves(&figure));
-    let expected = ["low", "high"].map(|curve| format!("not drawn: {curve}: the runs have no such figure\n"));
-    assert_eq!(drawing.caption, expected.concat());
-    assert_eq!(figure.panels[0].draw(&Results::new(figure.experiment(Scale::Full))).caption, "");
 }
 
 #[test]
