@@ -25,3 +25,12 @@ pub use by_flow::TABLE_FLOWS_MAX;
 pub(crate) use programs::Seats;
 pub(crate) use retransmit::RetransmitBuffer;
 pub(crate) use state::NodeState;
+
+/// As something is after it was written and read.
+#[cfg(test)]
+fn written_and_read<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
+    let mut bytes = Vec::new();
+    tailback_engine::write_value(value, &mut bytes).expect("it can be written");
+    let mut unread = bytes.as_slice();
+    tailback_engine::take_value(&mut unread, bytes.len()).expect("it can be read")
+}

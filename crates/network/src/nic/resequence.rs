@@ -191,10 +191,10 @@ impl Resequencing {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tailback_engine::{take_value, write_value};
     use tailback_protocol::PacketKind;
     use tailback_routing::Header;
 
+    use super::super::written_and_read;
     use super::*;
     use crate::packet::NONE;
 
@@ -225,14 +225,6 @@ mod tests {
         Held { packet, payload: vec![number.into()], told: Told::default(), arrived: 0 }
     }
 
-    /// As it is after it was written and read.
-    fn again(state: &Resequencing) -> Resequencing {
-        let mut bytes = Vec::new();
-        write_value(state, &mut bytes).expect("it can be written");
-        let mut unread = bytes.as_slice();
-        take_value(&mut unread, bytes.len()).expect("it can be read")
-    }
-
     proptest! {
         /// Packets of three flows that take any ways.
         #[test]
@@ -244,7 +236,7 @@ mod tests {
             let (mut seen, mut arrived) = ([0; 3], 0);
             for (index, packet) in arrivals.into_iter().enumerate() {
                 if index == written_after {
-                    state = again(&state);
+                    state = written_and_read(&state);
                 }
                 let mut in_order = Vec::new();
                 state.add(7, packet / 3, held(packet % 3, packet / 3), u32::MAX, &mut in_order);
