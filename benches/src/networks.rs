@@ -96,6 +96,7 @@ const ROUTER: RouterSpec = RouterSpec {
         control_limit: None,
     },
     credits: CreditCheck::Crossbar,
+    credit_interval: 0,
 };
 
 fn link(latency_cycles: u32) -> LinkSpec {

@@ -174,6 +174,11 @@ pub const ROUTER: &[Parameter] = &[
         "\"crossbar\"",
         "where a packet claims room in the buffer at the other end of the link",
     ),
+    time(
+        "credit_interval",
+        "0",
+        "least time between two credits that an input sends back by its link; 0 for no such limit",
+    ),
     choice(
         "ejection",
         &[
@@ -237,6 +242,7 @@ pub fn router(values: &Values) -> RouterSpec {
             control_limit: values.integer_or("control_limit").map(|flits| flits as u32),
         },
         credits: if is("credits", "link") { CreditCheck::Link } else { CreditCheck::Crossbar },
+        credit_interval: values.ticks("credit_interval") as u32,
         ejection: if is("ejection", "idle") { Ejection::Idle } else { Ejection::Room },
         ejection_vcs: values.integer("ejection_vcs") as u8,
     }

@@ -130,6 +130,8 @@ pub struct RouterSpec {
     pub output_queues: OutputQueueSpec,
     /// Where a packet claims space in the buffer at the other end of a link.
     pub credits: CreditCheck,
+    /// Ticks between two credits that an input sends back at least.
+    pub credit_interval: u32,
     /// When packets cross to the output queue of a node.
     pub ejection: Ejection,
     /// Virtual channels of the way to a node: a packet takes any of those of its class.

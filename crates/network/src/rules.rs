@@ -41,6 +41,8 @@ pub struct Rules {
     pub ejection_vcs: u8,
     /// Whether credits are claimed before packets cross.
     pub claims_first: bool,
+    /// Ticks between two credits that an input returns, at least: 0 where they need not wait for each other.
+    pub credit_interval: Time,
     /// Whether ports have one output queue, whose packets have taken their credits, and nothing else uses links or looks at
     /// what waits for them: then the time at which a packet departs is known when it crosses.
     pub departs_at_once: bool,
@@ -129,7 +131,9 @@ impl Rules {
         let told_heads = routings.iter().map(|routing| routing.interests().heads).max().unwrap_or_default();
         let times_out = declarations.queueing_timeouts.iter().any(Option::is_some);
         let ejects_when_idle = router.ejection == Ejection::Idle;
-        let wakes_next = (shape.inputs > 1 && (shape.outputs, shape.voqs, shape.words) == (1, 1, 1))
+        // Credits that wait for each other do so in the order in which packets cross in a tick, which depends on who is awake.
+        let wakes_next = router.credit_interval == 0
+            && (shape.inputs > 1 && (shape.outputs, shape.voqs, shape.words) == (1, 1, 1))
             && input_first
             && !(router.vc_allocation || first_round_turns || ejects_when_idle)
             && !(told_heads != Heads::Nowhere || times_out || declarations.watches_heads());
@@ -161,6 +165,7 @@ impl Rules {
             ejects_when_idle,
             ejection_vcs: router.ejection_vcs,
             claims_first,
+            credit_interval: router.credit_interval,
             departs_at_once,
             departs_if_alone,
             never_overtaken: never_overtaken(spec),

@@ -91,6 +91,9 @@ pub(crate) fn read_hardware(
     if router.as_ref().is_some_and(|values| values.integer_or("destination_queue").is_none()) {
         leave_out(root, "router", "destination_queue");
     }
+    if router.as_ref().is_some_and(|values| values.ticks("credit_interval") == 0) {
+        leave_out(root, "router", "credit_interval");
+    }
     if router.as_ref().is_some_and(|values| values.text("turns_move") == "every-round") {
         leave_out(root, "router", "turns_move");
     }

@@ -116,6 +116,21 @@ fn a_flow_fills_its_links_by_all_spines_alike() {
     assert!((level1.mean - 8.0 * 1000.0 / 4050.0 / 32.0).abs() < 1e-9, "{}", level1.mean);
 }
 
+/// Where credits come back at least a packet time after each other, one flow fills its links as before; where it is two packet times, half of them, once it has
+/// used the room for 48 packets at its four crosspoints.
+#[test]
+fn credits_that_wait_for_each_other_bound_what_a_line_carries() {
+    let flow = "[[traffic]]\nfrom = [1]\nat = [0]\nsize = 4000\npattern.hot-spot.to = [14]\n[measure]\nwarmup = 0\ncycles = 9000\n";
+    let takes = |interval: &str| {
+        let router = format!("[router]\ncredit_interval = \"{interval} cycles\"\n");
+        let latency = report_on(&format!("{}{flow}", network(4).replace("[router]\n", &router))).total.latency;
+        latency.message.max.expect("it arrives")
+    };
+    assert_eq!(takes("8"), 48.0 + 3999.0);
+    let half = takes("16") - 16.0 * f64::from(500 - 48);
+    assert!((0.0..100.0).contains(&half), "{half} cycles more than credits take");
+}
+
 /// A line that takes two cycles for a flit, behind links that take one.
 #[test]
 fn a_slower_line_is_the_only_thing_that_is_slower() {

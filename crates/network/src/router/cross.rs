@@ -122,6 +122,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
         let (node_of_credit, routed) = (self.node_of_credit(id), self.routes_on_arrival());
         let (shares, sorts_by_node) = (self.inputs_share(), self.sorts_by_node());
+        let credit_at = self.credit_time(id.index, now);
         let record = &mut self.queues[queue as usize];
         if behind == NONE {
             record.head = NONE;
@@ -130,7 +131,7 @@ impl<M: Microarchitecture> Routers<M> {
             record.set_head(behind, around.pool[behind].flits, routed.then_some(id.voq), around);
         }
         let input = &mut self.inputs[id.index as usize];
-        around.return_credit(input, id.vc, flits, node_of_credit, now);
+        around.return_credit(input, id.vc, flits, node_of_credit, credit_at);
         if behind == NONE || Self::might(self.rules.head_delay > 0) {
             Self::clear_awake_at(input, &mut self.extras, &self.shape, id);
         }
@@ -141,6 +142,18 @@ impl<M: Microarchitecture> Routers<M> {
                 input.connection.announce_free::<M>(id, around);
             }
         }
+    }
+
+    /// When the credits are returned of what leaves an input now: behind those before them.
+    #[inline]
+    pub(super) fn credit_time(&mut self, index: u32, now: Time) -> Time {
+        if !Self::might(self.rules.credit_interval > 0) {
+            return now;
+        }
+        let next = &mut self.extras.next_credit[index as usize];
+        let time = now.max(*next);
+        *next = time + self.rules.credit_interval;
+        time
     }
 
     /// The packet behind one that crosses until `end` has become head, if there is one, and has to say so: where heads have

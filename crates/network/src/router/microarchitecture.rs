@@ -73,7 +73,7 @@ fn is_basic(shape: &Shape, rules: &Rules) -> bool {
 /// Whether they are basic: see [`sealed::Sealed::BASIC`].
 fn has_basic_crossbar(shape: &Shape, rules: &Rules) -> bool {
     shape.outputs == 1
-        && rules.head_delay == 0
+        && (rules.head_delay, rules.credit_interval) == (0, 0)
         && rules.serves_by_turns()
         && !(rules.outputs_first
             || rules.first_round_turns

@@ -193,7 +193,8 @@ impl<M: Microarchitecture> Routers<M> {
             let channel = self.channel(id.index, id.vc);
             self.extras.occupied[channel] -= flits;
         }
-        around.return_credit(&self.inputs[id.index as usize], id.vc, flits, self.node_of_credit(id), now);
+        let at = self.credit_time(id.index, now);
+        around.return_credit(&self.inputs[id.index as usize], id.vc, flits, self.node_of_credit(id), at);
     }
 
     /// Asks about the head of a queue, which requests the crossbar or has waited for too long. Returns whether it ends here.

@@ -141,10 +141,12 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
         1u8..4,
         select(vec![OutputHeld::Crossing, OutputHeld::FullRate]),
         select(vec![TurnsMove::EveryRound, TurnsMove::FirstRound]),
+        prop_oneof![3 => Just(0), 1 => 1u32..12],
     );
     (0u32..4, 1u32..8, allocator, shape, queues, oddities).prop_map(
         move |(head_delay, crossbar_delay, allocator, shape, output_queues, oddities)| {
-            let (input_turns, input_served, ejection, ejection_vcs, output_held, turns_move) = oddities;
+            let (input_turns, input_served, ejection, ejection_vcs, output_held, turns_move, credit_interval) =
+                oddities;
             let (iterations, order, input_arbiter, output_arbiter, allocation_period) = allocator;
             let (crossbar_inputs, crossbar_outputs, vc_allocation, queues_per_output, credits, transit_first) = shape;
             // Where packets wait for credits in a queue with those of other channels, channels wait for each other.
@@ -171,6 +173,7 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
                 destination_queue: per_node.then_some(2 * packet_flits),
                 output_queues,
                 credits,
+                credit_interval,
                 input_turns: if input_arbiter == Arbiter::RoundRobin { input_turns } else { InputTurns::Queues },
                 input_served: if order == AllocationOrder::InputFirst { input_served } else { InputServed::Granted },
                 ejection: if vc_allocation { Ejection::Room } else { ejection },
@@ -197,6 +200,7 @@ fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value
         destination_queue: None,
         output_queues: OutputQueueSpec { per: QueuePer::Port, control_limit: None, ..router.output_queues },
         credits: CreditCheck::Crossbar,
+        credit_interval: 0,
         input_turns: InputTurns::Queues,
         input_served: InputServed::Granted,
         ejection: Ejection::Room,
@@ -552,6 +556,7 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
                 control_limit: None,
             },
             credits: CreditCheck::Crossbar,
+            credit_interval: 0,
             input_turns: InputTurns::Queues,
             input_served: InputServed::Granted,
             ejection: Ejection::Room,

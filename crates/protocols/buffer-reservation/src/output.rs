@@ -90,7 +90,9 @@ impl OutputArbiter {
         };
         let weights = match fairness {
             Fairness::RoundRobin => Vec::new(),
-            Fairness::Weighted | Fairness::MaxMin => inputs.iter().map(|&input| weight(input.into())).collect(),
+            Fairness::Weighted | Fairness::WeightedBlocks | Fairness::MaxMin => {
+                inputs.iter().map(|&input| weight(input.into())).collect()
+            }
         };
         Self { shape, inputs, places, weights, state }
     }
@@ -141,6 +143,7 @@ impl OutputArbiter {
             Scores::None => ready.next_from(self.state.next)?,
             Scores::Credits(scores) => scores.serve(&self.weights, ready)?,
             Scores::Service(service) => service.serve(&self.weights, ready)?,
+            Scores::Block(block) => block.serve(&self.weights, ready)?,
         };
         self.state.next = place + 1;
         let input = usize::from(self.inputs[place]);

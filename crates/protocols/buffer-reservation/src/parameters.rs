@@ -53,7 +53,8 @@ pub(crate) const ARBITER: Parameter = Parameter {
     name: "arbiter",
     kind: Kind::Choice(&[
         Choice { word: "round-robin", help: "one packet of each flow in turn" },
-        Choice { word: "weighted", help: "as many packets of each flow as it has weight" },
+        Choice { word: "weighted", help: "as many packets of each flow as it has weight, spread out" },
+        Choice { word: "weighted-blocks", help: "the same one after the other, flow by flow" },
         Choice {
             word: "max-min",
             help: "the flow that has had least by its weight: exactly weighted max-min fair where flows want less than that",
@@ -150,6 +151,7 @@ impl Terms {
         let arbiters = match self.fairness {
             Fairness::RoundRobin => "",
             Fairness::Weighted => ", weighted",
+            Fairness::WeightedBlocks => ", weighted in blocks",
             Fairness::MaxMin => ", max-min fair",
         };
         let order = if self.order == Order::Common { ", visiting inputs in a common order" } else { "" };
@@ -171,6 +173,7 @@ pub(crate) fn delay(values: &Values, name: &'static str) -> Result<u64, BuildErr
 fn fairness(values: &Values) -> Fairness {
     match values.text("arbiter") {
         "weighted" => Fairness::Weighted,
+        "weighted-blocks" => Fairness::WeightedBlocks,
         "max-min" => Fairness::MaxMin,
         _ => Fairness::RoundRobin,
     }
@@ -180,7 +183,7 @@ fn weights(values: &Values) -> Result<Weights, BuildError> {
     let list = values.integers("weights");
     if fairness(values) == Fairness::RoundRobin && !list.is_empty() {
         let complaint = BuildError::at("weights", "there are weights, and arbiters do not go by them");
-        return Err(complaint.help("say arbiter = \"weighted\" or \"max-min\""));
+        return Err(complaint.help("say arbiter = \"weighted\", \"weighted-blocks\" or \"max-min\""));
     }
     let (flows, rest) = list.as_chunks::<3>();
     if !rest.is_empty() {

@@ -9,8 +9,10 @@ use crate::turns::Members;
 pub(crate) enum Fairness {
     /// One packet of each flow in turn.
     RoundRobin,
-    /// As many packets of each flow as it has weight.
+    /// As many packets of each flow as it has weight, spread out.
     Weighted,
+    /// The same in a row: a flow's turn is as long as it has weight.
+    WeightedBlocks,
     /// The flow that has had least by its weight, of what it asked for.
     MaxMin,
 }
@@ -21,6 +23,7 @@ pub(crate) enum Scores {
     None,
     Credits(Credits),
     Service(Service),
+    Block(Block),
 }
 
 impl Scores {
@@ -28,6 +31,7 @@ impl Scores {
         match fairness {
             Fairness::RoundRobin => Self::None,
             Fairness::Weighted => Self::Credits(Credits(vec![0; flows])),
+            Fairness::WeightedBlocks => Self::Block(Block::default()),
             Fairness::MaxMin => Self::Service(Service { starts: vec![0; flows], now: 0 }),
         }
     }
@@ -85,5 +89,25 @@ impl Service {
         self.now = self.now.max(self.starts[first]);
         self.starts[first] += PACKET / u64::from(weights[first]);
         Some(first)
+    }
+}
+
+/// Weighted round robin by turns that are as long as flows are heavy. Who cannot be granted any more loses the rest of a turn.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Block {
+    /// Who goes first at the next turn: who has the turn, as long as packets of it are left.
+    first: usize,
+    left: u32,
+}
+
+impl Block {
+    pub fn serve(&mut self, weights: &[u32], ready: &Members) -> Option<usize> {
+        let place = ready.next_from(self.first)?;
+        if place != self.first || self.left == 0 {
+            self.left = weights[place];
+        }
+        self.left -= 1;
+        self.first = if self.left == 0 { place + 1 } else { place };
+        Some(place)
     }
 }

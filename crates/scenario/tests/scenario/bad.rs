@@ -121,6 +121,7 @@ fn each_kind_of_mistake_has_its_words() {
             &["nic.delivery=in-order", "nic.line=1", "links.ejection.cycles_per_flit=2"],
             "the line is faster than the link that feeds it",
         ),
+        (&["router.credit_interval=0.3"], "is a time"),
         (&["router.destination_queue=32", "routing=base"], "counts the heads of virtual channels"),
         (&["router.destination_queue=32", "nic.queues=fifo"], "would hold up all at its source"),
         (&["router.destination_queue=32", "protocol=srp"], "several traffic classes would share queues"),

@@ -114,6 +114,15 @@ pub fn weighted(seen: &Seen) {
     }
 }
 
+/// In blocks shares are the same. A credit for a packet of eight cycles every ten bounds what comes of the others, beside what finds room at first;
+/// without that bound lines carry more.
+pub fn weighted_blocks(seen: &Seen) {
+    weighted(seen);
+    let others = |seen: &Seen| seen.number("/flows/others/accepted_load");
+    let [bounded, unbounded] = [others(seen), others(&seen.with(&["router.credit_interval=0"]))];
+    assert!(bounded < 8.0 / 10.0 + 0.05 && unbounded > bounded + 0.05, "{bounded}, and {unbounded} without that bound");
+}
+
 /// What a heavy source leaves, half of a node, others share as their weights say, 2 to 1. By turns of smooth weighted round robin they do not.
 pub fn max_min(seen: &Seen) {
     let weighted = Seen::of(&seen.scenario, &["protocol.distributed-scheduler.arbiter=\"weighted\""]);

@@ -42,6 +42,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "clos-max-min" => clos::max_min,
         "clos-slots" => clos::slots,
         "clos-weighted" => clos::weighted,
+        "clos-weighted-blocks" => clos::weighted_blocks,
         "clos-unbalanced" => clos::unbalanced,
         "cluster-long-ring" => clusters::long_ring,
         "cluster-mixed" => clusters::mixed_clusters,

@@ -41,6 +41,7 @@ scenarios![
     clos_slots,
     clos_unbalanced,
     clos_weighted,
+    clos_weighted_blocks,
     cluster_long_ring,
     cluster_mixed,
     cluster_ring,
