@@ -8,6 +8,12 @@ use crate::{
 /// The longest that a network can be simulated, in ticks.
 pub const TICKS_MAX: u64 = (u32::MAX - (1 << 24)) as u64;
 
+/// The longest that a step of a router can take, in ticks.
+const STEP_TICKS_MAX: u32 = 1 << 22;
+
+/// The longest that the credits of an input can wait for each other, in ticks.
+const CREDIT_TICKS_MAX: u64 = 1 << 23;
+
 /// A rule that is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -35,6 +41,7 @@ pub fn check(spec: &NetworkSpec, link_classes: &[&str], revises: bool) -> Vec<Pr
     check_buffers(spec, link_classes, &mut problems);
     check_channels(spec, link_classes, &mut problems);
     check_router(spec, revises, &mut problems);
+    check_router_times(spec, link_classes, &mut problems);
     check_interfaces(spec, &mut problems);
     problems
 }
@@ -136,6 +143,38 @@ fn check_destination_queues(spec: &NetworkSpec, revises: bool, broken: &mut impl
     if spec.nic.queues == SourceQueues::Fifo {
         broken(NAME, "one packet without room would hold up all at its source", "set nic.queues = \"per-destination\"");
     }
+}
+
+/// Routers count their times in few bits, and credits wait for all that are before them.
+fn check_router_times(spec: &NetworkSpec, link_classes: &[&str], problems: &mut Vec<Problem>) {
+    let router = &spec.router;
+    for (parameter, ticks) in [("head_delay", router.head_delay), ("crossbar_delay", router.crossbar_delay)] {
+        if ticks > STEP_TICKS_MAX {
+            let cycles = STEP_TICKS_MAX / spec.ticks_per_cycle;
+            problems.push(Problem::of_router(
+                parameter,
+                "a packet would take too long in a router",
+                format!("give it {cycles} cycles at most"),
+            ));
+        }
+    }
+    // A packet of a flit each: there are no smaller ones.
+    let waiting = |class: usize| {
+        let channels = spec.classes.iter().map(|c| c.channels(class).end).max().unwrap_or(0);
+        channels as u64 * u64::from(spec.input_buffers[class])
+    };
+    let longest = (0..spec.input_buffers.len()).max_by_key(|&class| waiting(class));
+    let Some(class) = longest.filter(|&class| waiting(class) * u64::from(router.credit_interval) > CREDIT_TICKS_MAX)
+    else {
+        return;
+    };
+    let name = if class == 0 { "injection" } else { link_classes[class] };
+    let cycles = CREDIT_TICKS_MAX / waiting(class) / u64::from(spec.ticks_per_cycle);
+    problems.push(Problem::of_router(
+        "credit_interval",
+        format!("credits for the {} flits behind {name} links would wait too long for each other", waiting(class)),
+        format!("give it {cycles} cycles at most, or make these buffers smaller"),
+    ));
 }
 
 fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) {

@@ -212,9 +212,11 @@ pub fn router(values: &Values) -> RouterSpec {
         _ => CrossbarPorts::PerPort,
     };
     let is = |name, word| values.text(name) == word;
+    // What is too long for the type is too long for `check`.
+    let ticks = |name| u32::try_from(values.ticks(name)).unwrap_or(u32::MAX);
     RouterSpec {
-        head_delay: values.ticks("head_delay") as u32,
-        crossbar_delay: values.ticks("crossbar_delay") as u32,
+        head_delay: ticks("head_delay"),
+        crossbar_delay: ticks("crossbar_delay"),
         allocation_period: if is("allocation", "cycle") { values.integer("speedup") } else { 1 },
         iterations: values.integer("iterations"),
         order: if is("order", "output-first") { AllocationOrder::OutputFirst } else { AllocationOrder::InputFirst },
@@ -242,7 +244,7 @@ pub fn router(values: &Values) -> RouterSpec {
             control_limit: values.integer_or("control_limit").map(|flits| flits as u32),
         },
         credits: if is("credits", "link") { CreditCheck::Link } else { CreditCheck::Crossbar },
-        credit_interval: values.ticks("credit_interval") as u32,
+        credit_interval: ticks("credit_interval"),
         ejection: if is("ejection", "idle") { Ejection::Idle } else { Ejection::Room },
         ejection_vcs: values.integer("ejection_vcs") as u8,
     }
