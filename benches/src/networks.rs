@@ -65,6 +65,7 @@ const NIC: NicSpec = NicSpec {
     queue_limit: None,
     delivery: Delivery::Arrival,
     line_flit_ticks: None,
+    pause_flits: None,
     side_by_side: false,
 };
 

@@ -47,26 +47,33 @@ pub fn check(spec: &NetworkSpec, link_classes: &[&str], revises: bool) -> Vec<Pr
 }
 
 fn check_interfaces(spec: &NetworkSpec, problems: &mut Vec<Problem>) {
-    if spec.nic.vc_choice.takes_turns() && spec.nic.queues == SourceQueues::Fifo {
-        problems.push(Problem {
-            section: "nic".to_owned(),
-            parameter: "vc_choice",
-            message: "flows can take channels in turn only where each has a queue of its own".to_owned(),
-            help: "set nic.queues = \"per-destination\"".to_owned(),
-        });
-    }
-    let mut of_line = |message: &str, help: &str| {
+    let (nic, router) = (&spec.nic, &spec.router);
+    let mut broken = |parameter, message: &str, help: &str| {
         let (message, help) = (message.to_owned(), help.to_owned());
-        problems.push(Problem { section: "nic".to_owned(), parameter: "line", message, help });
+        problems.push(Problem { section: "nic".to_owned(), parameter, message, help });
     };
-    let Some(line) = spec.nic.line_flit_ticks else { return };
-    if spec.nic.delivery == Delivery::Arrival {
-        of_line("data that is handed over as it arrives takes no line", "set nic.delivery = \"in-order\"");
-    } else if line < spec.links[0].flit_ticks.into() {
-        of_line(
-            "the line is faster than the link that feeds it",
-            "set links.ejection.cycles_per_flit, or leave it out",
-        );
+    if nic.vc_choice.takes_turns() && nic.queues == SourceQueues::Fifo {
+        let message = "flows can take channels in turn only where each has a queue of its own";
+        broken("vc_choice", message, "set nic.queues = \"per-destination\"");
+    }
+    let takes_no_line = nic.delivery == Delivery::Arrival;
+    if takes_no_line && nic.line_flit_ticks.is_some() {
+        let message = "data that is handed over as it arrives takes no line";
+        broken("line", message, "set nic.delivery = \"in-order\"");
+    } else if nic.line_flit_ticks.is_some_and(|line| line < spec.links[0].flit_ticks.into()) {
+        let message = "the line is faster than the link that feeds it";
+        broken("line", message, "set links.ejection.cycles_per_flit, or leave it out");
+    }
+    if nic.pause_flits.is_none() {
+        return;
+    }
+    if takes_no_line {
+        let message = "data that is handed over as it arrives waits for no line";
+        broken("pause_at", message, "set nic.delivery = \"in-order\"");
+    }
+    if router.ejection == Ejection::Idle || router.vc_allocation {
+        let message = "packets that cross side by side, or own virtual channels, cannot be held up by their node";
+        broken("pause_at", message, "set router.ejection = \"room\" and router.vc_allocation = false, or leave it out");
     }
 }
 

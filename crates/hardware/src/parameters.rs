@@ -306,6 +306,12 @@ pub const NIC: &[Parameter] = &[
         help: "cycles from one flit to the next on that line, with delivery = \"in-order\": as on the link from the router by \
                default, or slower, so that the network is faster than what its hosts can take",
     },
+    Parameter {
+        name: "pause_at",
+        kind: Kind::IntegerOr { min: 1, max: 1 << 24, word: "never" },
+        default: Some("\"never\""),
+        help: "flits that are in order and wait for that line: with more of them a node pauses the link from its router, until they are so few",
+    },
 ];
 
 /// What network interfaces do, from the values of [`NIC`]. How packets are injected is said by [`INJECTION`].
@@ -330,6 +336,7 @@ pub fn nic(values: &Values, ticks_per_cycle: u32) -> NicSpec {
             _ => Delivery::Arrival,
         },
         line_flit_ticks: values.integer_or("line").map(|cycles| cycles as u32 * ticks_per_cycle),
+        pause_flits: values.integer_or("pause_at").map(|flits| flits as u32),
         side_by_side: false,
     }
 }

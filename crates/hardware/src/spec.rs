@@ -280,6 +280,8 @@ pub struct NicSpec {
     pub delivery: Delivery,
     /// Ticks from one flit to the next on the line to the host, where data goes there in order: as on the link from the router if none.
     pub line_flit_ticks: Option<u32>,
+    /// Flits that are in order and wait for that line, with more of which a node has its router send it nothing; none for as many as come.
+    pub pause_flits: Option<u32>,
     /// Whether packets that injection sends whole arrive flit by flit all the same, several of them side by side.
     pub side_by_side: bool,
 }

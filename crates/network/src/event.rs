@@ -18,7 +18,7 @@ pub struct Event(u64);
 pub enum EventKind {
     /// The first flit of packet `payload` arrives at a port.
     Arrival = 0,
-    /// A port gets credits: payload is virtual channel and flits.
+    /// A port gets credits: payload is virtual channel and flits. A port that leads to a node hears instead until when the node pauses its link.
     Credit = 1,
     /// The crossbar is done with an input of a port; payload is the virtual channel if channels have inputs of their own.
     InputFree = 2,

@@ -37,6 +37,8 @@ pub struct Rules {
     pub served_when_asked: bool,
     /// Whether packets cross to a node only while it receives nothing.
     pub ejects_when_idle: bool,
+    /// Whether nodes pause the links that lead to them.
+    pub nodes_pause: bool,
     /// How many virtual channels at least will do for a packet that leaves for its node.
     pub ejection_vcs: u8,
     /// Whether credits are claimed before packets cross.
@@ -163,6 +165,7 @@ impl Rules {
             turns_by_output: router.input_turns == InputTurns::Outputs,
             served_when_asked: router.input_served == InputServed::Asked,
             ejects_when_idle,
+            nodes_pause: spec.nic.pause_flits.is_some(),
             ejection_vcs: router.ejection_vcs,
             claims_first,
             credit_interval: router.credit_interval,

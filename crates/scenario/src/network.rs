@@ -104,6 +104,9 @@ pub(crate) fn read_hardware(
     if nic.as_ref().is_some_and(|values| values.integer_or("line").is_none()) {
         leave_out(root, "nic", "line");
     }
+    if nic.as_ref().is_some_and(|values| values.integer_or("pause_at").is_none()) {
+        leave_out(root, "nic", "pause_at");
+    }
     let (injection, injection_values) = injection?;
     let (ejection, _) = ejection?;
     let between: Vec<(LinkSpec, Values)> = between.into_iter().collect::<Option<_>>()?;

@@ -11,8 +11,15 @@ use crate::tree::{Item, Node};
 
 /// Parameters that came later than their siblings, by the end of their paths. Where they are what their default says, the resolved text is
 /// without them, so that scenarios have the digests, and find the results, that they had before.
-const CAME_LATER: [&str; 4] =
-    ["arrival.bursts.cycles_per_flit", "arrival.slots.cycles_per_flit", "measure.links.by", "routing.clos.queues"];
+const CAME_LATER: [&str; 7] = [
+    "arrival.bursts.cycles_per_flit",
+    "arrival.slots.cycles_per_flit",
+    "measure.links.by",
+    "protocol.central-scheduler.request_packets",
+    "protocol.distributed-scheduler.request_packets",
+    "protocol.in-band-reservation.output_returns",
+    "routing.clos.queues",
+];
 
 /// What values mean depends on this.
 #[derive(Clone, Copy, Default)]

@@ -146,6 +146,35 @@ fn a_slower_line_is_the_only_thing_that_is_slower() {
     }
 }
 
+/// Two nodes send more than the line of a third takes. Without pauses it waits there; with them what is beyond eight packets, and what comes until the router has
+/// heard, waits in the network. The line is never idle, but who passes the leaf on the way to another node has to wait.
+#[test]
+fn a_node_that_pauses_its_link_has_others_wait_in_the_network() {
+    let many = "[[traffic]]\nname = \"many\"\nat = [0]\nsize = 400\npattern.hot-spot.to = [2]\nfrom = [0, 1]\n";
+    let one = "[[traffic]]\nname = \"one\"\nat = [600]\nsize = 8\npattern.hot-spot.to = [3]\nfrom = [1]\n";
+    let seen = |pause: &str| {
+        let text =
+            format!("{}line = 4\npause_at = {pause}\n{many}{one}[measure]\nwarmup = 0\ncycles = 6000\n", network(2));
+        let (report, of_one) = (report_on(&text), "one");
+        let one = report
+            .flows
+            .iter()
+            .find(|(name, _)| *name == of_one)
+            .and_then(|(_, flow)| flow.figures.latency.message.max);
+        let waited = report.total.latency.resequencing.as_ref().and_then(|waited| waited.max);
+        (report.total.latency.message.max, waited.expect("they wait"), one.expect("it arrives"))
+    };
+    let ((last, waited, one), (last_never, waited_never, one_never)) = (seen("64"), seen("\"never\""));
+    // The first flit is on the line after 48 cycles, and all others follow.
+    assert_eq!((last, last_never), (Some(48.0 + 4.0 * 799.0), last));
+    let flits_at_most = f64::from(64 + 16 + 2 * (8 + 4) + 8);
+    assert!(
+        (4.0 * 64.0..4.0 * flits_at_most).contains(&waited) && waited_never > 2000.0,
+        "{waited} and {waited_never} cycles"
+    );
+    assert!(one > 2.0 * one_never, "{one} cycles, and {one_never} without pauses");
+}
+
 /// Node 0 fills what lies before node 2, and sends one packet to node 3, which is at the same leaf. With a queue for each node it takes as long as alone;
 /// otherwise it waits in the queue of its leaf.
 #[test]

@@ -188,7 +188,11 @@ impl<'a> Ledger<'a> {
         let (vc, flits) = credited(event.payload());
         if event.kind() == EventKind::Credit {
             let PortId { router, port } = region.routers.port_id(event.target());
-            self.add_link(region.router_ids[router as usize], port, vc, flits.into());
+            let router = region.router_ids[router as usize];
+            // A node's pause is no credit.
+            if !matches!(region.fabric.topology.peer(router, port), Peer::Node(_)) {
+                self.add_link(router, port, vc, flits.into());
+            }
         } else {
             self.add_injection(region.node_ids[event.target() as usize], vc, flits.into());
         }

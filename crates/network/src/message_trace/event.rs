@@ -188,6 +188,8 @@ pub enum Blocked {
     VirtualChannel,
     /// The crossbar's connection to its output.
     Output,
+    /// Its node, which has paused the link that leads there.
+    Paused,
     /// Room in the output queue.
     OutputQueue,
     /// Room in the next buffer.
@@ -200,13 +202,14 @@ pub enum Blocked {
 
 impl Blocked {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Behind,
         Self::Pipeline,
         Self::Input,
         Self::Routing,
         Self::VirtualChannel,
         Self::Output,
+        Self::Paused,
         Self::OutputQueue,
         Self::Credits,
         Self::Allocation,

@@ -45,6 +45,13 @@ impl EgressLines {
         Err(at)
     }
 
+    /// Until when more than so many flits wait for the line of a node, of which a flit takes so long, if more do.
+    pub fn is_behind_until(&self, node: u32, flits: u32, flit_ticks: Time, now: Time) -> Option<Time> {
+        let time_of_flits = u64::from(flits) * u64::from(flit_ticks);
+        let until = u64::from(self.0[node as usize].free_at).saturating_sub(time_of_flits) as Time;
+        (until > now).then_some(until)
+    }
+
     /// How many packets wait for the lines.
     pub fn leaving(&self) -> u64 {
         self.0.iter().map(|line| line.leaving.len() as u64).sum()

@@ -11,6 +11,7 @@ mod destination_rooms;
 mod due;
 mod egress;
 mod part;
+mod pause;
 mod programs;
 mod receive;
 mod resequence;

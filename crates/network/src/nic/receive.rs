@@ -105,6 +105,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
         }
         self.nodes.in_order = in_order;
+        if let Some(flits) = self.fabric.spec.nic.pause_flits {
+            self.nodes.pause_if_behind(node, flits, flit_ticks, now);
+        }
     }
 
     /// The last flit of the next packet on the egress line has left.

@@ -7,6 +7,7 @@ use tailback_workload::Process;
 use super::destination_rooms::DestinationRooms;
 use super::due::DueQueue;
 use super::egress::EgressLines;
+use super::pause::Pause;
 use super::receive::Reassembly;
 use super::resequence::{Held, Numbering, Resequencing};
 use super::retransmit::RetransmitBuffer;
@@ -62,6 +63,9 @@ pub(crate) struct NodeState {
     /// Packets that are in order just now: empty, and kept for its memory.
     #[serde(skip)]
     pub in_order: Vec<Held>,
+    /// The pauses of this tick that have not been sent.
+    #[serde(skip)]
+    pub pauses: Vec<Pause>,
     /// The random streams for choosing channels. Only where channels are chosen at random.
     pub streams: Vec<Stream>,
     /// Nodes that may be able to send in this tick.
@@ -148,6 +152,7 @@ impl NodeState {
             resequencing: Resequencing::new(in_order_nodes, nodes_of_network),
             egress: EgressLines::new(if in_order { node_ids.len() } else { 0 }),
             in_order: Vec::new(),
+            pauses: Vec::new(),
             streams: if random { node_ids.iter().map(stream).collect() } else { Vec::new() },
             ready: Vec::new(),
             flits_offered: 0,

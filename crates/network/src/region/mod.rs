@@ -16,6 +16,7 @@ use crate::control_network::{ControlMessage, ControlNetwork};
 use crate::event::{BROADCAST, Event, EventKind};
 use crate::fabric::Fabric;
 use crate::letter;
+use crate::link::FarEnd;
 use crate::message_trace::{MessageTrace, TraceEvent};
 use crate::nic::{NodeState, Seats};
 use crate::packet::{Packet, Pool};
@@ -82,6 +83,8 @@ pub struct NetworkRegion<O, M> {
     pub(crate) node_ids: Vec<NodeId>,
     /// By node: the port that it injects into. Where it ejects from may be in another region.
     pub(crate) injections: Vec<u32>,
+    /// By node, where nodes pause the links that lead to them: the port that such a link comes from.
+    pub(crate) ejections: Vec<FarEnd>,
     pub(crate) wheel: Wheel<Event>,
     pub(crate) pool: Pool,
     pub(crate) payloads: Payloads,

@@ -34,6 +34,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         if kinds & OF_NODES != 0 {
             self.take_late(kinds, now);
+            self.send_pauses(now, outbox);
             if self.control_network.is_sending() {
                 let messages = self.control_network.dispatch(tick, &mut self.wheel, outbox);
                 self.observer.control_messages_sent(messages, tick);
@@ -84,9 +85,15 @@ fn take_early<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surro
         }
     }
     if has(kinds, EventKind::Credit) {
-        around.each(EventKind::Credit, |around, event| {
-            routers.receive_credit(event.target(), event.payload(), now, around);
-        });
+        if around.fabric.rules.nodes_pause {
+            around.each(EventKind::Credit, |around, event| {
+                routers.receive_credit_or_pause(event.target(), event.payload(), now, around);
+            });
+        } else {
+            around.each(EventKind::Credit, |around, event| {
+                routers.receive_credit(event.target(), event.payload(), now, around);
+            });
+        }
     }
     if has(kinds, EventKind::InputFree) {
         around.each(EventKind::InputFree, |around, event| {

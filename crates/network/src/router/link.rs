@@ -292,6 +292,25 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
+    /// The same where nodes pause the links that lead to them, and such a port hears of that instead.
+    pub fn receive_credit_or_pause(&mut self, index: u32, payload: u32, now: Time, around: &mut Surroundings<'_>) {
+        if self.outputs[index as usize].is_terminal() {
+            self.pause(index, payload);
+        } else {
+            self.receive_credit(index, payload, now, around);
+        }
+    }
+
+    /// Nothing more crosses to a port until its node takes packets again: its connections are as good as busy until then, and whoever waits for
+    /// them hears when that is over.
+    fn pause(&mut self, index: u32, until: Time) {
+        self.extras.paused_until[index as usize] = until;
+        for vc in 0..self.shape.outputs as u8 {
+            let connection = self.output_mut(index, vc);
+            connection.busy_until = connection.busy_until.max(until);
+        }
+    }
+
     /// Brings the next start of a link forward if a packet can leave sooner than was planned.
     fn start_sooner(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
         let Some(time) = self.next_start(index, around) else { return };

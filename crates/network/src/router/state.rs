@@ -328,6 +328,8 @@ pub(super) struct Extras {
     pub uncredited: Vec<u32>,
     /// Where credits wait for each other: by port, when the next may be returned.
     pub next_credit: Vec<Time>,
+    /// Where nodes pause the links that lead to them: by port, until when.
+    pub paused_until: Vec<Time>,
     /// Where routing measures queues: by port.
     pub backlogs: Vec<Backlog>,
     /// Where the protocol looks at input buffers: flits in the buffer of each virtual channel.
@@ -379,6 +381,7 @@ impl Extras {
             queues: vec![queue; only_if(!rules.departs_at_once, ports * shape.output_queues)],
             uncredited: vec![0; only_if(!rules.claims_first, ports * shape.vcs)],
             next_credit: vec![0; only_if(rules.credit_interval > 0, ports)],
+            paused_until: vec![0; only_if(rules.nodes_pause, ports)],
             backlogs: vec![Backlog::default(); only_if(rules.measures_queues, ports)],
             occupied: vec![0; only_if(rules.counts_inputs, ports * shape.vcs)],
             waiting_for_node: vec![0; only_if(rules.counts_for_nodes.is_some(), ports)],

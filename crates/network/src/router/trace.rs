@@ -58,6 +58,9 @@ impl<M: Microarchitecture> Routers<M> {
     fn blocked_by(&self, output: u32, queue: &Queue, now: Time, fabric: &Fabric) -> Blocked {
         let port = &self.outputs[output as usize];
         let vcs = queue.vc..queue.vc + queue.vcs;
+        if self.extras.paused_until.get(output as usize).is_some_and(|&until| until > now) {
+            return Blocked::Paused;
+        }
         if vcs.clone().all(|vc| self.output(output, vc).busy_until > now) && !self.ejects_when_idle(output) {
             return Blocked::Output;
         }

@@ -97,7 +97,7 @@ proptest! {
         source in any::<u16>(), destination in any::<u16>(), flits in 1u16..9,
     ) {
         // What is looked at is the arrival, which is before the line.
-        let nic = NicSpec { line_flit_ticks: None, ..sample.nic };
+        let nic = NicSpec { line_flit_ticks: None, pause_flits: None, ..sample.nic };
         let sample = Sample { protocol: baseline(false), nic, ..sample };
         let flits = flits.min(sample.packet_flits);
         let plan = one_message(&sample, source.into(), destination.into(), flits.into());

@@ -222,12 +222,13 @@ fn nics() -> impl Strategy<Value = NicSpec> {
     let limit = prop_oneof![3 => Just(None), 1 => (1u32..6).prop_map(Some)];
     let delivery = select(vec![Delivery::Arrival, Delivery::InOrder]);
     let line = prop_oneof![2 => Just(None), 1 => (1u32..4).prop_map(Some)];
-    (queues, choice, limit, any::<bool>(), delivery, line).prop_map(
-        |(queues, vc_choice, queue_limit, side_by_side, delivery, line_flit_ticks)| {
+    let pause = prop_oneof![1 => Just(None), 1 => (1u32..40).prop_map(Some)];
+    (queues, choice, limit, any::<bool>(), delivery, (line, pause)).prop_map(
+        |(queues, vc_choice, queue_limit, side_by_side, delivery, (line_flit_ticks, pause_flits))| {
             // Flows can take turns only where they have queues of their own.
             let is_fifo = vc_choice.takes_turns() && queues == SourceQueues::Fifo;
             let queues = if is_fifo { SourceQueues::PerDestination } else { queues };
-            NicSpec { queues, vc_choice, queue_limit, side_by_side, delivery, line_flit_ticks }
+            NicSpec { queues, vc_choice, queue_limit, side_by_side, delivery, line_flit_ticks, pause_flits }
         },
     )
 }
@@ -429,6 +430,11 @@ impl Sample {
                     .line_flit_ticks
                     .filter(|_| self.nic.delivery == Delivery::InOrder)
                     .map(|times| times * cycle),
+                pause_flits: self.nic.pause_flits.filter(|_| {
+                    let crosses_as_usual =
+                        self.router.ejection == Ejection::Room && !(self.router.vc_allocation && !revises);
+                    self.nic.delivery == Delivery::InOrder && crosses_as_usual
+                }),
                 ..self.nic
             },
         }
@@ -569,6 +575,7 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
             queue_limit: None,
             delivery: Delivery::Arrival,
             line_flit_ticks: None,
+            pause_flits: None,
             side_by_side: false,
         },
         whole_packets: false,

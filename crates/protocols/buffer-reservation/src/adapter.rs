@@ -1,4 +1,4 @@
-//! The ingress adapter: it asks for room for each packet, and holds packets until they are granted.
+//! The ingress adapter: it asks for room for packets, and holds packets until they are granted.
 
 use serde::{Deserialize, Serialize};
 use tailback_protocol::{
@@ -12,8 +12,9 @@ use crate::words::Word;
 /// How an adapter asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Asking {
-    /// Requests of a flow that may be unanswered.
+    /// Packets of a flow that may be requested and not granted, and those that one request asks for at most.
     pub requests: u32,
+    pub request_packets: u32,
     /// Flits of the largest packet.
     pub packet_flits: u32,
     /// Ticks that a packet takes.
@@ -86,7 +87,7 @@ impl Adapter {
         Self { asking, state }
     }
 
-    /// Requests of a flow that are not answered.
+    /// Packets of a flow that are requested and not granted.
     #[cfg(test)]
     pub fn requested(&self, destination: u32) -> u32 {
         self.state.flows[destination as usize].requested
@@ -145,12 +146,14 @@ impl Adapter {
         };
         let routes = self.state.room.len() as u16;
         let flow = &mut self.state.flows[destination];
-        flow.unrequested -= 1;
-        flow.requested += 1;
+        let packets = flow.unrequested.min(self.asking.requests - flow.requested).min(self.asking.request_packets);
+        flow.unrequested -= packets;
+        flow.requested += packets;
         flow.turn = (flow.turn + 1) % routes;
         self.state.next = destination + 1;
         self.note(destination);
-        let request = Word::Request { input: self.state.node, output: destination as u32, route: route as u32 };
+        let request =
+            Word::Request { input: self.state.node, output: destination as u32, route: route as u32, packets };
         let (to, after) = (Party::Controller(to), self.asking.after);
         actions.push(SourceAction::Tell { to, words: request.words(), after });
     }

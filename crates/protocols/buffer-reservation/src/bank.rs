@@ -113,8 +113,8 @@ fn attend_input(
 impl Controller for Bank {
     fn on_message(&mut self, from: Party, words: &[u64], now: u64, actions: &mut Vec<ControllerAction>) {
         let output = match (Word::of(words), from) {
-            (Word::Request { input, output, .. }, Party::Source(_)) => {
-                self.outputs[output as usize].request(input);
+            (Word::Request { input, output, packets, .. }, Party::Source(_)) => {
+                self.outputs[output as usize].request(input, packets);
                 output
             }
             (Word::Credit { route }, Party::Sink(output)) => {

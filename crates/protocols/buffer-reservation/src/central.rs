@@ -21,6 +21,7 @@ pub const CENTRAL_SCHEDULER: ProtocolModel = ProtocolModel {
     parameters: &[
         shared::BUFFER,
         shared::REQUESTS,
+        shared::REQUEST_PACKETS,
         time("request_delay", "24", "what a request takes to the scheduler (derived: 3 packet times of 8 cycles)"),
         time("grant_delay", "24", "what a grant takes from there (derived: 3 packet times of 8 cycles)"),
         shared::CREDIT_DELAY,
@@ -63,6 +64,7 @@ impl Central {
     pub fn adapter(&self, station: &Station) -> Adapter {
         let asking = Asking {
             requests: self.terms.requests,
+            request_packets: self.terms.request_packets,
             packet_flits: station.packet_flits_max.into(),
             packet_ticks: packet_ticks(station),
             after: self.request_delay - self.latency(),

@@ -51,7 +51,7 @@ pub(crate) struct OutputArbiter {
 /// What of it changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OutputState {
-    /// By input: requests that are not granted.
+    /// By input: packets that are requested and not granted.
     requests: Vec<u32>,
     /// By input: the route of its next packet.
     routes: Vec<u16>,
@@ -97,11 +97,12 @@ impl OutputArbiter {
         Self { shape, inputs, places, weights, state }
     }
 
-    /// An input asks for one more packet.
-    pub fn request(&mut self, input: u32) {
+    /// An input asks for some more packets.
+    pub fn request(&mut self, input: u32, packets: u32) {
         let input = input as usize;
-        self.state.requests[input] += 1;
-        if self.state.requests[input] == 1 {
+        let before = self.state.requests[input];
+        self.state.requests[input] += packets;
+        if before == 0 {
             let place = self.places[input].into();
             self.state.waiting.insert(place, self.state.routes[input].into());
             self.state.scores.begin(place);

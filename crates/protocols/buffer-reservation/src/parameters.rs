@@ -7,6 +7,7 @@ use tailback_protocol::{Hooks, KindDeclaration, Station, TrafficClass};
 
 use crate::output::{Order, OutputArbiter, OutputShape};
 use crate::shares::Fairness;
+use crate::words::REQUEST_PACKETS_MAX;
 
 pub(crate) const fn time(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
     Parameter { name, kind: Kind::Time, default: Some(default), help }
@@ -24,7 +25,14 @@ pub(crate) const BUFFER: Parameter = count(
 );
 
 pub(crate) const REQUESTS: Parameter =
-    count("requests", 1 << 20, "32", "requests of a flow that may be unanswered at most (6.4)");
+    count("requests", 1 << 20, "32", "packets of a flow that may be requested and not granted at most (6.4)");
+
+pub(crate) const REQUEST_PACKETS: Parameter = count(
+    "request_packets",
+    REQUEST_PACKETS_MAX as u64,
+    "1",
+    "packets that a request asks for at most: of those that wait, as many as may be unanswered yet (5.1 does not say)",
+);
 
 pub(crate) const CREDIT_DELAY: Parameter = time(
     "credit_delay",
@@ -82,6 +90,7 @@ type Weights = BTreeMap<(u32, u32), u32>;
 pub(crate) struct Terms {
     pub buffer: u32,
     pub requests: u32,
+    pub request_packets: u32,
     pub credit_delay: u64,
     pub order: Order,
     pub fairness: Fairness,
@@ -91,13 +100,14 @@ pub(crate) struct Terms {
 }
 
 /// The most nodes that arbiters have numbers for.
-const NODES_MAX: u32 = 1 << 16;
+pub(crate) const NODES_MAX: u32 = 1 << 16;
 
 impl Terms {
     pub fn of(values: &Values) -> Result<Self, BuildError> {
         Ok(Self {
             buffer: values.integer("buffer"),
             requests: values.integer("requests"),
+            request_packets: values.integer("request_packets"),
             credit_delay: delay(values, "credit_delay")?,
             order: if values.text("order") == "common" { Order::Common } else { Order::Random },
             fairness: fairness(values),
@@ -155,8 +165,12 @@ impl Terms {
             Fairness::MaxMin => ", max-min fair",
         };
         let order = if self.order == Order::Common { ", visiting inputs in a common order" } else { "" };
+        let at_once = match self.request_packets {
+            1 => String::new(),
+            packets => format!(", up to {packets} packets at once"),
+        };
         format!(
-            "buffers of {} packets are reserved, {} requests of a flow{arbiters}{order}",
+            "buffers of {} packets are reserved, {} requests of a flow{at_once}{arbiters}{order}",
             self.buffer, self.requests
         )
     }

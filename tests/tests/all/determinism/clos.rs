@@ -144,6 +144,33 @@ pub fn end_to_end(seen: &Seen) {
     assert_eq!(seen.count("/flows/cold/latency/message/min"), 55);
 }
 
+/// A request for each message and not for each of its eight packets: messages are there sooner, and there are fewer of the control network, most of which are
+/// for grants.
+pub fn requests_for_all(seen: &Seen) {
+    let one_by_one = Seen::of(&seen.scenario, &["protocol.distributed-scheduler.request_packets=1"]);
+    let messages = |seen: &Seen| seen.number("/control_messages") / seen.number("/packets_delivered");
+    // For each packet three hops of a grant with room for two, and a credit; for each request three hops, and room for two.
+    let [at_once, before] = [seen, &one_by_one].map(messages);
+    assert!((before - 11.0).abs() < 0.2, "{before} messages for each packet one by one");
+    assert!(
+        (6.6..7.0).contains(&at_once),
+        "{at_once} messages for each packet, of which five are for each eighth at least"
+    );
+    let [latency, later] = [seen, &one_by_one].map(|seen| seen.number("/latency/message/mean"));
+    assert!(latency < later, "{latency} cycles, and {later} one by one");
+}
+
+/// Packets hold room before their node until they are in order. Few are overtaken, so hot nodes receive as much, and others pass by all the same.
+pub fn in_band_in_order(seen: &Seen) {
+    let at_arrival = Seen::of(&seen.scenario, &["protocol.in-band-reservation.output_returns=arrival"]);
+    let hot = |seen: &Seen| seen.number("/flows/hot/accepted_load") * 14.0 / 2.0;
+    assert!((hot(seen) - hot(&at_arrival)).abs() < 0.02, "{} and {}", hot(seen), hot(&at_arrival));
+    let mean = |seen: &Seen| seen.number("/flows/cold/latency/message/mean");
+    assert_ne!(mean(seen), mean(&at_arrival), "some are overtaken");
+    let baseline = Seen::of(&seen.scenario, &["protocol=\"baseline\""]);
+    assert!(mean(seen) < 0.2 * mean(&baseline), "{} cycles, and {} without reservations", mean(seen), mean(&baseline));
+}
+
 /// The same over the data network, where requests and grants take a share of links.
 pub fn in_band(seen: &Seen) {
     let baseline = Seen::of(&seen.scenario, &["protocol=\"baseline\""]);

@@ -36,10 +36,12 @@ fn meaning(name: &str) -> fn(&Seen) {
         "clos-end-to-end" => clos::end_to_end,
         "clos-fast-fabric" => clos::fast_fabric,
         "clos-in-band" => clos::in_band,
+        "clos-in-band-in-order" => clos::in_band_in_order,
         "clos-network-voqs" => clos::network_voqs,
         "clos-in-step" => clos::in_step,
         "clos-inputs" => clos::inputs,
         "clos-max-min" => clos::max_min,
+        "clos-requests-for-all" => clos::requests_for_all,
         "clos-slots" => clos::slots,
         "clos-weighted" => clos::weighted,
         "clos-weighted-blocks" => clos::weighted_blocks,
@@ -70,6 +72,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "dragonfly-valiant-node" => detours_to_nodes,
         "fly-both-ways" => marking::half_of_a_fly,
         "fly-ecn" => protocols::ecn_in_a_butterfly,
+        "fly-pauses" => pausing_butterfly,
         "fly-plain" => plain_butterfly,
         "program-adaptive" => programs::ring_with_detours,
         "program-collectives" => programs::all_collectives,
@@ -381,6 +384,29 @@ fn plain_tree(seen: &Seen) {
     seen.assert_plain(true);
     assert_eq!(seen.count("/hops/max"), 2);
     assert!(seen.count("/flows/second/messages/delivered") > 50);
+}
+
+/// Hosts of hot nodes take half of what their links carry, and no more than some packets wait for them. What would wait there is in the network, where it holds
+/// up the rest.
+fn pausing_butterfly(seen: &Seen) {
+    let never = seen.with(&["nic.pause_at=never"]);
+    let hot = |seen: &Seen| seen.number("/flows/hot/accepted_load") * 12.0 / 2.0;
+    assert!(
+        (0.49..=0.51).contains(&hot(seen)) && hot(&never) > 0.6,
+        "{} come, and {} without pauses",
+        hot(seen),
+        hot(&never)
+    );
+    let waits = |seen: &Seen| seen.number("/flows/hot/latency/resequencing/max");
+    // Three packets, and as many as come until the pause is heard, at two cycles a flit.
+    assert!(
+        waits(seen) < 2.0 * 80.0 && waits(&never) > 400.0,
+        "{} cycles, and {} without pauses",
+        waits(seen),
+        waits(&never)
+    );
+    let [rest, passed] = [seen, &never].map(|seen| seen.number("/flows/rest/latency/network/mean"));
+    assert!(rest > 1.3 * passed, "{rest} cycles, and {passed} without pauses");
 }
 
 /// All packets take as many links; only the last stage has links to nodes, and those are busy with what is accepted.

@@ -11,6 +11,8 @@ use crate::pace::Pace;
 pub(crate) struct Item {
     pub input: u32,
     pub output: u32,
+    /// For how many packets it is.
+    pub packets: u32,
     /// The switch of the stage that it came from.
     pub from: u32,
 }
@@ -78,10 +80,10 @@ impl Line {
         self.items.pop_front().map_or(Next::Waits(None), Next::Takes)
     }
 
-    /// Items in the queue.
+    /// For how many packets the items in the queue are.
     #[cfg(test)]
-    pub fn len(&self) -> usize {
-        self.items.len()
+    pub fn packets(&self) -> usize {
+        self.items.iter().map(|item| item.packets as usize).sum()
     }
 
     /// Whether it is empty, and all room is back.

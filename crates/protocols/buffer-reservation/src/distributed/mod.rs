@@ -34,6 +34,7 @@ pub const DISTRIBUTED_SCHEDULER: ProtocolModel = ProtocolModel {
     parameters: &[
         shared::BUFFER,
         shared::REQUESTS,
+        shared::REQUEST_PACKETS,
         count(
             "queue",
             1 << 20,
@@ -152,6 +153,7 @@ impl Distributed {
     pub fn adapter(&self, station: &Station) -> Adapter {
         let asking = Asking {
             requests: self.terms.requests,
+            request_packets: self.terms.request_packets,
             packet_flits: station.packet_flits_max.into(),
             packet_ticks: packet_ticks(station),
             after: self.hop_delay - self.latency(),

@@ -45,7 +45,7 @@ impl Outputs {
             let Some((input, route)) = arbiter.grant() else { return };
             arbiter.pace().serve(now);
             let output = self.leaf * self.shape.routes + port;
-            self.down[route as usize].push(Item { input, output, from: self.leaf });
+            self.down[route as usize].push(Item { input, output, packets: 1, from: self.leaf });
             self.attend_down(route, now, actions);
         }
     }
@@ -79,9 +79,9 @@ impl Outputs {
 impl Controller for Outputs {
     fn on_message(&mut self, from: Party, words: &[u64], now: u64, actions: &mut Vec<ControllerAction>) {
         match (Word::of(words), from) {
-            (Word::Request { input, output, .. }, Party::Controller(_)) => {
+            (Word::Request { input, output, packets, .. }, Party::Controller(_)) => {
                 let port = self.shape.port(output);
-                self.arbiters[port as usize].request(input);
+                self.arbiters[port as usize].request(input, packets);
                 self.attend_output(port, now, actions);
             }
             (Word::Credit { route }, Party::Sink(output)) => {

@@ -50,12 +50,12 @@ impl Relay {
                     return actions.extend(alarm.map(|at| ControllerAction::Timer { at, token: queue }));
                 }
             };
-            let Item { input, output, .. } = item;
+            let Item { input, output, packets, .. } = item;
             let (to, before) = match self.stage {
                 Stage::First => (shape.second(queue), Party::Source(input)),
                 Stage::Second => (shape.third(queue), shape.first(shape.leaf(input))),
             };
-            actions.push(shape.tell(to, Word::Request { input, output, route: 0 }));
+            actions.push(shape.tell(to, Word::Request { input, output, route: 0, packets }));
             actions.push(shape.tell(before, Word::RequestRoom { queue }));
         }
     }
@@ -71,7 +71,7 @@ impl Relay {
                     return actions.extend(alarm.map(|at| ControllerAction::Timer { at, token }));
                 }
             };
-            let Item { input, output, from } = item;
+            let Item { input, output, from, .. } = item;
             let (to, before) = match self.stage {
                 Stage::First => (Party::Source(input), shape.second(from)),
                 Stage::Second => (shape.first(queue), shape.third(from)),
@@ -86,14 +86,14 @@ impl Controller for Relay {
     fn on_message(&mut self, from: Party, words: &[u64], now: u64, actions: &mut Vec<ControllerAction>) {
         let sender = self.shape.switch(from);
         match Word::of(words) {
-            Word::Request { input, output, route } => {
+            Word::Request { input, output, route, packets } => {
                 let queue = if self.stage == Stage::First { route } else { self.shape.leaf(output) };
-                self.up[queue as usize].push(Item { input, output, from: sender });
+                self.up[queue as usize].push(Item { input, output, packets, from: sender });
                 self.attend_up(queue, now, actions);
             }
             Word::Grant { input, output } => {
                 let queue = if self.stage == Stage::First { self.shape.port(input) } else { self.shape.leaf(input) };
-                self.down[queue as usize].push(Item { input, output, from: sender });
+                self.down[queue as usize].push(Item { input, output, packets: 1, from: sender });
                 self.attend_down(queue, now, actions);
             }
             // Room in the queue of another switch is room for what waits here for that switch.

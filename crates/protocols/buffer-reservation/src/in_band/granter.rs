@@ -17,6 +17,17 @@ pub(crate) struct Room {
     pub output: u32,
     /// In the node, for what is not in order.
     pub reorder: u32,
+    /// When that of the buffer is free again.
+    pub output_returns: RoomReturns,
+}
+
+/// When room for a packet in the buffer of an output is free again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RoomReturns {
+    /// When it has arrived at the node, and so left that buffer.
+    Arrival,
+    /// When it is in order there, as room in the node is.
+    InOrder,
 }
 
 /// The sink of a node.
@@ -66,6 +77,12 @@ impl Granter {
         (packets >= wanted.min(self.room.grant_min)).then_some((source, packets))
     }
 
+    /// There is room for one more packet in the buffer of the output.
+    fn return_output(&mut self, node: u32) {
+        self.state.output += 1;
+        assert!(self.state.output <= self.room.output, "more packets come to node {node} than were granted");
+    }
+
     /// Grants all that there is room for.
     fn grant(&mut self, node: u32, actions: &mut Vec<SinkAction>) {
         while let Some((source, packets)) = self.next_grant() {
@@ -91,12 +108,16 @@ impl Sink for Granter {
     }
 
     fn on_arrival(&mut self, arrival: &Arrival<'_>, _now: u64, actions: &mut Vec<SinkAction>) {
-        self.state.output += 1;
-        assert!(self.state.output <= self.room.output, "more packets come to node {} than were granted", arrival.to);
-        self.grant(arrival.to, actions);
+        if self.room.output_returns == RoomReturns::Arrival {
+            self.return_output(arrival.to);
+            self.grant(arrival.to, actions);
+        }
     }
 
     fn on_data(&mut self, arrival: &Arrival<'_>, _now: u64, actions: &mut Vec<SinkAction>) {
+        if self.room.output_returns == RoomReturns::InOrder {
+            self.return_output(arrival.to);
+        }
         self.state.reorder += 1;
         assert!(self.state.reorder <= self.room.reorder, "more packets are in order at node {} than came", arrival.to);
         self.grant(arrival.to, actions);

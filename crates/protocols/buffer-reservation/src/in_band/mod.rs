@@ -5,14 +5,14 @@ mod granter;
 
 use std::sync::Arc;
 
-use tailback_parameters::{BuildError, Values};
+use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 use tailback_protocol::{
     ClassRouting, Clock, Control, Direction, Hooks, KindDeclaration, PacketKind, PacketRef, Protocol, ProtocolModel,
     Sink, Source, Station, TrafficClass, control_routing, control_routing_parameter,
 };
 
 pub(crate) use asker::Asker;
-pub(crate) use granter::{Granter, Room};
+pub(crate) use granter::{Granter, Room, RoomReturns};
 
 use crate::parameters::count;
 
@@ -31,6 +31,15 @@ pub const IN_BAND_RESERVATION: ProtocolModel = ProtocolModel {
         ),
         count("output_buffer", 1 << 20, "150", "packets that an output buffer of the last switch has room for (6.5)"),
         count("reorder_buffer", 1 << 20, "200", "packets that a node has room for until they are in order (6.5)"),
+        Parameter {
+            name: "output_returns",
+            kind: Kind::Choice(&[
+                Choice { word: "arrival", help: "when it has left that buffer" },
+                Choice { word: "in-order", help: "when it is in order at its node, as room there is" },
+            ]),
+            default: Some("\"arrival\""),
+            help: "when room for a packet in the output buffer is free for another (chosen: the paper does not say)",
+        },
         count("request_flits", 1 << 10, "1", "flits of a request (6.5: 8 bytes)"),
         count("grant_flits", 1 << 10, "1", "flits of a grant (6.5: 8 bytes)"),
         control_routing_parameter("\"minimal\""),
@@ -71,6 +80,10 @@ impl InBand {
             grant_min: values.integer("grant_min"),
             output: values.integer("output_buffer"),
             reorder: values.integer("reorder_buffer"),
+            output_returns: match values.text("output_returns") {
+                "in-order" => RoomReturns::InOrder,
+                _ => RoomReturns::Arrival,
+            },
         };
         let limits = [("grant", room.grant), ("output_buffer", room.output), ("reorder_buffer", room.reorder)];
         if let Some((name, limit)) = limits.into_iter().find(|(_, limit)| *limit < room.grant_min) {
@@ -123,11 +136,12 @@ impl Protocol for InBand {
     }
 
     fn describe(&self) -> String {
-        let Room { grant, grant_min, output, reorder } = self.room;
+        let Room { grant, grant_min, output, reorder, output_returns } = self.room;
+        let until = if output_returns == RoomReturns::InOrder { ", both until packets are in order" } else { "" };
         let least = if grant_min > 1 { format!("{grant_min} to ") } else { "up to ".to_owned() };
         format!(
             "reservations over the data network: {} packets of a flow requested, {least}{grant} granted at once, room for {output} before \
-             a node and {reorder} in it",
+             a node and {reorder} in it{until}",
             self.requests
         )
     }

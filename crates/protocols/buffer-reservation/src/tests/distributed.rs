@@ -26,7 +26,7 @@ impl Scheduler for Stages {
     fn unanswered(&self) -> usize {
         let lines = self.relays.iter().flat_map(Relay::lines).chain(self.outputs.iter().flat_map(Outputs::lines));
         let arbiters = self.outputs.iter().flat_map(Outputs::arbiters);
-        lines.map(Line::len).chain(arbiters.map(OutputArbiter::unanswered)).sum()
+        lines.map(Line::packets).chain(arbiters.map(OutputArbiter::unanswered)).sum()
     }
 }
 
@@ -61,7 +61,7 @@ pub fn assert_requests_are_conserved<S: Scheduler>(world: &World<S>) {
     let nodes = world.station.nodes;
     let requested: u32 =
         world.adapters.iter().map(|adapter| (0..nodes).map(|to| adapter.requested(to)).sum::<u32>()).sum();
-    assert_eq!(requested as usize, world.told_now(&["requests", "grants"]) + world.scheduler.unanswered());
+    assert_eq!(requested as usize, world.asked_and_granted_now() + world.scheduler.unanswered());
 }
 
 #[test]
@@ -195,15 +195,15 @@ proptest! {
         routes in 2..4u32,
         buffer in 1..13u32,
         queue in 1..5u32,
-        requests in 1..9u32,
+        [requests, request_packets] in [1..9u32, 1..4u32],
         rate in 0..3usize,
         offers in prop::collection::vec((0..40u64, 0..16u32, 0..16u32, 1..9u32), 1..60),
     ) {
-        let [buffer_text, queue_text, requests_text] = [buffer, queue, requests].map(|number| number.to_string());
+        let texts = [buffer, queue, requests, request_packets].map(|number| number.to_string());
         let rate = ["0.7", "1.1", "9"][rate];
-        let given =
-            [("buffer", &*buffer_text), ("queue", &queue_text), ("requests", &requests_text), ("request_rate", rate)];
-        let mut world = world(routes, &given);
+        let names = ["buffer", "queue", "requests", "request_packets"];
+        let given = names.into_iter().zip(texts.iter().map(String::as_str));
+        let mut world = world(routes, &given.chain([("request_rate", rate)]).collect::<Vec<_>>());
         world.detour = |route, serial| u64::from(route) * 17 + serial % 29;
         let (nodes, mut packets) = (routes * routes, 0);
         for &(pause, from, to, count) in &offers {

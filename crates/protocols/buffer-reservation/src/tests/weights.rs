@@ -11,7 +11,7 @@ fn granted(arbiter: &str, grants: usize) -> Vec<u32> {
     let central = try_central(&[("arbiter", arbiter), ("weights", WEIGHTS)]).unwrap();
     let mut output = central.bank(&station(4)).output(0).clone();
     for input in [1, 2, 9] {
-        (0..grants).for_each(|_| output.request(input));
+        (0..grants).for_each(|_| output.request(input, 1));
     }
     let grant = |_| {
         let (input, route) = output.grant().unwrap();
@@ -55,8 +55,8 @@ fn turns_in_blocks_are_as_long_as_flows_are_heavy() {
 fn a_block_ends_with_what_a_flow_asks_for() {
     let central = try_central(&[("arbiter", "weighted-blocks"), ("weights", WEIGHTS)]).unwrap();
     let mut output = central.bank(&station(4)).output(0).clone();
-    (0..3).for_each(|_| output.request(1));
-    (0..2).for_each(|_| output.request(9));
+    (0..3).for_each(|_| output.request(1, 1));
+    (0..2).for_each(|_| output.request(9, 1));
     let inputs: Vec<u32> = std::iter::from_fn(|| output.grant().map(|(input, _)| input)).collect();
     assert!([[1, 1, 1, 9, 9], [9, 1, 1, 1, 9]].contains(&inputs[..].try_into().unwrap()), "{inputs:?}");
 }

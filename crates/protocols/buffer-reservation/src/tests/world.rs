@@ -307,10 +307,17 @@ impl<S: Scheduler> World<S> {
         }
     }
 
-    /// Messages on their way with one of these names.
-    pub fn told_now(&self, names: &[&str]) -> usize {
-        let is_one = |due: &&Due| matches!(due, Due::Words(words) if names.contains(&name(words)));
-        self.due.values().filter(is_one).count()
+    /// The packets that requests and grants on their way are for.
+    pub fn asked_and_granted_now(&self) -> usize {
+        let packets = |due: &Due| match due {
+            Due::Words(words) => match Word::of(words) {
+                Word::Request { packets, .. } => packets as usize,
+                Word::Grant { .. } => 1,
+                _ => 0,
+            },
+            _ => 0,
+        };
+        self.due.values().map(packets).sum()
     }
 
     /// When packets have left by lines, in packet times.
