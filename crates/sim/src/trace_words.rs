@@ -260,7 +260,7 @@ pub(crate) fn name(blocked: Blocked) -> &'static str {
         Blocked::Routing => "routing",
         Blocked::VirtualChannel => "virtual channel",
         Blocked::Output => "crossbar output",
-        Blocked::Paused => "its node, which pauses the link",
+        Blocked::Paused => "a pause of its node",
         Blocked::OutputQueue => "output queue",
         Blocked::Credits => "credits",
         Blocked::Allocation => "allocation",

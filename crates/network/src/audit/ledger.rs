@@ -189,8 +189,9 @@ impl<'a> Ledger<'a> {
         if event.kind() == EventKind::Credit {
             let PortId { router, port } = region.routers.port_id(event.target());
             let router = region.router_ids[router as usize];
-            // A node's pause is no credit.
-            if !matches!(region.fabric.topology.peer(router, port), Peer::Node(_)) {
+            let from_node = || matches!(region.fabric.topology.peer(router, port), Peer::Node(_));
+            let is_pause = region.fabric.rules.nodes_pause && from_node();
+            if !is_pause {
                 self.add_link(router, port, vc, flits.into());
             }
         } else {

@@ -32,7 +32,7 @@ impl NodeState {
 
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Tells routers of the pauses of this tick.
-    #[inline]
+    #[cold]
     pub(crate) fn send_pauses(&mut self, now: Time, outbox: &mut Outbox<NetworkMail>) {
         let latency = Tick::from(self.fabric.spec.links[0].latency);
         for Pause { node, until } in self.nodes.pauses.drain(..) {

@@ -34,7 +34,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         if kinds & OF_NODES != 0 {
             self.take_late(kinds, now);
-            self.send_pauses(now, outbox);
+            if !self.nodes.pauses.is_empty() {
+                self.send_pauses(now, outbox);
+            }
             if self.control_network.is_sending() {
                 let messages = self.control_network.dispatch(tick, &mut self.wheel, outbox);
                 self.observer.control_messages_sent(messages, tick);
@@ -86,9 +88,7 @@ fn take_early<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surro
     }
     if has(kinds, EventKind::Credit) {
         if around.fabric.rules.nodes_pause {
-            around.each(EventKind::Credit, |around, event| {
-                routers.receive_credit_or_pause(event.target(), event.payload(), now, around);
-            });
+            take_pauses(routers, around, now);
         } else {
             around.each(EventKind::Credit, |around, event| {
                 routers.receive_credit(event.target(), event.payload(), now, around);
@@ -108,6 +108,14 @@ fn take_early<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surro
     if kinds & RARE != 0 {
         take_rare(routers, around, kinds, now);
     }
+}
+
+/// Handles credits where nodes pause the links that lead to them, and pauses.
+#[cold]
+fn take_pauses<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surroundings<'_>, now: Time) {
+    around.each(EventKind::Credit, |around, event| {
+        routers.receive_credit_or_pause(event.target(), event.payload(), now, around);
+    });
 }
 
 /// Handles what happens in some networks, and there less often.
