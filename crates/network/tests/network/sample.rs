@@ -431,9 +431,9 @@ impl Sample {
                     .filter(|_| self.nic.delivery == Delivery::InOrder)
                     .map(|times| times * cycle),
                 pause_flits: self.nic.pause_flits.filter(|_| {
-                    let crosses_as_usual =
-                        self.router.ejection == Ejection::Room && !(self.router.vc_allocation && !revises);
-                    self.nic.delivery == Delivery::InOrder && crosses_as_usual
+                    let owns_channels = self.router.vc_allocation && !revises;
+                    let in_order = self.nic.delivery == Delivery::InOrder;
+                    in_order && self.router.ejection == Ejection::Room && !owns_channels
                 }),
                 ..self.nic
             },
