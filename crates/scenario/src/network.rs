@@ -60,14 +60,6 @@ pub(crate) fn read_section(
     values
 }
 
-/// Leaves a parameter that is not used out of the resolved text: it came later than the others, and scenarios that do not use it keep
-/// the digests that they had.
-pub(crate) fn leave_out(root: &mut TableReader<'_>, section: &str, parameter: &str) {
-    if let Some(Item::Table(resolved)) = root.resolved.get_mut(section).map(|entry| &mut entry.node.item) {
-        resolved.remove(parameter);
-    }
-}
-
 /// Reads the three sections. `link_classes` are those of the topology, terminals first.
 pub(crate) fn read_hardware(
     root: &mut TableReader<'_>,
@@ -85,28 +77,7 @@ pub(crate) fn read_hardware(
     let resolved = section.finish(reading);
     root.resolved.put("links", Item::Table(resolved));
     let router = read_section(root, "router", parameters::ROUTER, context, reading);
-    if router.as_ref().is_some_and(|values| values.integer_or("control_limit").is_none()) {
-        leave_out(root, "router", "control_limit");
-    }
-    if router.as_ref().is_some_and(|values| values.integer_or("destination_queue").is_none()) {
-        leave_out(root, "router", "destination_queue");
-    }
-    if router.as_ref().is_some_and(|values| values.ticks("credit_interval") == 0) {
-        leave_out(root, "router", "credit_interval");
-    }
-    if router.as_ref().is_some_and(|values| values.text("turns_move") == "every-round") {
-        leave_out(root, "router", "turns_move");
-    }
     let nic = read_section(root, "nic", parameters::NIC, context, reading);
-    if nic.as_ref().is_some_and(|values| values.text("delivery") == "arrival") {
-        leave_out(root, "nic", "delivery");
-    }
-    if nic.as_ref().is_some_and(|values| values.integer_or("line").is_none()) {
-        leave_out(root, "nic", "line");
-    }
-    if nic.as_ref().is_some_and(|values| values.integer_or("pause_at").is_none()) {
-        leave_out(root, "nic", "pause_at");
-    }
     let (injection, injection_values) = injection?;
     let (ejection, _) = ejection?;
     let between: Vec<(LinkSpec, Values)> = between.into_iter().collect::<Option<_>>()?;

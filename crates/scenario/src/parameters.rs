@@ -11,13 +11,23 @@ use crate::tree::{Item, Node};
 
 /// Parameters that came later than their siblings, by the end of their paths. Where they are what their default says, the resolved text is
 /// without them, so that scenarios have the digests, and find the results, that they had before.
-const CAME_LATER: [&str; 7] = [
+const CAME_LATER: [&str; 17] = [
     "arrival.bursts.cycles_per_flit",
     "arrival.slots.cycles_per_flit",
+    "measure.by_source",
     "measure.links.by",
+    "measure.messages",
+    "measure.until",
+    "nic.delivery",
+    "nic.line",
+    "nic.pause_at",
     "protocol.central-scheduler.request_packets",
     "protocol.distributed-scheduler.request_packets",
     "protocol.in-band-reservation.output_returns",
+    "router.control_limit",
+    "router.credit_interval",
+    "router.destination_queue",
+    "router.turns_move",
     "routing.clos.queues",
 ];
 

@@ -16,9 +16,7 @@ use crate::clock::read_clock;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Document;
 use crate::files::Library;
-use crate::network::{
-    Hardware, Routings, check_destinations, check_spec, leave_out, place_of, read_hardware, read_section,
-};
+use crate::network::{Hardware, Routings, check_destinations, check_spec, place_of, read_hardware, read_section};
 use crate::nodes::{NodeBook, compact, read_nodes};
 use crate::parameters::{Context, read_parameters};
 use crate::program::read_programs;
@@ -243,16 +241,7 @@ impl Resolver<'_> {
         let resolved = section.finish(self.reading);
         root.resolved.put("measure", Item::Table(resolved));
         let (values, sampling) = (values?, sampling?);
-        if !values.flag("by_source") {
-            leave_out(root, "measure", "by_source");
-        }
-        if !values.flag("messages") {
-            leave_out(root, "measure", "messages");
-        }
         let until_drained = values.text("until") == "drained";
-        if !until_drained {
-            leave_out(root, "measure", "until");
-        }
         let ticks_per_cycle = context.scale.ticks_per_cycle;
         let measure = Measure {
             warmup: self.whole_cycles(root.table, "warmup", &values, ticks_per_cycle)?,
