@@ -125,8 +125,6 @@ struct Assignment {
     members: Vec<Vec<RouterId>>,
     /// By node: the region of the router that it injects into, and its number there.
     nodes: Vec<(u32, u32)>,
-    /// Where nodes pause their links, by node: the region of the router that it ejects from, and the number of the port there.
-    ejections: Vec<(u32, u32)>,
     /// Which routers tell each other something, if any do.
     domains: Option<Domains>,
     /// Who is reached by the protocol's control network, if it has one.
@@ -153,18 +151,10 @@ impl Assignment {
             }
         }
         let ports = fabric.shape.ports;
-        let ejections = if fabric.rules.nodes_pause { ejections(topology, &routers, ports as u32) } else { Vec::new() };
         assert!(members.iter().all(|list| list.len() * ports < TARGETS_MAX as usize), "a region has too many ports");
         assert!(counts.iter().all(|&count| count < TARGETS_MAX), "a region has too many nodes");
         let parties = Parties::new(fabric, &nodes, partition);
-        Self { routers, members, nodes, ejections, domains: Domains::new(fabric, partition), parties }
-    }
-
-    /// The port that a node ejects from, for a region that knows others by what `receiver` makes of their numbers; none where nobody needs to
-    /// know.
-    fn ejection(&self, node: NodeId, receiver: &dyn Fn(u32) -> u32) -> Option<FarEnd> {
-        let &(region, target) = self.ejections.get(node as usize)?;
-        Some(FarEnd { kind: FarKind::Router, receiver: receiver(region), target })
+        Self { routers, members, nodes, domains: Domains::new(fabric, partition), parties }
     }
 
     /// The other end of a link, for a region that knows others by what `receiver` makes of their numbers.
@@ -179,19 +169,6 @@ impl Assignment {
         };
         Some(FarEnd { kind, receiver: receiver(region), target })
     }
-}
-
-/// By node, the port that it ejects from: its region, and its number there.
-fn ejections(topology: &dyn Topology, routers: &[(u32, u32)], ports_each: u32) -> Vec<(u32, u32)> {
-    let mut ejections = vec![(0, 0); topology.nodes() as usize];
-    for (router, &(region, number)) in (0..).zip(routers) {
-        for port in 0..topology.ports(router) {
-            if let Peer::Node(node) = topology.peer(router, port as Port) {
-                ejections[node as usize] = (region, number * ports_each + port);
-            }
-        }
-    }
-    ejections
 }
 
 /// The channels between regions: of each link that crosses, for packets one way and for credits the other.
@@ -230,7 +207,11 @@ fn build_region<O: Observer, M: Microarchitecture>(
             links.push(port_links(fabric, assignment, receiver, router, port));
         }
     }
-    let ejections = node_ids.iter().filter_map(|&node| assignment.ejection(node, receiver)).collect();
+    let ejection = |&node: &NodeId| {
+        let (router, port) = fabric.topology.attachment(node);
+        assignment.end(Peer::Router { router, port }, fabric.shape.ports as u32, receiver).unwrap_or(FarEnd::OPEN)
+    };
+    let ejections = if fabric.rules.nodes_pause { node_ids.iter().map(ejection).collect() } else { Vec::new() };
     let agents = fabric.routings.iter().flat_map(|routing| router_ids.iter().map(|&router| routing.agent(router)));
     let stream = |&router: &RouterId| Stream::new(fabric.seed, router.into(), ROUTING);
     let mut region = NetworkRegion {

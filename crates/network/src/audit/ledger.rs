@@ -189,8 +189,8 @@ impl<'a> Ledger<'a> {
         if event.kind() == EventKind::Credit {
             let PortId { router, port } = region.routers.port_id(event.target());
             let router = region.router_ids[router as usize];
-            let from_node = || matches!(region.fabric.topology.peer(router, port), Peer::Node(_));
-            let is_pause = region.fabric.rules.nodes_pause && from_node();
+            let Fabric { rules, topology, .. } = region.fabric.as_ref();
+            let is_pause = rules.nodes_pause && matches!(topology.peer(router, port), Peer::Node(_));
             if !is_pause {
                 self.add_link(router, port, vc, flits.into());
             }
