@@ -165,14 +165,11 @@ impl Terms {
             Fairness::MaxMin => ", max-min fair",
         };
         let order = if self.order == Order::Common { ", visiting inputs in a common order" } else { "" };
-        let at_once = match self.request_packets {
-            1 => String::new(),
-            packets => format!(", up to {packets} packets at once"),
+        let requests = match self.request_packets {
+            1 => format!("{} requests of a flow", self.requests),
+            packets => format!("{} packets of a flow requested, up to {packets} at once", self.requests),
         };
-        format!(
-            "buffers of {} packets are reserved, {} requests of a flow{at_once}{arbiters}{order}",
-            self.buffer, self.requests
-        )
+        format!("buffers of {} packets are reserved, {requests}{arbiters}{order}", self.buffer)
     }
 }
 
