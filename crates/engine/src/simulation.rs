@@ -159,7 +159,7 @@ impl<R: Region> Simulation<R> {
         crew: &mut Crew<'_>,
         mut observe: impl FnMut(&mut Self) -> ControlFlow<()>,
     ) -> Outcome {
-        let window = self.channels.lookahead().min(self.longest_window);
+        let window = self.window_length();
         while self.now < end {
             let start = self.next_tick().max(self.now);
             if start >= end {
@@ -186,6 +186,15 @@ impl<R: Region> Simulation<R> {
             }
         }
         Outcome::Reached
+    }
+
+    /// The length of a window. Regions that send each other nothing could go on to the end: they stop where somebody wants to see them.
+    pub(crate) fn window_length(&self) -> Tick {
+        let lookahead = match self.channels.lookahead() {
+            NEVER if self.observed_every > 0 => self.observed_every,
+            lookahead => lookahead,
+        };
+        lookahead.min(self.longest_window)
     }
 
     /// The first tick at which anything can happen anywhere.

@@ -55,6 +55,17 @@ fn an_interrupted_run_keeps_what_was_measured_and_does_not_take_it_for_a_result(
     running.interrupt();
 }
 
+/// Nothing is in flight between regions where there is only one, so nothing ends a window but whoever wants to look.
+#[test]
+fn a_run_in_one_region_is_interrupted_too() {
+    let program = Program::new();
+    let one = ["--set", "execution.partition=single", "--threads", "1"];
+    let mut running = Running::start(&program, &[&["run", "small.toml", "--set", FOR_EVER][..], &one].concat());
+    running.wait_for(" of 2000000100 cycles");
+    let (code, _, stderr) = running.interrupt();
+    assert!(code == Some(130) && stderr.contains("interrupted in cycle"), "{code:?}: {stderr}");
+}
+
 #[test]
 fn a_finished_run_takes_the_place_of_an_interrupted_one() {
     let program = Program::new();
