@@ -1,12 +1,18 @@
 //! How routers are dealt out to regions.
 
-use tailback_hardware::NetworkSpec;
+use tailback_hardware::{LinkSpec, NetworkSpec};
 use tailback_topology::{LinkClass, Peer, Port, RouterId, Topology};
 
 /// Events that a port causes per packet when the network is busy.
 const EVENTS_PER_PACKET: u64 = 3;
 
-/// So many events in each window make a region worth having for its own sake, and worth a thread.
+/// A region with more events in each window has more packets on its way than what the cache of a core holds.
+const EVENTS_IN_CACHE: u64 = 50_000;
+
+/// So many regions for each of several threads have all of them end a window at about the same time.
+const REGIONS_PER_THREAD: u64 = 4;
+
+/// So many events in each window make a region worth having for the sake of several threads, and so many make it worth a thread.
 const REGION_EVENTS: u64 = 100;
 const THREAD_EVENTS: u64 = 20;
 
@@ -38,28 +44,30 @@ impl Partition {
     /// How many regions of whole domains pay off on so many threads.
     ///
     /// A window is as long as the shortest link between domains. What happens in it when the network is busy follows from its
-    /// length, the number of ports and the length of packets:
+    /// length, the number of ports and how long a packet keeps a link:
     ///
-    /// * a region for each domain, on one thread as well, if at least 100 events happen in each in a window. Looking at a
+    /// * regions for the cache, on one thread as well: what a region does in a window touches its packets again and again, and is slower by
+    ///   half if they do not stay in the cache. Fewer would be slower for that, and more as packets and credits between regions are put into
+    ///   mail: dragonflies of 1,056, 5,256 and 16,512 nodes at load 0.5 are quickest with 4, 18 and 32 regions on one thread, which is 37,000
+    ///   to 75,000 events each, and take 17, 21 and 10 % less than with one for each group.
+    /// * on several threads some regions for each, if at least 100 events happen in each in a window. The dragonfly of 1,056 nodes takes
+    ///   0.94 to 1.03 s on two threads with two or four regions for each, 1.08 to 1.14 s with one, and 1.16 to 1.23 s with 16. Looking at a
     ///   region costs as much as three events (a tree of 512 nodes whose links are all one cycle long takes 0.47 s in one
-    ///   region and 0.55 s in two, with 15 events for each in a window), and a domain that has a window to itself stays in
-    ///   the cache.
+    ///   region and 0.55 s in two, with 15 events for each in a window).
     /// * otherwise a region for each thread that has at least 20 events to handle in a window. Threads hear of each other
     ///   after a quarter of a microsecond or less, in which one handles five; the same tree takes 0.41 s on two threads.
     /// * otherwise one.
     #[must_use]
     pub fn regions_that_pay(topology: &dyn Topology, spec: &NetworkSpec, threads: u32) -> u32 {
-        let ports: u64 = (0..topology.routers()).map(|router| u64::from(topology.ports(router))).sum();
         let domains = Self::by_domain(topology, u32::MAX);
-        let shortest = domains.lookahead(topology, spec).unwrap_or(u64::MAX);
-        let packet_ticks = u64::from(spec.packet_flits_max) * u64::from(spec.ticks_per_cycle);
-        let events = (EVENTS_PER_PACKET * ports).saturating_mul(shortest) / packet_ticks.max(1);
-        let domains = u64::from(topology.domains());
-        let regions = match events / domains {
-            REGION_EVENTS.. => domains,
-            _ => (events / THREAD_EVENTS).min(threads.into()).clamp(1, domains),
+        let window = domains.lookahead(topology, spec).unwrap_or(u64::MAX);
+        let events = events_within(window, topology, spec);
+        let threads = u64::from(threads.max(1));
+        let for_threads = match threads {
+            1 => 1,
+            _ => (events / REGION_EVENTS).min(REGIONS_PER_THREAD * threads).max((events / THREAD_EVENTS).min(threads)),
         };
-        regions as u32
+        (events / EVENTS_IN_CACHE).max(for_threads).clamp(1, domains.regions().into()) as u32
     }
 
     /// A region for each router.
@@ -137,4 +145,19 @@ impl Partition {
     pub fn routers(&self) -> u32 {
         self.region_of.len() as u32
     }
+}
+
+/// How many events a busy network has within so many ticks, about: as many packets as its links have time for.
+fn events_within(ticks: u64, topology: &dyn Topology, spec: &NetworkSpec) -> u64 {
+    let mut ports = vec![0_u64; spec.links.len()];
+    for router in 0..topology.routers() {
+        for port in 0..topology.ports(router) {
+            ports[topology.link_class(router, port as Port).index()] += 1;
+        }
+    }
+    let events = |(ports, link): (&u64, &LinkSpec)| {
+        let packet_ticks = u64::from(spec.packet_flits_max) * u64::from(link.flit_ticks);
+        (EVENTS_PER_PACKET * ports).saturating_mul(ticks) / packet_ticks.max(1)
+    };
+    ports.iter().zip(&spec.links).map(events).fold(0, u64::saturating_add)
 }

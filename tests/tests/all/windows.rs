@@ -45,16 +45,35 @@ fn regions_are_as_many_as_pay_off() {
     assert_eq!(regions(&short, 1), 1, "a window of one cycle is not worth a second region");
     assert_eq!(regions(&short, 2), 2, "but it is worth a second thread");
     let long = tree(&["links.level4.latency=100"]);
-    assert_eq!(
-        (regions(&long, 1), regions(&long, 8)),
-        (2, 2),
-        "a domain that has a window to itself stays in the cache"
-    );
+    assert_eq!((regions(&long, 1), regions(&long, 8)), (1, 2), "one thread has all of it in the cache");
     let small = tree(&["nic.packet_flits=1112"]);
     assert_eq!(regions(&small, 2), 1, "little happens in a window");
     assert_eq!(regions(&tree(&["execution.regions=2"]), 1), 2, "who asks for regions gets them");
     assert_eq!(regions(&tree(&["execution.partition=domain"]), 1), 2);
     assert_eq!(regions(&tree(&["execution.partition=router"]), 1), 640);
+}
+
+/// A dragonfly of so many groups of eight routers.
+fn dragonfly(groups: u32, overrides: &[&str]) -> Scenario {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/bench/dragonfly-1k.toml");
+    let text = std::fs::read_to_string(path).expect("the scenario is there");
+    let document = Document::read("dragonfly-1k", &text).with(&format!("topology.dragonfly.g={groups}"));
+    let document = overrides.iter().fold(document, |document, set| document.with(set));
+    document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+#[test]
+fn regions_are_as_large_as_caches_and_enough_for_all_threads() {
+    let regions = |scenario: &Scenario, threads| Plan::on(scenario, threads).regions;
+    let large = dragonfly(33, &[]);
+    assert_eq!(regions(&large, 1), 2, "3,960 ports with three events for each 8 flits in 100 cycles are 148,500");
+    assert_eq!((regions(&large, 2), regions(&large, 8)), (8, 32), "four for each thread");
+    assert_eq!(regions(&large, 16), 33, "but no more than groups");
+    assert_eq!(regions(&dragonfly(9, &[]), 1), 1);
+    assert_eq!(regions(&dragonfly(33, &["links.global.latency=1000"]), 1), 29, "more happens in a longer window");
+    let slow = ["global", "local", "injection", "ejection"].map(|link| format!("links.{link}.cycles_per_flit=10"));
+    let slow = slow.each_ref().map(String::as_str);
+    assert_eq!(regions(&dragonfly(33, &slow), 1), 1, "a tenth happens where packets keep a link ten times as long");
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn checkpoints_that_cannot_be_used_are_refused_and_stay() {
         ("other-version", with(&|heading| heading["version"] = "0.0.1".into())),
         ("other-scenario", with(&|heading| heading["scenario_digest"] = "0".into())),
     ];
-    let arguments = ["run", "--resume", "out"];
+    let arguments = ["run", "--resume", "out", "--threads", "2"];
     for (name, bytes) in unfit {
         program.write(CHECKPOINT, &bytes);
         let said = program.run(&arguments);

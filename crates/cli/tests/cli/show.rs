@@ -18,7 +18,7 @@ fn with(topology: &str, routing: &str) -> String {
 
 #[test]
 fn a_scenario_is_checked() {
-    shows("check", SMALL, &["check", "scenario.toml"]);
+    shows("check", SMALL, &["check", "scenario.toml", "--set", "execution.threads=2"]);
     shows("check-ranks", SMALL, &["check", "scenario.toml", "--ranks", "4"]);
 }
 
@@ -30,7 +30,7 @@ fn a_sweep_is_checked() {
 
 #[test]
 fn a_scenario_is_checked_for_programs() {
-    let said = Program::new().good(&["check", "small.toml", "--format", "json"]);
+    let said = Program::new().good(&["check", "small.toml", "--set", "execution.threads=2", "--format", "json"]);
     let checked: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
     for number in ["nodes", "routers", "links", "regions", "lookahead_cycles", "memory_bytes", "sweep_points"] {
         assert!(checked[number].is_number(), "{number}: {}", checked[number]);

@@ -11,6 +11,7 @@ use crate::scenarios::resolve;
 /// A scenario and what came of it.
 pub(super) struct Seen {
     pub scenario: Scenario,
+    /// Of the network as a region for each domain.
     pub plan: Plan,
     findings: Findings,
     /// `report.json`, read as any reader would.
@@ -128,7 +129,9 @@ impl Seen {
         let findings = run.findings().expect("everything adds up");
         let report = findings.report(&scenario, "0", &Timing::default()).to_json();
         let report = serde_json::from_str(&report).expect("a report is JSON");
-        Self { plan: Plan::new(&scenario), findings, report, scenario }
+        let by_domain = Document::read("resolved", &scenario.text).with("execution.partition=domain");
+        let plan = Plan::new(&by_domain.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}")));
+        Self { plan, findings, report, scenario }
     }
 
     /// What comes of a scenario with overrides.
