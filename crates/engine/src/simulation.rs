@@ -9,6 +9,9 @@ use crate::inbox::{Buffers, Inboxes};
 use crate::shard::{Done, Post, Shard, Window};
 use crate::{ChannelMap, Executor, NEVER, Outbox, Region, Tick};
 
+/// Where nothing but observing ends windows, they are so many times as long as they would have to be: to look costs as much as some events.
+const OBSERVED_LESS: Tick = 10;
+
 /// A lookahead of so many ticks is short: threads then hear of each other too late to wait for each other in each window.
 const SHORT_LOOKAHEAD: Tick = 64;
 
@@ -188,10 +191,10 @@ impl<R: Region> Simulation<R> {
         Outcome::Reached
     }
 
-    /// The length of a window. Regions that send each other nothing could go on to the end: they stop where somebody wants to see them.
+    /// The length of a window. Regions that send each other nothing could go on to the end: they stop now and then for whoever observes.
     pub(crate) fn window_length(&self) -> Tick {
         let lookahead = match self.channels.lookahead() {
-            NEVER if self.observed_every > 0 => self.observed_every,
+            NEVER if self.observed_every > 0 => self.observed_every.saturating_mul(OBSERVED_LESS),
             lookahead => lookahead,
         };
         lookahead.min(self.longest_window)

@@ -150,7 +150,7 @@ fn observers_are_called_as_often_as_they_ask() {
 #[test]
 fn a_region_alone_is_observed_too() {
     let acts: Vec<Tick> = (0..1000).collect();
-    let mut alone = simulation(2, &[&acts]).with_observation_every(100);
+    let mut alone = simulation(2, &[&acts]).with_observation_every(10);
     let mut observed = Vec::new();
     let outcome = alone.run_until(1_000_000, &Sequential, |simulation| {
         observed.push(simulation.now());
