@@ -46,9 +46,9 @@ impl Partition {
     /// A window is as long as the shortest link between domains. What happens in it when the network is busy follows from its
     /// length, the number of ports and how long a packet keeps a link:
     ///
-    /// * regions for the cache, on one thread as well: what a region does in a window touches its packets again and again, and is slower by
-    ///   half if they do not stay in the cache. Fewer would be slower for that, and more as packets and credits between regions are put into
-    ///   mail: dragonflies of 1,056, 5,256 and 16,512 nodes at load 0.5 are quickest with 4, 18 and 32 regions on one thread, which is 37,000
+    /// * regions for the cache, on one thread as well: what a region does in a window touches its packets again and again, and takes up
+    ///   to three times as long if they do not stay in the cache. Fewer regions would be slower for that, and more as packets and credits between
+    ///   regions are put into mail: dragonflies of 1,056, 5,256 and 16,512 nodes at load 0.5 are quickest with 4, 18 and 32 regions on one thread, which is 37,000
     ///   to 75,000 events each, and take 17, 21 and 10 % less than with one for each group.
     /// * on several threads some regions for each, if at least 100 events happen in each in a window. The dragonfly of 1,056 nodes takes
     ///   0.94 to 1.03 s on two threads with two or four regions for each, 1.08 to 1.14 s with one, and 1.16 to 1.23 s with 16. Looking at a

@@ -6,13 +6,17 @@ use std::thread;
 use tailback_scenario::{Document, Scenario};
 use tailback_sim::{Plan, Run};
 
+/// A scenario of benches with overrides.
+fn bench(name: &str, overrides: &[&str]) -> Scenario {
+    let path = format!("{}/../configs/bench/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the scenario is there");
+    let document = overrides.iter().fold(Document::read(name, &text), |document, set| document.with(set));
+    document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
 /// The tree of 512 hosts whose links are all one cycle long, with overrides.
 fn tree(overrides: &[&str]) -> Scenario {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/bench/tree-512.toml");
-    let text = std::fs::read_to_string(path).expect("the scenario is there");
-    let document = Document::read("tree-512", &text).with("measure.warmup=500").with("measure.cycles=3000");
-    let document = overrides.iter().fold(document, |document, set| document.with(set));
-    document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"))
+    bench("tree-512", &[&["measure.warmup=500", "measure.cycles=3000"], overrides].concat())
 }
 
 fn digest(mut run: Run<'_>) -> String {
@@ -53,27 +57,23 @@ fn regions_are_as_many_as_pay_off() {
     assert_eq!(regions(&tree(&["execution.partition=router"]), 1), 640);
 }
 
-/// A dragonfly of so many groups of eight routers.
-fn dragonfly(groups: u32, overrides: &[&str]) -> Scenario {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/bench/dragonfly-1k.toml");
-    let text = std::fs::read_to_string(path).expect("the scenario is there");
-    let document = Document::read("dragonfly-1k", &text).with(&format!("topology.dragonfly.g={groups}"));
-    let document = overrides.iter().fold(document, |document, set| document.with(set));
-    document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"))
+/// A dragonfly of groups of eight routers, 33 unless overrides say otherwise.
+fn dragonfly(overrides: &[&str]) -> Scenario {
+    bench("dragonfly-1k", overrides)
 }
 
 #[test]
 fn regions_are_as_large_as_caches_and_enough_for_all_threads() {
     let regions = |scenario: &Scenario, threads| Plan::on(scenario, threads).regions;
-    let large = dragonfly(33, &[]);
+    let large = dragonfly(&[]);
     assert_eq!(regions(&large, 1), 2, "3,960 ports with three events for each 8 flits in 100 cycles are 148,500");
     assert_eq!((regions(&large, 2), regions(&large, 8)), (8, 32), "four for each thread");
     assert_eq!(regions(&large, 16), 33, "but no more than groups");
-    assert_eq!(regions(&dragonfly(9, &[]), 1), 1);
-    assert_eq!(regions(&dragonfly(33, &["links.global.latency=1000"]), 1), 29, "more happens in a longer window");
+    assert_eq!(regions(&dragonfly(&["topology.dragonfly.g=9"]), 1), 1);
+    assert_eq!(regions(&dragonfly(&["links.global.latency=1000"]), 1), 29, "more happens in a longer window");
     let slow = ["global", "local", "injection", "ejection"].map(|link| format!("links.{link}.cycles_per_flit=10"));
     let slow = slow.each_ref().map(String::as_str);
-    assert_eq!(regions(&dragonfly(33, &slow), 1), 1, "a tenth happens where packets keep a link ten times as long");
+    assert_eq!(regions(&dragonfly(&slow), 1), 1, "a tenth happens where packets keep a link ten times as long");
 }
 
 #[test]
