@@ -9,9 +9,6 @@ use crate::inbox::{Buffers, Inboxes};
 use crate::shard::{Done, Post, Shard, Window};
 use crate::{ChannelMap, Executor, NEVER, Outbox, Region, Tick};
 
-/// Where nothing but observing ends windows, they are so many times as long as they would have to be: to look costs as much as some events.
-const OBSERVED_LESS: Tick = 10;
-
 /// A lookahead of so many ticks is short: threads then hear of each other too late to wait for each other in each window.
 const SHORT_LOOKAHEAD: Tick = 64;
 
@@ -162,7 +159,7 @@ impl<R: Region> Simulation<R> {
         crew: &mut Crew<'_>,
         mut observe: impl FnMut(&mut Self) -> ControlFlow<()>,
     ) -> Outcome {
-        let window = self.window_length();
+        let window = self.channels.lookahead().min(self.longest_window);
         while self.now < end {
             let start = self.next_tick().max(self.now);
             if start >= end {
@@ -189,15 +186,6 @@ impl<R: Region> Simulation<R> {
             }
         }
         Outcome::Reached
-    }
-
-    /// The length of a window. Regions that send each other nothing could go on to the end: they stop now and then for whoever observes.
-    pub(crate) fn window_length(&self) -> Tick {
-        let lookahead = match self.channels.lookahead() {
-            NEVER if self.observed_every > 0 => self.observed_every.saturating_mul(OBSERVED_LESS),
-            lookahead => lookahead,
-        };
-        lookahead.min(self.longest_window)
     }
 
     /// The first tick at which anything can happen anywhere.

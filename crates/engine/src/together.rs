@@ -69,7 +69,7 @@ impl<R: Region> Simulation<R> {
         ranks: &mut Ranks,
         watcher: &mut impl Watcher<R>,
     ) -> Result<Outcome, ExchangeError> {
-        let window = self.window_length();
+        let window = self.channels.lookahead().min(self.longest_window);
         self.agree(ranks, watcher)?;
         let mut stop = false;
         while self.now < end {

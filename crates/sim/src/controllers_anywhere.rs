@@ -16,7 +16,7 @@ fn digest(scenario: &Scenario, from: u32) -> String {
     let plan = network_plan(scenario, Regions::Domains(u32::MAX));
     let partition = plan.partition.clone().with_controllers_from(from);
     let regions = 0..partition.regions() as usize;
-    run.network = build(NetworkPlan { partition, ..plan }, regions, &record_plan(scenario), None, None, 100);
+    run.network = build(NetworkPlan { partition, ..plan }, regions, &record_plan(scenario), None, None);
     run.finish(|_| ControlFlow::Continue(())).expect("it goes well");
     run.findings().expect("it is whole").digest()
 }

@@ -363,9 +363,6 @@ impl<'s> Run<'s> {
     }
 }
 
-/// How often whoever watches a run is asked: what happens in fewer cycles may take less time than asking.
-const WATCHED_EVERY_CYCLES: u64 = 100;
-
 /// A run that ends when flows have ended does so in the next cycle that is a multiple of this: that is the same cycle whatever the
 /// windows are.
 const DRAINED_EVERY_CYCLES: u64 = 100;
@@ -377,12 +374,11 @@ pub(crate) fn build_network(
     traced: Option<Tracing>,
     together: Option<&mut Together>,
 ) -> Box<dyn RunningNetwork> {
-    let watched_every = WATCHED_EVERY_CYCLES * u64::from(scenario.clock.ticks_per_cycle);
     let some_end = scenario.workload.flows.iter().any(|flow| flow.messages().is_some());
     let unloaded = some_end.then(|| Arc::new(Unloaded::new(scenario)));
     let plan = network_plan(scenario, regions);
     let held = together.map_or(0..plan.partition.regions() as usize, |together| together.deal_out(&plan));
-    build(plan, held, &record_plan(scenario), unloaded.as_ref(), traced, watched_every)
+    build(plan, held, &record_plan(scenario), unloaded.as_ref(), traced)
 }
 
 /// How many messages of flows that end and ranks of programs there are.

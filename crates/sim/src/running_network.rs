@@ -20,6 +20,12 @@ use crate::together::NetworkWatcher;
 use crate::unloaded::Unloaded;
 use crate::waiting::Waiting;
 
+/// How often whoever watches a run is asked: what happens in fewer cycles may take less time than asking.
+const WATCHED_EVERY_CYCLES: u64 = 100;
+
+/// No window is longer, however long links between regions are, and where there is one region only: whoever watches is asked after windows.
+const WINDOW_CYCLES_MAX: u64 = 1000;
+
 /// Whoever advances the regions.
 #[derive(Debug)]
 pub(crate) enum AnyExecutor {
@@ -125,30 +131,38 @@ pub(crate) trait RunningNetwork: Watched + Send {
     fn load(&mut self, source: &mut dyn StateSource) -> Result<(), SnapshotError>;
 }
 
-/// Builds the network of `plan` with the fastest routers that can do what it asks for, to be watched at most every
-/// `watched_every` ticks; with routers that note what happens to a message, if one is traced. Only `held` regions of it are
-/// built.
+/// Builds the network of `plan` with the fastest routers that can do what it asks for; with routers that note what happens to a
+/// message, if one is traced. Only `held` regions of it are built.
 pub(crate) fn build(
     plan: NetworkPlan,
     held: Range<usize>,
     record: &RecordPlan,
     unloaded: Option<&Arc<Unloaded>>,
     traced: Option<Tracing>,
-    watched_every: Tick,
 ) -> Box<dyn RunningNetwork> {
     let protocol = Arc::clone(&plan.protocol);
+    let ticks_per_cycle = plan.spec.ticks_per_cycle;
     let recorder = |_| Recorder::new(record, protocol.as_ref(), unloaded.cloned());
     if let Some(tracing) = traced {
-        Box::new(plan.build_traced(tracing, recorder).with_observation_every(watched_every))
+        watched(plan.build_traced(tracing, recorder), ticks_per_cycle)
     } else if plan.suits::<Plain>() {
-        Box::new(plan.build_part::<_, Plain>(held, recorder).with_observation_every(watched_every))
+        watched(plan.build_part::<_, Plain>(held, recorder), ticks_per_cycle)
     } else if plan.suits::<Sorting>() {
-        Box::new(plan.build_part::<_, Sorting>(held, recorder).with_observation_every(watched_every))
+        watched(plan.build_part::<_, Sorting>(held, recorder), ticks_per_cycle)
     } else if plan.suits::<Crosspoints>() {
-        Box::new(plan.build_part::<_, Crosspoints>(held, recorder).with_observation_every(watched_every))
+        watched(plan.build_part::<_, Crosspoints>(held, recorder), ticks_per_cycle)
     } else {
-        Box::new(plan.build_part::<_, General>(held, recorder).with_observation_every(watched_every))
+        watched(plan.build_part::<_, General>(held, recorder), ticks_per_cycle)
     }
+}
+
+/// A network that whoever watches it sees often enough, but not all the time.
+fn watched<M: Microarchitecture>(
+    network: Simulation<NetworkRegion<Recorder, M>>,
+    ticks_per_cycle: u32,
+) -> Box<dyn RunningNetwork> {
+    let ticks = |cycles: u64| cycles * u64::from(ticks_per_cycle);
+    Box::new(network.with_observation_every(ticks(WATCHED_EVERY_CYCLES)).with_longest_window(ticks(WINDOW_CYCLES_MAX)))
 }
 
 impl<M: Microarchitecture> Watched for Simulation<NetworkRegion<Recorder, M>> {

@@ -76,6 +76,24 @@ fn regions_are_as_large_as_caches_and_enough_for_all_threads() {
     assert_eq!(regions(&dragonfly(&slow), 1), 1, "a tenth happens where packets keep a link ten times as long");
 }
 
+/// Who watches may stop a run, keeps its checkpoints and tells its progress.
+#[test]
+fn whoever_watches_is_asked_in_one_region_and_where_links_are_long_too() {
+    let long = ["links.level4.latency=2500", "execution.partition=domain"];
+    for (overrides, regions) in [(&["execution.partition=single"][..], 1), (&long, 2)] {
+        let scenario = tree(overrides);
+        assert_eq!(Plan::on(&scenario, 1).regions, regions);
+        let (mut run, mut seen) = (Run::new(&scenario, 1).expect("there is nothing to start"), vec![0]);
+        run.finish(|progress| {
+            seen.push(progress.cycle);
+            ControlFlow::Continue(())
+        })
+        .expect("nothing goes wrong");
+        let longest = seen.windows(2).map(|pair| pair[1] - pair[0]).max();
+        assert!(longest <= Some(1000) && seen.last() >= Some(&2500), "{regions} regions: {seen:?}");
+    }
+}
+
 #[test]
 fn a_run_is_taken_up_on_any_number_of_threads() {
     let scenario = tree(&["traffic.load=0.7"]);

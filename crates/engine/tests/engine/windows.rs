@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tailback_engine::{Channel, ChannelMap, NEVER, Outbox, Outcome, Rayon, Region, Sequential, Simulation, Tick};
+use tailback_engine::{Channel, ChannelMap, NEVER, Outbox, Rayon, Region, Sequential, Simulation, Tick};
 
 /// Acts at given ticks, and then sends each other region a letter.
 #[derive(Default)]
@@ -145,16 +145,4 @@ fn observers_are_called_as_often_as_they_ask() {
             assert!(observed == expected || observed == expected + 1, "{observed} times, not {expected}");
         }
     }
-}
-
-#[test]
-fn a_region_alone_is_observed_too() {
-    let acts: Vec<Tick> = (0..1000).collect();
-    let mut alone = simulation(2, &[&acts]).with_observation_every(10);
-    let mut observed = Vec::new();
-    let outcome = alone.run_until(1_000_000, &Sequential, |simulation| {
-        observed.push(simulation.now());
-        if simulation.now() >= 300 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    assert_eq!((outcome, observed), (Outcome::Stopped, vec![100, 200, 300]));
 }
