@@ -21,6 +21,7 @@ use crate::packet::Pool;
 use crate::partition::Partition;
 use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
+use crate::region::ByPort;
 use crate::router::{Microarchitecture, Routers, Traced};
 use crate::rules::Rules;
 use crate::state_broadcast::{Domains, StateBroadcast};
@@ -243,6 +244,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         observer,
         present: 0,
         in_order: Vec::new(),
+        by_port: ByPort::new(if fabric.rules.orders_arrivals() { links.len() } else { 0 }),
         router_ids,
         node_ids,
         ejections,

@@ -208,6 +208,12 @@ impl Rules {
         }
     }
 
+    /// Whether the arrivals of a tick are handled in order: where packets draw as they arrive, or somebody acts on them.
+    #[inline]
+    pub fn orders_arrivals(&self) -> bool {
+        self.routes_on_arrival || self.watches_arrivals || self.has_internal_port
+    }
+
     /// Whether packets of a class decide anew where to go at each attempt, unless they have settled.
     #[inline]
     pub fn revises(&self, class: u8) -> bool {

@@ -320,17 +320,17 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// The first virtual channel of a class with room, after the one that was served last.
     pub(super) fn next_channel_with_room(&mut self, node: u32, class: u8, flits: u16) -> Option<u8> {
         let class = &self.fabric.spec.classes[usize::from(class)];
-        let (first, end) = (class.first_vc[0], class.first_vc[0] + class.vcs[0]);
+        let (first, count) = (class.first_vc[0], usize::from(class.vcs[0]));
         let last = &mut self.nodes.nodes[node as usize].last_vc;
-        let mut vc = *last;
-        for _ in first..end {
-            vc = if (first..end).contains(&(vc + 1)) { vc + 1 } else { first };
-            if self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] >= flits {
-                *last = vc;
-                return Some(vc);
-            }
-        }
-        None
+        // The channels after the last one come before the others, or all in order if that is one of another class.
+        let next = usize::from(last.wrapping_sub(first).wrapping_add(1));
+        let next = if next < count { next } else { 0 };
+        let free = &self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(first)..][..count];
+        let has_room = |free: &u16| *free >= flits;
+        let later = free[next..].iter().position(has_room).map(|ahead| next + ahead);
+        let vc = first + later.or_else(|| free[..next].iter().position(has_room))? as u8;
+        *last = vc;
+        Some(vc)
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! A region: some routers with their nodes, and the events they wait for.
 
+mod by_port;
 mod tick;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use tailback_random::Stream;
 use tailback_routing::Agent;
 use tailback_topology::{LinkClass, NodeId, Port, RouterId};
 
+pub(crate) use self::by_port::ByPort;
 use crate::Observer;
 use crate::control_network::{ControlMessage, ControlNetwork};
 use crate::event::{BROADCAST, Event, EventKind};
@@ -104,8 +106,9 @@ pub struct NetworkRegion<O, M> {
     pub(crate) observer: O,
     /// The first tick that has not been simulated.
     pub(crate) present: Time,
-    /// The events of a kind that are handled in order of target.
+    /// The events of a kind that are handled in order of target, and of port.
     pub(crate) in_order: Vec<Event>,
+    pub(crate) by_port: ByPort,
 }
 
 /// The least length of a window that is worth fetching what it is going to need.
@@ -209,6 +212,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             protocol: &mut self.protocol,
             trace: &mut self.trace,
             in_order: &mut self.in_order,
+            by_port: &mut self.by_port,
             outbox,
         };
         (&mut self.routers, around)

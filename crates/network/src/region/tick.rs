@@ -75,9 +75,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 #[inline]
 fn take_early<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surroundings<'_>, kinds: Kinds, now: Time) {
     if has(kinds, EventKind::Arrival) {
-        let rules = &around.fabric.rules;
-        if !M::PLAIN && (rules.routes_on_arrival || rules.watches_arrivals || rules.has_internal_port) {
-            around.each_in_order(EventKind::Arrival, |around, event| {
+        if !M::PLAIN && (routers.routes_on_arrival() || around.fabric.rules.orders_arrivals()) {
+            around.each_by_port(EventKind::Arrival, |around, event| {
                 routers.arrive(event.target(), event.payload(), now, around);
             });
         } else {

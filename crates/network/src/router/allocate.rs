@@ -31,7 +31,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn allocate_at(&mut self, router: u32, now: Time, around: &mut Surroundings<'_>) {
         let words = router as usize * self.shape.words..(router as usize + 1) * self.shape.words;
         let first = router * self.shape.ports as u32;
@@ -40,8 +40,10 @@ impl<M: Microarchitecture> Routers<M> {
                 self.scratch.later_round = round > 0;
             }
             self.scratch.headers.clear();
-            for (word, number) in words.clone().enumerate() {
-                self.collect(first + word as u32 * 64, self.active.word(number), now, around);
+            let mut first = first;
+            for number in words.clone() {
+                self.collect(first, self.active.word(number), now, around);
+                first += 64;
             }
             if Self::might(!self.scratch.channel_seekers.is_empty()) {
                 self.allocate_channels();

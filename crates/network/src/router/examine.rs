@@ -52,14 +52,14 @@ impl Revision {
 
 impl<M: Microarchitecture> Routers<M> {
     /// Sees whether the head of an awake queue could cross at once, and puts it to sleep if not.
-    #[inline]
+    #[inline(always)]
     pub(super) fn examine(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> Examined {
         if Self::may(self.rules.watches_heads) && self.stops_head(id, now, around) {
             return Examined::Waits; // whoever is head now may be looked at in the next round
         }
         let number = self.queue_index(id);
         let mut revision = Revision::Settled;
-        if !self.queues[number].is_settled() {
+        if !(Self::SETTLES_ON_ARRIVAL || self.queues[number].is_settled()) {
             revision = match self.kept_decision(id, number, now, around) {
                 Some(header) => Revision::Revised { header, stays: true },
                 None => self.route_head(id, number, now, around),
@@ -139,7 +139,7 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// A channel by which the head of a queue could leave at once, among those that will do: the first of those with most
     /// room.
-    #[inline]
+    #[inline(always)]
     pub(super) fn channel_with_room(&mut self, index: u32, queue: &Queue, now: Time, fabric: &Fabric) -> Option<u8> {
         let &Queue { vc, vcs, flits, .. } = queue;
         if !self.departs_at_once() && M::BASIC {
@@ -149,8 +149,14 @@ impl<M: Microarchitecture> Routers<M> {
             let room = |vc: u8| self.room(index, vc, flits, now, fabric).map(|free| (free, vc));
             return (vc..vc + vcs).rev().filter_map(room).max_by_key(|&(free, _)| free).map(|(_, vc)| vc);
         }
+        self.channel_in_order(index, queue, now)
+    }
+
+    /// The same where packets leave the only output queue of a port in order.
+    #[inline]
+    fn channel_in_order(&mut self, index: u32, queue: &Queue, now: Time) -> Option<u8> {
         let port = &mut self.outputs[index as usize];
-        if port.connection.busy_until > now || !has_space(&mut self.departures, index, port, flits, now) {
+        if port.connection.busy_until > now || !has_space(&mut self.departures, index, port, queue.flits, now) {
             return None;
         }
         self.channel_with_credits(index, queue)
@@ -175,15 +181,33 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// The same where a port has several output queues, or links are started by events.
-    #[inline]
+    #[inline(always)]
     fn channel_of_queues(&self, index: u32, queue: &Queue, now: Time, fabric: &Fabric) -> Option<u8> {
         let &Queue { vc, vcs, flits, .. } = queue;
         let port = &self.outputs[index as usize];
         if port.connection.busy_until > now {
             return None;
         }
-        let has_space = |vc: u8| self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits);
-        if !self.rules.claims_first || port.is_terminal() {
+        let takes_credits = self.rules.claims_first && !port.is_terminal();
+        if vcs > 1 {
+            return self.best_of_queues(index, queue, takes_credits, now, fabric);
+        }
+        let has_credits = !takes_credits || self.credits[self.channel(index, vc)] >= flits;
+        let has_space = || self.has_space_in_queue(index, vc, flits, now, fabric);
+        (has_credits && has_space()).then_some(vc)
+    }
+
+    /// The same of several channels.
+    fn best_of_queues(
+        &self,
+        index: u32,
+        &Queue { vc, vcs, flits, .. }: &Queue,
+        takes_credits: bool,
+        now: Time,
+        fabric: &Fabric,
+    ) -> Option<u8> {
+        let has_space = |vc: u8| self.has_space_in_queue(index, vc, flits, now, fabric);
+        if !takes_credits {
             return (vc..vc + vcs).find(|&vc| has_space(vc));
         }
         let first_channel = self.channel(index, vc);
@@ -198,6 +222,13 @@ impl<M: Microarchitecture> Routers<M> {
         best
     }
 
+    /// Whether the output queue that a channel leads through has room for so many flits.
+    #[inline(always)]
+    fn has_space_in_queue(&self, index: u32, vc: u8, flits: u16, now: Time, fabric: &Fabric) -> bool {
+        let queue = fabric.output_queue(self.outputs[index as usize].link_class, vc);
+        self.space(index, queue, now) >= u32::from(flits)
+    }
+
     /// The free flits behind a channel, if a packet could leave by it at once.
     #[inline]
     pub(super) fn room(&self, index: u32, vc: u8, flits: u16, now: Time, fabric: &Fabric) -> Option<u16> {
@@ -208,7 +239,7 @@ impl<M: Microarchitecture> Routers<M> {
         let has_space = if self.departs_at_once() {
             self.departures.space(index, port, flits.into(), now)
         } else {
-            self.space(index, fabric.output_queue(port.link_class, vc), now) >= u32::from(flits)
+            self.has_space_in_queue(index, vc, flits, now, fabric)
         };
         if !has_space {
             return None;

@@ -151,9 +151,12 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Whether packets are routed when they arrive.
     #[inline]
-    fn routes_on_arrival(&self) -> bool {
+    pub fn routes_on_arrival(&self) -> bool {
         M::VOQS.unwrap_or(self.rules.routes_on_arrival)
     }
+
+    /// Whether that is known when they are compiled: no head has to decide then.
+    const SETTLES_ON_ARRIVAL: bool = matches!(M::VOQS, Some(true));
 
     /// Whether all virtual channels of an input share a connection to the crossbar.
     #[inline]

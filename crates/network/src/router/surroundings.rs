@@ -14,7 +14,7 @@ use crate::message_trace::MessageTrace;
 use crate::packet::{Packet, Pool};
 use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
-use crate::region::NetworkMail;
+use crate::region::{ByPort, NetworkMail};
 use crate::state_broadcast::StateBroadcast;
 use crate::time::Time;
 
@@ -36,8 +36,9 @@ pub(crate) struct Surroundings<'a> {
     /// The protocol's part of the region.
     pub protocol: &'a mut ProtocolState,
     pub trace: &'a mut MessageTrace,
-    /// The events of a kind that are handled in order of target.
+    /// The events of a kind that are handled in order of target, and of port.
     pub in_order: &'a mut Vec<Event>,
+    pub by_port: &'a mut ByPort,
     pub outbox: &'a mut Outbox<NetworkMail>,
 }
 
@@ -65,6 +66,17 @@ impl Surroundings<'_> {
         sort(&mut events);
         events.drain(..).for_each(|event| act(self, event));
         *self.in_order = events;
+    }
+
+    /// The same for a kind of which there is at most one event at a port in a tick.
+    #[inline]
+    pub fn each_by_port(&mut self, kind: EventKind, mut act: impl FnMut(&mut Self, Event)) {
+        let mut by_port = std::mem::take(self.by_port);
+        while let Some(batch) = self.wheel.take_batch(kind as usize) {
+            batch.events().iter().for_each(|&event| by_port.put(event));
+        }
+        by_port.take(|event| act(self, event));
+        *self.by_port = by_port;
     }
 
     #[inline]

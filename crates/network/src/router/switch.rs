@@ -289,6 +289,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// A packet that a router sends or has trimmed comes in by its internal port. Trimmed packets do as well, as what feeds the
     /// port that they came by has taken credits of another virtual channel than the one they are in now: in that one they would
     /// take room for which others have credits.
+    #[cold]
     fn come_in_internally(&mut self, router: u32, packet: u32, now: Time, around: &mut Surroundings<'_>) {
         let port = self.internal_port();
         self.arrive(self.port_index(PortId { router, port }), packet, now, around);

@@ -48,20 +48,22 @@ impl<M: Microarchitecture> Routers<M> {
         let after = (u32::from(last_voq) + 1) % u64::BITS;
         let mut turns = input.awake_voqs.rotate_right(after);
         let mut best = Best { request: None, better: u32::MAX };
-        // The VOQ that was served last comes twice: first with the channels after the one that was, and at the end with the others.
-        let (mut voq, mut vcs) = (last_voq, later);
-        loop {
-            self.first_of_voq(QueueId { voq, ..port }, vcs, &mut best, now, around);
-            if turns == 0 || best.better == 0 {
-                return best.request;
+        // The VOQ that was served last comes twice, if it has awake heads: first with the channels after the one that was, and at the end with the others.
+        let mut comes_first = turns >> (u64::BITS - 1) != 0;
+        while turns != 0 && best.better != 0 {
+            let (mut voq, mut vcs) = (last_voq, later);
+            if !std::mem::take(&mut comes_first) {
+                voq = ((turns.trailing_zeros() + after) % u64::BITS) as u8;
+                vcs = if voq == last_voq { !later } else { u32::MAX };
+                turns &= turns - 1;
             }
-            voq = ((turns.trailing_zeros() + after) % u64::BITS) as u8;
-            turns &= turns - 1;
-            vcs = if voq == last_voq { !later } else { u32::MAX };
+            self.first_of_voq(QueueId { voq, ..port }, vcs, &mut best, now, around);
         }
+        best.request
     }
 
     /// The same for any number of VOQs. `last` is the one that was served last, `later` are the virtual channels after that of the queue that was served last.
+    #[cold]
     fn first_of_many_voqs(
         &mut self,
         last: QueueId,
@@ -70,21 +72,24 @@ impl<M: Microarchitecture> Routers<M> {
         around: &mut Surroundings<'_>,
     ) -> Option<Request> {
         let mut best = Best { request: None, better: u32::MAX };
-        self.first_of_voq(last, later, &mut best, now, around);
+        let mut look = |routers: &mut Self, voq, vcs| {
+            routers.first_of_voq(QueueId { voq, ..last }, vcs, &mut best, now, around);
+        };
+        look(self, last.voq, later);
         let served = usize::from(last.voq);
         for (from, until) in [(served + 1, self.shape.voqs), (0, served)] {
             let mut next = self.awake_voq(last.index, from).filter(|&voq| usize::from(voq) < until);
             while let Some(voq) = next {
-                self.first_of_voq(QueueId { voq, ..last }, u32::MAX, &mut best, now, around);
+                look(self, voq, u32::MAX);
                 next = self.awake_voq(last.index, usize::from(voq) + 1).filter(|&voq| usize::from(voq) < until);
             }
         }
-        self.first_of_voq(last, !later, &mut best, now, around);
+        look(self, last.voq, !later);
         best.request
     }
 
     /// Looks for a better packet in some virtual channels of a VOQ.
-    #[inline]
+    #[inline(always)]
     fn first_of_voq(&mut self, voq: QueueId, vcs: u32, best: &mut Best, now: Time, around: &mut Surroundings<'_>) {
         let mut awake = self.heads(voq).awake & vcs & best.better;
         while awake != 0 {

@@ -118,8 +118,12 @@ impl NonminimalPaths {
         threshold: u32,
         queue: impl Fn(&Candidate) -> u32,
     ) -> bool {
-        let [minimal, other] = [&candidates.minimal, &candidates.nonminimal].map(queue);
-        // Paths are counted only where it depends on them: a minimal path has few links, and any has one.
+        let minimal = queue(&candidates.minimal);
+        // The other queue is looked at only where it matters, and paths are counted only where it depends on them: a minimal path has few links, and any has one.
+        if minimal * MINIMAL_LINKS_MAX <= threshold {
+            return false;
+        }
+        let other = queue(&candidates.nonminimal);
         minimal * MINIMAL_LINKS_MAX > other + threshold
             && minimal * self.links(routes, &candidates.minimal)
                 > other * self.links(routes, &candidates.nonminimal) + threshold
