@@ -105,35 +105,37 @@ impl Process {
             self.next_cycle = slots.next_own().unwrap_or(NEVER);
             return;
         }
-        let mut cycle = cycle;
-        loop {
-            let (phase, end) = traffic.phase_index(cycle);
-            let end = end.unwrap_or(NEVER);
-            let next =
-                phase.and_then(|phase| traffic.gaps(phase)).map_or(NEVER, |gaps| self.draw(traffic, gaps, cycle));
-            if next < end {
-                self.next_cycle = next;
-                return;
-            }
-            if end == NEVER {
-                self.next_cycle = NEVER;
-                return;
-            }
+        let (mut next, mut end) = self.draw_in_phase(traffic, cycle);
+        while let Some(cycle) = end.filter(|&end| next >= end) {
             self.burst = Burst::default();
-            cycle = end;
+            (next, end) = self.draw_in_phase(traffic, cycle);
         }
+        self.next_cycle = next;
     }
 
-    /// The first message at or after `cycle`, were the phase to last for ever.
+    /// Draws the first message at or after `cycle`, were its phase to last for ever; says when that ends.
+    #[inline]
+    fn draw_in_phase(&mut self, traffic: &Traffic, cycle: u64) -> (u64, Option<u64>) {
+        let (phase, end) = traffic.phase_index(cycle);
+        let gaps = phase.and_then(|phase| traffic.gaps(phase));
+        (gaps.map_or(NEVER, |gaps| self.draw(traffic, gaps, cycle)), end)
+    }
+
     fn draw(&mut self, traffic: &Traffic, gaps: &Geometric, cycle: u64) -> u64 {
         if let Arrival::Bursts { messages_mean, .. } = traffic.arrival {
             if self.burst.messages_left > 0 {
                 return cycle;
             }
-            let messages = Geometric::new(1.0 / messages_mean).sample(&mut self.stream);
-            self.burst = Burst { messages_left: messages.min(u64::from(u32::MAX)) as u32, destination: None };
+            self.begin_burst(messages_mean);
         }
         cycle.saturating_add(gaps.sample(&mut self.stream) - 1)
+    }
+
+    /// Apart, as other traffic would begin with its division.
+    #[cold]
+    fn begin_burst(&mut self, messages_mean: f64) {
+        let messages = Geometric::new(1.0 / messages_mean).sample(&mut self.stream);
+        self.burst = Burst { messages_left: messages.min(u64::from(u32::MAX)) as u32, destination: None };
     }
 }
 

@@ -109,6 +109,10 @@ impl Traffic {
     #[inline]
     #[must_use]
     pub(crate) fn phase_index(&self, cycle: u64) -> (Option<usize>, Option<u64>) {
+        // Most traffic has one phase, and most time is in the last.
+        if self.phases.last().is_some_and(|last| last.from_cycle <= cycle) {
+            return (Some(self.phases.len() - 1), None);
+        }
         let next = self.phases.partition_point(|phase| phase.from_cycle <= cycle);
         (next.checked_sub(1), self.phases.get(next).map(|phase| phase.from_cycle))
     }

@@ -1,11 +1,12 @@
 //! What is to be sent from some time on.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use tailback_protocol::PacketKind;
 
+use super::by_flow::{ByKey, both_as_key};
 use crate::time::Time;
 
 /// What may be sent beside new packets.
@@ -67,16 +68,62 @@ pub(crate) struct DueQueue {
     /// What may be sent: lossless data, then lossy data.
     pub lossless: VecDeque<Again>,
     pub lossy: VecDeque<Again>,
-    /// The destinations that the source holds until it opens them.
-    pub held: BTreeSet<u32>,
-    /// By message and index: since when packets wait that the source did not let go when it was first asked about them.
-    pub refused: BTreeMap<(u32, u32), Time>,
+    /// The destinations that the source holds until it opens them, in ascending order.
+    held: Vec<u32>,
+    pub refused: Refused,
+}
+
+/// By message and index: since when packets wait that the source did not let go when it was first asked about them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "BTreeMap<(u32, u32), Time>", into = "BTreeMap<(u32, u32), Time>")]
+pub(crate) struct Refused(ByKey<Time>);
+
+impl From<BTreeMap<(u32, u32), Time>> for Refused {
+    fn from(saved: BTreeMap<(u32, u32), Time>) -> Self {
+        Self(saved.into_iter().map(|((message, index), since)| (both_as_key(message, index), since)).collect())
+    }
+}
+
+impl From<Refused> for BTreeMap<(u32, u32), Time> {
+    fn from(Refused(refused): Refused) -> Self {
+        refused.into_iter().map(|(key, since)| (((key >> 32) as u32, key as u32), since)).collect()
+    }
+}
+
+impl Refused {
+    /// A packet of a message waits from now on, if it does not yet.
+    pub fn insert(&mut self, message: u32, index: u32, now: Time) {
+        self.0.entry(both_as_key(message, index)).or_insert(now);
+    }
+
+    /// A packet waits no more: since when it has, if it has.
+    #[inline]
+    pub fn remove(&mut self, message: u32, index: u32) -> Option<Time> {
+        if self.0.is_empty() { None } else { self.0.remove(&both_as_key(message, index)) }
+    }
 }
 
 impl DueQueue {
     /// Whether something may be sent.
     pub fn is_ready(&self) -> bool {
         !self.lossless.is_empty() || !self.lossy.is_empty()
+    }
+
+    /// The source holds a destination.
+    pub fn hold(&mut self, destination: u32) {
+        if let Err(place) = self.held.binary_search(&destination) {
+            self.held.insert(place, destination);
+        }
+    }
+
+    /// The source opens a destination; returns whether it held it.
+    pub fn open(&mut self, destination: u32) -> bool {
+        self.held.binary_search(&destination).map(|place| self.held.remove(place)).is_ok()
+    }
+
+    /// The source opens all that it holds.
+    pub fn open_all(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.held)
     }
 
     /// Lets something wait until `at`. Returns the number of the announcement to make for that time, if one is needed.

@@ -41,8 +41,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.act(node, &mut actions, now);
         self.protocol.actions = actions;
         if !matches!(verdict, Verdict::Send { .. }) {
-            let name = (packet.packet.message, packet.packet.index);
-            self.nodes.due[node as usize].refused.entry(name).or_insert(now);
+            let PacketRef { message, index } = packet.packet;
+            self.nodes.due[node as usize].refused.insert(message, index, now);
         }
         debug_assert_eq!(
             self.nodes.sources.first_destination(node, injection_queue),
@@ -62,7 +62,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             }
             Verdict::Hold => {
                 let destination = self.nodes.sources.park(node, injection_queue);
-                self.nodes.due[node as usize].held.insert(destination);
+                self.nodes.due[node as usize].hold(destination);
                 Answer::Parked
             }
         }
@@ -153,12 +153,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Tells the observer of a packet that has left, if the source did not let it go at once.
     pub(super) fn note_held(&mut self, node: u32, packet: u32, now: Time) {
-        let refused = &mut self.nodes.due[node as usize].refused;
-        if refused.is_empty() {
-            return;
-        }
         let record = &self.pool[packet];
-        if let Some(since) = refused.remove(&(record.message, record.index())) {
+        if let Some(since) = self.nodes.due[node as usize].refused.remove(record.message, record.index()) {
             self.observer.packet_held(record, since.into(), now.into());
         }
     }
@@ -230,12 +226,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                     self.send_from(node, at, Again::Packet { message, index, kind }, now);
                 }
                 SourceAction::Open { destination } => {
-                    if self.nodes.due[node as usize].held.remove(&destination) {
+                    if self.nodes.due[node as usize].open(destination) {
                         self.open(node, destination, now);
                     }
                 }
                 SourceAction::OpenAll => {
-                    let held = std::mem::take(&mut self.nodes.due[node as usize].held);
+                    let held = self.nodes.due[node as usize].open_all();
                     held.into_iter().for_each(|destination| self.open(node, destination, now));
                 }
                 SourceAction::Timer { at, token } => {

@@ -41,7 +41,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// A packet joins its queue at an input.
-    #[inline]
+    #[inline(always)]
     pub(super) fn join_queue(
         &mut self,
         id: QueueId,

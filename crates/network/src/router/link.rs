@@ -258,12 +258,20 @@ impl<M: Microarchitecture> Routers<M> {
         around.send_packet(&self.outputs[index as usize], packet, arrival);
     }
 
-    /// When the next start of a link should be, if one is in sight.
+    /// When the next start of a link should be, if one is in sight: when it is free, or as soon after that as a packet can leave.
     fn next_start(&self, index: u32, around: &Surroundings<'_>) -> Option<Time> {
-        let ready = self.filled_queues(index).filter_map(|queue| self.can_start(index, queue, around));
-        let releasing = self.extras.senders[index as usize].releasing > 0;
-        let release = releasing.then_some(self.outputs[index as usize].link_free_at);
-        ready.chain(release).min()
+        let free_at = self.outputs[index as usize].link_free_at;
+        if self.extras.senders[index as usize].releasing > 0 {
+            return Some(free_at);
+        }
+        let mut next = None;
+        for time in self.filled_queues(index).filter_map(|queue| self.can_start(index, queue, around)) {
+            if time <= free_at {
+                return Some(free_at); // the others need not be looked at
+            }
+            next = Some(next.map_or(time, |next: Time| next.min(time)));
+        }
+        next
     }
 
     /// Credits arrive at a port. There are two callers, of which one is rare: the other one would not have it inlined otherwise, at 12 instructions for each

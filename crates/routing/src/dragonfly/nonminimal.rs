@@ -1,7 +1,7 @@
 //! Non-minimal paths: minimally to an intermediate router, then minimally to the destination.
 //!
 //! All algorithms that choose a non-minimal path at the source router, or one hop after it, follow it from there on by what this
-//! module says, and weigh it against the minimal path as [`Candidates`].
+//! module says, and weigh it against the minimal path as a [`Candidate`].
 
 use std::sync::Arc;
 
@@ -58,11 +58,13 @@ impl Candidate {
     }
 }
 
-/// The two paths that a packet chooses from.
+/// A packet that has not decided, at the router with these routes, and by way of where it could go.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidates {
-    pub(super) minimal: Candidate,
-    pub(super) nonminimal: Candidate,
+pub(super) struct Undecided<'a> {
+    pub(super) routes: &'a LocalRoutes,
+    pub(super) entry: PortVc,
+    pub(super) header: Header,
+    pub(super) via: (u32, u32),
 }
 
 impl NonminimalPaths {
@@ -92,41 +94,44 @@ impl NonminimalPaths {
         Header { leg: NONMINIMAL, nonminimal: header.nonminimal.with(cause), ..header.by_way_of(via.0 << 16 | via.1) }
     }
 
-    /// The paths of a packet with `header`, which has not decided: straight on, and by `via`.
-    pub(super) fn candidates(
-        &self,
-        routes: &LocalRoutes,
-        entry: PortVc,
-        header: Header,
-        via: (u32, u32),
-        random: &mut Stream,
-    ) -> Candidates {
-        let minimal = routes.minimal_step(entry, straight_on(header), random);
-        let nonminimal = self.follow(routes, entry, self.set_out(header, via, Causes::QUEUES), random);
-        Candidates {
-            minimal: Candidate { step: minimal, via: None },
-            nonminimal: Candidate { step: nonminimal, via: Some(via) },
-        }
+    /// The minimal path of a packet.
+    pub(super) fn minimal(&self, packet: &Undecided<'_>, random: &mut Stream) -> Candidate {
+        let &Undecided { routes, entry, header, .. } = packet;
+        Candidate { step: routes.minimal_step(entry, straight_on(header), random), via: None }
     }
 
-    /// Whether the non-minimal path promises the shorter wait: whether the queue of the minimal one exceeds its own by more
-    /// than `threshold`, each weighted with the links of its path.
-    pub(super) fn is_worth_it(
+    /// Its other path.
+    pub(super) fn other(&self, packet: &Undecided<'_>, random: &mut Stream) -> Candidate {
+        let &Undecided { routes, entry, via, .. } = packet;
+        Candidate { step: self.follow(routes, entry, self.setting_out(packet), random), via: Some(via) }
+    }
+
+    fn setting_out(&self, packet: &Undecided<'_>) -> Header {
+        self.set_out(packet.header, packet.via, Causes::QUEUES)
+    }
+
+    /// Its other path, if that promises the shorter wait: if the queue of the minimal path exceeds its own by more than
+    /// `threshold`, each weighted with the links of its path.
+    pub(super) fn other_if_worth_it(
         &self,
-        routes: &LocalRoutes,
-        candidates: &Candidates,
+        packet: &Undecided<'_>,
+        minimal: &Candidate,
         threshold: u32,
         queue: impl Fn(&Candidate) -> u32,
-    ) -> bool {
-        let minimal = queue(&candidates.minimal);
-        // The other queue is looked at only where it matters, and paths are counted only where it depends on them: a minimal path has few links, and any has one.
-        if minimal * MINIMAL_LINKS_MAX <= threshold {
-            return false;
+        random: &mut Stream,
+    ) -> Option<Candidate> {
+        let length = queue(minimal);
+        // A minimal path has few links, and any has one. What cannot be worth it is not looked at, unless its first link is drawn.
+        let may_be = length * MINIMAL_LINKS_MAX > threshold;
+        if !may_be && !self.draws(packet.routes, self.setting_out(packet)) {
+            return None;
         }
-        let other = queue(&candidates.nonminimal);
-        minimal * MINIMAL_LINKS_MAX > other + threshold
-            && minimal * self.links(routes, &candidates.minimal)
-                > other * self.links(routes, &candidates.nonminimal) + threshold
+        let candidate = self.other(packet, random);
+        let other = queue(&candidate);
+        // Links are counted only where it depends on them.
+        let is_worth_it = length * MINIMAL_LINKS_MAX > other + threshold
+            && length * self.links(packet.routes, minimal) > other * self.links(packet.routes, &candidate) + threshold;
+        is_worth_it.then_some(candidate)
     }
 
     /// The number of links of a path.

@@ -8,7 +8,7 @@ use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
 use super::local_routes::LocalRoutes;
-use super::nonminimal::{self, Candidate, NonminimalPaths, START, straight_on};
+use super::nonminimal::{self, Candidate, NonminimalPaths, START, Undecided, straight_on};
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Causes, Changes, ChannelKind, Header, Heads, Hop, Interests, Notice, PortVc, Routing, Step, View};
@@ -145,13 +145,14 @@ impl PiggybackAgent {
     /// The step by which a packet leaves its source router, which is not its last, as things are now.
     fn decide(&mut self, entry: PortVc, header: Header, view: &dyn View, random: &mut Stream) -> Step {
         let via = self.via(entry, &header, random);
-        let candidates = self.paths.candidates(&self.routes, entry, header, via, random);
-        let queue = |candidate: &Candidate| view.occupancy(candidate.step.port, candidate.step.vc);
+        let packet = Undecided { routes: &self.routes, entry, header, via };
+        let minimal = self.paths.minimal(&packet, random);
         if let Some(cause) = self.minimal_link_is_saturated(&header, view) {
-            return candidates.nonminimal.because(cause).step;
+            return self.paths.other(&packet, random).because(cause).step;
         }
-        let leaves = self.paths.is_worth_it(&self.routes, &candidates, self.rule.threshold, queue);
-        if leaves { candidates.nonminimal.step } else { candidates.minimal.step }
+        let queue = |candidate: &Candidate| view.occupancy(candidate.step.port, candidate.step.vc);
+        let other = self.paths.other_if_worth_it(&packet, &minimal, self.rule.threshold, queue, random);
+        other.unwrap_or(minimal).step
     }
 
     /// Whether the global link of a minimal path to another group is saturated, as far as this router has heard: what says so.

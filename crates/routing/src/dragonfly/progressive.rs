@@ -9,7 +9,7 @@ use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 
 use super::intermediates::{INTERMEDIATES, IntermediateChoice, ValiantTarget};
 use super::local_routes::LocalRoutes;
-use super::nonminimal::{NonminimalPaths, START, STRAIGHT, straight_on};
+use super::nonminimal::{Candidate, NonminimalPaths, START, STRAIGHT, Undecided, straight_on};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Causes, ChannelKind, Header, Hop, Interests, PortVc, Routing, Step, VcSequence, View};
 
@@ -139,10 +139,10 @@ impl ProgressiveAgent {
         if via.0 == self.routes.group || via.0 == group {
             return stay(header);
         }
-        let candidates = self.paths.candidates(&self.routes, entry, header, via, random);
-        let [minimal, other] =
-            [candidates.minimal, candidates.nonminimal].map(|candidate| view.waiting(candidate.step.port));
-        if minimal > 2 * other + self.threshold { candidates.nonminimal.step.header } else { stay(header) }
+        let packet = Undecided { routes: &self.routes, entry, header, via };
+        let (minimal, other) = (self.paths.minimal(&packet, random), self.paths.other(&packet, random));
+        let queue = |candidate: &Candidate| view.waiting(candidate.step.port);
+        if queue(&minimal) > 2 * queue(&other) + self.threshold { other.step.header } else { stay(header) }
     }
 }
 

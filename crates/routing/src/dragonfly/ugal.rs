@@ -8,7 +8,7 @@ use tailback_random::Stream;
 use tailback_topology::{AnyTopology, RouterId, Topology};
 
 use super::local_routes::LocalRoutes;
-use super::nonminimal::{self, Candidate, NonminimalPaths, START, straight_on};
+use super::nonminimal::{self, Candidate, NonminimalPaths, START, Undecided, straight_on};
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Causes, ChannelKind, Header, PortVc, Routing, Step, View};
@@ -91,12 +91,13 @@ impl UgalState {
             return straight_on(header);
         }
         let via = self.paths.choice.draw(&self.routes, entry, &header, random);
-        let candidates = self.paths.candidates(&self.routes, entry, header, via, random);
+        let packet = Undecided { routes: &self.routes, entry, header, via };
+        let minimal = self.paths.minimal(&packet, random);
         let length = |candidate: &Candidate| queues.length(candidate);
-        if !self.paths.is_worth_it(&self.routes, &candidates, self.rule.threshold, length) {
-            return candidates.minimal.step.header;
+        match self.paths.other_if_worth_it(&packet, &minimal, self.rule.threshold, length, random) {
+            Some(other) => other.because(queues.cause(&minimal)).step.header,
+            None => minimal.step.header,
         }
-        candidates.nonminimal.because(queues.cause(&candidates.minimal)).step.header
     }
 }
 
