@@ -1,8 +1,6 @@
 //! Leases of jobs, with programs that stand for Slurm's: what they are told is in a file each, and `squeue` says what stands in another. The jobs' own
 //! messages are written here.
 
-use std::os::unix::fs::PermissionsExt as _;
-
 use super::*;
 use crate::domain::{Artifact, FailureReason, Sample};
 use crate::worker::mailbox::tests::{line, say};
@@ -31,10 +29,13 @@ impl Pretended {
         self.folder.path().join(name)
     }
 
+    /// Written by a process of its own: one that another test starts at that moment would have the file open as well, and what is open for
+    /// writing cannot be executed.
     fn program(&self, name: &str, does: &str) {
-        let new = self.path("new");
-        fs::write(&new, format!("#!/bin/sh\n{does}\n")).expect("it can be written");
-        fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).expect("it is there");
+        let (text, new) = (self.path("text"), self.path("new"));
+        fs::write(&text, format!("#!/bin/sh\n{does}\n")).expect("it can be written");
+        let written = std::process::Command::new("install").args(["-m", "755"]).args([&text, &new]).status();
+        assert!(written.expect("coreutils are there").success());
         fs::rename(new, self.path(name)).expect("it is there");
     }
 
