@@ -51,6 +51,7 @@ impl Contention {
         self.partial[group as usize].into()
     }
 
+    #[inline]
     pub fn head_arrived(&mut self, entry: PortVc, minimal: u8, leaves_for: Option<u32>) {
         let counted = &mut self.counted[usize::from(entry.port) * VCS_MAX + usize::from(entry.vc)];
         debug_assert_eq!(*counted, (NOBODY, NOBODY), "a queue has one head");
@@ -72,15 +73,17 @@ impl Contention {
         }
     }
 
+    #[inline]
     pub fn tail_left(&mut self, entry: PortVc) {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         let (port, group) = std::mem::replace(&mut self.counted[queue], (NOBODY, NOBODY));
-        let crossing = &mut self.crossing;
-        self.counts[usize::from(port)] -=
-            crossing.as_mut().map_or(1, |crossing| crossing.by_output.end(port, queue as u16));
+        let (of_port, of_group) = match &mut self.crossing {
+            None => (1, 1),
+            Some(crossing) => crossing.end(port, (group != NOBODY).then_some(group), queue as u16),
+        };
+        self.counts[usize::from(port)] -= of_port;
         if group != NOBODY {
-            self.partial[usize::from(group)] -=
-                crossing.as_mut().map_or(1, |crossing| crossing.by_group.end(group, queue as u16));
+            self.partial[usize::from(group)] -= of_group;
         }
     }
 

@@ -46,6 +46,14 @@ impl InOrder {
         Self { by_output, by_group }
     }
 
+    /// The tail of a packet that counts for an output, and perhaps for a group, has left its queue. Returns how many of each do not count any more. Apart,
+    /// so that counters that are counted down at once do not carry its code.
+    #[cold]
+    pub fn end(&mut self, output: u16, group: Option<u16>, queue: u16) -> (u16, u16) {
+        let of_group = group.map_or(0, |group| self.by_group.end(group, queue));
+        (self.by_output.end(output, queue), of_group)
+    }
+
     pub fn save(&self, bytes: &mut Vec<u8>) {
         for crossings in self.by_output.0.iter().chain(&self.by_group.0) {
             bytes.extend((crossings.len() as u16).to_le_bytes());
