@@ -165,3 +165,23 @@ impl DueQueue {
         Some(self.announcements)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::written_and_read;
+    use super::*;
+
+    #[test]
+    fn what_a_source_refuses_and_holds_is_written() {
+        let mut queue = DueQueue::default();
+        [5, 3, 5, 9].into_iter().for_each(|destination| queue.hold(destination));
+        for (message, index, now) in [(1, 2, 10), (1, 2, 11), (u32::MAX, 0, 12)] {
+            queue.refused.insert(message, index, now);
+        }
+        let mut queue = written_and_read(&queue);
+        assert_eq!((queue.open(5), queue.open(5), queue.open_all()), (true, false, vec![3, 9]), "in order, each once");
+        let refused = &mut queue.refused;
+        assert_eq!(refused.remove(1, 2), Some(10), "since it was asked about first");
+        assert_eq!((refused.remove(1, 2), refused.remove(u32::MAX, 0)), (None, Some(12)));
+    }
+}

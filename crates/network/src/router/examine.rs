@@ -51,7 +51,8 @@ impl Revision {
 }
 
 impl<M: Microarchitecture> Routers<M> {
-    /// Sees whether the head of an awake queue could cross at once, and puts it to sleep if not.
+    /// Sees whether the head of an awake queue could cross at once, and puts it to sleep if not. Always inline, like what it asks of outputs: calls would cost
+    /// 5 % of all instructions with VOQs.
     #[inline(always)]
     pub(super) fn examine(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> Examined {
         if Self::may(self.rules.watches_heads) && self.stops_head(id, now, around) {
