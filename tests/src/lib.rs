@@ -29,7 +29,9 @@
 //! check deployments do the same, by `.ci/skip`.
 
 mod golden;
+mod programs;
 mod skipped;
 
 pub use golden::{UPDATE, compare, updating};
+pub use programs::write_program;
 pub use skipped::{CHECKS, skip};

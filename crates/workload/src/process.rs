@@ -121,6 +121,7 @@ impl Process {
         (gaps.map_or(NEVER, |gaps| self.draw(traffic, gaps, cycle)), end)
     }
 
+    /// The same in a phase with such gaps.
     fn draw(&mut self, traffic: &Traffic, gaps: &Geometric, cycle: u64) -> u64 {
         if let Arrival::Bursts { messages_mean, .. } = traffic.arrival {
             if self.burst.messages_left > 0 {

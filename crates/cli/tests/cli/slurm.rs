@@ -61,12 +61,7 @@ impl Cluster {
         let mut path = program.path("bin").display().to_string();
         fs::create_dir_all(&path).expect("it can be made");
         for (name, does) in [("sbatch", SBATCH), ("squeue", SQUEUE), ("scancel", SCANCEL), ("sinfo", "exit 1")] {
-            // Written by a process of its own: one that another test starts at that moment would have the file open as well, and what is open for
-            // writing cannot be executed.
-            program.write("text", format!("#!/bin/sh\n{does}"));
-            let mut install = Command::new("install");
-            install.args(["-m", "755"]).args([program.path("text"), program.path(&format!("bin/{name}"))]);
-            assert!(install.status().expect("coreutils are there").success());
+            tailback_tests::write_program(&program.path(&format!("bin/{name}")), does);
         }
         path.push(':');
         path.push_str(&std::env::var("PATH").expect("there are programs"));

@@ -75,6 +75,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 #[inline]
 fn take_early<M: Microarchitecture>(routers: &mut Routers<M>, around: &mut Surroundings<'_>, kinds: Kinds, now: Time) {
     if has(kinds, EventKind::Arrival) {
+        // The first question is answered when they are compiled, if it can be.
         if !M::PLAIN && (routers.routes_on_arrival() || around.fabric.rules.orders_arrivals()) {
             around.each_by_port(EventKind::Arrival, |around, event| {
                 routers.arrive(event.target(), event.payload(), now, around);

@@ -31,6 +31,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
+    /// Always inline, for the same reason: with VOQs it was a call for each router.
     #[inline(always)]
     fn allocate_at(&mut self, router: u32, now: Time, around: &mut Surroundings<'_>) {
         let words = router as usize * self.shape.words..(router as usize + 1) * self.shape.words;

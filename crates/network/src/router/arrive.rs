@@ -40,7 +40,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
     }
 
-    /// A packet joins its queue at an input.
+    /// A packet joins its queue at an input. Always inline: one of the two who call it does so for nearly all packets.
     #[inline(always)]
     pub(super) fn join_queue(
         &mut self,

@@ -29,14 +29,8 @@ impl Pretended {
         self.folder.path().join(name)
     }
 
-    /// Written by a process of its own: one that another test starts at that moment would have the file open as well, and what is open for
-    /// writing cannot be executed.
     fn program(&self, name: &str, does: &str) {
-        let (text, new) = (self.path("text"), self.path("new"));
-        fs::write(&text, format!("#!/bin/sh\n{does}\n")).expect("it can be written");
-        let written = std::process::Command::new("install").args(["-m", "755"]).args([&text, &new]).status();
-        assert!(written.expect("coreutils are there").success());
-        fs::rename(new, self.path(name)).expect("it is there");
+        tailback_tests::write_program(&self.path(name), does);
     }
 
     /// What it says of jobs from now on.
