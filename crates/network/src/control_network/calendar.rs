@@ -10,6 +10,7 @@ use tailback_engine::{Tick, Wheel};
 use tailback_protocol::{Party, Words};
 
 use crate::event::{Event, EventKind};
+use crate::packet::NONE;
 
 /// Ticks that have a list of their own.
 const NEAR_TICKS: usize = 256;
@@ -52,6 +53,16 @@ pub(super) struct Due {
     pub from: SenderRank,
     /// What it says: of a timer its token.
     pub words: Words,
+    /// The place of the next one for its receiver, in its tick.
+    #[serde(skip)]
+    pub next: u32,
+}
+
+impl Due {
+    #[inline]
+    pub const fn new(to: u32, from: SenderRank, words: Words) -> Self {
+        Self { to, from, words, next: NONE }
+    }
 }
 
 /// What is due, by tick: lists for the near future, which are used again, and a map for what lies further ahead.
@@ -77,23 +88,28 @@ impl Calendar {
     #[inline]
     pub fn put(&mut self, at: Tick, due: Due, wheel: &mut Wheel<Event>) {
         debug_assert!(at >= self.floor, "nothing is due in the past");
-        let is_near = at - self.floor < NEAR_TICKS as Tick && !self.near.is_empty();
-        let list = if is_near { &mut self.near[at as usize % NEAR_TICKS] } else { self.distant(at) };
-        list.push(due);
-        if list.len() == 1 && !(is_near && self.far.contains_key(&at)) {
-            wheel.schedule(at, Event::at(EventKind::ControlMessage, 0, 0));
+        if at - self.floor < NEAR_TICKS as Tick
+            && let Some(list) = self.near.get_mut(at as usize % NEAR_TICKS).filter(|list| !list.is_empty())
+        {
+            list.push(due);
+        } else {
+            self.put_apart(at, due, wheel);
         }
     }
 
+    /// The same where nothing is due in that tick yet, or where it is too far ahead for a list of its own.
     #[cold]
-    fn distant(&mut self, at: Tick) -> &mut Vec<Due> {
+    fn put_apart(&mut self, at: Tick, due: Due, wheel: &mut Wheel<Event>) {
         if self.near.is_empty() {
             self.near.resize_with(NEAR_TICKS, Vec::new);
         }
-        if at - self.floor < NEAR_TICKS as Tick {
-            return &mut self.near[at as usize % NEAR_TICKS];
+        let is_near = at - self.floor < NEAR_TICKS as Tick;
+        let is_first = !self.far.contains_key(&at);
+        let list = if is_near { &mut self.near[at as usize % NEAR_TICKS] } else { self.far.entry(at).or_default() };
+        list.push(due);
+        if is_first {
+            wheel.schedule(at, Event::at(EventKind::ControlMessage, 0, 0));
         }
-        self.far.entry(at).or_default()
     }
 
     /// Takes all that is due in this tick, for which its event stands, into a list that is empty.
@@ -160,7 +176,7 @@ mod tests {
                 for delay in delays {
                     // Mostly short delays, some long ones.
                     let at = now + if delay % 3 == 0 { delay } else { delay % 30 + 1 };
-                    calendar.put(at, Due { to: serial, from: SenderRank::TIMER, words: Words::default() }, &mut wheel);
+                    calendar.put(at, Due::new(serial, SenderRank::TIMER, Words::default()), &mut wheel);
                     expected.entry(at).or_default().push(serial);
                     serial += 1;
                 }

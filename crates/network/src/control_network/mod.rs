@@ -14,9 +14,10 @@ use tailback_engine::{Channel, Outbox, Tick, Wheel};
 use tailback_protocol::{Controller, ControllerAction, Party, Words, remember, write_down};
 
 use self::calendar::{Calendar, Due, SenderRank};
-use self::receivers::ByReceiver;
+use self::receivers::{ByReceiver, Receiver};
 use crate::event::Event;
 use crate::fabric::Fabric;
+use crate::packet::NONE;
 use crate::partition::Partition;
 use crate::region::{NetworkMail, OutOfBand};
 
@@ -34,9 +35,9 @@ pub(crate) struct Parties {
     latency: Tick,
     /// By node: its region and its number there.
     nodes: Arc<[(u32, u32)]>,
+    /// By controller: its region and its number among those of the region.
+    controllers: Arc<[(u32, u32)]>,
     regions: u32,
-    /// The region of the first controller.
-    controllers_from: u32,
 }
 
 impl Parties {
@@ -45,7 +46,10 @@ impl Parties {
         let network = fabric.protocol.control_network(&fabric.station())?;
         assert!(network.latency > 0, "a control network takes time");
         let (regions, controllers_from) = (partition.regions(), partition.controllers_from());
-        Some(Self { latency: network.latency, nodes: nodes.into(), regions, controllers_from })
+        // They are dealt out to regions in turn.
+        let place = |number| ((number + controllers_from) % regions, number / regions);
+        let controllers = (0..network.controllers).map(place).collect();
+        Some(Self { latency: network.latency, nodes: nodes.into(), controllers, regions })
     }
 
     /// The channels that messages need between regions: everybody reaches everybody.
@@ -53,29 +57,6 @@ impl Parties {
         let (regions, delay) = (self.regions, self.latency);
         let others = move |from: u32| (0..regions).filter(move |&to| to != from);
         (0..regions).flat_map(move |from| others(from).map(move |to| Channel { from, to, delay }))
-    }
-
-    /// The region that somebody is in. Controllers are dealt out to regions in turn.
-    #[inline]
-    fn region(&self, party: Party) -> u32 {
-        match party {
-            Party::Source(node) | Party::Sink(node) => self.nodes[node as usize].0,
-            Party::Controller(number) => (number + self.controllers_from) % self.regions,
-        }
-    }
-
-    /// The first controller in a region, if it has any.
-    fn first_controller(&self, region: u32) -> u32 {
-        (region + self.regions - self.controllers_from) % self.regions
-    }
-
-    /// The number of somebody in the region: of a node, or of a controller among those of the region.
-    #[inline]
-    fn place(&self, party: Party) -> u32 {
-        match party {
-            Party::Source(node) | Party::Sink(node) => self.nodes[node as usize].1,
-            Party::Controller(number) => number / self.regions,
-        }
     }
 }
 
@@ -109,14 +90,27 @@ pub(crate) struct ControlNetwork {
 }
 
 /// What is due in this tick; between ticks nothing, and kept for its memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Today {
     due: Vec<Due>,
     by_receiver: ByReceiver,
-    /// The receiver whose turn it is, and the places of what is due for it: the first so many are done.
+    /// The receiver whose turn it is, and the place of what is due for it next.
     receiver: u32,
-    places: Vec<u32>,
-    done: usize,
+    next: u32,
+}
+
+impl Default for Today {
+    fn default() -> Self {
+        Self { due: Vec::new(), by_receiver: ByReceiver::default(), receiver: 0, next: NONE }
+    }
+}
+
+/// Where somebody is.
+enum Whereabouts {
+    /// In another region, which this one knows by this number.
+    Elsewhere(u32),
+    /// Here, as the receiver of this number.
+    Here(u32),
 }
 
 impl ControlNetwork {
@@ -132,7 +126,9 @@ impl ControlNetwork {
             return Self::default();
         };
         let station = fabric.station();
-        let mine = (0..network.controllers).filter(|&number| parties.region(Party::Controller(number)) == index);
+        let is_mine = |&number: &u32| parties.controllers[number as usize].0 == index;
+        let mine = (0..network.controllers).filter(is_mine);
+        let first_controller = mine.clone().next().unwrap_or_default();
         let build = |number| {
             let controller = fabric.protocol.controller(number, &station);
             controller.expect("a protocol builds the controllers that it declares")
@@ -143,7 +139,7 @@ impl ControlNetwork {
             regions: (0..parties.regions).map(|to| (to != index).then(|| receiver(to))).collect(),
             parties: Some(parties.clone()),
             nodes,
-            first_controller: parties.first_controller(index),
+            first_controller,
             controllers,
             today: Today { by_receiver: ByReceiver::new(receivers), ..Today::default() },
             ..Self::default()
@@ -173,92 +169,100 @@ impl ControlNetwork {
         let earliest = now.saturating_add(self.parties().latency);
         for (after, message) in outgoing.drain(..) {
             let at = earliest.saturating_add(after);
-            match self.elsewhere(message.to) {
-                Some(receiver) => outbox.mail(receiver, at).out_of_band.push((at, OutOfBand::Message(message))),
-                None => self.expect(at, message, wheel),
+            match self.find(message.to) {
+                Whereabouts::Elsewhere(receiver) => {
+                    outbox.mail(receiver, at).out_of_band.push((at, OutOfBand::Message(message)));
+                }
+                Whereabouts::Here(to) => {
+                    self.calendar.put(at, Due::new(to, SenderRank::of(message.from), message.words), wheel);
+                }
             }
         }
         self.outgoing = outgoing;
         messages
     }
 
-    /// By which number this region knows the one that somebody is in; none if that is this one itself.
+    /// Where somebody is.
     #[inline]
-    fn elsewhere(&self, party: Party) -> Option<u32> {
-        self.regions[self.parties().region(party) as usize]
+    fn find(&self, party: Party) -> Whereabouts {
+        let parties = self.parties();
+        let (before, (region, number)) = match party {
+            Party::Source(node) => (0, parties.nodes[node as usize]),
+            Party::Sink(node) => (self.nodes, parties.nodes[node as usize]),
+            Party::Controller(number) => (2 * self.nodes, parties.controllers[number as usize]),
+        };
+        match self.regions[region as usize] {
+            Some(receiver) => Whereabouts::Elsewhere(receiver),
+            None => Whereabouts::Here(before + number),
+        }
     }
 
-    /// A message will arrive here.
-    #[inline]
+    /// A message from another region will arrive here.
     pub fn expect(&mut self, at: Tick, ControlMessage { from, to, words }: ControlMessage, wheel: &mut Wheel<Event>) {
-        let before = match to {
-            Party::Source(_) => 0,
-            Party::Sink(_) => self.nodes,
-            Party::Controller(_) => 2 * self.nodes,
-        };
-        let to = before + self.parties().place(to);
-        self.calendar.put(at, Due { to, from: SenderRank::of(from), words }, wheel);
+        let Whereabouts::Here(to) = self.find(to) else { panic!("a message for {to:?} is in the wrong region") };
+        self.calendar.put(at, Due::new(to, SenderRank::of(from), words), wheel);
     }
 
     /// Begins with what is due in this tick, for which its event stands.
     pub fn begin(&mut self, now: Tick) {
-        let Today { due, by_receiver, places, done, .. } = &mut self.today;
+        let Today { due, by_receiver, .. } = &mut self.today;
         due.clear();
         self.calendar.take(now, due);
         by_receiver.sort(due);
-        places.clear();
-        *done = 0;
     }
 
     /// Takes what is due next in this tick: a message for a part of a node, and who has sent it. Controllers are told.
     pub fn take(&mut self, now: Tick, wheel: &mut Wheel<Event>) -> Option<(Recipient, Party, Words)> {
         loop {
-            let Today { due, by_receiver, receiver, places, done } = &mut self.today;
-            if let Some(&place) = places.get(*done) {
-                *done += 1;
-                let Due { from, words, .. } = due[place as usize];
+            let Today { due, by_receiver, receiver, next } = &mut self.today;
+            if *next != NONE {
+                let Due { from, words, next: after, .. } = due[*next as usize];
+                *next = after;
                 let from = from.party().expect("nodes have other timers");
                 let node = receiver.checked_sub(self.nodes);
                 return Some((node.map_or(Recipient::Source(*receiver), Recipient::Sink), from, words));
             }
-            *receiver = by_receiver.take(due, places)?;
-            *done = 0;
-            if let Some(place) = receiver.checked_sub(2 * self.nodes) {
-                *done = places.len();
-                self.tell_controller(place, now, wheel);
+            let Receiver { number, first } = by_receiver.take(due)?;
+            match number.checked_sub(2 * self.nodes) {
+                Some(controller) => self.tell_controller(controller, first, now, wheel),
+                None => (*receiver, *next) = (number, first),
             }
         }
     }
 
-    /// Tells a controller, by its place among those of the region, of all that is due for it.
-    fn tell_controller(&mut self, place: u32, now: Tick, wheel: &mut Wheel<Event>) {
+    /// Tells a controller, by its place among those of the region, of all that is due for it; `first` is the place of the first.
+    fn tell_controller(&mut self, place: u32, first: u32, now: Tick, wheel: &mut Wheel<Event>) {
         let mut actions = std::mem::take(&mut self.actions);
         let controller = &mut self.controllers[place as usize];
-        for &place in &self.today.places {
-            let Due { from, words, .. } = &self.today.due[place as usize];
+        let mut due = first;
+        while due != NONE {
+            let Due { from, words, next, .. } = &self.today.due[due as usize];
             match from.party() {
                 Some(from) => controller.on_message(from, words, now, &mut actions),
                 None => controller.on_timer(words[0] as u32, now, &mut actions),
             }
+            due = *next;
         }
         let number = self.first_controller + place * self.regions.len() as u32;
         let (from, own) = (Party::Controller(number), 2 * self.nodes + place);
         let earliest = now.saturating_add(self.parties().latency);
-        for action in actions.drain(..) {
-            match action {
-                ControllerAction::Tell { to, words, after } if self.elsewhere(to).is_some() => {
-                    self.send(from, to, words, after);
-                }
-                ControllerAction::Tell { to, words, after } => {
-                    self.sent += 1;
-                    self.expect(earliest.saturating_add(after), ControlMessage { from, to, words }, wheel);
-                }
+        for action in &actions {
+            match *action {
+                ControllerAction::Tell { to, words, after } => match self.find(to) {
+                    Whereabouts::Elsewhere(_) => self.send(from, to, words, after),
+                    Whereabouts::Here(to) => {
+                        self.sent += 1;
+                        let due = Due::new(to, SenderRank::of(from), words);
+                        self.calendar.put(earliest.saturating_add(after), due, wheel);
+                    }
+                },
                 ControllerAction::Timer { at, token } => {
-                    let due = Due { to: own, from: SenderRank::TIMER, words: Words::from([u64::from(token)]) };
+                    let due = Due::new(own, SenderRank::TIMER, Words::from([u64::from(token)]));
                     self.calendar.put(at.max(now + 1), due, wheel);
                 }
             }
         }
+        actions.clear();
         self.actions = actions;
     }
 

@@ -1,15 +1,15 @@
 //! In which order what is due in a tick is handled: by receiver and, of one receiver, by sender.
 
 use super::calendar::Due;
+use crate::packet::NONE;
 
-/// No message: the end of a chain.
-const NONE: u32 = u32::MAX;
-
-/// The messages for one receiver: the first and the last of a chain.
+/// What is due for one receiver: the first and the last of a chain.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     first: u32,
     last: u32,
+    /// Whether it is in the order of its senders.
+    is_sorted: bool,
 }
 
 /// What is due in one tick by receiver. It is empty between ticks.
@@ -17,66 +17,79 @@ struct Chain {
 pub(super) struct ByReceiver {
     /// By receiver; it counts only if there is something for it.
     chains: Vec<Chain>,
-    /// By message: the next one for its receiver.
-    next: Vec<u32>,
     /// Set of the receivers that there is something for.
     receivers: Vec<u64>,
     /// The word of this set that holds the first of them, or one before it.
     word: usize,
+    /// The places of a chain that is put in order: empty, and kept for its memory.
+    places: Vec<u32>,
+}
+
+/// A receiver, and the place of the first of what is due for it. The others follow it: by sender, timers last, and of one sender what was put
+/// first is first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Receiver {
+    pub number: u32,
+    pub first: u32,
 }
 
 impl ByReceiver {
     /// For so many receivers.
     pub fn new(receivers: usize) -> Self {
         Self {
-            chains: vec![Chain { first: NONE, last: NONE }; receivers],
+            chains: vec![Chain { first: NONE, last: NONE, is_sorted: true }; receivers],
             receivers: vec![0; receivers.div_ceil(64)],
             ..Self::default()
         }
     }
 
     /// Sorts what is due by receiver. Nothing may be left of the tick before.
-    pub fn sort(&mut self, due: &[Due]) {
+    pub fn sort(&mut self, due: &mut [Due]) {
         self.word = 0;
-        self.next.clear();
-        for (number, &Due { to, .. }) in due.iter().enumerate() {
-            let number = number as u32;
-            self.next.push(NONE);
+        for place in 0..due.len() {
+            let Due { to, from, ref mut next, .. } = due[place];
+            *next = NONE;
             let (word, bit) = (&mut self.receivers[to as usize / 64], 1 << (to % 64));
             let chain = &mut self.chains[to as usize];
             if *word & bit == 0 {
                 *word |= bit;
-                chain.first = number;
-            } else {
-                self.next[chain.last as usize] = number;
+                *chain = Chain { first: place as u32, last: place as u32, is_sorted: true };
+                continue;
             }
-            chain.last = number;
+            let last = &mut due[chain.last as usize];
+            last.next = place as u32;
+            chain.is_sorted &= last.from <= from;
+            chain.last = place as u32;
         }
     }
 
-    /// Takes the next receiver, and fills a list with the places of what is due for it: by sender, timers last, and of one sender what was put
-    /// first is first.
-    pub fn take(&mut self, due: &[Due], places: &mut Vec<u32>) -> Option<u32> {
-        places.clear();
+    /// Takes the next receiver.
+    #[inline]
+    pub fn take(&mut self, due: &mut [Due]) -> Option<Receiver> {
         while *self.receivers.get(self.word)? == 0 {
             self.word += 1;
         }
         let word = &mut self.receivers[self.word];
-        let to = self.word as u32 * 64 + word.trailing_zeros();
+        let number = self.word as u32 * 64 + word.trailing_zeros();
         *word &= *word - 1;
-        let mut place = self.chains[to as usize].first;
-        let (mut last, mut is_sorted) = (due[place as usize].from, true);
+        let Chain { first, is_sorted, .. } = self.chains[number as usize];
+        let first = if is_sorted { first } else { self.put_in_order(first, due) };
+        Some(Receiver { number, first })
+    }
+
+    /// Puts a chain in the order of its senders; returns the place of the one that is first then.
+    fn put_in_order(&mut self, first: u32, due: &mut [Due]) -> u32 {
+        let mut place = first;
         while place != NONE {
-            let from = due[place as usize].from;
-            is_sorted &= last <= from;
-            last = from;
-            places.push(place);
-            place = self.next[place as usize];
+            self.places.push(place);
+            place = due[place as usize].next;
         }
-        if !is_sorted {
-            places.sort_by_key(|&place| due[place as usize].from);
+        self.places.sort_by_key(|&place| due[place as usize].from);
+        let mut next = NONE;
+        for place in self.places.drain(..).rev() {
+            due[place as usize].next = std::mem::replace(&mut next, place);
         }
-        Some(to)
+        next
     }
 }
 
@@ -112,14 +125,17 @@ mod tests {
         ) {
             let mut by_receiver = ByReceiver::new(200);
             for tick in ticks {
-                let due: Vec<_> = tick.iter().map(|&(to, from)| Due { to, from, words: Words::default() }).collect();
+                let new = |&(to, from)| Due::new(to, from, Words::default());
+                let mut due: Vec<_> = tick.iter().map(new).collect();
                 let mut expected: Vec<u32> = (0..due.len() as u32).collect();
                 expected.sort_by_key(|&place| (due[place as usize].to, due[place as usize].from));
-                by_receiver.sort(&due);
-                let (mut found, mut places) = (Vec::new(), Vec::new());
-                while let Some(to) = by_receiver.take(&due, &mut places) {
-                    prop_assert!(!places.is_empty() && places.iter().all(|&place| due[place as usize].to == to));
-                    found.extend_from_slice(&places);
+                by_receiver.sort(&mut due);
+                let mut found = Vec::new();
+                while let Some(Receiver { number, first }) = by_receiver.take(&mut due) {
+                    let next = |&place: &u32| Some(due[place as usize].next).filter(|&next| next != NONE);
+                    let places: Vec<_> = std::iter::successors(Some(first), next).collect();
+                    prop_assert!(places.iter().all(|&place| due[place as usize].to == number));
+                    found.extend(places);
                 }
                 prop_assert_eq!(found, expected);
             }
