@@ -110,14 +110,11 @@ impl Adapter {
         }
     }
 
-    /// Notes whether a flow may ask.
-    fn note(&mut self, destination: usize) {
+    /// Lets a flow ask that has come to be able to, if it has.
+    fn let_ask(&mut self, destination: usize) {
         let Flow { unrequested, requested, .. } = self.state.flows[destination];
-        let route = self.route(destination);
         if unrequested > 0 && requested < self.asking.requests {
-            self.state.asks.insert(destination, route);
-        } else {
-            self.state.asks.remove(destination, route);
+            self.state.asks.insert(destination, self.route(destination));
         }
     }
 
@@ -151,7 +148,7 @@ impl Adapter {
         flow.requested += packets;
         flow.turn = (flow.turn + 1) % routes;
         self.state.next = destination + 1;
-        self.note(destination);
+        self.let_ask(destination);
         let request =
             Word::Request { input: self.state.node, output: destination as u32, route: route as u32, packets };
         let (to, after) = (Party::Controller(to), self.asking.after);
@@ -166,7 +163,7 @@ impl Adapter {
         if flow.granted == 1 {
             actions.push(SourceAction::Open { destination });
         }
-        self.note(destination as usize);
+        self.let_ask(destination as usize);
     }
 }
 
@@ -176,7 +173,7 @@ impl Source for Adapter {
         self.state.node = message.source;
         self.state.packets += u64::from(packets);
         self.state.flows[message.destination as usize].unrequested += packets;
-        self.note(message.destination as usize);
+        self.let_ask(message.destination as usize);
         self.ask(now, actions);
     }
 

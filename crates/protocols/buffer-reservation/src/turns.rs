@@ -20,14 +20,26 @@ impl Members {
         Self { words: vec![0; words], filled: vec![0; words.div_ceil(BITS)] }
     }
 
+    #[inline]
     pub fn insert(&mut self, number: usize) {
-        self.words[number / BITS] |= 1 << (number % BITS);
-        self.fill(number / BITS);
+        let index = number / BITS;
+        self.words[index] |= 1 << (number % BITS);
+        self.filled[index / BITS] |= 1 << (index % BITS);
     }
 
+    #[inline]
     pub fn remove(&mut self, number: usize) {
-        self.words[number / BITS] &= !(1 << (number % BITS));
-        self.fill(number / BITS);
+        self.keep(number / BITS, !(1 << (number % BITS)));
+    }
+
+    /// Takes away those members of a word that have no bit in `among`.
+    #[inline]
+    fn keep(&mut self, index: usize, among: u64) {
+        let word = &mut self.words[index];
+        *word &= among;
+        if *word == 0 {
+            self.filled[index / BITS] &= !(1 << (index % BITS));
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -42,10 +54,7 @@ impl Members {
 
     /// Takes away all members of another set.
     fn subtract(&mut self, other: &Self) {
-        for (index, other) in other.words.iter().enumerate() {
-            self.words[index] &= !other;
-            self.fill(index);
-        }
+        other.words.iter().enumerate().for_each(|(index, other)| self.keep(index, !other));
     }
 
     /// The first member at or behind `start`, and around.
@@ -65,21 +74,14 @@ impl Members {
             return Some(index * BITS + here.trailing_zeros() as usize);
         }
         let behind = index + 1;
+        if behind == self.words.len() {
+            return None;
+        }
         let later =
             |at: usize| if at == behind / BITS { self.filled[at] & (!0 << (behind % BITS)) } else { self.filled[at] };
         let (at, bits) = (behind / BITS..self.filled.len()).map(|at| (at, later(at))).find(|&(_, bits)| bits != 0)?;
         let index = at * BITS + bits.trailing_zeros() as usize;
         Some(index * BITS + self.words[index].trailing_zeros() as usize)
-    }
-
-    /// Notes whether a word is 0.
-    fn fill(&mut self, index: usize) {
-        let bit = 1 << (index % BITS);
-        if self.words[index] == 0 {
-            self.filled[index / BITS] &= !bit;
-        } else {
-            self.filled[index / BITS] |= bit;
-        }
     }
 }
 
