@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tailback_network::{Crosspoints, NetworkPlan, Partition, Plain, Sorting};
+use tailback_network::{Basic, Crosspoints, NetworkPlan, Partition, Plain, Sorting};
 use tailback_report::Cell;
 use tailback_scenario::{PartitionChoice, Scenario};
 use tailback_topology::{Peer, Port, Topology};
@@ -114,6 +114,8 @@ fn microarchitecture(network: &NetworkPlan) -> &'static str {
         "sorting"
     } else if network.suits::<Crosspoints>() {
         "crosspoints"
+    } else if network.suits::<Basic>() {
+        "basic"
     } else {
         "general"
     }

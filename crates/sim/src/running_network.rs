@@ -8,8 +8,9 @@ use tailback_engine::{
     StateSource, Tick,
 };
 use tailback_network::{
-    CongestionTree, Crosspoints, General, Ledger, LinkStates, Microarchitecture, NetworkPlan, NetworkRegion, Paths,
-    Plain, SelectedLinks, Sorting, TraceEvent, Tracing, WaitGraph, congestion_trees, last_hop, link_states, wait_graph,
+    Basic, CongestionTree, Crosspoints, General, Ledger, LinkStates, Microarchitecture, NetworkPlan, NetworkRegion,
+    Paths, Plain, SelectedLinks, Sorting, TraceEvent, Tracing, WaitGraph, congestion_trees, last_hop, link_states,
+    wait_graph,
 };
 use tailback_report::{CompletionRecord, Record, RecordPlan};
 use tailback_topology::{Peer, Topology};
@@ -151,6 +152,8 @@ pub(crate) fn build(
         watched(plan.build_part::<_, Sorting>(held, recorder), ticks_per_cycle)
     } else if plan.suits::<Crosspoints>() {
         watched(plan.build_part::<_, Crosspoints>(held, recorder), ticks_per_cycle)
+    } else if plan.suits::<Basic>() {
+        watched(plan.build_part::<_, Basic>(held, recorder), ticks_per_cycle)
     } else {
         watched(plan.build_part::<_, General>(held, recorder), ticks_per_cycle)
     }

@@ -64,7 +64,7 @@ impl<M: Microarchitecture> Routers<M> {
         let (own, channel) = (self.own_output(index, vc), self.channel(index, vc));
         let output = &mut self.outputs[index as usize];
         let connection = own.map_or(&mut output.connection, |own| &mut self.extras.outputs[own]);
-        let early = Self::might(self.rules.frees_outputs_early);
+        let early = M::FREES_OUTPUTS_EARLY && self.rules.frees_outputs_early;
         connection.busy_until = if early { now + Time::from(packet.flits) } else { end };
         connection.vc = vc;
         if !keeps_turns {

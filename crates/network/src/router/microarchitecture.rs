@@ -26,6 +26,11 @@ pub struct Plain;
 #[derive(Clone, Copy, Debug)]
 pub struct Sorting;
 
+/// Routers with one queue per virtual channel and one connection of each port to and from the crossbar. Arbiters serve by turns, and packets ask
+/// for the crossbar as soon as they are heads. There may be any number of output queues, and protocols.
+#[derive(Clone, Copy, Debug)]
+pub struct Basic;
+
 /// Routers like plain ones, but each virtual channel of an input has a connection to the crossbar of its own, as the queues at the
 /// crosspoints of a buffered crossbar have. There may be any number of channels.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +43,7 @@ pub struct Traced;
 impl Microarchitecture for General {}
 impl Microarchitecture for Plain {}
 impl Microarchitecture for Sorting {}
+impl Microarchitecture for Basic {}
 impl Microarchitecture for Crosspoints {}
 impl Microarchitecture for Traced {}
 
@@ -61,7 +67,8 @@ fn is_plain_inside(shape: &Shape, rules: &Rules) -> bool {
             || rules.records_paths
             || rules.watches_arrivals
             || rules.watches_heads
-            || rules.watches_crossings)
+            || rules.watches_crossings
+            || rules.frees_outputs_early)
         && !(rules.counts_inputs || rules.counts_for_nodes.is_some())
 }
 
@@ -75,15 +82,13 @@ fn has_basic_crossbar(shape: &Shape, rules: &Rules) -> bool {
     shape.outputs == 1
         && (rules.head_delay, rules.credit_interval) == (0, 0)
         && rules.serves_by_turns()
-        && !(rules.outputs_first
-            || rules.first_round_turns
-            || rules.vc_allocation
-            || rules.ejects_when_idle
-            || rules.frees_outputs_early)
+        && !(rules.outputs_first || rules.first_round_turns || rules.vc_allocation || rules.ejects_when_idle)
 }
 
 pub(crate) mod sealed {
-    use super::{Crosspoints, General, Plain, Rules, Shape, Sorting, Traced, has_crosspoints, is_basic, is_plain};
+    use super::{
+        Basic, Crosspoints, General, Plain, Rules, Shape, Sorting, Traced, has_crosspoints, is_basic, is_plain,
+    };
 
     /// Only this crate can add one.
     pub trait Sealed {
@@ -96,6 +101,8 @@ pub(crate) mod sealed {
         const CROSSPOINTS: bool = false;
         /// Whether inputs have VOQs, if that is known.
         const VOQS: Option<bool> = None;
+        /// Whether outputs may be free before what crosses to them has arrived as a whole.
+        const FREES_OUTPUTS_EARLY: bool = false;
         /// Whether it is noted what happens to the packets of a message: where not, the code for that is not there.
         const TRACES: bool = false;
 
@@ -104,6 +111,8 @@ pub(crate) mod sealed {
     }
 
     impl Sealed for General {
+        const FREES_OUTPUTS_EARLY: bool = true;
+
         fn suits(_: &Shape, _: &Rules) -> bool {
             true
         }
@@ -111,6 +120,7 @@ pub(crate) mod sealed {
 
     impl Sealed for Traced {
         const TRACES: bool = true;
+        const FREES_OUTPUTS_EARLY: bool = true;
 
         fn suits(_: &Shape, _: &Rules) -> bool {
             true
@@ -143,7 +153,17 @@ pub(crate) mod sealed {
         const VOQS: Option<bool> = Some(true);
 
         fn suits(shape: &Shape, rules: &Rules) -> bool {
-            is_basic(shape, rules) && rules.routes_on_arrival && shape.voqs > 1
+            is_basic(shape, rules) && rules.routes_on_arrival && shape.voqs > 1 && !rules.frees_outputs_early
+        }
+    }
+
+    impl Sealed for Basic {
+        const BASIC: bool = true;
+        const VOQS: Option<bool> = Some(false);
+        const FREES_OUTPUTS_EARLY: bool = true;
+
+        fn suits(shape: &Shape, rules: &Rules) -> bool {
+            is_basic(shape, rules) && !rules.routes_on_arrival && shape.voqs == 1
         }
     }
 }

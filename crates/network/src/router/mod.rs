@@ -1,9 +1,9 @@
 //! Routers: what happens at their inputs, in their crossbars and at their outputs.
 //!
 //! There is one description of a router, [`crate::RouterSpec`], and one implementation of it, [`Routers`]: the state of
-//! all routers of a region. It is compiled five times. As [`General`] it does everything the description can say. As
-//! [`Plain`], [`Sorting`] and [`Crosspoints`] it does what most networks ask for; all else is known to be absent when it is compiled, so
-//! it costs nothing. As [`Traced`] it also tells what happens to the packets of a message.
+//! all routers of a region. It is compiled six times. As [`General`] it does everything the description can say. As
+//! [`Plain`], [`Basic`], [`Sorting`] and [`Crosspoints`] it does what most networks ask for; all else is known to be absent when it is compiled,
+//! so it costs nothing. As [`Traced`] it also tells what happens to the packets of a message.
 //!
 //! For packets that come in, a port has virtual channels. Each is one queue, or one per output (a VOQ). For packets that
 //! go out it has the crossbar's output connections, one or more output queues, and the link. Heads that cannot leave
@@ -46,7 +46,7 @@ use serde::{Deserialize, Serialize};
 use self::active::ActivePorts;
 use self::departures::Departures;
 pub(crate) use self::inspect::{Held, InputQueue};
-pub use self::microarchitecture::{Crosspoints, General, Microarchitecture, Plain, Sorting, Traced};
+pub use self::microarchitecture::{Basic, Crosspoints, General, Microarchitecture, Plain, Sorting, Traced};
 use self::request::Scratch;
 use self::state::{
     Extras, Heads, InputConnection, InputPort, OutputConnection, OutputPort, PLAIN_VCS, Queue, QueueId, members,

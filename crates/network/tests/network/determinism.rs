@@ -6,11 +6,13 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use tailback_engine::{Rayon, Sequential, Simulation, Snapshot};
 use tailback_network::{
-    Crosspoints, General, Microarchitecture, NetworkPlan, NetworkRegion, Partition, Plain, Sorting, Traced,
+    Basic, Crosspoints, General, Microarchitecture, NetworkPlan, NetworkRegion, Partition, Plain, Sorting, Traced,
 };
 
 use crate::notes::Tally;
-use crate::sample::{crosspoint_samples, own_connection_samples, plain_samples, samples, sorting_samples};
+use crate::sample::{
+    basic_samples, crosspoint_samples, own_connection_samples, plain_samples, samples, sorting_samples,
+};
 
 const SILENT_FROM: u64 = 250;
 const END_CYCLE: u64 = 400;
@@ -92,6 +94,16 @@ proptest! {
         let plan = sample.plan(SILENT_FROM);
         let sorting = is_determined::<Sorting>(&plan, &random, stop)?;
         prop_assert_eq!(sorting, run::<General>(&plan, Partition::single(plan.topology.as_ref())));
+    }
+
+    #[test]
+    fn basic_routers_do_what_general_ones_do(
+        sample in basic_samples(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12,
+    ) {
+        let plan = sample.plan(SILENT_FROM);
+        prop_assert!(plan.suits::<Basic>());
+        let basic = is_determined::<Basic>(&plan, &random, stop)?;
+        prop_assert_eq!(basic, run::<General>(&plan, Partition::single(plan.topology.as_ref())));
     }
 
     /// Routers that note what happens wake all heads that sleep at an output, the others only the next.

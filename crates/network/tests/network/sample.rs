@@ -185,10 +185,10 @@ fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = Rou
 }
 
 /// Routers that the plain microarchitecture can simulate.
-fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = RouterSpec> {
+/// Routers whose crossbar and arbiters are simple, with one queue for each virtual channel.
+fn basic_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = RouterSpec> {
     routers(ticks_per_cycle, packet_flits).prop_map(|router| RouterSpec {
         head_delay: 0,
-        iterations: 1,
         order: AllocationOrder::InputFirst,
         turns_move: TurnsMove::EveryRound,
         input_arbiter: Arbiter::RoundRobin,
@@ -198,12 +198,19 @@ fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value
         crossbar_outputs: CrossbarPorts::PerPort,
         virtual_output_queues: false,
         destination_queue: None,
-        output_queues: OutputQueueSpec { per: QueuePer::Port, control_limit: None, ..router.output_queues },
-        credits: CreditCheck::Crossbar,
         credit_interval: 0,
         input_turns: InputTurns::Queues,
         input_served: InputServed::Granted,
         ejection: Ejection::Room,
+        ..router
+    })
+}
+
+fn plain_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = RouterSpec> {
+    basic_routers(ticks_per_cycle, packet_flits).prop_map(|router| RouterSpec {
+        iterations: 1,
+        output_queues: OutputQueueSpec { per: QueuePer::Port, control_limit: None, ..router.output_queues },
+        credits: CreditCheck::Crossbar,
         ejection_vcs: 1,
         output_held: OutputHeld::Crossing,
         ..router
@@ -342,6 +349,11 @@ pub fn own_connection_samples() -> impl Strategy<Value = Sample> {
         },
         ..sample
     })
+}
+
+/// Networks of routers without VOQs that are plain else, but for their output queues and protocols.
+pub fn basic_samples() -> impl Strategy<Value = Sample> {
+    samples_with(basic_routers)
 }
 
 /// Networks of routers with VOQs that are plain else, but for their output queues and protocols.
