@@ -6,7 +6,7 @@
 
 use super::decision::Decision;
 use super::examine::Examined;
-use super::request::{Request, no_requests};
+use super::request::{Grant, NO_GRANT, NO_KEY, Request, Scratch};
 use super::state::QueueId;
 use super::{Microarchitecture, Routers, Surroundings, members};
 use crate::message_trace::Blocked;
@@ -19,7 +19,9 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline(never)]
     pub fn allocate(&mut self, now: Time, around: &mut Surroundings<'_>) {
         if self.scratch.best.is_empty() {
-            self.scratch.best = no_requests(&self.shape); // it is not part of snapshots
+            // It is not part of snapshots. What credits of this tick have left in it stays.
+            let Scratch { best, best_keys, .. } = Scratch::new(&self.shape);
+            (self.scratch.best, self.scratch.best_keys) = (best, best_keys);
         }
         for word in 0..self.active.begin() {
             let mut routers = self.active.take_routers(word);
@@ -172,6 +174,9 @@ impl<M: Microarchitecture> Routers<M> {
         let best = &mut self.scratch.best[output];
         if best.packet == NONE {
             *best = request;
+            if !M::BASIC {
+                self.scratch.best_keys[output] = NO_KEY;
+            }
             self.scratch.asked.push(output as u16);
         } else {
             self.contend(request, output, around);
@@ -181,25 +186,39 @@ impl<M: Microarchitecture> Routers<M> {
     /// Compares a request with the best one of its output.
     fn contend(&mut self, request: Request, output: usize, around: &Surroundings<'_>) {
         let best = self.scratch.best[output];
-        let wins = self.output_key(&request, around) < self.output_key(&best, around);
+        let (key, best_key) = (self.output_key(&request, around), self.best_key(&best, output, around));
+        let wins = key < best_key;
         if wins {
             self.scratch.best[output] = request;
+        }
+        if !M::BASIC {
+            self.scratch.best_keys[output] = key.min(best_key);
         }
         self.scratch.losers.push(if wins { best } else { request });
     }
 
+    /// The key of the best request of an output so far. Where outputs choose first, which many requests reach, it is kept.
+    #[inline]
+    fn best_key(&self, best: &Request, output: usize, around: &Surroundings<'_>) -> u64 {
+        let kept = if M::BASIC { NO_KEY } else { self.scratch.best_keys[output] };
+        if kept == NO_KEY { self.output_key(best, around) } else { kept }
+    }
+
     /// Where outputs choose first: each input keeps the best of its grants, the others lapse.
     fn let_inputs_choose(&mut self, around: &Surroundings<'_>) {
+        self.scratch.grants.resize(self.inputs_per_router(), NO_GRANT);
         for index in 0..self.scratch.asked.len() {
             let output = self.scratch.asked[index];
             let Some(winner) = self.winner(output) else { continue };
-            let (input, key) = (self.input_number(winner.id), self.input_key(&winner, around));
-            let beats = |rival: &Request| self.input_number(rival.id) == input && self.input_key(rival, around) < key;
-            let rivals = self.scratch.asked.iter().filter(|&&other| other != output);
-            if rivals.filter_map(|&other| self.winner(other)).any(|rival| beats(&rival)) {
-                self.scratch.best[usize::from(output)] = Request::NONE;
+            let key = self.input_key(&winner, around);
+            let input = usize::from(self.input_number(winner.id));
+            let best = &mut self.scratch.grants[input];
+            let lapses = if key < best.key { std::mem::replace(best, Grant { key, output }).output } else { output };
+            if let Some(lapses) = self.scratch.best.get_mut(usize::from(lapses)) {
+                *lapses = Request::NONE;
             }
         }
+        self.scratch.grants.clear();
     }
 
     #[inline]

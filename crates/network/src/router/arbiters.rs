@@ -79,7 +79,7 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Crossbar connections of a router on the input side.
     #[inline]
-    fn inputs_per_router(&self) -> usize {
+    pub(super) fn inputs_per_router(&self) -> usize {
         if M::BASIC && !M::CROSSPOINTS { self.shape.ports } else { self.shape.ports * self.shape.inputs }
     }
 

@@ -37,11 +37,29 @@ impl Request {
     };
 }
 
+/// What an output grants an input.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grant {
+    /// How the input orders it: the smallest first.
+    pub key: u64,
+    pub output: u16,
+}
+
+/// Nothing is granted.
+pub(super) const NO_GRANT: Grant = Grant { key: u64::MAX, output: u16::MAX };
+
+/// A key that is not known.
+pub(super) const NO_KEY: u64 = u64::MAX;
+
 /// What an allocation needs for the moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     /// By crossbar output of a router: the best request so far, or [`Request::NONE`].
     pub best: Vec<Request>,
+    /// By crossbar output: how it orders the best, or [`NO_KEY`]. Basic routers do without.
+    pub best_keys: Vec<u64>,
+    /// By crossbar input, while inputs choose among what outputs grant: the best. Empty else.
+    pub grants: Vec<Grant>,
     /// The crossbar outputs that were asked for, by first request.
     pub asked: Vec<u16>,
     /// The requests that were not the best.
@@ -58,7 +76,8 @@ pub(super) struct Scratch {
 
 impl Scratch {
     pub fn new(shape: &Shape) -> Self {
-        Self { best: no_requests(shape), ..Self::default() }
+        let outputs = shape.ports * shape.outputs;
+        Self { best: vec![Request::NONE; outputs], best_keys: vec![NO_KEY; outputs], ..Self::default() }
     }
 
     /// Keeps a new header until it is known whether its packet crosses; says where.
@@ -67,9 +86,4 @@ impl Scratch {
         self.headers.push(header);
         self.headers.len() as u16 - 1
     }
-}
-
-/// No request for any output of a router.
-pub(super) fn no_requests(shape: &Shape) -> Vec<Request> {
-    vec![Request::NONE; shape.ports * shape.outputs]
 }
