@@ -204,9 +204,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Does what the sink wants, and keeps the memory of the list.
     fn act_as_sink(&mut self, node: u32, mut actions: Vec<SinkAction>, now: Time) {
-        for action in actions.drain(..) {
-            match action {
-                SinkAction::Control(control) => self.send_control(node, &control, now),
+        for action in &actions {
+            match *action {
+                SinkAction::Control(ref control) => self.send_control(node, control, now),
                 SinkAction::Timer { at, token } => {
                     self.wait_until(node, at.max(u64::from(now) + 1), What::SinkTimer { token });
                 }
@@ -215,6 +215,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 }
             }
         }
+        actions.clear();
         self.protocol.sink_actions = actions;
     }
 }

@@ -207,9 +207,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Does what the source wants.
     pub(super) fn act(&mut self, node: u32, actions: &mut Vec<SourceAction>, now: Time) {
-        for action in actions.drain(..) {
-            match action {
-                SourceAction::Control(control) => self.send_control(node, &control, now),
+        for action in &*actions {
+            match *action {
+                SourceAction::Control(ref control) => self.send_control(node, control, now),
                 SourceAction::Forget(packet) => {
                     if self.nodes.copies[node as usize].forget(packet.message) {
                         self.trace_forgotten(node, packet.message, now);
@@ -242,6 +242,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 }
             }
         }
+        actions.clear();
     }
 
     /// Asks again about the packets for a destination.
