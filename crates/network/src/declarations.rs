@@ -1,6 +1,8 @@
 //! What the network has to know of a protocol: its declarations, looked at once.
 
-use tailback_protocol::{Direction, Hooks, KindDeclaration, Moment, PathUse, Ports, Protocol, SwitchNeeds, Watch};
+use tailback_protocol::{
+    Direction, Hooks, KindDeclaration, Moment, PathUse, Ports, Protocol, QueueingTimeout, SwitchNeeds, Watch,
+};
 
 use crate::time::Time;
 
@@ -10,12 +12,23 @@ pub(crate) struct Declarations {
     pub kinds: Vec<KindDeclaration>,
     pub watches: Vec<Watch>,
     pub needs: SwitchNeeds,
-    pub queueing_timeouts: Vec<Option<Time>>,
+    /// By class.
+    pub queueing_timeouts: Vec<Option<Timeout>>,
+}
+
+/// How long packets of a class may wait before they expire, and whether waiting in output queues counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timeout {
+    pub time: Time,
+    pub in_output_queues: bool,
 }
 
 impl Declarations {
     pub(crate) fn of(protocol: &dyn Protocol) -> Self {
-        let timeout = |ticks: u64| Time::try_from(ticks).unwrap_or(Time::MAX);
+        let timeout = |QueueingTimeout { ticks, in_output_queues }| Timeout {
+            time: Time::try_from(ticks).unwrap_or(Time::MAX),
+            in_output_queues,
+        };
         let (hooks, kinds, watches) = (protocol.hooks(), protocol.kinds(), protocol.watches());
         let queueing_timeouts = protocol.classes().iter().map(|class| class.queueing_timeout.map(timeout)).collect();
         Self { hooks, kinds, watches, needs: protocol.switch_needs(), queueing_timeouts }

@@ -15,10 +15,9 @@ use tailback_routing::{ChannelKind, Interests, PortVc, Routing, Step};
 use tailback_topology::{Peer, RouterId, Topology};
 use tailback_workload::Workload;
 
-use crate::declarations::{Declarations, Watched};
+use crate::declarations::{Declarations, Timeout, Watched};
 use crate::payload::Added;
 use crate::rules::Rules;
-use crate::time::Time;
 use tailback_hardware::{ClassSpec, CrossbarPorts, Delivery, NetworkSpec, QueuePer};
 
 /// A network without its state.
@@ -43,7 +42,7 @@ pub struct Fabric {
     /// The traffic classes, those that go first first.
     pub(crate) by_priority: Vec<u8>,
     /// By traffic class: ticks that its packets may wait in input buffers before they are dropped.
-    queueing_timeouts: Vec<Option<Time>>,
+    queueing_timeouts: Vec<Option<Timeout>>,
     pub(crate) shape: Shape,
     pub(crate) rules: Rules,
     /// The traffic class of each virtual channel: by link class, then by virtual channel.
@@ -200,9 +199,9 @@ impl Fabric {
         self.routings[0].interests()
     }
 
-    /// How long packets of a class may wait in input buffers before they are dropped, if there is an end to it.
+    /// How long packets of a class may wait before they are dropped, if there is an end to it.
     #[inline]
-    pub(crate) fn queueing_timeout(&self, class: u8) -> Option<Time> {
+    pub(crate) fn queueing_timeout(&self, class: u8) -> Option<Timeout> {
         self.queueing_timeouts[usize::from(class)]
     }
 

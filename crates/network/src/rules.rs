@@ -98,8 +98,9 @@ pub struct Rules {
     pub watches_arrivals: bool,
     pub watches_heads: bool,
     pub watches_crossings: bool,
-    /// Whether packets expire.
+    /// Whether packets expire, and whether waiting in output queues counts towards that.
     pub times_out: bool,
+    pub counts_in_output_queues: bool,
     /// Until when what waits for nodes is counted, if it is, and whether it is counted what input buffers hold.
     pub counts_for_nodes: Option<WaitsUntil>,
     /// Whether it is counted what links have sent.
@@ -132,6 +133,8 @@ impl Rules {
         let inputs_take_turns = offers_one && by_turns && settled && !first_round_turns;
         let told_heads = routings.iter().map(|routing| routing.interests().heads).max().unwrap_or_default();
         let times_out = declarations.queueing_timeouts.iter().any(Option::is_some);
+        let counts_in_output_queues =
+            declarations.queueing_timeouts.iter().flatten().any(|timeout| timeout.in_output_queues);
         let ejects_when_idle = router.ejection == Ejection::Idle;
         // Credits that wait for each other do so in the order in which packets cross in a tick, which depends on who is awake.
         let wakes_next = router.credit_interval == 0
@@ -144,7 +147,8 @@ impl Rules {
         let counts_for_nodes = declarations.needs.waiting_for_nodes;
         let in_order = claims_first && shape.output_queues == 1;
         let looks = counts_for_nodes.is_some() || declarations.needs.output_queues || declarations.needs.flits_sent;
-        let departs_at_once = in_order && !(measures_queues || occupies_links || looks || ejects_when_idle);
+        let departs_at_once =
+            in_order && !(measures_queues || occupies_links || looks || ejects_when_idle || counts_in_output_queues);
         let releases_late = router.output_queues.release == Release::End;
         // What is measured leaves a queue when it starts, not when it makes room.
         let departs_if_alone = claims_first
@@ -201,6 +205,7 @@ impl Rules {
             watches_heads: declarations.watches_heads(),
             watches_crossings: declarations.watches(Moment::Crosses),
             times_out,
+            counts_in_output_queues,
             counts_for_nodes,
             counts_sent: declarations.needs.flits_sent,
             counts_inputs: declarations.needs.input_buffers,

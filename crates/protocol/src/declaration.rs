@@ -20,9 +20,26 @@ pub struct TrafficClass {
     pub routing: ClassRouting,
     /// Whether its packets are control packets.
     pub is_control: bool,
-    /// Ticks that a packet may wait in input buffers, all in all, before it expires. Only waiting counts, not flying: otherwise no
-    /// packet with a short timeout would survive a long link.
-    pub queueing_timeout: Option<u64>,
+    /// How long a packet may wait, all in all, before it expires. Only waiting counts, not flying: otherwise no packet with a short
+    /// timeout would survive a long link.
+    pub queueing_timeout: Option<QueueingTimeout>,
+}
+
+/// How long packets of a class may wait. They expire in input buffers, whatever counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueingTimeout {
+    /// Ticks.
+    pub ticks: u64,
+    /// Whether waiting in output queues counts, too, and not in input buffers only.
+    pub in_output_queues: bool,
+}
+
+impl QueueingTimeout {
+    /// So many ticks in input buffers.
+    #[must_use]
+    pub const fn at_inputs(ticks: u64) -> Self {
+        Self { ticks, in_output_queues: false }
+    }
 }
 
 /// How packets of a class are routed.

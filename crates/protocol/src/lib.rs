@@ -46,8 +46,8 @@ pub use clock::Clock;
 pub use control::{Control, PacketRef};
 pub use controller::{ControlNetwork, Controller, ControllerAction, Party};
 pub use declaration::{
-    ClassRouting, Hooks, MarkDeclaration, Protocol, ProtocolModel, Station, TrafficClass, control_routing,
-    control_routing_parameter,
+    ClassRouting, Hooks, MarkDeclaration, Protocol, ProtocolModel, QueueingTimeout, Station, TrafficClass,
+    control_routing, control_routing_parameter,
 };
 pub use formula::{FormulaModel, FormulaResult};
 pub use kind::{Direction, KindDeclaration, PacketKind};

@@ -11,7 +11,7 @@ use crate::tree::{Item, Node};
 
 /// Parameters that came later than their siblings, by the end of their paths. Where they are what their default says, the resolved text is
 /// without them, so that scenarios have the digests, and find the results, that they had before.
-const CAME_LATER: [&str; 17] = [
+const CAME_LATER: [&str; 20] = [
     "arrival.bursts.cycles_per_flit",
     "arrival.slots.cycles_per_flit",
     "measure.by_source",
@@ -24,6 +24,9 @@ const CAME_LATER: [&str; 17] = [
     "protocol.central-scheduler.request_packets",
     "protocol.distributed-scheduler.request_packets",
     "protocol.in-band-reservation.output_returns",
+    "protocol.lhrp.timeout_counts",
+    "protocol.smsrp.timeout_counts",
+    "protocol.srp.timeout_counts",
     "router.control_limit",
     "router.credit_interval",
     "router.destination_queue",

@@ -163,8 +163,11 @@ impl<'s> Teller<'s> {
             (Moment::Expires, Subject::Packet { kind, .. }) => {
                 let class = usize::from(self.kind(kind).class);
                 let timeout = self.scenario.protocol.built.classes()[class].queueing_timeout;
-                let timeout = timeout.map_or_else(String::new, |ticks| format!(" {}", self.clock.cycles(ticks)));
-                format!("after more than{timeout} cycles in input buffers")
+                let cycles =
+                    timeout.map_or_else(String::new, |timeout| format!(" {}", self.clock.cycles(timeout.ticks)));
+                let queues =
+                    if timeout.is_some_and(|timeout| timeout.in_output_queues) { " and output queues" } else { "" };
+                format!("after more than{cycles} cycles in input buffers{queues}")
             }
             _ => "as it asks for the crossbar".to_owned(),
         }

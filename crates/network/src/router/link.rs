@@ -8,7 +8,8 @@ use tailback_protocol::WaitsUntil;
 use super::departures::Sent;
 use super::{Microarchitecture, Routers, Surroundings, members};
 use crate::event::{Event, EventKind, credited};
-use crate::packet::NONE;
+use crate::fabric::Fabric;
+use crate::packet::{NONE, Packet};
 use crate::time::Time;
 
 impl<M: Microarchitecture> Routers<M> {
@@ -220,6 +221,9 @@ impl<M: Microarchitecture> Routers<M> {
         let packet = self.first_of_queue(index, queue);
         let record = &mut around.pool[packet];
         let (next, flits, vc) = (record.next, record.flits, record.vc);
+        if Self::may(rules.counts_in_output_queues) {
+            count_in_output_queue(record, now - record.head_at, around.fabric);
+        }
         let port = &mut self.outputs[index as usize];
         // A flit leaves per flit time, but none before it is here.
         let flit_ticks = Time::from(port.flit_ticks);
@@ -332,5 +336,13 @@ impl<M: Microarchitecture> Routers<M> {
                 around.schedule(time, Event::at(EventKind::LinkStart, index, serial));
             }
         }
+    }
+}
+
+/// Notes how long a packet has waited in an output queue, if that counts towards its timeout. Apart, so that others do not carry its code.
+#[cold]
+fn count_in_output_queue(packet: &mut Packet, waited: Time, fabric: &Fabric) {
+    if fabric.queueing_timeout(packet.class).is_some_and(|timeout| timeout.in_output_queues) {
+        packet.word += waited;
     }
 }

@@ -368,5 +368,5 @@ impl<M: Microarchitecture> View for RouterBuffers<'_, M> {
 fn times_out_after(packet: u32, around: &Surroundings<'_>) -> Option<Time> {
     let record = &around.pool[packet];
     let timeout = around.fabric.queueing_timeout(record.class)?;
-    Some(record.head_at.saturating_add(timeout.saturating_sub(record.word)))
+    Some(record.head_at.saturating_add(timeout.time.saturating_sub(record.word)))
 }

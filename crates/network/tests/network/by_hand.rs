@@ -8,7 +8,7 @@ use tailback_engine::{Sequential, Simulation};
 use tailback_network::{
     General, NetworkPlan, NetworkRegion, NicSpec, OutputQueueSpec, Packet, QueuePer, RouterSpec, SourceQueues, ZeroLoad,
 };
-use tailback_protocol::{ClassRouting, PacketKind, Protocol, WaitsUntil};
+use tailback_protocol::{ClassRouting, PacketKind, Protocol, QueueingTimeout, WaitsUntil};
 use tailback_reservation::{Lead, Lhrp, Smsrp, Srp, Terms, Threshold, kind};
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
@@ -129,7 +129,7 @@ fn lhrp_may_leave_output_queues_uncounted() {
 
 #[test]
 fn smsrp_asks_for_a_time_after_a_drop() {
-    let plan = plan(Arc::new(Smsrp { terms: TERMS, timeout: 0 }), 2, 1);
+    let plan = plan(Arc::new(Smsrp { terms: TERMS, timeout: QueueingTimeout::at_inputs(0) }), 2, 1);
     let (data, control, from_router) = latencies(&plan);
     let arrived_at_router = u64::from(plan.spec.injection.latency);
     let arrivals = arrivals(plan);
@@ -148,7 +148,7 @@ fn smsrp_asks_for_a_time_after_a_drop() {
 
 #[test]
 fn srp_asks_first_and_speculates_meanwhile() {
-    let plan = plan(Arc::new(Srp { terms: TERMS, timeout: 100, bypass_below: 0 }), 1, 1);
+    let plan = plan(Arc::new(Srp { terms: TERMS, timeout: QueueingTimeout::at_inputs(100), bypass_below: 0 }), 1, 1);
     let (data, control, _) = latencies(&plan);
     let expected = [
         (control, 0, kind::RESERVATION),
@@ -179,7 +179,9 @@ fn a_controller_is_asked_thinks_and_grants_one_credit_after_the_other() {
 fn an_overloaded_node_gets_all_that_it_can_take() {
     const CYCLES: u64 = 2000;
     let lhrp = Arc::new(Lhrp { terms: TERMS, threshold: Threshold::of_flits(12), fabric_drop: None });
-    for protocol in [lhrp as Arc<dyn Protocol>, Arc::new(Smsrp { terms: TERMS, timeout: 20 })] {
+    for protocol in
+        [lhrp as Arc<dyn Protocol>, Arc::new(Smsrp { terms: TERMS, timeout: QueueingTimeout::at_inputs(20) })]
+    {
         let name = protocol.describe();
         let plan = plan(protocol, 2, CYCLES);
         let arrivals = arrivals(plan);

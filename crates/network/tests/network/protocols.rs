@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tailback_ecn::{Carrier, Ecn, Pacing};
 use tailback_network::{General, RouterSpec};
 use tailback_protocol::conformance::{Script, run};
-use tailback_protocol::{ClassRouting, Protocol, WaitsUntil};
+use tailback_protocol::{ClassRouting, Protocol, QueueingTimeout, WaitsUntil};
 use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms, Threshold};
 
 use crate::conservation::{SILENT_FROM, conserves};
@@ -22,6 +22,11 @@ use crate::sample::{Sample, queued, samples};
 use crate::scheduler::Scheduler;
 use crate::trim::Trimmer;
 
+/// Of every other number of ticks waiting in output queues counts, too.
+fn queueing(ticks: u64) -> QueueingTimeout {
+    QueueingTimeout { ticks, in_output_queues: ticks.is_multiple_of(2) }
+}
+
 /// Protocols that have much to do in small networks.
 fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
     let terms =
@@ -34,20 +39,20 @@ fn protocols() -> impl Strategy<Value = Arc<dyn Protocol>> {
                 minimum_grant_delay: if minimal { 0 } else { 37 },
             }
         });
-    let fabric = (0u64..60, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
+    let fabric = (0u64..60, 1u32..4).prop_map(|(ticks, nacks)| FabricDrop { timeout: queueing(ticks), nacks });
     let numbers = (0u64..100, 1u32..30, 0u32..20, prop::option::of(fabric));
     (0usize..14, terms, numbers).prop_map(|(which, terms, (timeout, threshold, size, fabric_drop))| {
         let counted_until = if timeout % 2 == 0 { WaitsUntil::Departure } else { WaitsUntil::Crossing };
         let at_last_hop = Threshold { flits: threshold, counted_until };
         let protocol: Arc<dyn Protocol> = match which {
-            0 => Arc::new(Srp { terms, timeout, bypass_below: size }),
-            1 => Arc::new(Smsrp { terms, timeout }),
+            0 => Arc::new(Srp { terms, timeout: queueing(timeout), bypass_below: size }),
+            1 => Arc::new(Smsrp { terms, timeout: queueing(timeout) }),
             2 => Arc::new(Lhrp { terms, threshold: at_last_hop, fabric_drop }),
             3 => Arc::new(Comprehensive { terms, threshold: at_last_hop, large_from: size.max(1) }),
             4 => Arc::new(Relay),
             5 => Arc::new(Scheduler { latency: 1 + timeout, credits: threshold }),
-            6 => Arc::new(Resequenced(Arc::new(Srp { terms, timeout, bypass_below: size }))),
-            7 => Arc::new(Resequenced(Arc::new(Smsrp { terms, timeout }))),
+            6 => Arc::new(Resequenced(Arc::new(Srp { terms, timeout: queueing(timeout), bypass_below: size }))),
+            7 => Arc::new(Resequenced(Arc::new(Smsrp { terms, timeout: queueing(timeout) }))),
             8 => Arc::new(Renato::default()),
             9 => Arc::new(Trimmer { threshold, timeout }),
             10 => Arc::new(Spray { values: 1 + size as u16 }),
@@ -99,7 +104,7 @@ proptest! {
         let scheduled = run(&Scheduler { latency, credits }, &script);
         prop_assert!(scheduled.is_ok(), "{scheduled:?}");
         let terms = Terms { routing: ClassRouting::Minimal, lead: Lead::None, overhead: 0.0, control_overhead: 0, minimum_grant_delay: 0 };
-        let resequenced = run(&Resequenced(Arc::new(Smsrp { terms, timeout: latency })), &script);
+        let resequenced = run(&Resequenced(Arc::new(Smsrp { terms, timeout: QueueingTimeout::at_inputs(latency) })), &script);
         prop_assert!(resequenced.is_ok(), "{resequenced:?}");
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tailback_network::General;
 use tailback_protocol::{
-    Arrival, ClassRouting, Control, Hooks, KindDeclaration, Protocol, Sink, SinkAction, Source, Station, Switch,
-    SwitchNeeds, TrafficClass, Watch, remember, write_down,
+    Arrival, ClassRouting, Control, Hooks, KindDeclaration, Protocol, QueueingTimeout, Sink, SinkAction, Source,
+    Station, Switch, SwitchNeeds, TrafficClass, Watch, remember, write_down,
 };
 use tailback_reservation::{Lead, Smsrp, Terms};
 use tailback_workload::MessageSize;
@@ -107,7 +107,7 @@ fn messages_that_wait_for_their_order_are_not_taken_for_others() {
     let sample = Sample {
         routing: ("nearest-common-ancestor", &[("up", "random"), ("vcs", "1")]),
         buffer_packets: vec![2, 2, 2],
-        protocol: Arc::new(Resequenced(Arc::new(Smsrp { terms, timeout: 40 }))),
+        protocol: Arc::new(Resequenced(Arc::new(Smsrp { terms, timeout: QueueingTimeout::at_inputs(40) }))),
         load: 0.8,
         pattern: 1,
         seed: 4,

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use tailback_protocol::conformance::{Event, Script, run};
 use tailback_protocol::{
     Arrival, ClassRouting, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind,
-    PacketRef, Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchNeeds,
-    TrafficClass, Verdict, WaitsUntil, Watch,
+    PacketRef, Passing, Ports, Protocol, QueueingTimeout, Sink, SinkAction, Source, SourceAction, Station, Switch,
+    SwitchNeeds, TrafficClass, Verdict, WaitsUntil, Watch,
 };
 
 use crate::by_hand::{Delivery, deliveries, latencies, plan};
@@ -30,7 +30,8 @@ pub struct Trimmer {
 
 impl Protocol for Trimmer {
     fn classes(&self) -> Vec<TrafficClass> {
-        let lossy = TrafficClass { queueing_timeout: Some(self.timeout), ..TrafficClass::data(0) };
+        let lossy =
+            TrafficClass { queueing_timeout: Some(QueueingTimeout::at_inputs(self.timeout)), ..TrafficClass::data(0) };
         vec![TrafficClass::data(1), lossy, TrafficClass::control("control", 2, ClassRouting::Chosen)]
     }
 

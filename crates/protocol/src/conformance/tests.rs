@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::{Obstacle, Script, Step, run};
 use crate::{
     Arrival, Baseline, ClassRouting, Control, Direction, Fate, Here, Hooks, KindDeclaration, Moment, Outgoing,
-    PacketKind, Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchAction,
-    SwitchNeeds, TrafficClass, Verdict, Watch,
+    PacketKind, Passing, Ports, Protocol, QueueingTimeout, Sink, SinkAction, Source, SourceAction, Station, Switch,
+    SwitchAction, SwitchNeeds, TrafficClass, Verdict, Watch,
 };
 
 /// A protocol that sends lossy data and may be broken in one way.
@@ -42,7 +42,8 @@ const HEADER: PacketKind = PacketKind::new(4);
 
 impl Protocol for Broken {
     fn classes(&self) -> Vec<TrafficClass> {
-        let speculative = TrafficClass { queueing_timeout: Some(5), ..TrafficClass::data(0) };
+        let speculative =
+            TrafficClass { queueing_timeout: Some(QueueingTimeout::at_inputs(5)), ..TrafficClass::data(0) };
         vec![TrafficClass::data(1), speculative, TrafficClass::control("control", 2, ClassRouting::Chosen)]
     }
 

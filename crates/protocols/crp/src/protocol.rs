@@ -2,8 +2,8 @@
 
 use tailback_parameters::BuildError;
 use tailback_protocol::{
-    ClassRouting, Clock, Control, Direction, Hooks, KindDeclaration, Moment, PacketKind, Ports, Protocol, Sink, Source,
-    Station, Switch, SwitchNeeds, TrafficClass, Watch,
+    ClassRouting, Clock, Control, Direction, Hooks, KindDeclaration, Moment, PacketKind, Ports, Protocol,
+    QueueingTimeout, Sink, Source, Station, Switch, SwitchNeeds, TrafficClass, Watch,
 };
 use tailback_reservation::charged;
 
@@ -66,8 +66,11 @@ impl Crp {
 
 impl Protocol for Crp {
     fn classes(&self) -> Vec<TrafficClass> {
-        let speculative =
-            TrafficClass { name: "speculative", queueing_timeout: Some(self.timeout), ..TrafficClass::data(0) };
+        let speculative = TrafficClass {
+            name: "speculative",
+            queueing_timeout: Some(QueueingTimeout::at_inputs(self.timeout)),
+            ..TrafficClass::data(0)
+        };
         vec![
             TrafficClass::data(1),
             speculative,

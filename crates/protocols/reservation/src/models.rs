@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tailback_parameters::{Choice, Kind, Parameter, Values};
-use tailback_protocol::{ProtocolModel, WaitsUntil, control_routing, control_routing_parameter};
+use tailback_protocol::{ProtocolModel, QueueingTimeout, WaitsUntil, control_routing, control_routing_parameter};
 
 use crate::kind;
 use crate::protocols::{Comprehensive, FabricDrop, Lhrp, Smsrp, Srp, Terms, Threshold};
@@ -51,8 +51,25 @@ const TIMEOUT: Parameter = Parameter {
     name: "timeout",
     kind: Kind::Time,
     default: Some("1000"),
-    help: "how long a speculative packet may wait in input buffers, all in all, before it is dropped",
+    help: "how long a speculative packet may wait, all in all, before it is dropped",
 };
+
+const TIMEOUT_COUNTS: Parameter = Parameter {
+    name: "timeout_counts",
+    kind: Kind::Choice(&[
+        Choice { word: "inputs", help: "waiting in input buffers counts" },
+        Choice {
+            word: "queues",
+            help: "waiting in output queues counts, too; what has waited for too long is dropped at the next input",
+        },
+    ]),
+    default: Some("\"inputs\""),
+    help: "which waiting counts towards the timeout",
+};
+
+fn timeout(values: &Values) -> QueueingTimeout {
+    QueueingTimeout { ticks: values.ticks("timeout"), in_output_queues: values.text("timeout_counts") == "queues" }
+}
 
 const THRESHOLD: Parameter = Parameter {
     name: "threshold",
@@ -106,6 +123,7 @@ pub const SRP: ProtocolModel = ProtocolModel {
     summary: "SRP: a reservation for each message, and speculative packets until it is granted",
     parameters: &[
         TIMEOUT,
+        TIMEOUT_COUNTS,
         Parameter {
             name: "bypass_below",
             kind: Kind::Integer { min: 0, max: 1 << 20 },
@@ -121,7 +139,7 @@ pub const SRP: ProtocolModel = ProtocolModel {
     control_kinds: kind::CONTROL,
     build: |values| {
         let bypass_below = values.integer("bypass_below");
-        Ok(Arc::new(Srp { terms: terms_with_control_overhead(values), timeout: values.ticks("timeout"), bypass_below }))
+        Ok(Arc::new(Srp { terms: terms_with_control_overhead(values), timeout: timeout(values), bypass_below }))
     },
 };
 
@@ -129,11 +147,9 @@ pub const SRP: ProtocolModel = ProtocolModel {
 pub const SMSRP: ProtocolModel = ProtocolModel {
     name: "smsrp",
     summary: "SMSRP: speculative packets first, and a reservation for each that is dropped",
-    parameters: &[TIMEOUT, SEND_AT, OVERHEAD, CONTROL_OVERHEAD, MINIMUM_GRANT_DELAY, CONTROL_ROUTING],
+    parameters: &[TIMEOUT, TIMEOUT_COUNTS, SEND_AT, OVERHEAD, CONTROL_OVERHEAD, MINIMUM_GRANT_DELAY, CONTROL_ROUTING],
     control_kinds: kind::CONTROL,
-    build: |values| {
-        Ok(Arc::new(Smsrp { terms: terms_with_control_overhead(values), timeout: values.ticks("timeout") }))
-    },
+    build: |values| Ok(Arc::new(Smsrp { terms: terms_with_control_overhead(values), timeout: timeout(values) })),
 };
 
 /// LHRP.
@@ -150,6 +166,7 @@ pub const LHRP: ProtocolModel = ProtocolModel {
             help: "whether speculative packets are dropped before the last router too, after the timeout",
         },
         TIMEOUT,
+        TIMEOUT_COUNTS,
         Parameter {
             name: "nacks",
             kind: Kind::Integer { min: 1, max: 1 << 16 },
@@ -163,9 +180,8 @@ pub const LHRP: ProtocolModel = ProtocolModel {
     ],
     control_kinds: kind::CONTROL,
     build: |values| {
-        let fabric_drop = values
-            .flag("fabric_drop")
-            .then(|| FabricDrop { timeout: values.ticks("timeout"), nacks: values.integer("nacks") });
+        let fabric_drop =
+            values.flag("fabric_drop").then(|| FabricDrop { timeout: timeout(values), nacks: values.integer("nacks") });
         Ok(Arc::new(Lhrp { terms: terms(values), threshold: threshold(values), fabric_drop }))
     },
 };

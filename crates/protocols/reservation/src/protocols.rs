@@ -3,8 +3,8 @@
 use std::fmt;
 
 use tailback_protocol::{
-    ClassRouting, Direction, Hooks, KindDeclaration, Moment, Ports, Protocol, Sink, Source, Station, Switch,
-    SwitchNeeds, TrafficClass, WaitsUntil, Watch,
+    ClassRouting, Direction, Hooks, KindDeclaration, Moment, Ports, Protocol, QueueingTimeout, Sink, Source, Station,
+    Switch, SwitchNeeds, TrafficClass, WaitsUntil, Watch,
 };
 
 use crate::schedule::{Charge, Lead, Schedule};
@@ -45,7 +45,7 @@ impl Terms {
     }
 
     /// Data, speculative data, answers; reservations and grants where there are any.
-    fn classes(&self, queueing_timeout: Option<u64>, handshake: bool) -> Vec<TrafficClass> {
+    fn classes(&self, queueing_timeout: Option<QueueingTimeout>, handshake: bool) -> Vec<TrafficClass> {
         let speculative = TrafficClass { name: "speculative", queueing_timeout, ..TrafficClass::data(0) };
         let answers = TrafficClass::control("answers", 2, self.routing);
         let mut classes = vec![TrafficClass::data(1), speculative, answers];
@@ -120,8 +120,8 @@ impl fmt::Display for Threshold {
 pub struct Srp {
     /// The terms on which time is given out.
     pub terms: Terms,
-    /// Ticks that a speculative packet may wait in input buffers, all in all.
-    pub timeout: u64,
+    /// How long a speculative packet may wait, all in all.
+    pub timeout: QueueingTimeout,
     /// Messages of fewer flits are sent as lossless data without a reservation.
     pub bypass_below: u32,
 }
@@ -169,8 +169,8 @@ impl Protocol for Srp {
 pub struct Smsrp {
     /// The terms on which time is given out.
     pub terms: Terms,
-    /// Ticks that a speculative packet may wait in input buffers, all in all.
-    pub timeout: u64,
+    /// How long a speculative packet may wait, all in all.
+    pub timeout: QueueingTimeout,
 }
 
 impl Protocol for Smsrp {
@@ -214,8 +214,8 @@ impl Protocol for Smsrp {
 /// Dropping in the fabric, as an option of LHRP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FabricDrop {
-    /// Ticks that a speculative packet may wait in input buffers, all in all.
-    pub timeout: u64,
+    /// How long a speculative packet may wait, all in all.
+    pub timeout: QueueingTimeout,
     /// NACKs in a row after which a source asks for a time instead of speculating again.
     pub nacks: u32,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tailback_protocol::conformance::{Event, Script, Trace, run};
-use tailback_protocol::{ClassRouting, PacketKind, Protocol};
+use tailback_protocol::{ClassRouting, PacketKind, Protocol, QueueingTimeout};
 use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms, Threshold};
 
 fn terms() -> impl Strategy<Value = Terms> {
@@ -23,13 +23,14 @@ fn terms() -> impl Strategy<Value = Terms> {
 
 /// A protocol, and the size below which messages go without a reservation.
 fn protocols() -> impl Strategy<Value = (Box<dyn Protocol>, u32)> {
-    let fabric = (1u64..2000, 1u32..4).prop_map(|(timeout, nacks)| FabricDrop { timeout, nacks });
+    let fabric = (1u64..2000, 1u32..4)
+        .prop_map(|(ticks, nacks)| FabricDrop { timeout: QueueingTimeout::at_inputs(ticks), nacks });
     (terms(), 0usize..4, 1u32..2000, prop::option::of(fabric), 0u32..30).prop_map(
         |(terms, which, threshold, fabric_drop, size)| -> (Box<dyn Protocol>, u32) {
             let threshold = Threshold::of_flits(threshold);
             let protocol: Box<dyn Protocol> = match which {
-                0 => Box::new(Srp { terms, timeout: 1000, bypass_below: size }),
-                1 => Box::new(Smsrp { terms, timeout: 1000 }),
+                0 => Box::new(Srp { terms, timeout: QueueingTimeout::at_inputs(1000), bypass_below: size }),
+                1 => Box::new(Smsrp { terms, timeout: QueueingTimeout::at_inputs(1000) }),
                 2 => Box::new(Lhrp { terms, threshold, fabric_drop }),
                 _ => Box::new(Comprehensive { terms, threshold, large_from: size.max(1) }),
             };

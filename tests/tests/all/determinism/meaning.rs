@@ -100,6 +100,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "protocol-renato-window" => marking::renato_window,
         "protocol-smsrp" => protocols::smsrp,
         "protocol-smsrp-counted" => protocols::smsrp_until_all_is_done,
+        "protocol-smsrp-queues" => protocols::smsrp_queues,
         "protocol-srp" => protocols::srp,
         "protocol-srp-limited" => protocols::srp_with_a_limit,
         "switch-bursts" => bursts,

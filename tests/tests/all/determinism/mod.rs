@@ -103,6 +103,7 @@ scenarios![
     protocol_renato_window,
     protocol_smsrp,
     protocol_smsrp_counted,
+    protocol_smsrp_queues,
     protocol_srp,
     protocol_srp_limited,
     switch_bursts,

@@ -88,6 +88,13 @@ pub fn smsrp(seen: &Seen) {
     assert!(reservations.abs_diff(dropped) < dropped / 5, "{reservations} for {dropped} that were dropped");
 }
 
+/// The same, and more drops than if waiting in output queues did not count.
+pub fn smsrp_queues(seen: &Seen) {
+    smsrp(seen);
+    let [dropped, others] = drops_otherwise(seen, "protocol.smsrp.timeout_counts=\"inputs\"");
+    assert!(dropped > others, "{dropped} dropped, {others} if only waiting at inputs counts");
+}
+
 /// Nothing but acknowledgements and NACKs beside data, and hot nodes are kept busy: what is left is taken by the other traffic.
 pub fn lhrp(seen: &Seen) {
     drops(seen);
@@ -102,9 +109,14 @@ pub fn lhrp_inputs(seen: &Seen) {
 }
 
 fn drops_less_than(seen: &Seen, otherwise: &str) {
-    let other = Seen::of(&seen.scenario, &[otherwise]);
-    let [dropped, others] = [seen, &other].map(|seen| counter(seen, "dropped_packets"));
+    let [dropped, others] = drops_otherwise(seen, otherwise);
     assert!(dropped < others, "{dropped} dropped, {others} with {otherwise}");
+}
+
+/// How many packets are dropped, and how many are with another setting.
+fn drops_otherwise(seen: &Seen, otherwise: &str) -> [u64; 2] {
+    let other = Seen::of(&seen.scenario, &[otherwise]);
+    [seen, &other].map(|seen| counter(seen, "dropped_packets"))
 }
 
 /// Sources that are refused without a time reserve for several packets at once, and routers answer that.
