@@ -41,7 +41,7 @@ pub struct Fabric {
     watches: Vec<Watched>,
     /// The traffic classes, those that go first first.
     pub(crate) by_priority: Vec<u8>,
-    /// By traffic class: ticks that its packets may wait in input buffers before they are dropped.
+    /// By traffic class: how long its packets may wait before they are dropped.
     queueing_timeouts: Vec<Option<Timeout>>,
     pub(crate) shape: Shape,
     pub(crate) rules: Rules,

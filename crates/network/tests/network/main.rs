@@ -18,6 +18,7 @@ mod relay;
 mod renato;
 mod resequenced;
 mod reverse;
+mod routers;
 mod sample;
 mod scheduler;
 mod trim;
