@@ -91,9 +91,10 @@ pub fn amplitude(samples: &[Sample]) -> Option<f64> {
     Some(libm::sqrt(2.0 * rest.iter().map(|value| value * value).sum::<f64>() / rest.len() as f64))
 }
 
-/// The period that stands out: the lag of the highest autocorrelation after the first that is negative, at most half of
-/// the time there is. None if nothing comes back, that is if no such correlation is above `least`.
+/// The time from one crest to the next: the lag of the first crest of the autocorrelation, after it was negative, that is at least half as high as its
+/// highest value up to half of the time there is. None if nothing comes back, that is if that value is not above `least`.
 ///
+/// Not the highest itself: what comes back after one period does so after two, and where crests differ in height that may be the higher one.
 /// Samples are taken to be equally far apart.
 pub fn period(samples: &[Sample], least: f64) -> Option<f64> {
     let rest = detrended(samples)?;
@@ -105,10 +106,11 @@ pub fn period(samples: &[Sample], least: f64) -> Option<f64> {
     };
     let correlations: Vec<f64> = (0..=n / 2).map(correlation).collect();
     let negative = correlations.iter().position(|&correlation| correlation < 0.0)?;
-    let later = correlations.iter().enumerate().skip(negative);
-    let (lag, highest) = later.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let highest = correlations[negative..].iter().copied().max_by(f64::total_cmp)?;
+    let is_crest = |lag: usize| correlations.get(lag + 1).is_none_or(|next| *next <= correlations[lag]);
+    let lag = (negative..correlations.len()).find(|&lag| 2.0 * correlations[lag] >= highest && is_crest(lag))?;
     let step = (samples[n - 1].time - samples[0].time) / (n - 1) as f64;
-    (*highest > least).then_some(lag as f64 * step)
+    (highest > least).then_some(lag as f64 * step)
 }
 
 /// The values without the straight line that fits them best; none of fewer than three.
@@ -209,6 +211,17 @@ mod tests {
         let straight = every_ten(300, |time| 3.0 * time);
         assert!(amplitude(&straight).unwrap() < 1e-9);
         assert_eq!(amplitude(&straight[..2]), None);
+    }
+
+    #[test]
+    fn crests_that_differ_in_height_are_a_period_apart() {
+        let sine = |time: f64, length: f64| (time * std::f64::consts::TAU / length).sin();
+        let wave = every_ten(300, |time| 7.0 * sine(time, 500.0) + 2.0 * sine(time, 1000.0));
+        let length = period(&wave, 0.1).unwrap();
+        assert!(
+            (length - 500.0).abs() <= 10.0,
+            "{length} is not the 1,000 after which every crest is as high as before"
+        );
     }
 
     #[test]
