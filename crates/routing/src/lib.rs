@@ -44,7 +44,7 @@ pub use registry::{ROUTINGS, RoutingModel, minimal};
 pub use sequence::{Hop, SequenceError, VcSequence};
 use tailback_random::Stream;
 use tailback_topology::{LinkClass, Port, RouterId, Topology};
-pub use view::View;
+pub use view::{View, flits_of_use};
 
 /// How a packet came into a router, or how it leaves: a port and a virtual channel of its traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -119,12 +119,32 @@ impl PortSet {
     #[must_use]
     pub fn filter(&self, mut holds: impl FnMut(Port) -> bool) -> Self {
         let mut set = *self;
-        for port in self.iter() {
-            if !holds(port) {
-                set.remove(port);
+        for (word, ports) in (0u32..).zip(&mut set.0) {
+            let mut left = *ports;
+            while left != 0 {
+                let port = left & left.wrapping_neg();
+                left ^= port;
+                if !holds((word * 64 + port.trailing_zeros()) as Port) {
+                    *ports ^= port;
+                }
             }
         }
         set
+    }
+
+    /// What a number comes to that each port adds to, smallest first.
+    #[inline]
+    #[must_use]
+    pub fn sum(&self, mut of: impl FnMut(Port) -> u32) -> u32 {
+        let mut sum = 0;
+        for (word, &ports) in (0u32..).zip(&self.0) {
+            let mut left = ports;
+            while left != 0 {
+                sum += of((word * 64 + left.trailing_zeros()) as Port);
+                left &= left - 1;
+            }
+        }
+        sum
     }
 }
 

@@ -26,9 +26,16 @@ pub trait View {
     /// crosses to it, and its output queue and the buffer behind it have room.
     fn admits(&self, port: Port, vc: u8) -> bool;
 
+    /// How much of that buffer is in use, in ten thousandths.
+    fn used(&self, port: Port, vc: u8) -> u32 {
+        10_000 * self.occupancy(port, vc) / self.capacity(port, vc).max(1)
+    }
+
     /// Those of some ports with links to routers, of one class, that admit the packet that is being routed, by virtual channel `vc`, and
-    /// the buffer behind which holds at most `occupancy_max` flits.
-    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
+    /// of the buffer behind which no more than `used_max` ten thousandths are in use, if that is said.
+    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> PortSet {
+        let Some(first) = ports.first() else { return ports };
+        let occupancy_max = used_max.map_or(u32::MAX, |used| flits_of_use(used, self.capacity(first, vc)));
         ports.filter(|port| self.occupancy(port, vc) <= occupancy_max && self.admits(port, vc))
     }
 
@@ -50,5 +57,30 @@ pub trait View {
     /// The same as [`View::occupancy`], summed over all virtual channels of the class.
     fn port_occupancy(&self, port: Port) -> u32 {
         (0..self.channels(port)).map(|vc| self.occupancy(port, vc)).sum()
+    }
+}
+
+/// The most flits of a buffer whose use in ten thousandths, rounded down, is not above `used`.
+#[inline]
+#[must_use]
+pub fn flits_of_use(used: u32, capacity: u32) -> u32 {
+    let above = ((u64::from(used) + 1) * u64::from(capacity)).div_ceil(10_000);
+    u32::try_from(above.saturating_sub(1)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::flits_of_use;
+
+    proptest! {
+        #[test]
+        fn flits_of_use_are_the_most_with_that_use(used in 0u32..=100_000, capacity in 1u32..=65_535) {
+            let use_of = |flits: u32| 10_000 * u64::from(flits) / u64::from(capacity);
+            let most = flits_of_use(used, capacity);
+            prop_assert!(use_of(most) <= used.into());
+            prop_assert!(use_of(most + 1) > used.into());
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What a routing agent sees of its router.
 
-use tailback_routing::{Board, PortSet, View};
+use tailback_routing::{Board, PortSet, View, flits_of_use};
 
 use super::state::{Backlog, OutputPort};
 use super::{Microarchitecture, Routers};
@@ -20,8 +20,10 @@ pub(crate) trait Outputs {
     fn waiting(&self, port: u8) -> u32;
     /// As [`View::admits`].
     fn admits(&self, port: u8, vc: u8) -> bool;
+    /// As [`View::used`].
+    fn used(&self, port: u8, vc: u8) -> u32;
     /// As [`View::open`].
-    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet;
+    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> PortSet;
     /// As [`View::occupancy_of_all`].
     fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32;
     /// As [`View::occupancies`].
@@ -64,8 +66,13 @@ impl<T: Outputs> View for RouterView<'_, T> {
     }
 
     #[inline]
-    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
-        self.outputs.open(ports, vc, occupancy_max)
+    fn used(&self, port: u8, vc: u8) -> u32 {
+        self.outputs.used(port, vc)
+    }
+
+    #[inline]
+    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> PortSet {
+        self.outputs.open(ports, vc, used_max)
     }
 
     #[inline]
@@ -113,10 +120,10 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Flits on their way to, or in, the buffer of the next router, as [`View::occupancy`] says.
     #[inline]
-    fn on_their_way(&self, index: u32, vc: u8, capacity: u16) -> u32 {
+    fn on_their_way(&self, index: u32, vc: u8, capacity: u32) -> u32 {
         let uncredited =
             if Self::may(!self.rules.claims_first) { self.extras.uncredited[self.channel(index, vc)] } else { 0 };
-        u32::from(capacity - self.credit(index, vc)) + uncredited
+        capacity - u32::from(self.credit(index, vc)) + uncredited
     }
 
     /// The flits that wait for the link of a port, as [`View::waiting`] says.
@@ -135,10 +142,34 @@ impl<M: Microarchitecture> RouterOutputs<'_, M> {
         &self.routers.outputs[self.first as usize + usize::from(port)]
     }
 
-    /// The virtual channel of a link class, counted through all classes.
+    /// A virtual channel of a port, counted through all traffic classes: the same for all ports with links of a class.
     #[inline]
-    fn vc(&self, link_class: u8, vc: u8) -> u8 {
-        self.fabric.first_vc(self.class, link_class) + vc
+    fn vc(&self, port: u8, vc: u8) -> u8 {
+        // The channels of the first class come first.
+        if self.class == 0 { vc } else { self.fabric.first_vc(self.class, self.port(port).link_class) + vc }
+    }
+
+    /// The size of the buffer of a channel behind a port: the same for all ports with links of a class.
+    #[inline]
+    fn buffer(&self, port: u8) -> u32 {
+        self.fabric.spec.input_buffers[usize::from(self.port(port).link_class)].into()
+    }
+
+    /// The flits on their way to, or in, a buffer of that size behind a port with a link to a router.
+    #[inline]
+    fn occupancy_of(&self, port: u8, vc: u8, buffer: u32) -> u32 {
+        debug_assert!(
+            !self.port(port).is_terminal(),
+            "terminals have no buffer behind them, and are not asked about in sets"
+        );
+        debug_assert_eq!(self.buffer(port), buffer, "all links are of a class");
+        self.routers.on_their_way(self.first + u32::from(port), vc, buffer)
+    }
+
+    /// [`View::admits`], by a virtual channel counted through all traffic classes.
+    #[inline]
+    fn admits_by(&self, port: u8, vc: u8) -> bool {
+        self.routers.room(self.first + u32::from(port), vc, self.flits, self.now, self.fabric).is_some()
     }
 }
 
@@ -154,13 +185,12 @@ impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
         if output.is_terminal() {
             return 0;
         }
-        let capacity = self.fabric.spec.input_buffers[usize::from(output.link_class)];
-        self.routers.on_their_way(self.first + u32::from(port), self.vc(output.link_class, vc), capacity)
+        self.occupancy_of(port, self.vc(port, vc), self.buffer(port))
     }
 
     #[inline]
     fn capacity(&self, port: u8, _vc: u8) -> u32 {
-        self.fabric.spec.input_buffers[usize::from(self.port(port).link_class)].into()
+        self.buffer(port)
     }
 
     fn waiting(&self, port: u8) -> u32 {
@@ -178,24 +208,26 @@ impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
 
     #[inline]
     fn admits(&self, port: u8, vc: u8) -> bool {
-        let vc = self.vc(self.port(port).link_class, vc);
-        self.routers.room(self.first + u32::from(port), vc, self.flits, self.now, self.fabric).is_some()
+        self.admits_by(port, self.vc(port, vc))
     }
 
     #[inline]
-    fn open(&self, ports: PortSet, vc: u8, occupancy_max: u32) -> PortSet {
-        if !M::PLAIN {
-            return ports.filter(|port| self.occupancy(port, vc) <= occupancy_max && self.admits(port, vc));
-        }
+    fn used(&self, port: u8, vc: u8) -> u32 {
+        10_000 * self.occupancy(port, vc) / self.capacity(port, vc).max(1)
+    }
+
+    #[inline]
+    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> PortSet {
         let Some(first) = ports.first() else { return ports };
-        let class = self.port(first).link_class;
-        let vc = self.vc(class, vc);
-        // Terminals, which have no buffer behind them, are not asked about in sets.
-        let buffer = u32::from(self.fabric.spec.input_buffers[usize::from(class)]);
+        let (buffer, vc) = (self.buffer(first), self.vc(first, vc));
+        let occupancy_max = used_max.map_or(u32::MAX, |used| flits_of_use(used, buffer));
+        if !M::PLAIN {
+            return ports
+                .filter(|port| self.occupancy_of(port, vc, buffer) <= occupancy_max && self.admits_by(port, vc));
+        }
         let credits_min = buffer.saturating_sub(occupancy_max).max(self.flits.into());
         ports.filter(|number| {
             let (index, port) = (self.first + u32::from(number), self.port(number));
-            debug_assert_eq!(port.link_class, class, "all links are of a class");
             port.connection.busy_until <= self.now
                 && u32::from(self.routers.credit(index, vc)) >= credits_min
                 && self.routers.departures.space(index, port, self.flits.into(), self.now)
@@ -204,7 +236,9 @@ impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
 
     #[inline]
     fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32 {
-        ports.iter().map(|port| self.occupancy(port, vc)).sum()
+        let Some(first) = ports.first() else { return 0 };
+        let (buffer, vc) = (self.buffer(first), self.vc(first, vc));
+        ports.sum(|port| self.occupancy_of(port, vc, buffer))
     }
 
     // By the default of the view each port would be a call: 1 % of all instructions under PB.

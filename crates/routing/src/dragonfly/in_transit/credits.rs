@@ -1,6 +1,6 @@
 //! Congestion as credits tell it: how full the buffer behind an output is.
 
-use super::{Alternatives, DecisionContext};
+use super::DecisionContext;
 use crate::{Hop, PortVc};
 
 /// When a minimal path counts as congested, and another one as better.
@@ -32,7 +32,11 @@ impl Credits {
     /// The use of a channel in ten thousandths of its buffer.
     #[inline]
     fn used(&self, context: &DecisionContext<'_>, channel: PortVc) -> u32 {
-        10_000 * self.occupancy(context, channel) / context.view.capacity(channel.port, channel.vc).max(1)
+        if self.whole_port {
+            10_000 * self.occupancy(context, channel) / context.view.capacity(channel.port, channel.vc).max(1)
+        } else {
+            context.view.used(channel.port, channel.vc)
+        }
     }
 
     /// Whether the minimal path is in use and cannot be taken this very moment.
@@ -61,43 +65,16 @@ impl Credits {
         100 * count * own <= self.siblings * sum + 100 * count * self.siblings_margin
     }
 
-    /// The most flits that the buffer of another path may hold to be better: much less in use than the minimal one, by
-    /// share of their buffers.
+    /// The most that may be in use of the buffer of another path for it to be better: much less than of the minimal one, by share of their buffers. None
+    /// if this is not about single buffers: see [`Credits::accepts`].
     #[inline]
-    pub fn occupancy_max(&self, context: &DecisionContext<'_>, alternatives: Alternatives) -> u32 {
-        if self.whole_port {
-            return u32::MAX; // this is not about single buffers: see `accepts`
-        }
-        let used_max = self.share * self.used(context, context.minimal) / 100;
-        let capacity = context.view.capacity(context.routes.first_port(alternatives.hop), alternatives.vc);
-        flits_of_use(used_max, capacity)
+    pub fn used_max(&self, context: &DecisionContext<'_>) -> Option<u32> {
+        (!self.whole_port).then(|| self.share * self.used(context, context.minimal) / 100)
     }
 
     /// Whether another path is better, if its own buffer is.
     #[inline]
     pub fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool {
         !self.whole_port || 100 * self.used(context, candidate) <= self.share * self.used(context, context.minimal)
-    }
-}
-
-/// The most flits of a buffer whose use in ten thousandths, rounded down, is not above `used`.
-#[inline]
-fn flits_of_use(used: u32, capacity: u32) -> u32 {
-    ((used + 1) * capacity).div_ceil(10_000).saturating_sub(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::flits_of_use;
-
-    proptest! {
-        #[test]
-        fn flits_of_use_are_the_most_with_that_use(used in 0u32..20_000, capacity in 1u32..5_000) {
-            let most = flits_of_use(used, capacity);
-            prop_assert!(10_000 * most / capacity <= used);
-            prop_assert!(10_000 * (most + 1) / capacity > used);
-        }
     }
 }

@@ -24,7 +24,7 @@ use tailback_random::Stream;
 use tailback_topology::{Dragonfly, LinkClass, Port, RouterId, Topology};
 
 use self::contention::Contention;
-use self::packet_state::{Alternatives, PacketState, done};
+use self::packet_state::{PacketState, done};
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{
@@ -67,10 +67,10 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
         false
     }
 
-    /// The most flits that the buffer behind another path may hold.
+    /// The most that may be in use of the buffer behind another path, in ten thousandths, if that matters.
     #[inline]
-    fn occupancy_max(&self, _scene: &DecisionContext<'_>, _ways: Alternatives) -> u32 {
-        u32::MAX
+    fn used_max(&self, _context: &DecisionContext<'_>) -> Option<u32> {
+        None
     }
 
     /// Whether another path will do that is open and whose buffer holds no more than that.
@@ -211,9 +211,9 @@ impl<T: Trigger> InTransitAgent<T> {
             ports = PortSet::of(draw(ports, random)?);
         }
         let will_do = if forced {
-            context.view.open(ports, alternatives.vc, u32::MAX)
+            context.view.open(ports, alternatives.vc, None)
         } else {
-            let open = context.view.open(ports, alternatives.vc, self.trigger.occupancy_max(context, alternatives));
+            let open = context.view.open(ports, alternatives.vc, self.trigger.used_max(context));
             open.filter(|port| self.trigger.accepts(context, PortVc { port, vc: alternatives.vc }))
         };
         let chosen = match self.probe {

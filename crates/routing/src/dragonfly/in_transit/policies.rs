@@ -7,7 +7,7 @@ use tailback_random::Stream;
 use tailback_topology::AnyTopology;
 
 use super::credits::Credits;
-use super::{Alternatives, DecisionContext, InTransit, LOCAL, Probe, Trigger, of_group};
+use super::{DecisionContext, InTransit, LOCAL, Probe, Trigger, of_group};
 use crate::registry::{RoutingModel, needs};
 use crate::{Causes, Heads, Interests, PortVc, Routing};
 
@@ -124,8 +124,8 @@ impl Trigger for Olm {
     }
 
     #[inline]
-    fn occupancy_max(&self, context: &DecisionContext<'_>, alternatives: Alternatives) -> u32 {
-        self.0.occupancy_max(context, alternatives)
+    fn used_max(&self, context: &DecisionContext<'_>) -> Option<u32> {
+        self.0.used_max(context)
     }
 
     #[inline]
@@ -225,9 +225,9 @@ impl Trigger for Hybrid {
     }
 
     #[inline]
-    fn occupancy_max(&self, context: &DecisionContext<'_>, alternatives: Alternatives) -> u32 {
+    fn used_max(&self, context: &DecisionContext<'_>) -> Option<u32> {
         // Where contention is the cause, any path that is open is better.
-        if self.is_contended(context) { u32::MAX } else { self.credits.occupancy_max(context, alternatives) }
+        if self.is_contended(context) { None } else { self.credits.used_max(context) }
     }
 
     #[inline]
