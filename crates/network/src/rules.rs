@@ -68,6 +68,9 @@ pub struct Rules {
     /// Whether an input offers the first packet by turns that could cross, of the highest priority, and need not look at
     /// those after it.
     pub inputs_take_turns: bool,
+    /// Whether an output, which chooses first, takes the inputs that ask for it by turns, and need not look at those behind the first that could
+    /// cross.
+    pub outputs_take_turns: bool,
     /// Flits of control packets that a link sends while data packets could leave, before one of these goes first.
     pub control_limit: Option<u32>,
     /// Whether of the heads that sleep at an output only the next is woken, because nothing but the output chooses among them.
@@ -142,6 +145,15 @@ impl Rules {
             && input_first
             && !(router.vc_allocation || first_round_turns || ejects_when_idle)
             && !(told_heads != Heads::Nowhere || times_out || declarations.watches_heads());
+        // Packets go by turns alone, all heads are routed, and nothing depends on who is awake.
+        let outputs_take_turns = !input_first
+            && router.output_arbiter == Arbiter::RoundRobin
+            && router.virtual_output_queues
+            && (shape.inputs, shape.outputs, shape.words) == (1, 1, 1)
+            && router.credit_interval == 0
+            && one_priority
+            && settled
+            && !(router.transit_first || ejects_when_idle || times_out);
         let measures_queues = routings.iter().any(|routing| routing.interests().queues);
         let occupies_links = routings.iter().any(|routing| routing.interests().broadcast_flits > 0);
         let counts_for_nodes = declarations.needs.waiting_for_nodes;
@@ -183,6 +195,7 @@ impl Rules {
             outputs_first: router.order == AllocationOrder::OutputFirst,
             first_round_turns,
             inputs_take_turns,
+            outputs_take_turns,
             control_limit: router.output_queues.control_limit,
             wakes_next,
             one_priority,

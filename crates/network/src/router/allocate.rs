@@ -43,10 +43,14 @@ impl<M: Microarchitecture> Routers<M> {
                 self.scratch.later_round = round > 0;
             }
             self.scratch.headers.clear();
-            let mut first = first;
-            for number in words.clone() {
-                self.collect(first, self.active.word(number), now, around);
-                first += 64;
+            if Self::MAY_COLLECT_BY_OUTPUT && self.rules.outputs_take_turns {
+                self.collect_by_output(first, self.active.word(words.start), now, around);
+            } else {
+                let mut first = first;
+                for number in words.clone() {
+                    self.collect(first, self.active.word(number), now, around);
+                    first += 64;
+                }
             }
             if Self::might(!self.scratch.channel_seekers.is_empty()) {
                 self.allocate_channels();
@@ -159,7 +163,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// The awake queues of a VOQ, beginning after the one that was served last.
-    fn in_turn(&self, voq: QueueId) -> impl Iterator<Item = QueueId> + use<M> {
+    pub(super) fn in_turn(&self, voq: QueueId) -> impl Iterator<Item = QueueId> + use<M> {
         let awake = self.heads(voq).awake;
         let after = self.input(voq).last_vc + 1;
         // The channels from `after` on come before the others.
@@ -169,7 +173,7 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Puts a request to its output, which keeps the best.
     #[inline]
-    fn offer(&mut self, request: Request, around: &Surroundings<'_>) {
+    pub(super) fn offer(&mut self, request: Request, around: &Surroundings<'_>) {
         let output = self.output_number(request.port, request.vc);
         let best = &mut self.scratch.best[output];
         if best.packet == NONE {

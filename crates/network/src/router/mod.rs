@@ -18,6 +18,7 @@ mod active;
 mod allocate;
 mod arbiters;
 mod arrive;
+mod by_output;
 mod cross;
 mod decision;
 mod departures;

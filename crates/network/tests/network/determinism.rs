@@ -11,7 +11,8 @@ use tailback_network::{
 
 use crate::notes::Tally;
 use crate::sample::{
-    basic_samples, crosspoint_samples, own_connection_samples, plain_samples, samples, sorting_samples,
+    basic_samples, crosspoint_samples, output_first_samples, own_connection_samples, plain_samples, samples,
+    sorting_samples,
 };
 
 const SILENT_FROM: u64 = 250;
@@ -124,5 +125,15 @@ proptest! {
         let plan = sample.plan(SILENT_FROM);
         let single = || Partition::single(plan.topology.as_ref());
         prop_assert_eq!(run::<General>(&plan, single()), run::<Traced>(&plan, single()));
+    }
+
+    /// Routers that note what happens collect all requests for an output, the others the first by turns.
+    #[test]
+    fn outputs_that_choose_first_hear_the_first_in_turn_or_all(
+        sample in output_first_samples(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12,
+    ) {
+        let plan = sample.plan(SILENT_FROM);
+        let first = is_determined::<General>(&plan, &random, stop)?;
+        prop_assert_eq!(first, run::<Traced>(&plan, Partition::single(plan.topology.as_ref())));
     }
 }

@@ -238,6 +238,30 @@ pub fn own_connection_samples() -> impl Strategy<Value = Sample> {
     })
 }
 
+/// Networks of routers with VOQs whose outputs choose first, and take inputs by turns.
+pub fn output_first_samples() -> impl Strategy<Value = Sample> {
+    let output_first = |sample: Sample| Sample {
+        router: RouterSpec {
+            order: AllocationOrder::OutputFirst,
+            output_arbiter: Arbiter::RoundRobin,
+            input_served: InputServed::Granted,
+            transit_first: false,
+            vc_allocation: false,
+            crossbar_inputs: CrossbarPorts::PerPort,
+            crossbar_outputs: CrossbarPorts::PerPort,
+            virtual_output_queues: true,
+            destination_queue: None,
+            credit_interval: 0,
+            ejection: Ejection::Room,
+            ..sample.router
+        },
+        ..sample
+    };
+    samples()
+        .prop_map(output_first)
+        .prop_filter("packets are routed once", |sample| !sample.routing(&sample.topology()).revises())
+}
+
 /// Networks of routers without VOQs that are plain else, but for their output queues and protocols.
 pub fn basic_samples() -> impl Strategy<Value = Sample> {
     samples_with(basic_routers)
