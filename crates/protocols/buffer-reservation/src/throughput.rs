@@ -82,10 +82,11 @@ fn binomial(trials: usize, chance: f64) -> Vec<f64> {
 pub fn simulate(inputs: u32, buffer: u32, slots: u32, stream: &mut Stream) -> f64 {
     let mut packets = vec![0; inputs as usize];
     let mut order: Vec<u32> = (0..inputs).collect();
+    // By input: how many grants it has got, and the one that it accepts.
+    let mut grants = vec![(0, 0); inputs as usize];
     let (mut sent, warm) = (0u64, slots / 10);
     for slot in 0..slots {
-        // By input: how many grants it has got, and the one that it accepts.
-        let mut grants = vec![(0, 0); inputs as usize];
+        grants.fill((0, 0));
         for (output, &packets) in packets.iter().enumerate() {
             for place in 0..(buffer - packets).min(inputs) {
                 let other = place + stream.below(inputs - place);
@@ -97,7 +98,7 @@ pub fn simulate(inputs: u32, buffer: u32, slots: u32, stream: &mut Stream) -> f6
                 }
             }
         }
-        for (_, output) in grants.into_iter().filter(|(count, _)| *count > 0) {
+        for &(_, output) in grants.iter().filter(|(count, _)| *count > 0) {
             packets[output] += 1;
         }
         let leaving = packets.iter_mut().filter(|packets| **packets > 0).map(|packets| *packets -= 1).count();

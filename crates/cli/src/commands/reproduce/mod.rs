@@ -35,11 +35,14 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Complaint> {
     }
     // Before the first word: whoever has read it may interrupt.
     interrupt::listen();
+    let mut interrupted = false;
     if arguments.shard.is_none() {
-        projects.iter_mut().for_each(Project::compute);
+        for project in &mut projects {
+            interrupted |= project.compute(arguments.jobs);
+        }
     }
     let wanted = project::wanted(&mut projects)?;
-    let interrupted = match arguments.shard {
+    interrupted |= match arguments.shard {
         Some(shard) => run_share(shard, &mut projects, wanted, arguments)?,
         None if arguments.no_run => false,
         None => {

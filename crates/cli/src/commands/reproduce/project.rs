@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,8 @@ use super::catalogue::Entry;
 use super::finished::CLAIMS;
 use super::folder;
 use crate::complaint::Complaint;
+use crate::host::{self, Stopwatch};
+use crate::interrupt;
 use crate::output::{count, tell_line};
 use crate::progress::duration;
 use crate::rendering::Notes;
@@ -35,6 +38,8 @@ pub struct Project {
     /// What is computed instead of run.
     computations: Vec<Computation>,
     results: Results,
+    /// Seconds of processor time that these took.
+    computed_cpu_s: f64,
     /// Seconds that all invocations together took.
     times: Times,
 }
@@ -75,6 +80,7 @@ impl Project {
             tasks,
             points,
             computations,
+            computed_cpu_s: 0.0,
         })
     }
 
@@ -91,9 +97,9 @@ impl Project {
         self.times
     }
 
-    /// Seconds of processor time that its runs took.
+    /// Seconds of processor time that its runs took, or what is computed instead.
     pub fn cpu_s(&self) -> f64 {
-        self.results.outcomes().map(|outcome| outcome.report.performance.cpu_s).sum()
+        self.results.outcomes().map(|outcome| outcome.report.performance.cpu_s).sum::<f64>() + self.computed_cpu_s
     }
 
     /// What its verdicts are about.
@@ -176,15 +182,33 @@ impl Project {
         Ok(())
     }
 
-    /// Computes what is computed.
-    pub fn compute(&mut self) {
+    /// Computes what is computed, on as many threads as runs are made at the same time. Tells whether somebody asked to stop.
+    pub fn compute(&mut self, jobs: Option<u32>) -> bool {
+        if self.computations.is_empty() {
+            return false;
+        }
         let start = Instant::now();
-        for Computation { point, seed, formula } in &self.computations {
-            self.results.put(*point, *seed, formula.compute());
+        let threads = jobs.map_or_else(host::cores, |jobs| jobs as usize).min(self.computations.len());
+        let next = AtomicUsize::new(0);
+        let compute = || {
+            let (stopwatch, mut found) = (Stopwatch::of_thread(), Vec::new());
+            while !interrupt::asked()
+                && let Some(computation) = self.computations.get(next.fetch_add(1, Ordering::Relaxed))
+            {
+                found.push((computation.point, computation.seed, computation.formula.compute()));
+            }
+            (found, stopwatch.read().cpu_s)
+        };
+        let shares: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(compute)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("formulas are computed without panics")).collect()
+        });
+        for (found, cpu_s) in shares {
+            self.computed_cpu_s += cpu_s;
+            found.into_iter().for_each(|(point, seed, numbers)| self.results.put(point, seed, numbers));
         }
-        if !self.computations.is_empty() {
-            self.times.wall_s = start.elapsed().as_secs_f64();
-        }
+        self.times.wall_s = start.elapsed().as_secs_f64();
+        interrupt::asked()
     }
 
     /// Takes the runs that are there. The others are those to be made: dearest first, so that no long one is left for the end.
@@ -279,6 +303,7 @@ pub fn took(projects: &[Project]) -> String {
     let wall: f64 = projects.iter().map(|project| project.times.wall_s).sum();
     let runs = projects.iter().flat_map(|project| project.results.outcomes()).map(|outcome| &outcome.report);
     let once: BTreeMap<&str, f64> = runs.map(|run| (run.scenario_digest.as_str(), run.performance.cpu_s)).collect();
-    let cpu: f64 = once.values().sum();
+    let computed: f64 = projects.iter().map(|project| project.computed_cpu_s).sum();
+    let cpu = once.values().sum::<f64>() + computed;
     format!("took {} ({} of CPU), all invocations together", duration(wall), duration(cpu))
 }
