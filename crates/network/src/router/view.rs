@@ -20,8 +20,6 @@ pub(crate) trait Outputs {
     fn waiting(&self, port: u8) -> u32;
     /// As [`View::admits`].
     fn admits(&self, port: u8, vc: u8) -> bool;
-    /// As [`View::used`].
-    fn used(&self, port: u8, vc: u8) -> u32;
     /// As [`View::open`].
     fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> PortSet;
     /// As [`View::occupancy_of_all`].
@@ -63,11 +61,6 @@ impl<T: Outputs> View for RouterView<'_, T> {
     #[inline]
     fn admits(&self, port: u8, vc: u8) -> bool {
         self.outputs.admits(port, vc)
-    }
-
-    #[inline]
-    fn used(&self, port: u8, vc: u8) -> u32 {
-        self.outputs.used(port, vc)
     }
 
     #[inline]
@@ -209,11 +202,6 @@ impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
     #[inline]
     fn admits(&self, port: u8, vc: u8) -> bool {
         self.admits_by(port, self.vc(port, vc))
-    }
-
-    #[inline]
-    fn used(&self, port: u8, vc: u8) -> u32 {
-        10_000 * self.occupancy(port, vc) / self.capacity(port, vc).max(1)
     }
 
     #[inline]
