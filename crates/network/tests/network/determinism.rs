@@ -73,6 +73,17 @@ pub fn is_determined<M: Microarchitecture>(
     Ok(expected)
 }
 
+/// One microarchitecture is determined, and finds what another one does.
+fn agree<M: Microarchitecture, Other: Microarchitecture>(
+    plan: &NetworkPlan,
+    random: &[u32],
+    stop: u32,
+) -> Result<Tally, TestCaseError> {
+    let found = is_determined::<M>(plan, random, stop)?;
+    prop_assert_eq!(&found, &run::<Other>(plan, Partition::single(plan.topology.as_ref())));
+    Ok(found)
+}
+
 proptest! {
     #[test]
     fn general_routers(sample in samples(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12) {
@@ -83,18 +94,14 @@ proptest! {
     fn plain_routers_do_what_general_ones_do(
         sample in plain_samples(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12,
     ) {
-        let plan = sample.plan(SILENT_FROM);
-        let plain = is_determined::<Plain>(&plan, &random, stop)?;
-        prop_assert_eq!(plain, run::<General>(&plan, Partition::single(plan.topology.as_ref())));
+        agree::<Plain, General>(&sample.plan(SILENT_FROM), &random, stop)?;
     }
 
     #[test]
     fn sorting_routers_do_what_general_ones_do(
         sample in sorting_samples(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12,
     ) {
-        let plan = sample.plan(SILENT_FROM);
-        let sorting = is_determined::<Sorting>(&plan, &random, stop)?;
-        prop_assert_eq!(sorting, run::<General>(&plan, Partition::single(plan.topology.as_ref())));
+        agree::<Sorting, General>(&sample.plan(SILENT_FROM), &random, stop)?;
     }
 
     #[test]
@@ -103,8 +110,7 @@ proptest! {
     ) {
         let plan = sample.plan(SILENT_FROM);
         prop_assert!(plan.suits::<Basic>());
-        let basic = is_determined::<Basic>(&plan, &random, stop)?;
-        prop_assert_eq!(basic, run::<General>(&plan, Partition::single(plan.topology.as_ref())));
+        agree::<Basic, General>(&plan, &random, stop)?;
     }
 
     /// Routers that note what happens wake all heads that sleep at an output, the others only the next.
@@ -114,10 +120,8 @@ proptest! {
     ) {
         let plan = sample.plan(SILENT_FROM);
         prop_assert!(plan.suits::<Crosspoints>());
-        let crosspoints = is_determined::<Crosspoints>(&plan, &random, stop)?;
-        let single = || Partition::single(plan.topology.as_ref());
-        prop_assert_eq!(&crosspoints, &run::<General>(&plan, single()));
-        prop_assert_eq!(&crosspoints, &run::<Traced>(&plan, single()));
+        let crosspoints = agree::<Crosspoints, General>(&plan, &random, stop)?;
+        prop_assert_eq!(crosspoints, run::<Traced>(&plan, Partition::single(plan.topology.as_ref())));
     }
 
     #[test]
@@ -132,8 +136,6 @@ proptest! {
     fn outputs_that_choose_first_hear_the_first_in_turn_or_all(
         sample in output_first_samples(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12,
     ) {
-        let plan = sample.plan(SILENT_FROM);
-        let first = is_determined::<General>(&plan, &random, stop)?;
-        prop_assert_eq!(first, run::<Traced>(&plan, Partition::single(plan.topology.as_ref())));
+        agree::<General, Traced>(&sample.plan(SILENT_FROM), &random, stop)?;
     }
 }
