@@ -37,9 +37,9 @@ pub struct Project {
     points: Vec<(usize, usize)>,
     /// What is computed instead of run.
     computations: Vec<Computation>,
-    results: Results,
-    /// Seconds of processor time that these took.
+    /// Seconds of processor time that this took.
     computed_cpu_s: f64,
+    results: Results,
     /// Seconds that all invocations together took.
     times: Times,
 }
