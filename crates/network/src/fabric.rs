@@ -12,7 +12,7 @@ use tailback_protocol::{
 };
 use tailback_routing::reverse::ReverseChannels;
 use tailback_routing::{ChannelKind, Interests, PortVc, Routing, Step};
-use tailback_topology::{Peer, RouterId, Topology};
+use tailback_topology::{Locator, NodeId, Peer, RouterId, Topology};
 use tailback_workload::Workload;
 
 use crate::declarations::{Declarations, Timeout, Watched};
@@ -25,6 +25,8 @@ use tailback_hardware::{ClassSpec, CrossbarPorts, Delivery, NetworkSpec, QueuePe
 pub struct Fabric {
     pub(crate) spec: NetworkSpec,
     pub(crate) topology: Arc<dyn Topology>,
+    /// By node: its address. Each packet gets one, and divisions take longer than a look.
+    locators: Vec<Locator>,
     /// The routing of each traffic class.
     pub(crate) routings: Vec<Arc<dyn Routing>>,
     pub(crate) workload: Workload,
@@ -109,6 +111,7 @@ impl Fabric {
         if spec.nic.delivery == Delivery::InOrder {
             hooks.resequencing.get_or_insert(u32::MAX);
         }
+        let locators = (0..topology.nodes()).map(|node| topology.locator(node)).collect();
         let numbers = hooks.resequencing.is_some();
         let has_programs = workload.jobs().next().is_some();
         let completes_packets = hooks.entropy || numbers || has_programs || payload_words(&kinds) > 0;
@@ -118,6 +121,7 @@ impl Fabric {
         Self {
             spec,
             topology,
+            locators,
             routings,
             workload,
             seed,
@@ -137,6 +141,12 @@ impl Fabric {
             higher_vcs,
             named_moves,
         }
+    }
+
+    /// The address of a node.
+    #[inline]
+    pub(crate) fn locator(&self, node: NodeId) -> Locator {
+        self.locators[node as usize]
     }
 
     /// The output queue that a virtual channel of a link class leads through.

@@ -74,6 +74,20 @@ impl Payloads {
         rest.fill(0);
     }
 
+    /// A packet that is put into the pool gets payload, which is 0 but for its number: that has to be given where there is one.
+    #[inline]
+    pub fn clear(&mut self, slot: u32) {
+        let from = slot as usize * self.stride;
+        if self.words.len() < from + self.stride {
+            self.words.resize(from + self.stride, 0);
+        }
+        // Numbers are all that is there in most networks that have any.
+        let other = self.stride - usize::from(self.added.number);
+        if other > 0 {
+            self.words[from..][..other].fill(0);
+        }
+    }
+
     /// A control packet gets its payload, and its path behind that.
     pub fn set_control(&mut self, slot: u32, control: &Control, kind: &KindDeclaration) {
         if self.exist() {

@@ -138,7 +138,7 @@ impl Packet {
             destination: to,
             message: about.message,
             index_and_flags: index_and_flags(about.index, true),
-            header: Header::new(fabric.topology.locator(to)).with_entropy(entropy),
+            header: Header::new(fabric.locator(to)).with_entropy(entropy),
             flits: declaration.flits,
             traffic: 0,
             class: declaration.class,

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::resequence::Held;
+use crate::packet::Packet;
 use crate::time::Time;
 
 /// The line of a node.
@@ -28,21 +29,30 @@ impl EgressLines {
         Self(vec![Line::default(); nodes])
     }
 
-    /// A packet is in order, of which a flit takes so long on the line. Returns it if its last flit leaves as it arrives; otherwise it
-    /// waits, and the tick is returned when its last flit leaves.
-    pub fn add(&mut self, node: u32, held: Held, flit_ticks: Time, now: Time) -> Result<Held, Time> {
-        let Some(line) = self.0.get_mut(node as usize) else { return Ok(held) };
-        let (flits, tail_lag) = (Time::from(held.packet.flits), held.packet.tail_lag);
+    /// When the last flit of a packet that is in order would leave, of which a flit takes so long on the line: now, if it does so as it arrives.
+    #[inline]
+    pub fn leaves_at(&self, node: u32, packet: &Packet, flit_ticks: Time, now: Time) -> Time {
+        let Some(line) = self.0.get(node as usize) else { return now };
+        let (flits, tail_lag) = (Time::from(packet.flits), packet.tail_lag);
         // Of the packet that arrives just now the first flit has been here for a while. Those in order after it follow it.
         let behind_first_flit = (now - tail_lag) + (flits - 1) * flit_ticks;
         let behind_others = line.free_at.saturating_add(flits * flit_ticks);
-        let at = now.max(behind_first_flit).max(behind_others);
-        line.free_at = at;
-        if at == now {
-            return Ok(held);
+        now.max(behind_first_flit).max(behind_others)
+    }
+
+    /// The line is busy until `at` with a packet that leaves as it arrives.
+    #[inline]
+    pub fn pass(&mut self, node: u32, at: Time) {
+        if let Some(line) = self.0.get_mut(node as usize) {
+            line.free_at = at;
         }
+    }
+
+    /// A packet waits for the line, which is busy with it until `at`.
+    pub fn wait(&mut self, node: u32, held: Held, at: Time) {
+        let line = &mut self.0[node as usize];
+        line.free_at = at;
         line.leaving.push_back(held);
-        Err(at)
     }
 
     /// Until when more than so many flits wait for the line of a node, of which a flit takes so long, if more do.

@@ -31,7 +31,7 @@ impl Part {
             source,
             destination,
             message,
-            header: Header::new(fabric.topology.locator(destination)),
+            header: Header::new(fabric.locator(destination)),
             flits,
             index_and_flags: index_and_flags(index, last),
             traffic,

@@ -95,18 +95,28 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             sink.on_arrival(arrival, now, actions);
         });
         let held = Held { packet, payload, told, arrived: now };
-        let flit_ticks = self.fabric.spec.line_flit_ticks();
-        let mut in_order = std::mem::take(&mut self.nodes.in_order);
-        self.nodes.resequencing.add(node, number, held, most, &mut in_order);
-        for held in in_order.drain(..) {
-            match self.nodes.egress.add(node, held, flit_ticks, now) {
-                Ok(held) => self.take_held(node, &held, now),
-                Err(at) => self.wait_until(node, at.into(), What::Egress),
-            }
+        if self.nodes.resequencing.passes(node, number, held.packet.source) {
+            self.put_on_egress(node, held, now);
+        } else {
+            let mut in_order = std::mem::take(&mut self.nodes.in_order);
+            self.nodes.resequencing.add(node, number, held, most, &mut in_order);
+            in_order.drain(..).for_each(|held| self.put_on_egress(node, held, now));
+            self.nodes.in_order = in_order;
         }
-        self.nodes.in_order = in_order;
         if let Some(flits) = self.fabric.spec.nic.pause_flits {
-            self.nodes.pause_if_behind(node, flits, flit_ticks, now);
+            self.nodes.pause_if_behind(node, flits, self.fabric.spec.line_flit_ticks(), now);
+        }
+    }
+
+    /// A packet that is in order goes on the egress line, if there is one.
+    fn put_on_egress(&mut self, node: u32, held: Held, now: Time) {
+        let at = self.nodes.egress.leaves_at(node, &held.packet, self.fabric.spec.line_flit_ticks(), now);
+        if at == now {
+            self.nodes.egress.pass(node, at);
+            self.take_held(node, &held, now);
+        } else {
+            self.nodes.egress.wait(node, held, at);
+            self.wait_until(node, at.into(), What::Egress);
         }
     }
 

@@ -159,7 +159,17 @@ impl Resequencing {
         self.waiting.iter().copied().map(u64::from).sum()
     }
 
-    /// A packet has arrived at a node. Appends those that are in order now to a list.
+    /// Whether a packet that has arrived at a node is the next one of its flow and no other waits for it, as is so of most. If not it is
+    /// still to be added.
+    #[inline]
+    pub fn passes(&mut self, node: u32, number: u32, source: u32) -> bool {
+        let flow = self.flows.get_mut(node, source);
+        let passes = number == flow.next && flow.ring.is_none();
+        flow.next = flow.next.wrapping_add(passes.into());
+        passes
+    }
+
+    /// A packet has arrived at a node that does not pass. Appends those that are in order now to a list.
     ///
     /// # Panics
     /// When more than `most` packets wait at the node: the protocol said that it would not let that happen.
@@ -197,6 +207,17 @@ mod tests {
     use super::super::written_and_read;
     use super::*;
     use crate::packet::NONE;
+
+    impl Resequencing {
+        /// A packet arrives: it passes, or is added.
+        fn arrive(&mut self, node: u32, number: u32, held: Held, in_order: &mut Vec<Held>) {
+            if self.passes(node, number, held.packet.source) {
+                in_order.push(held);
+            } else {
+                self.add(node, number, held, u32::MAX, in_order);
+            }
+        }
+    }
 
     /// A packet of a flow from `source`. Its number is in its payload, for the test to look at.
     fn held(source: u32, number: u32) -> Held {
@@ -239,7 +260,7 @@ mod tests {
                     state = written_and_read(&state);
                 }
                 let mut in_order = Vec::new();
-                state.add(7, packet / 3, held(packet % 3, packet / 3), u32::MAX, &mut in_order);
+                state.arrive(7, packet / 3, held(packet % 3, packet / 3), &mut in_order);
                 arrived += 1;
                 for Held { packet, payload, .. } in in_order {
                     let next = &mut seen[packet.source as usize];
@@ -257,13 +278,13 @@ mod tests {
     #[should_panic(expected = "the same number")]
     fn two_packets_of_a_number_are_a_mistake() {
         let mut state = Resequencing::new(8, 3);
-        (0..2).for_each(|_| state.add(0, 5, held(1, 5), u32::MAX, &mut Vec::new()));
+        (0..2).for_each(|_| state.arrive(0, 5, held(1, 5), &mut Vec::new()));
     }
 
     #[test]
     #[should_panic(expected = "arrived twice")]
     fn a_packet_behind_the_next_is_a_mistake() {
         let mut state = Resequencing::new(8, 3);
-        (0..2).for_each(|_| state.add(0, 0, held(1, 0), u32::MAX, &mut Vec::new()));
+        (0..2).for_each(|_| state.arrive(0, 0, held(1, 0), &mut Vec::new()));
     }
 }

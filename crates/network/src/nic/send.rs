@@ -134,8 +134,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 self.nodes.sources.unpark(node, self.node_ids[node as usize], destination);
             }
         }
-        let record = &self.nodes.nodes[node as usize];
-        if record.waiting > 0 || record.control_waiting > 0 || !self.nodes.due.is_empty() {
+        if self.has_to_send(node) {
             self.make_ready(node, now);
         }
     }
@@ -177,13 +176,20 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
     }
 
+    /// Whether anything waits that may leave now or when there is room.
+    #[inline]
+    fn has_to_send(&self, node: u32) -> bool {
+        let record = &self.nodes.nodes[node as usize];
+        let is_due = || self.nodes.due.get(node as usize).is_some_and(DueQueue::is_ready);
+        record.waiting > 0 || record.control_waiting > 0 || is_due()
+    }
+
     /// Schedules the next attempt for when the link is free, if anything waits. What cannot be sent for lack of credits
     /// is tried again when they come.
     #[inline]
     fn wait_for_link(&mut self, node: u32, now: Time) {
-        let record = &mut self.nodes.nodes[node as usize];
-        let is_due = || self.nodes.due.get(node as usize).is_some_and(DueQueue::is_ready);
-        if !record.link_scheduled && (record.waiting > 0 || record.control_waiting > 0 || is_due()) {
+        if !self.nodes.nodes[node as usize].link_scheduled && self.has_to_send(node) {
+            let record = &mut self.nodes.nodes[node as usize];
             record.link_scheduled = true;
             let tick = self.fabric.rules.link_time(record.link_free_at.max(now + 1));
             self.wheel.schedule(tick.into(), Event::at(EventKind::NodeLink, node, 0));
@@ -247,8 +253,23 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// The injection queues of a node from the one after that which sent last.
     #[inline]
     fn attempts(&self, node: u32) -> Attempts {
-        let last = usize::from(self.nodes.nodes[node as usize].last_injection_queue);
-        Attempts { last, step: 0, had_no_room: 0 }
+        let record = &self.nodes.nodes[node as usize];
+        // A single message is as soon tried.
+        let full = if self.nodes.sources.take_turns() && record.waiting > 1 { self.full_channels(node) } else { 0 };
+        Attempts { last: record.last_injection_queue.into(), step: 0, had_no_room: full }
+    }
+
+    /// The injection queues of a node whose channel has no room for anything, where destinations take turns by number. None where sources are asked, who
+    /// hear about packets without room as well, or where more than room is needed.
+    fn full_channels(&self, node: u32) -> u32 {
+        let class = &self.fabric.spec.classes[0];
+        let (first, count) = (usize::from(class.first_vc[0]), usize::from(class.vcs[0]));
+        let have_channels = self.nodes.sources.injection_queues_per_node() == count;
+        if M::TRACES || !have_channels || !self.protocol.sources.is_empty() || self.nodes.rooms.exist() {
+            return 0;
+        }
+        let free = &self.nodes.free[node as usize * self.fabric.shape.vcs + first..][..count];
+        free.iter().rev().fold(0, |full, &free| full << 1 | u32::from(free == 0))
     }
 
     /// The size of the next packet of an injection queue that may leave, and what it leaves as. Where destinations take turns by number, none if the

@@ -110,7 +110,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     fn write_payload(&mut self, node: u32, packet: u32, now: Time) {
-        self.payloads.set(packet, &[]);
+        self.payloads.clear(packet);
         let words = self.fabric.kinds[self.pool[packet].kind.index()].payload_words;
         if words > 0 && !self.protocol.sources.is_empty() {
             let outgoing = self.departing(node, packet);

@@ -31,6 +31,8 @@ pub(crate) struct SourceQueues {
     /// What they begin and end with: messages, or queues of destinations. Where these take turns by number, the first one only if it is known, as it is
     /// asked for several times until it has its turn.
     injection_queues: Vec<List>,
+    /// For each node a bit for each of its injection queues whose first one is known, where destinations take turns by number.
+    known: Vec<u32>,
     messages: Store<Waiting>,
     destinations: Store<Destination>,
     /// The queue of each flow that something waits of, where destinations have queues.
@@ -84,11 +86,13 @@ impl SourceQueues {
         let nodes_if = |exist: bool| if exist { nodes as u32 } else { 0 };
         let have_queues = !matches!(order, Order::Fifo);
         let have_turns = matches!(dealing, Dealing::Turns { .. });
+        let take_turns = matches!(order, Order::InTurn(_));
         Self {
             order,
             dealing,
             injection_queues_per_node,
             injection_queues: vec![EMPTY; nodes * injection_queues_per_node],
+            known: vec![0; if take_turns { nodes } else { 0 }],
             messages: Store::new(),
             destinations: Store::new(),
             directory: ByFlow::new(nodes_if(have_queues), destinations, NONE),
@@ -178,8 +182,12 @@ impl SourceQueues {
 
     /// Others may come first in the injection queues of a node, where destinations take turns by number.
     fn forget_first(&mut self, node: u32) {
-        let position = self.position(node, 0);
-        self.injection_queues[position..position + self.injection_queues_per_node].fill(EMPTY);
+        let mut known = std::mem::take(&mut self.known[node as usize]);
+        while known != 0 {
+            let position = self.position(node, known.trailing_zeros() as usize);
+            self.injection_queues[position] = EMPTY;
+            known &= known - 1;
+        }
     }
 
     /// The destination that an injection queue serves next, where destinations have queues.
@@ -233,6 +241,7 @@ impl SourceQueues {
         let Next { injection_queue, destination } = turns.next(node, tried)?;
         let position = self.position(node, injection_queue);
         self.injection_queues[position].first = self.directory.get(node, destination);
+        self.known[node as usize] |= 1 << injection_queue;
         Some(injection_queue)
     }
 

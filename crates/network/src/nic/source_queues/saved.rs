@@ -27,6 +27,7 @@ impl From<SourceQueues> for Saved {
             dealing,
             injection_queues_per_node,
             injection_queues,
+            known: _,
             messages,
             destinations,
             directory,
@@ -35,6 +36,17 @@ impl From<SourceQueues> for Saved {
         let directory = directory.sizes();
         Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, directory, turns }
     }
+}
+
+/// Which injection queues of each node have a first one that is known, where destinations take turns by number.
+fn known(order: &Order, injection_queues_per_node: usize, injection_queues: &[List]) -> Vec<u32> {
+    if !matches!(order, Order::InTurn(_)) {
+        return Vec::new();
+    }
+    let of_node = |lists: &[List]| {
+        (0..).zip(lists).filter(|(_, list)| list.first != NONE).fold(0, |known, (number, _)| known | 1 << number)
+    };
+    injection_queues.chunks(injection_queues_per_node).map(of_node).collect()
 }
 
 impl From<Saved> for SourceQueues {
@@ -54,6 +66,17 @@ impl From<Saved> for SourceQueues {
         for (queue, record) in (0..).zip(&destinations.records).filter(|(queue, _)| !free.contains(queue)) {
             *directory.get_mut(record.node, record.destination) = queue;
         }
-        Self { order, dealing, injection_queues_per_node, injection_queues, messages, destinations, directory, turns }
+        let known = known(&order, injection_queues_per_node, &injection_queues);
+        Self {
+            order,
+            dealing,
+            injection_queues_per_node,
+            injection_queues,
+            known,
+            messages,
+            destinations,
+            directory,
+            turns,
+        }
     }
 }
