@@ -75,6 +75,8 @@ pub struct Rules {
     pub control_limit: Option<u32>,
     /// Whether of the heads that sleep at an output only the next is woken, because nothing but the output chooses among them.
     pub wakes_next: bool,
+    /// Whether the output chooses among them by turns alone, and none decides anew.
+    pub wakes_in_turn: bool,
     /// Whether all traffic classes have the same priority.
     pub one_priority: bool,
     /// Set of the traffic classes whose routing decides anew at each attempt.
@@ -145,6 +147,12 @@ impl Rules {
             && input_first
             && !(router.vc_allocation || first_round_turns || ejects_when_idle)
             && !(told_heads != Heads::Nowhere || times_out || declarations.watches_heads());
+        let revising = (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum();
+        let wakes_in_turn = wakes_next
+            && router.output_arbiter == Arbiter::RoundRobin
+            && one_priority
+            && !router.transit_first
+            && revising == 0;
         // Packets go by turns alone, all heads are routed, and nothing depends on who is awake.
         let outputs_take_turns = !input_first
             && router.output_arbiter == Arbiter::RoundRobin
@@ -198,8 +206,9 @@ impl Rules {
             outputs_take_turns,
             control_limit: router.output_queues.control_limit,
             wakes_next,
+            wakes_in_turn,
             one_priority,
-            revising: (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum(),
+            revising,
             routes_on_arrival: router.virtual_output_queues,
             destination_queue: router.destination_queue,
             keeps_decisions: told_heads == Heads::Anywhere

@@ -135,6 +135,9 @@ impl<M: Microarchitecture> Routers<M> {
             0 => self.outputs[index as usize].waiters |= 1 << id.port,
             word => self.extras.waiters[index as usize * (WORDS_MAX - 1) + word - 1] |= 1 << (id.port % 64),
         }
+        if M::CROSSPOINTS || Self::might(self.rules.wakes_next) {
+            self.note_sleeper(id, index);
+        }
         index
     }
 
@@ -197,6 +200,9 @@ impl<M: Microarchitecture> Routers<M> {
     pub(super) fn wake_sleepers(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
         if self.wakes_next() {
             return self.wake_next(index, now, around);
+        }
+        if Self::might(self.rules.wakes_next) {
+            self.forget_sleepers(index);
         }
         let (first_port, to) = (self.inputs[index as usize].first_port, self.inputs[index as usize].port);
         let sleepers = std::mem::take(&mut self.outputs[index as usize].waiters);

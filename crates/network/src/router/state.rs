@@ -319,6 +319,8 @@ pub(super) struct Extras {
     pub held: Vec<u16>,
     /// The same: by port, and by output of its router, the set of VOQs of which a head may sleep there.
     pub sleeping_nodes: Vec<u64>,
+    /// Where only the next sleeper is woken: by port, and by input of its router, the set of virtual channels whose head sleeps there.
+    pub sleepers: Vec<u32>,
     /// By port: set of ports beyond the first 64 at which a head waits until something changes here.
     pub waiters: Vec<u64>,
     /// Where links are started by events: by port, and by port and output queue.
@@ -376,6 +378,7 @@ impl Extras {
                     ports * shape.ports * shape.voqs.div_ceil(64)
                 )
             ],
+            sleepers: vec![0; only_if(rules.wakes_next, ports * shape.ports)],
             waiters: vec![0; only_if(shape.words > 1, ports * (WORDS_MAX - 1))],
             senders: vec![Sender::NEW; only_if(!rules.departs_at_once, ports)],
             queues: vec![queue; only_if(!rules.departs_at_once, ports * shape.output_queues)],
