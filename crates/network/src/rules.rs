@@ -77,6 +77,8 @@ pub struct Rules {
     pub wakes_next: bool,
     /// Whether the output chooses among them by turns alone, and none decides anew.
     pub wakes_in_turn: bool,
+    /// Whether of the heads that sleep at an output those alone are woken that could leave, where each node has a queue.
+    pub wakes_able: bool,
     /// Whether all traffic classes have the same priority.
     pub one_priority: bool,
     /// Set of the traffic classes whose routing decides anew at each attempt.
@@ -142,11 +144,13 @@ impl Rules {
             declarations.queueing_timeouts.iter().flatten().any(|timeout| timeout.in_output_queues);
         let ejects_when_idle = router.ejection == Ejection::Idle;
         // Credits that wait for each other do so in the order in which packets cross in a tick, which depends on who is awake.
-        let wakes_next = router.credit_interval == 0
-            && (shape.inputs > 1 && (shape.outputs, shape.voqs, shape.words) == (1, 1, 1))
+        let knows_sleepers = router.credit_interval == 0
+            && (shape.inputs > 1 && (shape.outputs, shape.words) == (1, 1))
             && input_first
             && !(router.vc_allocation || first_round_turns || ejects_when_idle)
             && !(told_heads != Heads::Nowhere || times_out || declarations.watches_heads());
+        let wakes_next = knows_sleepers && shape.voqs == 1;
+        let wakes_able = knows_sleepers && router.destination_queue.is_some();
         let revising = (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum();
         let wakes_in_turn = wakes_next
             && router.output_arbiter == Arbiter::RoundRobin
@@ -207,6 +211,7 @@ impl Rules {
             control_limit: router.output_queues.control_limit,
             wakes_next,
             wakes_in_turn,
+            wakes_able,
             one_priority,
             revising,
             routes_on_arrival: router.virtual_output_queues,

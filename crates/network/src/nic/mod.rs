@@ -6,6 +6,7 @@
 //! and what has to come again when, the protocol's source says.
 
 mod again;
+mod attempts;
 mod by_flow;
 mod destination_rooms;
 mod due;

@@ -3,7 +3,7 @@
 use super::due::DueQueue;
 use super::part::Part;
 use super::source::{Answer, LOSSLESS, SendAs};
-use super::source_queues::{SourceQueues, Waiting};
+use super::source_queues::Waiting;
 use crate::event::{Event, EventKind, credited, credited_node};
 use crate::observer::Offer;
 use crate::packet::{NONE, Packet};
@@ -15,34 +15,6 @@ use tailback_hardware::TICKS_MAX;
 use crate::Observer;
 use crate::time::Time;
 use tailback_hardware::InjectionVc;
-
-/// The order in which a node tries to send of its injection queues.
-struct Attempts {
-    last: usize,
-    step: usize,
-    /// A bit for each that had no room in its channel, where destinations take turns by number: each has a channel then.
-    had_no_room: u32,
-}
-
-const _: () = assert!(tailback_hardware::VCS_MAX <= u32::BITS as usize);
-
-impl Attempts {
-    #[inline]
-    fn next(&mut self, node: u32, sources: &mut SourceQueues) -> Option<usize> {
-        if sources.take_turns() {
-            return sources.next_turn(node, self.had_no_room);
-        }
-        let count = sources.injection_queues_per_node();
-        self.step += 1;
-        let next = self.last + self.step;
-        (self.step <= count).then(|| if next < count { next } else { next - count })
-    }
-
-    #[inline]
-    fn had_no_room(&mut self, injection_queue: usize) {
-        self.had_no_room |= 1 << injection_queue;
-    }
-}
 
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Takes the messages that are due at a node.
@@ -248,28 +220,6 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         }
         // A source that sends none of its packets may have come to send control packets.
         !self.protocol.sources.is_empty() && self.inject_control(node, now)
-    }
-
-    /// The injection queues of a node from the one after that which sent last.
-    #[inline]
-    fn attempts(&self, node: u32) -> Attempts {
-        let record = &self.nodes.nodes[node as usize];
-        // A single message is as soon tried.
-        let full = if self.nodes.sources.take_turns() && record.waiting > 1 { self.full_channels(node) } else { 0 };
-        Attempts { last: record.last_injection_queue.into(), step: 0, had_no_room: full }
-    }
-
-    /// The injection queues of a node whose channel has no room for anything, where destinations take turns by number. None where sources are asked, who
-    /// hear about packets without room as well, or where more than room is needed.
-    fn full_channels(&self, node: u32) -> u32 {
-        let class = &self.fabric.spec.classes[0];
-        let (first, count) = (usize::from(class.first_vc[0]), usize::from(class.vcs[0]));
-        let have_channels = self.nodes.sources.injection_queues_per_node() == count;
-        if M::TRACES || !have_channels || !self.protocol.sources.is_empty() || self.nodes.rooms.exist() {
-            return 0;
-        }
-        let free = &self.nodes.free[node as usize * self.fabric.shape.vcs + first..][..count];
-        free.iter().rev().fold(0, |full, &free| full << 1 | u32::from(free == 0))
     }
 
     /// The size of the next packet of an injection queue that may leave, and what it leaves as. Where destinations take turns by number, none if the

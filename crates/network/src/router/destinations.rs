@@ -7,7 +7,7 @@
 
 use super::request::Request;
 use super::state::QueueId;
-use super::{Microarchitecture, Routers, Surroundings};
+use super::{Microarchitecture, Routers, Surroundings, members};
 use crate::event::{credited, credited_node};
 use crate::time::Time;
 
@@ -60,6 +60,67 @@ impl<M: Microarchitecture> Routers<M> {
                 self.wake_channels(self.queue_id(input, voq as u8, 0), to, now, around);
             }
         }
+    }
+
+    /// Wakes the queues that sleep at a port and could leave; nobody decides anew where to go here. The others would go to sleep again as
+    /// soon as they were looked at, most of them for want of room for their node.
+    pub(super) fn wake_able(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
+        let space = self.space_of_idle(index, now);
+        let (first_port, to) = (self.inputs[index as usize].first_port, self.inputs[index as usize].port);
+        let (mut waiters, mut stay) = (self.outputs[index as usize].waiters, 0);
+        while waiters != 0 {
+            let port = waiters.trailing_zeros();
+            waiters &= waiters - 1;
+            let first = self.sleeping_nodes_at(first_port + port, to);
+            for word in 0..self.shape.voqs.div_ceil(64) {
+                let mut left = self.extras.sleeping_nodes[first + word];
+                let mut woken = 0;
+                while left != 0 {
+                    let node = left.trailing_zeros();
+                    left &= left - 1;
+                    let voq = self.queue_id(first_port + port, (word as u32 * 64 + node) as u8, 0);
+                    let others_stay = self.wake_able_channels(voq, index, space, now, around);
+                    woken |= u64::from(!others_stay) << node;
+                }
+                let asleep = &mut self.extras.sleeping_nodes[first + word];
+                *asleep &= !woken;
+                stay |= u64::from(*asleep != 0) << port;
+            }
+        }
+        self.outputs[index as usize].waiters = stay;
+        if stay != 0 {
+            self.expect_room(index, now, around);
+        }
+    }
+
+    /// Wakes those of the channels of a VOQ that sleep at a port and could leave. Returns whether others go on sleeping there.
+    #[inline]
+    fn wake_able_channels(
+        &mut self,
+        first: QueueId,
+        index: u32,
+        space: Option<u32>,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) -> bool {
+        let to = self.inputs[index as usize].port;
+        let mut stay = false;
+        for vc in members(self.heads(first).asleep) {
+            let id = QueueId { vc, ..first };
+            let queue = *self.queue(id);
+            if queue.port != to {
+                continue;
+            }
+            debug_assert!(queue.is_settled(), "routing that decides anew has no queues for nodes");
+            let could_leave = self
+                .channel_of_sleeper(&queue, index, space, now, around)
+                .is_some_and(|vc| self.has_room_for_node(id, index, vc, queue.flits));
+            if could_leave {
+                self.wake_head(id, now, around);
+            }
+            stay |= !could_leave;
+        }
+        stay
     }
 
     /// Where the set begins of an input's VOQs that may sleep at a port.

@@ -171,13 +171,6 @@ impl<M: Microarchitecture> Routers<M> {
         !Self::might(self.shape.outputs > 1)
     }
 
-    /// Whether of the heads that sleep at an output only the next is woken. Where messages are traced all are, as what they wait for is
-    /// told.
-    #[inline]
-    fn wakes_next(&self) -> bool {
-        M::CROSSPOINTS || (!M::TRACES && Self::might(self.rules.wakes_next))
-    }
-
     /// Whether the time at which a packet departs is known when it crosses.
     #[inline]
     fn departs_at_once(&self) -> bool {

@@ -201,6 +201,9 @@ impl<M: Microarchitecture> Routers<M> {
         if self.wakes_next() {
             return self.wake_next(index, now, around);
         }
+        if self.wakes_able() {
+            return self.wake_able(index, now, around);
+        }
         if Self::might(self.rules.wakes_next) {
             self.forget_sleepers(index);
         }

@@ -6,11 +6,24 @@
 
 use super::examine::has_space;
 use super::request::{Request, SETTLED};
-use super::state::QueueId;
+use super::state::{Queue, QueueId};
 use super::{Microarchitecture, Routers, Surroundings, members};
 use crate::time::Time;
 
 impl<M: Microarchitecture> Routers<M> {
+    /// Whether of the heads that sleep at an output only the next is woken. Where messages are traced all are, as what they wait for is
+    /// told.
+    #[inline]
+    pub(super) fn wakes_next(&self) -> bool {
+        M::CROSSPOINTS || (!M::TRACES && Self::might(self.rules.wakes_next))
+    }
+
+    /// Whether those alone are woken that could leave, where each node has a queue. The same holds of these.
+    #[inline]
+    pub(super) fn wakes_able(&self) -> bool {
+        !M::TRACES && Self::might(self.rules.wakes_able)
+    }
+
     /// Wakes the first of those that sleep at a port and could leave, in the order in which its output serves; and those that decide
     /// anew where to go.
     pub(super) fn wake_next(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
@@ -53,7 +66,8 @@ impl<M: Microarchitecture> Routers<M> {
                 ports &= ports - 1;
                 for vc in members(self.sleepers(index, input.port) & vcs) {
                     let id = QueueId { vc, ..input };
-                    if self.channel_of_sleeper(id, index, space, now, around).is_some() {
+                    let queue = *self.queue(id);
+                    if self.channel_of_sleeper(&queue, index, space, now, around).is_some() {
                         return Some(id);
                     }
                 }
@@ -79,12 +93,12 @@ impl<M: Microarchitecture> Routers<M> {
             for vc in members(self.sleepers(index, input.port)) {
                 let id = QueueId { vc, ..input };
                 let number = self.queue_index(id);
-                if !self.queues[number].is_settled() {
+                let queue = self.queues[number];
+                if !queue.is_settled() {
                     self.wake_sleeper(id, index, now, around);
-                } else if let Some(vc) = self.channel_of_sleeper(id, index, space, now, around) {
-                    let packet = self.queues[number].head;
-                    let request =
-                        Request { id, queue: number as u32, packet, output: index, port, vc, header: SETTLED };
+                } else if let Some(vc) = self.channel_of_sleeper(&queue, index, space, now, around) {
+                    let (queue, packet) = (number as u32, queue.head);
+                    let request = Request { id, queue, packet, output: index, port, vc, header: SETTLED };
                     let key = self.output_key(&request, around);
                     if best.is_none_or(|(least, _)| key < least) {
                         best = Some((key, id));
@@ -133,7 +147,7 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// The free flits of the only output queue of a port, whose connection is free: a packet that they have room for needs nothing more but
     /// credits.
-    fn space_of_idle(&mut self, index: u32, now: Time) -> Option<u32> {
+    pub(super) fn space_of_idle(&mut self, index: u32, now: Time) -> Option<u32> {
         let port = &mut self.outputs[index as usize];
         debug_assert!(port.connection.busy_until <= now, "nobody is woken before the output is free");
         (M::PLAIN || self.rules.departs_at_once).then(|| {
@@ -142,22 +156,21 @@ impl<M: Microarchitecture> Routers<M> {
         })
     }
 
-    /// The channel by which a head that sleeps could leave by a port, which has so many free flits if that is known.
+    /// The channel by which the head of a queue, which sleeps, could leave by a port, which has so many free flits if that is known.
     #[inline(always)]
-    fn channel_of_sleeper(
+    pub(super) fn channel_of_sleeper(
         &mut self,
-        id: QueueId,
+        queue: &Queue,
         index: u32,
         space: Option<u32>,
         now: Time,
         around: &Surroundings<'_>,
     ) -> Option<u8> {
-        let queue = self.queues[self.queue_index(id)];
         debug_assert_eq!(queue.port, self.inputs[index as usize].port, "it sleeps where it wants to leave");
         match space {
             Some(space) if u32::from(queue.flits) > space => None,
-            Some(_) => self.channel_with_credits(index, &queue),
-            None => self.channel_with_room(index, &queue, now, around.fabric),
+            Some(_) => self.channel_with_credits(index, queue),
+            None => self.channel_with_room(index, queue, now, around.fabric),
         }
     }
 }

@@ -11,8 +11,8 @@ use tailback_network::{
 
 use crate::notes::Tally;
 use crate::sample::{
-    basic_samples, crosspoint_samples, output_first_samples, own_connection_samples, plain_samples, samples,
-    sorting_samples,
+    basic_samples, crosspoint_samples, node_queue_samples, output_first_samples, own_connection_samples, plain_samples,
+    samples, sorting_samples,
 };
 
 const SILENT_FROM: u64 = 250;
@@ -129,6 +129,13 @@ proptest! {
         let plan = sample.plan(SILENT_FROM);
         let single = || Partition::single(plan.topology.as_ref());
         prop_assert_eq!(run::<General>(&plan, single()), run::<Traced>(&plan, single()));
+    }
+
+    #[test]
+    fn where_nodes_have_queues_those_that_could_leave_are_woken_or_all(
+        sample in node_queue_samples(), random in prop::collection::vec(0u32..5, 1..9), stop in 1u32..12,
+    ) {
+        agree::<General, Traced>(&sample.plan(SILENT_FROM), &random, stop)?;
     }
 
     /// Routers that note what happens collect all requests for an output, the others the first by turns.

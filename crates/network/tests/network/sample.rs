@@ -238,6 +238,22 @@ pub fn own_connection_samples() -> impl Strategy<Value = Sample> {
     })
 }
 
+/// The same with a queue for each node of the network at each channel.
+pub fn node_queue_samples() -> impl Strategy<Value = Sample> {
+    own_connection_samples()
+        .prop_map(|sample| Sample {
+            router: RouterSpec {
+                destination_queue: Some(2 * sample.packet_flits),
+                credits: CreditCheck::Crossbar,
+                credit_interval: 0,
+                ..sample.router
+            },
+            nic: NicSpec { queues: SourceQueues::PerDestination, ..sample.nic },
+            ..sample
+        })
+        .prop_filter("packets are routed once", |sample| !sample.routing(&sample.topology()).revises())
+}
+
 /// Networks of routers with VOQs whose outputs choose first, and take inputs by turns.
 pub fn output_first_samples() -> impl Strategy<Value = Sample> {
     let output_first = |sample: Sample| Sample {
