@@ -122,3 +122,21 @@ fn an_interrupted_reproduction_keeps_what_is_finished() {
     assert!(said.code == Some(0) && said.stderr.contains("1 of them"), "{}", said.stderr);
     assert!(said.stdout.contains("\"verdict\": \"pass\""), "{}", said.stdout);
 }
+
+/// 64,000 computations of some milliseconds each: whoever asks to stop waits for one.
+#[test]
+fn an_interrupted_computation_has_no_verdict() {
+    let program = Program::new();
+    std::fs::create_dir_all(program.path("configs/papers/toy")).expect("folders can be made");
+    let figure = "title = \"t\"\nsource = \"s\"\n\
+        formula.single-stage-throughput = { inputs = 8, by = \"simulation\", slots = 100000 }\n\
+        sweep = { seeds = 1000, over = { \"formula.single-stage-throughput.buffer\" = \"1..64\" } }\n\
+        claim = [{ name = \"c\", says = \"c\", paper = \"c\", expect = { above = 0 }, why = \"c\", \
+        measure = { largest = { metric = \"formula.throughput\" } } }]";
+    program.write("configs/papers/toy/fig1.toml", figure);
+    let mut running = Running::start(&program, &["reproduce", "toy/fig1", "--format", "json"]);
+    running.wait_for("64000 computations");
+    let (code, stdout, stderr) = running.interrupt();
+    assert_eq!(code, Some(130), "{stderr}");
+    assert!(stdout.contains("\"verdict\": \"not_run\""), "{stdout}");
+}

@@ -38,7 +38,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Complaint> {
     let mut interrupted = false;
     if arguments.shard.is_none() {
         for project in &mut projects {
-            interrupted |= project.compute(arguments.jobs);
+            interrupted |= project.compute(arguments.jobs, arguments.quiet);
         }
     }
     let wanted = project::wanted(&mut projects)?;

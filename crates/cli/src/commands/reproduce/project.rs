@@ -183,12 +183,15 @@ impl Project {
     }
 
     /// Computes what is computed, on as many threads as runs are made at the same time. Tells whether somebody asked to stop.
-    pub fn compute(&mut self, jobs: Option<u32>) -> bool {
+    pub fn compute(&mut self, jobs: Option<u32>, quiet: bool) -> bool {
         if self.computations.is_empty() {
             return false;
         }
         let start = Instant::now();
         let threads = jobs.map_or_else(host::cores, |jobs| jobs as usize).min(self.computations.len());
+        if !quiet {
+            tell_line!("{}, {threads} at a time", count(self.computations.len() as u32, "computation"));
+        }
         let next = AtomicUsize::new(0);
         let compute = || {
             let (stopwatch, mut found) = (Stopwatch::of_thread(), Vec::new());
