@@ -18,7 +18,8 @@ impl<M: Microarchitecture> Routers<M> {
         M::CROSSPOINTS || (!M::TRACES && Self::might(self.rules.wakes_next))
     }
 
-    /// Whether those alone are woken that could leave, where each node has a queue. The same holds of these.
+    /// Whether of the heads that sleep at an output only those are woken that could leave, where inputs have a queue for each node. Where
+    /// messages are traced all are, too.
     #[inline]
     pub(super) fn wakes_able(&self) -> bool {
         !M::TRACES && Self::might(self.rules.wakes_able)
