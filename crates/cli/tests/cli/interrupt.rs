@@ -138,5 +138,6 @@ fn an_interrupted_computation_has_no_verdict() {
     running.wait_for("64000 computations");
     let (code, stdout, stderr) = running.interrupt();
     assert_eq!(code, Some(130), "{stderr}");
+    assert!(stderr.contains("nothing is kept of computations"), "{stderr}");
     assert!(stdout.contains("\"verdict\": \"not_run\""), "{stdout}");
 }

@@ -59,14 +59,26 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Complaint> {
         tell(&projects, &rows, arguments);
     }
     if interrupted {
-        let message = "interrupted; what is finished is kept, and the same command goes on from there";
-        return Err(Complaint::Interrupted(message.to_owned()));
+        let computes = arguments.shard.is_none() && projects.iter().any(Project::is_computed);
+        let runs = projects.iter().any(|project| !project.tasks().is_empty());
+        return Err(Complaint::Interrupted(interruption(runs, computes).to_owned()));
     }
     let mut changes = Vec::new();
     for project in &projects {
         changes.extend(compare(project, arguments)?);
     }
     if changes.is_empty() { Ok(()) } else { Err(Complaint::Failed("verdicts have changed".to_owned(), changes)) }
+}
+
+/// What is kept of what was interrupted: runs, which take long, and nothing that is computed.
+fn interruption(runs: bool, computes: bool) -> &'static str {
+    match (runs, computes) {
+        (_, false) => "interrupted; what is finished is kept, and the same command goes on from there",
+        (false, true) => "interrupted; nothing is kept of computations, and the same command begins them anew",
+        (true, true) => {
+            "interrupted; runs that are finished are kept, and the same command goes on from there; computations begin anew"
+        }
+    }
 }
 
 /// Makes the runs of one share, and draws and judges nothing. Tells whether somebody asked to stop.

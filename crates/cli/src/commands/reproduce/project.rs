@@ -93,6 +93,11 @@ impl Project {
         &self.tasks
     }
 
+    /// Whether its points are computed, and not run.
+    pub fn is_computed(&self) -> bool {
+        !self.computations.is_empty()
+    }
+
     pub fn times(&self) -> Times {
         self.times
     }
