@@ -12,7 +12,7 @@ use tailback_protocol::{ClassRouting, PacketKind, Protocol, QueueingTimeout, Wai
 use tailback_reservation::{Lead, Lhrp, Smsrp, Srp, Terms, Threshold, kind};
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
-use crate::notes::Log;
+use crate::notes::NoteTaker;
 use crate::sample::{Sample, fixed};
 use crate::scheduler::{KEEPS_TICKS, Scheduler, THINKS_TICKS, asks_late};
 
@@ -75,14 +75,14 @@ pub struct Delivery {
 
 /// What arrives and when, until nothing happens any more.
 pub fn deliveries(plan: NetworkPlan) -> Vec<Delivery> {
-    let mut simulation: Simulation<NetworkRegion<Log, General>> = plan.build(|_| Log::default());
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, General>> = plan.build(|_| NoteTaker::of_packets());
     simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
     let region = simulation.regions().next().expect("there is one region");
     let delivery = |(tick, packet): &(u64, Packet)| {
         let &Packet { source: from, kind, flits, .. } = packet;
         Delivery { tick: *tick, from, kind, sent_at: packet.injected(), flits }
     };
-    region.observer().0.iter().map(delivery).collect()
+    region.observer().packets().iter().map(delivery).collect()
 }
 
 /// The same by time, source and kind.

@@ -6,9 +6,10 @@ use proptest::prelude::*;
 use tailback_engine::{Executor, Rayon, Sequential};
 use tailback_network::{
     Cause, CongestionTree, General, LinkStates, Microarchitecture, NetworkPlan, Partition, Paths, Plain, SelectedLinks,
-    Unobserved, congestion_trees, link_states,
+    congestion_trees, link_states,
 };
 
+use crate::notes::NoteTaker;
 use crate::sample::{fixed, plain_samples, samples};
 
 /// Where it is looked, in cycles.
@@ -21,7 +22,7 @@ fn looks<M: Microarchitecture>(plan: &NetworkPlan, partition: Partition, by: &im
     let (plan, mut paths) = (NetworkPlan { partition, ..plan.clone() }, Paths::default());
     let selected = SelectedLinks::of_classes(plan.topology.as_ref(), u64::MAX);
     let cycle = u64::from(plan.spec.ticks_per_cycle);
-    let mut simulation = plan.build::<_, M>(|_| Unobserved);
+    let mut simulation = plan.build::<_, M>(|_| NoteTaker::default());
     let look = |at: u64| {
         simulation.run_until(at * cycle, by, |_| ControlFlow::Continue(()));
         (congestion_trees(&simulation, &mut paths), link_states(&simulation, &selected))

@@ -10,7 +10,7 @@ use tailback_network::{
 };
 use tailback_protocol::KindDeclaration;
 
-use crate::notes::Tally;
+use crate::notes::{NoteTaker, Tally};
 use crate::sample::{Sample, crosspoint_samples, fixed, plain_samples, samples};
 
 /// Cycles after which sources fall silent, and after which all must have arrived: one node may have to acknowledge all
@@ -37,7 +37,7 @@ pub fn conserves<M: Microarchitecture>(plan: NetworkPlan, routing: &str) -> Resu
     let (kinds, trims) = (plan.protocol.kinds(), plan.protocol.switch_needs().trims);
     let ticks = u64::from(plan.spec.ticks_per_cycle);
     let broadcasts = plan.routings[0].interests().broadcast_cycles.is_some();
-    let mut simulation: Simulation<NetworkRegion<Tally, M>> = plan.build(|_| Tally::default());
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, M>> = plan.build(|_| NoteTaker::default());
     simulation = simulation.with_longest_window(37);
     let mut found = Ok(Holdings::default());
     simulation.run_until(QUIET_AT * ticks, &Sequential, |simulation| {
@@ -101,8 +101,8 @@ fn what_waits_at_its_node_is_held_there() {
     let nic = NicSpec { delivery: Delivery::InOrder, ..sample.nic };
     let routing = ("nearest-common-ancestor", &[("up", "random"), ("vcs", "1")][..]);
     let sample = Sample { routing, buffer_packets: vec![2, 2, 2], load: 0.6, pattern: 1, nic, ..sample };
-    let mut simulation: Simulation<NetworkRegion<Tally, General>> =
-        sample.plan(SILENT_FROM).build(|_| Tally::default());
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, General>> =
+        sample.plan(SILENT_FROM).build(|_| NoteTaker::default());
     simulation = simulation.with_longest_window(1);
     let mut most = 0;
     simulation.run_until(QUIET_AT, &Sequential, |simulation| {

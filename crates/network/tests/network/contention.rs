@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use proptest::prelude::*;
 use proptest::sample::select;
 use tailback_engine::{Sequential, Simulation};
-use tailback_network::{Contender, General, Microarchitecture, NetworkPlan, NetworkRegion, Plain, Unobserved};
+use tailback_network::{Contender, General, Microarchitecture, NetworkPlan, NetworkRegion, Plain};
 use tailback_random::Stream;
 use tailback_routing::{Agent, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, Validity, View};
 use tailback_topology::{AnyTopology, Dragonfly, Locator, Port, RouterId, Topology};
 
-use crate::notes::Tally;
+use crate::notes::{NoteTaker, Tally};
 use crate::sample::{DRAGONFLIES, Route, Sample, fixed, plain_samples, samples};
 
 /// Cycles after which sources fall silent, and after which nobody looks any more.
@@ -180,7 +180,7 @@ impl<'a> Expected<'a> {
     }
 
     /// Counts who contends in a region now.
-    fn count<M: Microarchitecture>(&mut self, region: &NetworkRegion<Unobserved, M>, notes: &Notes) {
+    fn count<M: Microarchitecture>(&mut self, region: &NetworkRegion<NoteTaker, M>, notes: &Notes) {
         for (ports, groups) in self.counters.values_mut() {
             ports.fill(0);
             groups.fill(0);
@@ -285,7 +285,7 @@ fn watched_plan(sample: &Sample, always_asked: bool) -> (NetworkPlan, Arc<Mutex<
 /// What is seen of a run.
 fn tally<M: Microarchitecture>(sample: &Sample, always_asked: bool) -> Tally {
     let (plan, _) = watched_plan(sample, always_asked);
-    let mut simulation: Simulation<NetworkRegion<Tally, M>> = plan.clone().build(|_| Tally::default());
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, M>> = plan.clone().build(|_| NoteTaker::default());
     let end = END_CYCLE * u64::from(plan.spec.ticks_per_cycle);
     simulation.run_until(end, &Sequential, |_| ControlFlow::Continue(()));
     Tally::of(&simulation)
@@ -297,7 +297,7 @@ fn watch<M: Microarchitecture>(sample: &Sample) -> Result<(u32, u32), TestCaseEr
     let (plan, notes) = watched_plan(sample, false);
     let mut expected = Expected::new(&plan, &topology);
     let (mut count_max, mut sum_max) = (0, 0);
-    let mut simulation: Simulation<NetworkRegion<Unobserved, M>> = plan.clone().build(|_| Unobserved);
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, M>> = plan.clone().build(|_| NoteTaker::default());
     for tick in 0..END_CYCLE * u64::from(plan.spec.ticks_per_cycle) {
         simulation.run_until(tick + 1, &Sequential, |_| ControlFlow::Continue(()));
         let mut notes = notes.lock().expect("nobody panics with it");

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use tailback_engine::{FIGURES, InProcess, Notice, Ranks, Region, Sequential, Simulation, Tick, Watcher};
 use tailback_network::{
-    Abroad, Balance, General, Ledger, NetworkPlan, NetworkRegion, Partition, Plain, Unobserved, WaitGraph, audit,
-    find_deadlock, last_hop, wait_graph,
+    Abroad, Balance, General, Ledger, NetworkPlan, NetworkRegion, Partition, Plain, WaitGraph, audit, find_deadlock,
+    last_hop, wait_graph,
 };
 use tailback_random::Stream;
 use tailback_routing::{Agent, ChannelKind, Header, PortVc, Routing, Step, View, deadlock};
 use tailback_topology::{Dragonfly, RouterId, Topology};
 
+use crate::notes::NoteTaker;
 use crate::sample;
 
 /// Round a group of routers in one direction on one virtual channel: what every textbook warns of.
@@ -83,7 +84,7 @@ fn plan() -> NetworkPlan {
 }
 
 fn finds_the_ring<M: tailback_network::Microarchitecture>() {
-    let mut simulation: Simulation<NetworkRegion<Unobserved, M>> = plan().build(|_| Unobserved);
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, M>> = plan().build(|_| NoteTaker::default());
     assert_eq!(find_deadlock(&simulation), None, "an empty network stands still for lack of packets");
     simulation.run_until(100_000, &Sequential, |_| ControlFlow::Continue(()));
     assert!(last_hop(&simulation) < 50_000, "packets move");
@@ -123,11 +124,11 @@ impl<R: Region> Watcher<R> for Nobody {
 fn ranks_that_hold_parts_of_a_ring_find_it_together() {
     let (topology, end) = (plan().topology, 20_000);
     let plan = || NetworkPlan { partition: Partition::by_router(topology.as_ref()), ..plan() };
-    let mut alone = plan().build::<_, Plain>(|_| Unobserved);
+    let mut alone = plan().build::<_, Plain>(|_| NoteTaker::default());
     alone.run_until(end, &Sequential, |_| ControlFlow::Continue(()));
     let rank = |exchange: InProcess| {
         let mut ranks = Ranks::new(Box::new(exchange), &[1; 5]);
-        let mut part = plan().build_part::<_, Plain>(ranks.mine(), |_| Unobserved);
+        let mut part = plan().build_part::<_, Plain>(ranks.mine(), |_| NoteTaker::default());
         assert_eq!(part.regions().len(), ranks.mine().len(), "a rank holds what is its own");
         part.run_until_together(end, &Sequential, &mut ranks, &mut Nobody).expect("all ranks are there");
         let mut ledger = Ledger::of(&part);

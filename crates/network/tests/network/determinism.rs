@@ -9,7 +9,7 @@ use tailback_network::{
     Basic, Crosspoints, General, Microarchitecture, NetworkPlan, NetworkRegion, Partition, Plain, Sorting, Traced,
 };
 
-use crate::notes::Tally;
+use crate::notes::{NoteTaker, Tally};
 use crate::sample::{
     basic_samples, crosspoint_samples, node_queue_samples, output_first_samples, own_connection_samples, plain_samples,
     samples, sorting_samples,
@@ -22,8 +22,8 @@ fn end_tick(plan: &NetworkPlan) -> u64 {
     END_CYCLE * u64::from(plan.spec.ticks_per_cycle)
 }
 
-fn build<M: Microarchitecture>(plan: &NetworkPlan, partition: Partition) -> Simulation<NetworkRegion<Tally, M>> {
-    NetworkPlan { partition, ..plan.clone() }.build(|_| Tally::default())
+fn build<M: Microarchitecture>(plan: &NetworkPlan, partition: Partition) -> Simulation<NetworkRegion<NoteTaker, M>> {
+    NetworkPlan { partition, ..plan.clone() }.build(|_| NoteTaker::default())
 }
 
 fn run<M: Microarchitecture>(plan: &NetworkPlan, partition: Partition) -> Tally {

@@ -12,7 +12,7 @@ use tailback_protocol::{
 use tailback_topology::LinkClass;
 use tailback_workload::{Arrival as Arrivals, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
-use crate::notes::Log;
+use crate::notes::NoteTaker;
 use crate::sample::{Route, Sample, Topo, fixed};
 
 const ACKNOWLEDGEMENT: PacketKind = PacketKind::new(1);
@@ -113,13 +113,13 @@ fn run(values: u16) -> (Vec<u32>, usize) {
     let traffic = Traffic::new("all".to_owned(), sources, MessageSize::Fixed(4), Arrivals::Bernoulli, phases);
     let plan = sample.plan_with(&any, traffic);
     let end = CYCLES * u64::from(plan.spec.ticks_per_cycle);
-    let mut simulation: Simulation<NetworkRegion<Log, General>> = plan.build(|_| Log::default());
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, General>> = plan.build(|_| NoteTaker::of_packets());
     simulation.run_until(end, &Sequential, |_| ControlFlow::Continue(()));
     let region = simulation.regions().next().expect("there is one region");
     let mut loads = Vec::new();
     region.visit_links(|_, _, class, flits| loads.extend((class != LinkClass::TERMINAL).then_some(flits)));
     loads.sort_unstable();
-    (loads, region.observer().0.iter().filter(|(_, packet)| packet.kind == PacketKind::DATA).count())
+    (loads, region.observer().packets().iter().filter(|(_, packet)| packet.kind == PacketKind::DATA).count())
 }
 
 /// With one value for all, flows collide: some links have several of them, and others none. With another value for each packet, all

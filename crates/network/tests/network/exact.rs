@@ -10,7 +10,7 @@ use tailback_network::{
 use tailback_topology::LinkClass;
 use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
-use crate::notes::Log;
+use crate::notes::NoteTaker;
 use crate::sample::{Sample, baseline, fixed, samples};
 
 /// The plan of a network in which one node sends one message, in cycle 0.
@@ -30,11 +30,12 @@ fn one_message(sample: &Sample, source: u32, destination: u32, flits: u32) -> Ne
 
 /// Runs until nothing happens any more; returns the latency in ticks of the last packet, and the links it took.
 fn run<M: Microarchitecture>(plan: NetworkPlan) -> (u64, Vec<LinkClass>) {
-    let mut simulation: Simulation<NetworkRegion<Log, M>> = plan.build(|_| Log::default());
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, M>> = plan.build(|_| NoteTaker::of_packets());
     simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
     let region = simulation.regions().next().expect("there is one region");
-    let (tick, packet) = region.observer().0.iter().rfind(|(_, packet)| packet.is_last()).expect("the message arrives");
-    let total = region.observer().0.iter().map(|(_, packet)| u32::from(packet.flits)).sum::<u32>();
+    let (tick, packet) =
+        region.observer().packets().iter().rfind(|(_, packet)| packet.is_last()).expect("the message arrives");
+    let total = region.observer().packets().iter().map(|(_, packet)| u32::from(packet.flits)).sum::<u32>();
     let mut path = Vec::new();
     region.visit_links(|_, _, class, flits| {
         if class != LinkClass::TERMINAL {
@@ -59,7 +60,7 @@ fn channels_are_allocated_while_others_cross() {
 /// What all links have sent in some ticks, in a network in which one node sends one message.
 fn sent<M: Microarchitecture>(plan: &NetworkPlan, measured: std::ops::Range<u64>) -> u32 {
     let plan = NetworkPlan { measured, ..plan.clone() };
-    let mut simulation: Simulation<NetworkRegion<Log, M>> = plan.build(|_| Log::default());
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, M>> = plan.build(|_| NoteTaker::of_packets());
     simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
     let mut sum = 0;
     simulation.regions().for_each(|region| region.visit_links(|_, _, _, flits| sum += flits));

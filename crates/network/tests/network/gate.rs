@@ -10,7 +10,7 @@ use tailback_protocol::{
 };
 
 use crate::by_hand::plan;
-use crate::notes::Tally;
+use crate::notes::{NoteTaker, Tally};
 
 /// A packet may leave in one tick of so many, that with this remainder.
 const EVERY: u64 = 30;
@@ -64,7 +64,7 @@ fn each_packet_is_held_once_from_the_first_refusal_until_it_leaves() {
     // Messages of one packet are created in the ticks 0, 1 and 2.
     let plan = plan(Arc::new(Gate), 1, 3);
     let busy = 4 * u64::from(plan.spec.injection.flit_ticks);
-    let mut simulation: Simulation<NetworkRegion<Tally, General>> = plan.build(|_| Tally::default());
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, General>> = plan.build(|_| NoteTaker::default());
     simulation.run_until(1 << 10, &Sequential, |_| ControlFlow::Continue(()));
     let tally = Tally::of(&simulation);
     assert_eq!(tally.packets[PacketKind::DATA.index()], 3);

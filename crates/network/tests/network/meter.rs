@@ -11,7 +11,7 @@ use tailback_protocol::{
 };
 
 use crate::by_hand::plan;
-use crate::notes::Log;
+use crate::notes::NoteTaker;
 
 const ACKNOWLEDGEMENT: PacketKind = PacketKind::new(1);
 
@@ -71,8 +71,8 @@ impl Switch for Reader {
 #[test]
 fn links_count_what_they_have_sent() {
     let meter = Meter::default();
-    let mut simulation: Simulation<NetworkRegion<Log, General>> =
-        plan(Arc::new(meter.clone()), 1, 10).build(|_| Log::default());
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, General>> =
+        plan(Arc::new(meter.clone()), 1, 10).build(|_| NoteTaker::of_packets());
     simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
     let expected: Vec<u8> = (0..10).map(|packet| 4 * packet).collect();
     assert_eq!(*meter.0.lock().expect("no test has failed"), expected);

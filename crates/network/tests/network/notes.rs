@@ -1,4 +1,4 @@
-//! Observers for tests.
+//! The observer of tests. There is one, as each further one is a further compilation of networks.
 
 use serde::{Deserialize, Serialize};
 use tailback_engine::{Simulation, Tick};
@@ -43,9 +43,9 @@ impl Tally {
     }
 
     /// The sum over all regions.
-    pub fn of<M: Microarchitecture>(simulation: &Simulation<NetworkRegion<Self, M>>) -> Self {
+    pub fn of<M: Microarchitecture>(simulation: &Simulation<NetworkRegion<NoteTaker, M>>) -> Self {
         let mut sum = Self::default();
-        simulation.regions().for_each(|region| sum.add(region.observer()));
+        simulation.regions().for_each(|region| sum.add(&region.observer().tally));
         sum
     }
 }
@@ -80,12 +80,43 @@ impl Observer for Tally {
     }
 }
 
-/// Keeps all packets in order of arrival.
-#[derive(Clone, Debug, Default)]
-pub struct Log(pub Vec<(Tick, Packet)>);
+/// Counts, and keeps the packets that arrive if it is to.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct NoteTaker {
+    tally: Tally,
+    #[serde(skip)]
+    packets: Option<Vec<(Tick, Packet)>>,
+}
 
-impl Observer for Log {
+impl NoteTaker {
+    /// One that keeps packets.
+    pub fn of_packets() -> Self {
+        Self { packets: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// All packets in order of arrival.
+    pub fn packets(&self) -> &[(Tick, Packet)] {
+        self.packets.as_ref().expect("it keeps packets")
+    }
+}
+
+impl Observer for NoteTaker {
+    fn message_offered(&mut self, offer: &Offer) {
+        self.tally.message_offered(offer);
+    }
+
     fn packet_delivered(&mut self, packet: &Packet, tick: Tick) {
-        self.0.push((tick, packet.clone()));
+        self.tally.packet_delivered(packet, tick);
+        if let Some(packets) = &mut self.packets {
+            packets.push((tick, packet.clone()));
+        }
+    }
+
+    fn packet_held(&mut self, packet: &Packet, since: Tick, tick: Tick) {
+        self.tally.packet_held(packet, since, tick);
+    }
+
+    fn message_delivered(&mut self, delivery: &MessageDelivery) {
+        self.tally.message_delivered(delivery);
     }
 }

@@ -12,7 +12,7 @@ use tailback_workload::{Arrival, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
 use crate::conservation::{SILENT_FROM, conserves};
 use crate::determinism::is_determined;
-use crate::notes::Log;
+use crate::notes::NoteTaker;
 use crate::sample::{Sample, fixed};
 
 /// Three routers in a line of one-way links. Eight nodes inject into the first two and eject from the last two.
@@ -199,10 +199,11 @@ fn alone_is_by_formula() {
         let plan = plan(&line(), &pattern, only(source), 4.0, 1);
         let links = Line.distance(Line.injection(source).0, Line.attachment(destination).0);
         let expected = ZeroLoad::new(&plan.spec, &vec![LinkClass(1); links as usize], 4).total();
-        let mut simulation: Simulation<NetworkRegion<Log, General>> = plan.build(|_| Log::default());
+        let mut simulation: Simulation<NetworkRegion<NoteTaker, General>> = plan.build(|_| NoteTaker::of_packets());
         simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
         let region = simulation.regions().next().expect("there is one region");
-        let latencies: Vec<u64> = region.observer().0.iter().map(|(tick, packet)| tick - packet.created()).collect();
+        let latencies: Vec<u64> =
+            region.observer().packets().iter().map(|(tick, packet)| tick - packet.created()).collect();
         assert_eq!(latencies, [expected], "from {source} to {destination}");
     }
 }

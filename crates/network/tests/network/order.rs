@@ -9,7 +9,7 @@ use tailback_network::{General, InjectionVc, NetworkRegion, NicSpec};
 use tailback_protocol::PacketKind;
 use tailback_routing::Routing;
 
-use crate::notes::Log;
+use crate::notes::NoteTaker;
 use crate::sample::{Sample, samples};
 
 /// Whether routing leaves no choice: of paths, or of channels.
@@ -33,10 +33,10 @@ proptest! {
         // A source must not deal out packets to several channels either.
         let nic = NicSpec { vc_choice: InjectionVc::ByDestination, ..sample.nic };
         let plan = Sample { nic, ..sample }.plan(300);
-        let mut simulation: Simulation<NetworkRegion<Log, General>> = plan.build(|_| Log::default());
+        let mut simulation: Simulation<NetworkRegion<NoteTaker, General>> = plan.build(|_| NoteTaker::of_packets());
         simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
         let mut last = BTreeMap::new();
-        for (_, packet) in &simulation.regions().next().expect("there is one region").observer().0 {
+        for (_, packet) in simulation.regions().next().expect("there is one region").observer().packets() {
             if packet.kind == PacketKind::DATA {
                 let place = (packet.message, packet.index());
                 let before = last.insert((packet.source, packet.destination), place);

@@ -11,7 +11,7 @@ use tailback_protocol::{
 };
 use tailback_workload::{Arrival as Arrivals, MessageSize, NodeSet, Pattern, Phase, Traffic};
 
-use crate::notes::Log;
+use crate::notes::NoteTaker;
 use crate::sample::{Route, Sample, fixed};
 
 const ACKNOWLEDGEMENT: PacketKind = PacketKind::new(1);
@@ -104,7 +104,7 @@ fn plan(protocol: &Renato, messages: &[Message], voqs: bool) -> NetworkPlan {
 fn run(messages: &[Message], voqs: bool) -> Vec<(u32, u32, u8)> {
     let protocol = Renato::default();
     let plan = plan(&protocol, messages, voqs);
-    let mut simulation: Simulation<NetworkRegion<Log, General>> = plan.build(|_| Log::default());
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, General>> = plan.build(|_| NoteTaker::of_packets());
     simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
     let mut found = protocol.0.lock().expect("no test has failed").clone();
     found.sort_unstable();
