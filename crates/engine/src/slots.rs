@@ -13,6 +13,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunk<T> {
     pub len: usize,
+    /// Whether its list is empty now.
+    pub is_last: bool,
     items: [T; CHUNK],
 }
 
@@ -123,7 +125,7 @@ impl<T: Copy + Default> Slots<T> {
         let before = std::mem::replace(&mut self.before[chunk as usize], self.free);
         self.free = chunk;
         *end = end_of(before);
-        Some(Chunk { len, items })
+        Some(Chunk { len, is_last: before == NONE, items })
     }
 
     pub fn for_each(&self, slot: usize, mut visit: impl FnMut(T)) {

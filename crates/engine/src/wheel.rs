@@ -174,6 +174,9 @@ impl<E: Scheduled> Wheel<E> {
         for kind in (0..E::KINDS).filter(|kind| kinds & 1 << kind != 0) {
             while let Some(batch) = self.take_batch(kind) {
                 batch.events().iter().copied().for_each(&mut visit);
+                if batch.is_last() {
+                    break;
+                }
             }
         }
         self.finish();
@@ -310,6 +313,13 @@ impl<E> Batch<E> {
     pub fn events(&self) -> &[E] {
         self.0.items()
     }
+
+    /// Whether there are no more of the kind in this tick.
+    #[inline]
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        self.0.is_last
+    }
 }
 
 #[cfg(test)]
@@ -342,6 +352,7 @@ mod tests {
             let mut seen = Vec::new();
             while let Some(batch) = wheel.take_batch(kind) {
                 seen.extend_from_slice(batch.events());
+                assert_eq!(batch.is_last(), wheel.clone().take_batch(kind).is_none());
             }
             seen.sort_unstable();
             assert!(seen.iter().copied().eq((0..40).filter(|n| n % 3 == kind as u8).map(OfKind)));

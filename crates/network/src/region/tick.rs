@@ -66,6 +66,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if has(kinds, kind) {
             while let Some(batch) = self.wheel.take_batch(kind as usize) {
                 batch.events().iter().for_each(|&event| act(self, event));
+                if batch.is_last() {
+                    break;
+                }
             }
         }
     }

@@ -326,8 +326,12 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Brings the next start of a link forward if a packet can leave sooner than was planned.
     fn start_sooner(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
+        let earliest = self.outputs[index as usize].link_free_at.max(now);
+        if self.extras.senders[index as usize].start_at <= Tick::from(earliest) {
+            return; // it is planned for when the link is free
+        }
         let Some(time) = self.next_start(index, around) else { return };
-        let time = self.rules.link_time(time.max(self.outputs[index as usize].link_free_at).max(now));
+        let time = self.rules.link_time(time.max(earliest));
         if Tick::from(time) < self.extras.senders[index as usize].start_at {
             let serial = self.plan_start(index, time);
             if time == now {

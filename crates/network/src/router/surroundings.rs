@@ -53,6 +53,9 @@ impl Surroundings<'_> {
         }
         while let Some(batch) = self.wheel.take_batch(kind as usize) {
             batch.events().iter().for_each(|&event| act(self, event));
+            if batch.is_last() {
+                break;
+            }
         }
     }
 
@@ -62,6 +65,9 @@ impl Surroundings<'_> {
         let mut events = std::mem::take(self.in_order);
         while let Some(batch) = self.wheel.take_batch(kind as usize) {
             events.extend_from_slice(batch.events());
+            if batch.is_last() {
+                break;
+            }
         }
         sort(&mut events);
         events.drain(..).for_each(|event| act(self, event));
@@ -74,6 +80,9 @@ impl Surroundings<'_> {
         let mut by_port = std::mem::take(self.by_port);
         while let Some(batch) = self.wheel.take_batch(kind as usize) {
             batch.events().iter().for_each(|&event| by_port.put(event));
+            if batch.is_last() {
+                break;
+            }
         }
         by_port.take(|event| act(self, event));
         *self.by_port = by_port;
