@@ -167,7 +167,7 @@ mod tests {
     use tailback_scenario::Document;
 
     use super::*;
-    use crate::{Findings, Run};
+    use crate::{Ending, Findings, Run};
 
     const SWITCH: &str = "
         routing = \"direct\"
@@ -241,6 +241,19 @@ mod tests {
             let busiest = (0..4).map(|link| sum(&links, &of_links[link..=link], "utilisation")).fold(0.0, f64::max);
             assert_eq!(column("utilisation_max"), busiest);
         }
+    }
+
+    /// It is asked to stop each time, also in the cycles in which it looks.
+    #[test]
+    fn nothing_is_missed_where_a_run_is_stopped_and_goes_on() {
+        let (scenario, expected) = found(&[LOOK], 1);
+        let mut run = Run::new(&scenario, 1).expect("there is nothing to start");
+        let mut stops = 0;
+        while run.finish(|_| ControlFlow::Break(())).expect("nothing goes wrong") == Ending::Stopped {
+            stops += 1;
+        }
+        assert!(stops >= 8, "{stops}");
+        assert_eq!(run.findings().expect("everything adds up").samples, expected.samples);
     }
 
     #[test]

@@ -168,11 +168,14 @@ impl<'s> Run<'s> {
     ) -> Result<Ending, Failure> {
         while let Some(until) = self.next_stage(cycle) {
             let until = Sampler::stop_before(self.scenario, self.progress().cycle, until);
-            if self.stage(until, &mut watch)? == Ending::Stopped {
-                return Ok(Ending::Stopped);
-            }
-            if Sampler::is_due(self.scenario, self.progress().cycle) {
+            let ending = self.stage(until, &mut watch)?;
+            // Also where it is asked to stop in that very cycle: it goes on behind it.
+            let cycle = self.progress().cycle;
+            if cycle == until && Sampler::is_due(self.scenario, cycle) {
                 self.look()?;
+            }
+            if ending == Ending::Stopped {
+                return Ok(Ending::Stopped);
             }
         }
         Ok(Ending::Reached)
