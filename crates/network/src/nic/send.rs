@@ -16,16 +16,6 @@ use crate::Observer;
 use crate::time::Time;
 use tailback_hardware::InjectionVc;
 
-/// A packet of a waiting message.
-struct Cut {
-    /// Where it is in the pool.
-    packet: u32,
-    /// What a program tells with its message.
-    told: Told,
-    /// Since when it waits, if the source did not let it go when it was first asked.
-    refused_since: Option<Time>,
-}
-
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Takes the messages that are due at a node.
     pub(crate) fn offer_messages(&mut self, node: u32, now: Time) {
@@ -213,13 +203,13 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 continue;
             };
             self.nodes.nodes[node as usize].last_injection_queue = injection_queue as u8;
-            let Cut { packet, told, refused_since } = self.cut_packet(node, injection_queue, flits, send_as, now);
+            let (packet, told) = self.cut_packet(node, injection_queue, flits, send_as, now);
             if self.fabric.completes_packets {
                 self.complete_packet(node, packet, told, now);
             }
             self.launch(node, packet, vc, now);
             if !self.protocol.sources.is_empty() {
-                self.has_departed(node, packet, refused_since, now);
+                self.has_departed(node, packet, now);
             }
             self.forget_if_gone(node, packet, now);
             if self.fabric.has_programs && self.pool[packet].is_last() {
@@ -319,9 +309,9 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(vc)] >= flits
     }
 
-    /// Makes the next packet of an injection queue.
+    /// Makes the next packet of an injection queue; returns what a program tells with its message, too.
     #[inline]
-    fn cut_packet(&mut self, node: u32, injection_queue: usize, flits: u16, send_as: SendAs, now: Time) -> Cut {
+    fn cut_packet(&mut self, node: u32, injection_queue: usize, flits: u16, send_as: SendAs, now: Time) -> (u32, Told) {
         let message = self.nodes.sources.advance(node, injection_queue, flits);
         let part = Part {
             created: message.created,
@@ -335,8 +325,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         if packet.is_last() {
             self.nodes.nodes[node as usize].waiting -= 1;
         }
-        let packet = self.pool.insert(packet);
-        Cut { packet, told: message.told, refused_since: message.refused_since }
+        (self.pool.insert(packet), message.told)
     }
 
     /// Puts a packet on the link to the router.

@@ -38,12 +38,12 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let mut actions = std::mem::take(&mut self.protocol.actions);
         let verdict = self.protocol.sources[node as usize].may_send(&packet, now.into(), &mut actions);
         self.trace_verdict(node, &packet, verdict, &actions, now);
-        if !matches!(verdict, Verdict::Send { .. }) {
-            let message = self.nodes.sources.front(node, injection_queue).expect("the source was asked about it");
-            message.refused_since.get_or_insert(now);
-        }
         self.act(node, &mut actions, now);
         self.protocol.actions = actions;
+        if !matches!(verdict, Verdict::Send { .. }) {
+            let PacketRef { message, index } = packet.packet;
+            self.nodes.due[node as usize].refused.insert(message, index, now);
+        }
         debug_assert_eq!(
             self.nodes.sources.first_destination(node, injection_queue),
             Some(packet.destination),
@@ -143,18 +143,19 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         Outgoing { packet, source, destination, flits, message_flits }
     }
 
-    /// A packet has left, for the first time, at a node that has a source, which may have refused it before.
-    pub(super) fn has_departed(&mut self, node: u32, packet: u32, refused_since: Option<Time>, now: Time) {
-        self.note_held(packet, refused_since, now);
+    /// A packet has left, for the first time, at a node that has a source.
+    pub(super) fn has_departed(&mut self, node: u32, packet: u32, now: Time) {
+        self.note_held(node, packet, now);
         if self.fabric.hooks.departures {
             self.tell_departure(node, packet, now);
         }
     }
 
     /// Tells the observer of a packet that has left, if the source did not let it go at once.
-    pub(super) fn note_held(&mut self, packet: u32, refused_since: Option<Time>, now: Time) {
-        if let Some(since) = refused_since {
-            self.observer.packet_held(&self.pool[packet], since.into(), now.into());
+    pub(super) fn note_held(&mut self, node: u32, packet: u32, now: Time) {
+        let record = &self.pool[packet];
+        if let Some(since) = self.nodes.due[node as usize].refused.remove(record.message, record.index()) {
+            self.observer.packet_held(record, since.into(), now.into());
         }
     }
 
@@ -255,7 +256,6 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let copy = self.nodes.copies[node as usize].get_mut(name);
         let Some(rest) = self.nodes.sources.withdraw(node, copy.destination, name) else { return };
         (copy.rest_index, copy.rest_flits) = (rest.index, rest.flits_left);
-        copy.rest_refused_since = rest.refused_since;
         self.nodes.nodes[node as usize].waiting -= 1;
     }
 

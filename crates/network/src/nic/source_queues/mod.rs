@@ -299,7 +299,7 @@ impl SourceQueues {
         let before = message.clone();
         message.flits_left -= u32::from(flits);
         message.index += 1;
-        (message.drawn_vc, message.refused_since) = (None, None);
+        message.drawn_vc = None;
         let (done, next) = (message.flits_left == 0, message.next);
         let position = self.position(node, injection_queue);
         if is_fifo {

@@ -20,8 +20,6 @@ pub(crate) struct Waiting {
     pub index: u32,
     /// The virtual channel that was drawn for its next packet.
     pub drawn_vc: Option<u8>,
-    /// Since when its next packet waits, if the source did not let it go when it was first asked.
-    pub refused_since: Option<Time>,
     /// What a program tells with it.
     pub told: Told,
     pub(super) next: u32,
@@ -29,18 +27,7 @@ pub(crate) struct Waiting {
 
 impl Waiting {
     pub fn new(created: Time, destination: u32, flits: u32, serial: u32, traffic: u16, told: Told) -> Self {
-        Self {
-            created,
-            destination,
-            flits_left: flits,
-            serial,
-            traffic,
-            index: 0,
-            drawn_vc: None,
-            refused_since: None,
-            told,
-            next: NONE,
-        }
+        Self { created, destination, flits_left: flits, serial, traffic, index: 0, drawn_vc: None, told, next: NONE }
     }
 }
 
