@@ -242,6 +242,7 @@ fn build_region<O: Observer, M: Microarchitecture>(
         streams: router_ids.iter().map(stream).collect(),
         trace,
         observer,
+        has_others: assignment.members.len() > 1,
         present: 0,
         in_order: Vec::new(),
         by_port: ByPort::new(if fabric.rules.orders_arrivals() { links.len() } else { 0 }),

@@ -104,6 +104,8 @@ pub struct NetworkRegion<O, M> {
     /// What has happened to the message that is traced, if one is. No part of snapshots.
     pub(crate) trace: MessageTrace,
     pub(crate) observer: O,
+    /// Whether there are other regions, which have their turn between two windows of this one.
+    pub(crate) has_others: bool,
     /// The first tick that has not been simulated.
     pub(crate) present: Time,
     /// The events of a kind that are handled in order of target, and of port.
@@ -221,10 +223,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Brings into the cache of this core what is going to be needed before `until`. Where much is going on that is almost
     /// everything, and read in order it takes a fraction of the time it takes piece by piece. Otherwise it is what the
     /// events that are scheduled are about, which does not depend on each other and so comes at the same time. A short window
-    /// has hardly begun when the next one comes: what it needs is there.
+    /// has hardly begun when the next one comes: what it needs is there. So it is where no other region has had its turn meanwhile.
     #[inline]
     fn fetch(&self, until: Tick) {
-        if until < Tick::from(self.present) + FETCHED_TICKS {
+        if !self.has_others || until < Tick::from(self.present) + FETCHED_TICKS {
             return;
         }
         let mut read = 0;
