@@ -20,6 +20,20 @@ pub struct TooManyWords(usize);
 impl Words {
     /// The most words of a message.
     pub const MAX: usize = 2;
+
+    /// The first so many of these, for whoever keeps messages in another form; [`Words::kept`] is the other way.
+    #[must_use]
+    #[inline]
+    pub fn first(count: usize, words: [u64; Self::MAX]) -> Self {
+        Self { count: count as u8, words: std::array::from_fn(|place| if place < count { words[place] } else { 0 }) }
+    }
+
+    /// All words that there is room for, of which the first [`len`](slice::len) were given.
+    #[must_use]
+    #[inline]
+    pub const fn kept(&self) -> [u64; Self::MAX] {
+        self.words
+    }
 }
 
 impl<const N: usize> From<[u64; N]> for Words {
@@ -65,6 +79,10 @@ mod tests {
         assert_eq!(*Words::from([7]), [7]);
         assert_eq!(*Words::from([7, 0]), [7, 0]);
         assert_ne!(Words::from([7]), Words::from([7, 0]));
+        for words in [Words::from([]), Words::from([7]), Words::from([7, 8])] {
+            assert_eq!(Words::first(words.len(), words.kept()), words);
+        }
+        assert_eq!(Words::first(1, [7, 8]), Words::from([7]));
         assert_eq!(Words::try_from(vec![1, 2]), Ok(Words::from([1, 2])));
         assert_eq!(
             Words::try_from(vec![0; 3]).unwrap_err().to_string(),

@@ -44,24 +44,51 @@ impl SenderRank {
     }
 }
 
-/// A message for somebody here, or a timer of a controller.
+/// A message for somebody here, or a timer of a controller: two of them take a line of the cache, as there are many in each tick.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Due {
     /// Its receiver, as the region numbers them.
     pub to: u32,
-    /// Its sender.
-    pub from: SenderRank,
-    /// What it says: of a timer its token.
-    pub words: Words,
     /// The place of the next one for its receiver, in its tick.
     #[serde(skip)]
     pub next: u32,
+    /// Its sender, and in the lowest [`COUNT_BITS`] how many words it has.
+    from_and_count: u64,
+    words: [u64; Words::MAX],
 }
+
+/// Bits of a number of words.
+const COUNT_BITS: u32 = 2;
+
+const _: () = assert!(Words::MAX < 1 << COUNT_BITS && size_of::<Due>() == 32);
 
 impl Due {
     #[inline]
-    pub const fn new(to: u32, from: SenderRank, words: Words) -> Self {
-        Self { to, from, words, next: NONE }
+    pub fn new(to: u32, SenderRank(from): SenderRank, words: Words) -> Self {
+        Self { to, next: NONE, from_and_count: from << COUNT_BITS | words.len() as u64, words: words.kept() }
+    }
+
+    /// Its sender.
+    #[inline]
+    pub fn from(&self) -> SenderRank {
+        SenderRank(self.from_and_count >> COUNT_BITS)
+    }
+
+    #[inline]
+    fn count(&self) -> usize {
+        (self.from_and_count % (1 << COUNT_BITS)) as usize
+    }
+
+    /// What it says: of a timer its token.
+    #[inline]
+    pub fn words(&self) -> &[u64] {
+        &self.words[..self.count()]
+    }
+
+    /// The same, to be passed on.
+    #[inline]
+    pub fn message(&self) -> Words {
+        Words::first(self.count(), self.words)
     }
 }
 
@@ -73,6 +100,8 @@ pub(super) struct Calendar {
     floor: Tick,
     /// By tick, modulo their number: what is due then. There are none before something is put.
     near: Vec<Vec<Due>>,
+    /// Lists that are empty, the one used last at the end: it is used next, as it is still in the cache of the core.
+    spare: Vec<Vec<Due>>,
     /// What was put when its tick was too far ahead for these.
     far: BTreeMap<Tick, Vec<Due>>,
 }
@@ -106,6 +135,9 @@ impl Calendar {
         let is_near = at - self.floor < NEAR_TICKS as Tick;
         let is_first = !self.far.contains_key(&at);
         let list = if is_near { &mut self.near[at as usize % NEAR_TICKS] } else { self.far.entry(at).or_default() };
+        if list.capacity() == 0 {
+            *list = self.spare.pop().unwrap_or_default();
+        }
         list.push(due);
         if is_first {
             wheel.schedule(at, Event::at(EventKind::ControlMessage, 0, 0));
@@ -119,13 +151,14 @@ impl Calendar {
         // What lay far ahead was put before what was put when its tick was near.
         let far = if self.far.is_empty() { None } else { self.far.remove(&now) };
         let near = &mut self.near[now as usize % NEAR_TICKS];
-        match far {
-            None => std::mem::swap(near, list),
-            Some(far) => {
-                list.extend(far);
-                list.append(near);
+        let emptied = match far {
+            None => std::mem::replace(list, std::mem::take(near)),
+            Some(mut far) => {
+                far.append(near);
+                std::mem::replace(list, far)
             }
-        }
+        };
+        self.spare.push(emptied);
         debug_assert!(!list.is_empty(), "an event stands for what is due");
     }
 }
@@ -138,7 +171,7 @@ struct Saved {
 }
 
 impl From<Calendar> for Saved {
-    fn from(Calendar { floor, near, mut far }: Calendar) -> Self {
+    fn from(Calendar { floor, near, spare: _, mut far }: Calendar) -> Self {
         for (place, list) in near.into_iter().enumerate().filter(|(_, list)| !list.is_empty()) {
             let ahead = (place as Tick).wrapping_sub(floor) % NEAR_TICKS as Tick;
             far.entry(floor + ahead).or_default().extend(list);
@@ -151,7 +184,7 @@ impl From<Saved> for Calendar {
     fn from(Saved { floor, due }: Saved) -> Self {
         // What is near as well: it comes before what is put from now on.
         let near = if due.is_empty() { Vec::new() } else { vec![Vec::new(); NEAR_TICKS] };
-        Self { floor, near, far: due }
+        Self { floor, near, spare: Vec::new(), far: due }
     }
 }
 

@@ -216,9 +216,9 @@ impl ControlNetwork {
         loop {
             let Today { due, by_receiver, receiver, next } = &mut self.today;
             if *next != NONE {
-                let Due { from, words, next: after, .. } = due[*next as usize];
-                *next = after;
-                let from = from.party().expect("nodes have other timers");
+                let due = &due[*next as usize];
+                *next = due.next;
+                let (from, words) = (due.from().party().expect("nodes have other timers"), due.message());
                 let node = receiver.checked_sub(self.nodes);
                 return Some((node.map_or(Recipient::Source(*receiver), Recipient::Sink), from, words));
             }
@@ -236,12 +236,12 @@ impl ControlNetwork {
         let controller = &mut self.controllers[place as usize];
         let mut due = first;
         while due != NONE {
-            let Due { from, words, next, .. } = &self.today.due[due as usize];
-            match from.party() {
-                Some(from) => controller.on_message(from, words, now, &mut actions),
-                None => controller.on_timer(words[0] as u32, now, &mut actions),
+            let message = &self.today.due[due as usize];
+            match message.from().party() {
+                Some(from) => controller.on_message(from, message.words(), now, &mut actions),
+                None => controller.on_timer(message.words()[0] as u32, now, &mut actions),
             }
-            due = *next;
+            due = message.next;
         }
         let number = self.first_controller + place * self.regions.len() as u32;
         let (from, own) = (Party::Controller(number), 2 * self.nodes + place);

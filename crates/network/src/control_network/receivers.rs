@@ -47,8 +47,8 @@ impl ByReceiver {
     pub fn sort(&mut self, due: &mut [Due]) {
         self.word = 0;
         for place in 0..due.len() {
-            let Due { to, from, ref mut next, .. } = due[place];
-            *next = NONE;
+            let (to, from) = (due[place].to, due[place].from());
+            due[place].next = NONE;
             let (word, bit) = (&mut self.receivers[to as usize / 64], 1 << (to % 64));
             let chain = &mut self.chains[to as usize];
             if *word & bit == 0 {
@@ -58,7 +58,7 @@ impl ByReceiver {
             }
             let last = &mut due[chain.last as usize];
             last.next = place as u32;
-            chain.is_sorted &= last.from <= from;
+            chain.is_sorted &= last.from() <= from;
             chain.last = place as u32;
         }
     }
@@ -84,7 +84,7 @@ impl ByReceiver {
             self.places.push(place);
             place = due[place as usize].next;
         }
-        self.places.sort_by_key(|&place| due[place as usize].from);
+        self.places.sort_by_key(|&place| due[place as usize].from());
         let mut next = NONE;
         for place in self.places.drain(..).rev() {
             due[place as usize].next = std::mem::replace(&mut next, place);
@@ -128,7 +128,7 @@ mod tests {
                 let new = |&(to, from)| Due::new(to, from, Words::default());
                 let mut due: Vec<_> = tick.iter().map(new).collect();
                 let mut expected: Vec<u32> = (0..due.len() as u32).collect();
-                expected.sort_by_key(|&place| (due[place as usize].to, due[place as usize].from));
+                expected.sort_by_key(|&place| (due[place as usize].to, due[place as usize].from()));
                 by_receiver.sort(&mut due);
                 let mut found = Vec::new();
                 while let Some(Receiver { number, first }) = by_receiver.take(&mut due) {

@@ -36,8 +36,10 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let due = &mut self.nodes.due[node as usize];
         let line = if lossy { &mut due.lossy } else { &mut due.lossless };
         line.pop_front();
+        let mut refused_since = None;
         if let Again::Rest { .. } = again {
             let copy = self.nodes.copies[node as usize].get_mut(message);
+            refused_since = copy.rest_refused_since.take();
             copy.rest_index += 1;
             copy.rest_flits -= u32::from(flits);
             if copy.rest_flits > 0 {
@@ -49,7 +51,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             self.complete_packet(node, packet, told, now);
         }
         self.launch(node, packet, vc, now);
-        self.note_held(node, packet, now);
+        self.note_held(packet, refused_since, now);
         if let Again::Packet { .. } = again {
             self.nodes.flits_dropped -= i64::from(flits);
             self.observer.packet_sent_again(&self.pool[packet], now.into());

@@ -1,12 +1,11 @@
 //! What is to be sent from some time on.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use tailback_protocol::PacketKind;
 
-use super::by_flow::{ByKey, both_as_key};
 use crate::time::Time;
 
 /// What may be sent beside new packets.
@@ -70,37 +69,6 @@ pub(crate) struct DueQueue {
     pub lossy: VecDeque<Again>,
     /// The destinations that the source holds until it opens them, in ascending order.
     held: Vec<u32>,
-    pub refused: Refused,
-}
-
-/// By message and index: since when packets wait that the source did not let go when it was first asked about them.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(from = "BTreeMap<(u32, u32), Time>", into = "BTreeMap<(u32, u32), Time>")]
-pub(crate) struct Refused(ByKey<Time>);
-
-impl From<BTreeMap<(u32, u32), Time>> for Refused {
-    fn from(saved: BTreeMap<(u32, u32), Time>) -> Self {
-        Self(saved.into_iter().map(|((message, index), since)| (both_as_key(message, index), since)).collect())
-    }
-}
-
-impl From<Refused> for BTreeMap<(u32, u32), Time> {
-    fn from(Refused(refused): Refused) -> Self {
-        refused.into_iter().map(|(key, since)| (((key >> 32) as u32, key as u32), since)).collect()
-    }
-}
-
-impl Refused {
-    /// A packet of a message waits from now on, if it does not yet.
-    pub fn insert(&mut self, message: u32, index: u32, now: Time) {
-        self.0.entry(both_as_key(message, index)).or_insert(now);
-    }
-
-    /// A packet waits no more: since when it has, if it has.
-    #[inline]
-    pub fn remove(&mut self, message: u32, index: u32) -> Option<Time> {
-        if self.0.is_empty() { None } else { self.0.remove(&both_as_key(message, index)) }
-    }
 }
 
 impl DueQueue {
@@ -172,16 +140,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_source_refuses_and_holds_is_written() {
+    fn what_a_source_holds_is_written() {
         let mut queue = DueQueue::default();
         [5, 3, 5, 9].into_iter().for_each(|destination| queue.hold(destination));
-        for (message, index, now) in [(1, 2, 10), (1, 2, 11), (u32::MAX, 0, 12)] {
-            queue.refused.insert(message, index, now);
-        }
         let mut queue = written_and_read(&queue);
         assert_eq!((queue.open(5), queue.open(5), queue.open_all()), (true, false, vec![3, 9]), "in order, each once");
-        let refused = &mut queue.refused;
-        assert_eq!(refused.remove(1, 2), Some(10), "since it was asked about first");
-        assert_eq!((refused.remove(1, 2), refused.remove(u32::MAX, 0)), (None, Some(12)));
     }
 }

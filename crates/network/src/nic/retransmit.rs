@@ -21,6 +21,8 @@ pub(crate) struct KeptMessage {
     /// What has not been sent and was taken out of the send queue: its first packet, and its flits.
     pub rest_index: u32,
     pub rest_flits: u32,
+    /// Since when this packet waits, if the source did not let it go when it was first asked.
+    pub rest_refused_since: Option<Time>,
     /// The number of its first packet in its flow, where flows are numbered.
     pub first_number: u32,
     /// What a program tells with it.
@@ -65,6 +67,7 @@ impl RetransmitBuffer {
             packets_left,
             rest_index: 0,
             rest_flits: 0,
+            rest_refused_since: None,
             first_number: 0,
             told,
         };

@@ -203,13 +203,15 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 continue;
             };
             self.nodes.nodes[node as usize].last_injection_queue = injection_queue as u8;
+            let refused_since =
+                if self.protocol.sources.is_empty() { None } else { self.nodes.sources.let_go(node, injection_queue) };
             let (packet, told) = self.cut_packet(node, injection_queue, flits, send_as, now);
             if self.fabric.completes_packets {
                 self.complete_packet(node, packet, told, now);
             }
             self.launch(node, packet, vc, now);
             if !self.protocol.sources.is_empty() {
-                self.has_departed(node, packet, now);
+                self.has_departed(node, packet, refused_since, now);
             }
             self.forget_if_gone(node, packet, now);
             if self.fabric.has_programs && self.pool[packet].is_last() {

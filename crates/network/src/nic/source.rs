@@ -41,8 +41,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.act(node, &mut actions, now);
         self.protocol.actions = actions;
         if !matches!(verdict, Verdict::Send { .. }) {
-            let PacketRef { message, index } = packet.packet;
-            self.nodes.due[node as usize].refused.insert(message, index, now);
+            self.nodes.sources.refuse(node, injection_queue, now);
         }
         debug_assert_eq!(
             self.nodes.sources.first_destination(node, injection_queue),
@@ -144,18 +143,17 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// A packet has left, for the first time, at a node that has a source.
-    pub(super) fn has_departed(&mut self, node: u32, packet: u32, now: Time) {
-        self.note_held(node, packet, now);
+    pub(super) fn has_departed(&mut self, node: u32, packet: u32, refused_since: Option<Time>, now: Time) {
+        self.note_held(packet, refused_since, now);
         if self.fabric.hooks.departures {
             self.tell_departure(node, packet, now);
         }
     }
 
     /// Tells the observer of a packet that has left, if the source did not let it go at once.
-    pub(super) fn note_held(&mut self, node: u32, packet: u32, now: Time) {
-        let record = &self.pool[packet];
-        if let Some(since) = self.nodes.due[node as usize].refused.remove(record.message, record.index()) {
-            self.observer.packet_held(record, since.into(), now.into());
+    pub(super) fn note_held(&mut self, packet: u32, refused_since: Option<Time>, now: Time) {
+        if let Some(since) = refused_since {
+            self.observer.packet_held(&self.pool[packet], since.into(), now.into());
         }
     }
 
@@ -254,8 +252,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Takes what is left of a message out of its send queue.
     fn withhold(&mut self, node: u32, name: u32) {
         let copy = self.nodes.copies[node as usize].get_mut(name);
-        let Some(rest) = self.nodes.sources.withdraw(node, copy.destination, name) else { return };
-        (copy.rest_index, copy.rest_flits) = (rest.index, rest.flits_left);
+        let Some((rest, refused_since)) = self.nodes.sources.withdraw(node, copy.destination, name) else { return };
+        (copy.rest_index, copy.rest_flits, copy.rest_refused_since) = (rest.index, rest.flits_left, refused_since);
         self.nodes.nodes[node as usize].waiting -= 1;
     }
 

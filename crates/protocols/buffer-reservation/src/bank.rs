@@ -97,7 +97,7 @@ fn attend_input(
 ) {
     let count = inputs.len() as u32;
     let arbiter = &mut inputs[input as usize];
-    while let Some(output) = arbiter.waiting.next_from(arbiter.next) {
+    while let Some(output) = arbiter.waiting.set().next_from(arbiter.next) {
         if !arbiter.pace.is_free(now) {
             let alarm = arbiter.pace.alarm();
             actions.extend(alarm.map(|at| ControllerAction::Timer { at, token: count + input }));

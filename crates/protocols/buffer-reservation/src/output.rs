@@ -40,24 +40,40 @@ const ORDER: u64 = 0x6f72_6465_7273;
 #[derive(Clone, Debug)]
 pub(crate) struct OutputArbiter {
     shape: OutputShape,
-    /// The inputs in its order, and the place of each in it.
+    /// The inputs in its order.
     inputs: Vec<u16>,
-    places: Vec<u16>,
     /// By place: the weights of flows, where it goes by them.
     weights: Vec<u32>,
     state: OutputState,
 }
 
+/// What it knows of an input.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Flow {
+    /// Packets that are requested and not granted.
+    requests: u32,
+    /// The route of its next packet.
+    route: u16,
+    /// The place of the input in the order of the arbiter.
+    place: u16,
+}
+
+/// What it knows of a route.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Way {
+    /// Packets for which there is room.
+    credits: u32,
+    /// Grants for which there is.
+    rooms: u32,
+}
+
 /// What of it changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OutputState {
-    /// By input: packets that are requested and not granted.
-    requests: Vec<u32>,
-    /// By input: the route of its next packet.
-    routes: Vec<u16>,
-    /// By route: packets for which there is room, and grants.
-    credits: Vec<u32>,
-    rooms: Vec<u32>,
+    /// By input.
+    flows: Vec<Flow>,
+    /// By route.
+    ways: Vec<Way>,
     /// The places of inputs with requests, by route.
     waiting: Gated,
     /// The place that comes first at the next turn.
@@ -76,13 +92,12 @@ impl OutputArbiter {
             let mut stream = Stream::new(0, output.into(), ORDER);
             (1..nodes).rev().for_each(|last| inputs.swap(last as usize, stream.below(last + 1) as usize));
         }
-        let mut places = vec![0; nodes as usize];
-        inputs.iter().enumerate().for_each(|(place, &input)| places[usize::from(input)] = place as u16);
+        let flow = |input| Flow { requests: 0, route: routes.first(input, output) as u16, place: 0 };
+        let mut flows: Vec<_> = (0..nodes).map(flow).collect();
+        inputs.iter().enumerate().for_each(|(place, &input)| flows[usize::from(input)].place = place as u16);
         let state = OutputState {
-            requests: vec![0; nodes as usize],
-            routes: (0..nodes).map(|input| routes.first(input, output) as u16).collect(),
-            credits: vec![buffer; routes.count as usize],
-            rooms: vec![room; routes.count as usize],
+            flows,
+            ways: vec![Way { credits: buffer, rooms: room }; routes.count as usize],
             waiting: Gated::below(nodes as usize, routes.count as usize),
             next: 0,
             scores: Scores::new(fairness, nodes as usize),
@@ -94,24 +109,24 @@ impl OutputArbiter {
                 inputs.iter().map(|&input| weight(input.into())).collect()
             }
         };
-        Self { shape, inputs, places, weights, state }
+        Self { shape, inputs, weights, state }
     }
 
     /// An input asks for some more packets.
     pub fn request(&mut self, input: u32, packets: u32) {
-        let input = input as usize;
-        let before = self.state.requests[input];
-        self.state.requests[input] += packets;
+        let flow = &mut self.state.flows[input as usize];
+        let before = flow.requests;
+        flow.requests += packets;
         if before == 0 {
-            let place = self.places[input].into();
-            self.state.waiting.insert(place, self.state.routes[input].into());
+            let place = flow.place.into();
+            self.state.waiting.insert(place, flow.route.into());
             self.state.scores.begin(place);
         }
     }
 
     /// There is room for one more packet in front of the output.
     pub fn credit(&mut self, route: u32) {
-        let credits = &mut self.state.credits[route as usize];
+        let credits = &mut self.state.ways[route as usize].credits;
         *credits += 1;
         assert!(*credits <= self.shape.buffer, "more room comes back than there is at output {}", self.shape.output);
         self.gate(route as usize);
@@ -119,13 +134,13 @@ impl OutputArbiter {
 
     /// There is room for one more grant.
     pub fn room(&mut self, route: u32) {
-        self.state.rooms[route as usize] += 1;
+        self.state.ways[route as usize].rooms += 1;
         self.gate(route as usize);
     }
 
     fn gate(&mut self, route: usize) {
-        let open = self.state.credits[route] > 0 && self.state.rooms[route] > 0;
-        self.state.waiting.set_open(route, open);
+        let Way { credits, rooms } = self.state.ways[route];
+        self.state.waiting.set_open(route, credits > 0 && rooms > 0);
     }
 
     /// Whether a request can be granted.
@@ -147,18 +162,21 @@ impl OutputArbiter {
             Scores::Block(block) => block.serve(&self.weights, ready)?,
         };
         self.state.next = place + 1;
-        let input = usize::from(self.inputs[place]);
-        let route = usize::from(self.state.routes[input]);
+        let (input, routes) = (self.inputs[place], self.state.ways.len() as u16);
+        let flow = &mut self.state.flows[usize::from(input)];
+        let route = usize::from(flow.route);
         self.state.waiting.remove(place, route);
-        self.state.requests[input] -= 1;
-        self.state.credits[route] -= 1;
-        self.state.rooms[route] -= 1;
+        flow.requests -= 1;
+        flow.route = (flow.route + 1) % routes;
+        let (next_route, asks_again) = (flow.route.into(), flow.requests > 0);
+        let way = &mut self.state.ways[route];
+        way.credits -= 1;
+        way.rooms -= 1;
         self.gate(route);
-        self.state.routes[input] = ((route + 1) % self.state.credits.len()) as u16;
-        if self.state.requests[input] > 0 {
-            self.state.waiting.insert(place, self.state.routes[input].into());
+        if asks_again {
+            self.state.waiting.insert(place, next_route);
         }
-        Some((input as u32, route as u32))
+        Some((input.into(), route as u32))
     }
 
     pub fn state(&self) -> &OutputState {
@@ -172,12 +190,12 @@ impl OutputArbiter {
     /// Requests that are not granted.
     #[cfg(test)]
     pub fn unanswered(&self) -> usize {
-        self.state.requests.iter().map(|&requests| requests as usize).sum()
+        self.state.flows.iter().map(|flow| flow.requests as usize).sum()
     }
 
     /// Credits by route.
     #[cfg(test)]
-    pub fn credits(&self) -> &[u32] {
-        &self.state.credits
+    pub fn credits(&self) -> Vec<u32> {
+        self.state.ways.iter().map(|way| way.credits).collect()
     }
 }

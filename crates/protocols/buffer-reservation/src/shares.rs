@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::turns::Members;
+use crate::turns::Set;
 
 /// What an output arbiter goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) struct Credits(Vec<i64>);
 
 impl Credits {
     /// Adds to each ready flow its weight, and takes the sum from the one that has most: the first of several.
-    pub fn serve(&mut self, weights: &[u32], ready: &Members) -> Option<usize> {
+    pub fn serve(&mut self, weights: &[u32], ready: Set<'_>) -> Option<usize> {
         let (mut best, mut sum) = (None, 0);
         for place in ready.iter() {
             let weight = i64::from(weights[place]);
@@ -84,7 +84,7 @@ const PACKET: u64 = 1 << 32;
 
 impl Service {
     /// The flow whose packet starts first: the first of several.
-    pub fn serve(&mut self, weights: &[u32], ready: &Members) -> Option<usize> {
+    pub fn serve(&mut self, weights: &[u32], ready: Set<'_>) -> Option<usize> {
         let first = ready.iter().min_by_key(|&place| self.starts[place])?;
         self.now = self.now.max(self.starts[first]);
         self.starts[first] += PACKET / u64::from(weights[first]);
@@ -101,7 +101,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub fn serve(&mut self, weights: &[u32], ready: &Members) -> Option<usize> {
+    pub fn serve(&mut self, weights: &[u32], ready: Set<'_>) -> Option<usize> {
         let place = ready.next_from(self.first)?;
         if place != self.first || self.left == 0 {
             self.left = weights[place];

@@ -2,130 +2,213 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A set of numbers below some bound.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Members {
-    /// A bit for each number.
-    words: Vec<u64>,
-    /// A bit for each word that is not 0.
-    filled: Vec<u64>,
-}
-
 const BITS: usize = u64::BITS as usize;
 
-impl Members {
-    /// An empty set of numbers below `bound`.
-    pub fn below(bound: usize) -> Self {
-        let words = bound.div_ceil(BITS);
-        Self { words: vec![0; words], filled: vec![0; words.div_ceil(BITS)] }
+/// How sets of numbers below some bound lie among words: a bit for each number, and behind these, if that is more than a word, a bit for each word
+/// of them that is not 0. All is in one piece, as there is such a set for each node or more, and each is used about once in the time of a packet:
+/// small ones are to take little of the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Layout {
+    words: usize,
+}
+
+impl Layout {
+    fn below(bound: usize) -> Self {
+        Self { words: bound.div_ceil(BITS) }
+    }
+
+    /// Words of a set.
+    #[inline]
+    fn len(self) -> usize {
+        if self.words > 1 { self.words + self.words.div_ceil(BITS) } else { self.words }
+    }
+
+    /// The set that begins at a place among words.
+    #[inline]
+    fn set(self, bits: &[u64], at: usize) -> Set<'_> {
+        Set { bits: &bits[at..][..self.len()], words: self.words }
     }
 
     #[inline]
-    pub fn insert(&mut self, number: usize) {
+    fn insert(self, bits: &mut [u64], at: usize, number: usize) {
         let index = number / BITS;
-        self.words[index] |= 1 << (number % BITS);
-        self.filled[index / BITS] |= 1 << (index % BITS);
+        bits[at + index] |= 1 << (number % BITS);
+        if self.words > 1 {
+            bits[at + self.words + index / BITS] |= 1 << (index % BITS);
+        }
     }
 
     #[inline]
-    pub fn remove(&mut self, number: usize) {
-        self.keep(number / BITS, !(1 << (number % BITS)));
+    fn remove(self, bits: &mut [u64], at: usize, number: usize) {
+        self.keep(bits, at, number / BITS, !(1 << (number % BITS)));
     }
 
     /// Takes away those members of a word that have no bit in `among`.
     #[inline]
-    fn keep(&mut self, index: usize, among: u64) {
-        let word = &mut self.words[index];
+    fn keep(self, bits: &mut [u64], at: usize, index: usize, among: u64) {
+        let word = &mut bits[at + index];
         *word &= among;
-        if *word == 0 {
-            self.filled[index / BITS] &= !(1 << (index % BITS));
+        if *word == 0 && self.words > 1 {
+            bits[at + self.words + index / BITS] &= !(1 << (index % BITS));
         }
     }
+}
 
-    pub fn is_empty(&self) -> bool {
-        self.filled.iter().all(|&word| word == 0)
+/// The members of a set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Set<'b> {
+    bits: &'b [u64],
+    words: usize,
+}
+
+impl<'b> Set<'b> {
+    /// A bit for each word that is not 0; if there is one, that word.
+    #[inline]
+    fn filled(self) -> &'b [u64] {
+        if self.words > 1 { &self.bits[self.words..] } else { self.bits }
     }
 
-    /// Adds all members of another set.
-    fn add(&mut self, other: &Self) {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
-        self.filled.iter_mut().zip(&other.filled).for_each(|(word, other)| *word |= other);
-    }
-
-    /// Takes away all members of another set.
-    fn subtract(&mut self, other: &Self) {
-        other.words.iter().enumerate().for_each(|(index, other)| self.keep(index, !other));
+    pub fn is_empty(self) -> bool {
+        self.filled().iter().all(|&word| word == 0)
     }
 
     /// The first member at or behind `start`, and around.
-    pub fn next_from(&self, start: usize) -> Option<usize> {
+    #[inline]
+    pub fn next_from(self, start: usize) -> Option<usize> {
+        if let &[word] = self.bits {
+            let behind = word & u64::MAX.checked_shl(start as u32).unwrap_or(0);
+            let among = if behind == 0 { word } else { behind };
+            return (among != 0).then(|| among.trailing_zeros() as usize);
+        }
         self.at_or_above(start).or_else(|| self.at_or_above(0))
     }
 
     /// All members, in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = usize> {
-        std::iter::successors(self.at_or_above(0), |&last| self.at_or_above(last + 1))
+    pub fn iter(self) -> impl Iterator<Item = usize> + use<'b> {
+        std::iter::successors(self.at_or_above(0), move |&last| self.at_or_above(last + 1))
     }
 
-    fn at_or_above(&self, start: usize) -> Option<usize> {
+    fn at_or_above(self, start: usize) -> Option<usize> {
         let index = start / BITS;
-        let here = self.words.get(index)? & (!0 << (start % BITS));
+        if index >= self.words {
+            return None;
+        }
+        let here = self.bits[index] & (!0 << (start % BITS));
         if here != 0 {
             return Some(index * BITS + here.trailing_zeros() as usize);
         }
         let behind = index + 1;
-        if behind == self.words.len() {
+        if behind == self.words {
             return None;
         }
-        let later =
-            |at: usize| if at == behind / BITS { self.filled[at] & (!0 << (behind % BITS)) } else { self.filled[at] };
-        let (at, bits) = (behind / BITS..self.filled.len()).map(|at| (at, later(at))).find(|&(_, bits)| bits != 0)?;
+        let filled = self.filled();
+        let later = |at: usize| if at == behind / BITS { filled[at] & (!0 << (behind % BITS)) } else { filled[at] };
+        let (at, bits) = (behind / BITS..filled.len()).map(|at| (at, later(at))).find(|&(_, bits)| bits != 0)?;
         let index = at * BITS + bits.trailing_zeros() as usize;
-        Some(index * BITS + self.words[index].trailing_zeros() as usize)
+        Some(index * BITS + self.bits[index].trailing_zeros() as usize)
+    }
+}
+
+/// A set of numbers below some bound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Members {
+    layout: Layout,
+    bits: Vec<u64>,
+}
+
+impl Members {
+    /// An empty set of numbers below `bound`.
+    pub fn below(bound: usize) -> Self {
+        let layout = Layout::below(bound);
+        Self { layout, bits: vec![0; layout.len()] }
+    }
+
+    #[inline]
+    pub fn insert(&mut self, number: usize) {
+        self.layout.insert(&mut self.bits, 0, number);
+    }
+
+    #[inline]
+    pub fn remove(&mut self, number: usize) {
+        self.layout.remove(&mut self.bits, 0, number);
+    }
+
+    #[inline]
+    pub fn set(&self) -> Set<'_> {
+        self.layout.set(&self.bits, 0)
     }
 }
 
 /// Members in groups, each of which is open or not: only members of open groups have a turn. Each member is in one group at most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Gated {
-    groups: Vec<Members>,
-    open: Vec<bool>,
-    ready: Members,
+    layout: Layout,
+    /// The members of open groups, those of each group, and a bit for each group that is closed.
+    bits: Vec<u64>,
+    /// Where these begin.
+    closed_from: usize,
 }
+
+/// Where the members of open groups are.
+const READY: usize = 0;
 
 impl Gated {
     /// Numbers below `bound` in `groups` groups, all of them open.
     pub fn below(bound: usize, groups: usize) -> Self {
-        Self { groups: vec![Members::below(bound); groups], open: vec![true; groups], ready: Members::below(bound) }
+        let layout = Layout::below(bound);
+        let closed_from = (groups + 1) * layout.len();
+        Self { layout, bits: vec![0; closed_from + groups.div_ceil(BITS)], closed_from }
     }
 
+    /// Where the members of a group are.
+    #[inline]
+    fn members(&self, group: usize) -> usize {
+        (group + 1) * self.layout.len()
+    }
+
+    #[inline]
+    fn is_open(&self, group: usize) -> bool {
+        self.bits[self.closed_from + group / BITS] >> (group % BITS) & 1 == 0
+    }
+
+    #[inline]
     pub fn insert(&mut self, number: usize, group: usize) {
-        self.groups[group].insert(number);
-        if self.open[group] {
-            self.ready.insert(number);
+        let members = self.members(group);
+        self.layout.insert(&mut self.bits, members, number);
+        if self.is_open(group) {
+            self.layout.insert(&mut self.bits, READY, number);
         }
     }
 
+    #[inline]
     pub fn remove(&mut self, number: usize, group: usize) {
-        self.groups[group].remove(number);
-        self.ready.remove(number);
+        let members = self.members(group);
+        self.layout.remove(&mut self.bits, members, number);
+        self.layout.remove(&mut self.bits, READY, number);
     }
 
     /// Opens or closes a group.
+    #[inline]
     pub fn set_open(&mut self, group: usize, open: bool) {
-        if std::mem::replace(&mut self.open[group], open) == open {
+        if self.is_open(group) == open {
             return;
         }
+        self.bits[self.closed_from + group / BITS] ^= 1 << (group % BITS);
+        let (layout, members) = (self.layout, self.members(group));
         if open {
-            self.ready.add(&self.groups[group]);
+            (0..layout.len()).for_each(|word| self.bits[READY + word] |= self.bits[members + word]);
         } else {
-            self.ready.subtract(&self.groups[group]);
+            for index in 0..layout.words {
+                let among = !self.bits[members + index];
+                layout.keep(&mut self.bits, READY, index, among);
+            }
         }
     }
 
     /// The members of open groups.
-    pub fn ready(&self) -> &Members {
-        &self.ready
+    #[inline]
+    pub fn ready(&self) -> Set<'_> {
+        self.layout.set(&self.bits, READY)
     }
 }
 
@@ -140,12 +223,15 @@ mod tests {
     proptest! {
         #[test]
         fn gated_members_are_those_of_open_groups(
+            bound in prop::sample::select(vec![5000, 64, 20]),
             steps in prop::collection::vec((0..4u8, 0..5000usize, 0..3usize), 0..200),
             start in 0..5000usize,
         ) {
-            let (mut gated, mut found) = (Gated::below(5000, 3), Members::below(5000));
+            let start = start % bound;
+            let (mut gated, mut found) = (Gated::below(bound, 3), Members::below(bound));
             let (mut members, mut open) = (BTreeSet::new(), [true; 3]);
             for (what, number, group) in steps {
+                let number = number % bound;
                 match what {
                     0 | 1 => if (0..3).all(|group| !members.contains(&(number, group))) {
                         gated.insert(number, group);
@@ -164,8 +250,9 @@ mod tests {
             }
             let all: BTreeSet<_> = members.iter().map(|&(number, _)| number).collect();
             let ready: BTreeSet<_> = members.iter().filter(|member| open[member.1]).map(|&(number, _)| number).collect();
-            prop_assert!(found.iter().eq(all.iter().copied()));
+            prop_assert!(found.set().iter().eq(all.iter().copied()));
             prop_assert!(gated.ready().iter().eq(ready.iter().copied()));
+            prop_assert_eq!(found.set().is_empty(), all.is_empty());
             prop_assert_eq!(gated.ready().is_empty(), ready.is_empty());
             prop_assert_eq!(gated.ready().next_from(start), ready.range(start..).chain(&ready).next().copied());
         }

@@ -20,6 +20,7 @@ use self::saved::Saved;
 use super::by_flow::ByFlow;
 use crate::fabric::Fabric;
 use crate::packet::NONE;
+use crate::time::Time;
 
 /// All waiting messages of a region.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -161,7 +162,8 @@ impl SourceQueues {
             }
             return;
         }
-        *entry = self.destinations.insert(Destination { node, destination, first: slot, last: slot, next: NONE });
+        let queue = Destination { node, destination, first: slot, last: slot, next: NONE, refused_since: None };
+        *entry = self.destinations.insert(queue);
         let queue = *entry;
         self.put(node, injection_queue, queue);
     }
@@ -366,9 +368,22 @@ impl SourceQueues {
         self.put(node, injection_queue, self.directory.get(node, destination));
     }
 
-    /// Takes what is left of message `serial` out of its queue, whose first it is, if anything is left. Only where
-    /// destinations have queues.
-    pub fn withdraw(&mut self, node: u32, destination: u32, serial: u32) -> Option<Waiting> {
+    /// The source does not let the next packet of an injection queue go: it waits from now on, if it does not yet. Only where destinations
+    /// have queues.
+    pub fn refuse(&mut self, node: u32, injection_queue: usize, now: Time) {
+        let first = self.first(node, injection_queue);
+        self.destinations.records[first as usize].refused_since.get_or_insert(now);
+    }
+
+    /// The source lets it go: since when it has waited, if it has.
+    pub fn let_go(&mut self, node: u32, injection_queue: usize) -> Option<Time> {
+        let first = self.first(node, injection_queue);
+        self.destinations.records[first as usize].refused_since.take()
+    }
+
+    /// Takes what is left of message `serial` out of its queue, whose first it is, if anything is left; and since when its next packet waits that
+    /// the source did not let go. Only where destinations have queues.
+    pub fn withdraw(&mut self, node: u32, destination: u32, serial: u32) -> Option<(Waiting, Option<Time>)> {
         let queue = self.directory.get(node, destination);
         let queue = self.destinations.records.get_mut(queue as usize)?;
         let first = queue.first;
@@ -377,7 +392,7 @@ impl SourceQueues {
         record.flits_left = 0;
         queue.first = message.next;
         self.messages.free.push(first);
-        Some(message)
+        Some((message, queue.refused_since.take()))
     }
 
     /// The flits of all messages that wait: slots that are free have none left.

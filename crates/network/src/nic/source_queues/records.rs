@@ -41,6 +41,8 @@ pub(super) struct Destination {
     pub last: u32,
     /// The next destination of the ring.
     pub next: u32,
+    /// Since when the first packet waits, if the source did not let it go when it was first asked.
+    pub refused_since: Option<Time>,
 }
 
 /// A list of messages, or of destinations: its first and last element.

@@ -77,7 +77,12 @@ impl Line {
         if let Some(room) = self.room.get_mut(place) {
             *room -= 1;
         }
-        self.items.pop_front().map_or(Next::Waits(None), Next::Takes)
+        let taken = self.items.pop_front();
+        if self.items.is_empty() {
+            // It begins at the first place again, and not behind the one that it has just left, so that it stays in the cache.
+            self.items.clear();
+        }
+        taken.map_or(Next::Waits(None), Next::Takes)
     }
 
     /// For how many packets the items in the queue are.

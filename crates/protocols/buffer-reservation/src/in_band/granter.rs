@@ -71,7 +71,7 @@ impl Granter {
     /// Who is granted something next, and how many packets. The one whose turn it is waits until there is room for as many as he is to have:
     /// if others who want less went before, he might wait for ever.
     fn next_grant(&self) -> Option<(usize, u32)> {
-        let source = self.state.wanting.next_from(self.state.next)?;
+        let source = self.state.wanting.set().next_from(self.state.next)?;
         let wanted = self.state.wanted[source];
         let packets = wanted.min(self.room.grant).min(self.state.output).min(self.state.reorder);
         (packets >= wanted.min(self.room.grant_min)).then_some((source, packets))
@@ -124,7 +124,7 @@ impl Sink for Granter {
     }
 
     fn foretell(&self, request: &Control, _now: u64, _clock: Clock) -> Option<String> {
-        let others = self.state.wanting.iter().filter(|&source| source != request.from as usize).count();
+        let others = self.state.wanting.set().iter().filter(|&source| source != request.from as usize).count();
         let State { output, reorder, .. } = self.state;
         Some(format!(
             "has room for {output} packets before it and {reorder} in it; {others} other sources wait for grants"
