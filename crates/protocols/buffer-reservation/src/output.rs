@@ -60,7 +60,7 @@ struct Flow {
 
 /// What it knows of a route.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Way {
+struct Route {
     /// Packets for which there is room.
     credits: u32,
     /// Grants for which there is.
@@ -73,7 +73,7 @@ pub(crate) struct OutputState {
     /// By input.
     flows: Vec<Flow>,
     /// By route.
-    ways: Vec<Way>,
+    routes: Vec<Route>,
     /// The places of inputs with requests, by route.
     waiting: Gated,
     /// The place that comes first at the next turn.
@@ -97,7 +97,7 @@ impl OutputArbiter {
         inputs.iter().enumerate().for_each(|(place, &input)| flows[usize::from(input)].place = place as u16);
         let state = OutputState {
             flows,
-            ways: vec![Way { credits: buffer, rooms: room }; routes.count as usize],
+            routes: vec![Route { credits: buffer, rooms: room }; routes.count as usize],
             waiting: Gated::below(nodes as usize, routes.count as usize),
             next: 0,
             scores: Scores::new(fairness, nodes as usize),
@@ -126,7 +126,7 @@ impl OutputArbiter {
 
     /// There is room for one more packet in front of the output.
     pub fn credit(&mut self, route: u32) {
-        let credits = &mut self.state.ways[route as usize].credits;
+        let credits = &mut self.state.routes[route as usize].credits;
         *credits += 1;
         assert!(*credits <= self.shape.buffer, "more room comes back than there is at output {}", self.shape.output);
         self.gate(route as usize);
@@ -134,12 +134,12 @@ impl OutputArbiter {
 
     /// There is room for one more grant.
     pub fn room(&mut self, route: u32) {
-        self.state.ways[route as usize].rooms += 1;
+        self.state.routes[route as usize].rooms += 1;
         self.gate(route as usize);
     }
 
     fn gate(&mut self, route: usize) {
-        let Way { credits, rooms } = self.state.ways[route];
+        let Route { credits, rooms } = self.state.routes[route];
         self.state.waiting.set_open(route, credits > 0 && rooms > 0);
     }
 
@@ -162,16 +162,16 @@ impl OutputArbiter {
             Scores::Block(block) => block.serve(&self.weights, ready)?,
         };
         self.state.next = place + 1;
-        let (input, routes) = (self.inputs[place], self.state.ways.len() as u16);
+        let (input, routes) = (self.inputs[place], self.state.routes.len() as u16);
         let flow = &mut self.state.flows[usize::from(input)];
         let route = usize::from(flow.route);
         self.state.waiting.remove(place, route);
         flow.requests -= 1;
         flow.route = (flow.route + 1) % routes;
         let (next_route, asks_again) = (flow.route.into(), flow.requests > 0);
-        let way = &mut self.state.ways[route];
-        way.credits -= 1;
-        way.rooms -= 1;
+        let Route { credits, rooms } = &mut self.state.routes[route];
+        *credits -= 1;
+        *rooms -= 1;
         self.gate(route);
         if asks_again {
             self.state.waiting.insert(place, next_route);
@@ -196,6 +196,6 @@ impl OutputArbiter {
     /// Credits by route.
     #[cfg(test)]
     pub fn credits(&self) -> Vec<u32> {
-        self.state.ways.iter().map(|way| way.credits).collect()
+        self.state.routes.iter().map(|route| route.credits).collect()
     }
 }
