@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use tailback_engine::{Tick, Wheel};
 use tailback_protocol::{Party, Words};
 
@@ -53,6 +54,7 @@ pub(super) struct Due {
     #[serde(skip)]
     pub next: u32,
     /// Its sender, and in the lowest [`COUNT_BITS`] how many words it has.
+    #[serde(deserialize_with = "from_and_count")]
     from_and_count: u64,
     words: [u64; Words::MAX],
 }
@@ -61,6 +63,13 @@ pub(super) struct Due {
 const COUNT_BITS: u32 = 2;
 
 const _: () = assert!(Words::MAX < 1 << COUNT_BITS && size_of::<Due>() == 32);
+
+/// Refuses more words than there is room for.
+fn from_and_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let found = u64::deserialize(deserializer)?;
+    let fits = found % (1 << COUNT_BITS) <= Words::MAX as u64;
+    if fits { Ok(found) } else { Err(D::Error::custom("a message has more words than there is room for")) }
+}
 
 impl Due {
     #[inline]
@@ -194,6 +203,16 @@ mod tests {
     use tailback_protocol::{remember, write_down};
 
     use super::*;
+
+    #[test]
+    fn a_message_of_too_many_words_is_refused() {
+        for (words, is_refused) in [(Words::MAX, false), (Words::MAX + 1, true)] {
+            let due = Due { from_and_count: words as u64, ..Due::new(0, SenderRank::TIMER, Words::default()) };
+            let mut bytes = Vec::new();
+            write_down(&due, &mut bytes);
+            assert_eq!(remember::<Due>(&mut bytes.as_slice()).is_none(), is_refused, "{words} words");
+        }
+    }
 
     proptest! {
         /// Against a map: what is due comes in its tick, all of it, and in the order in which it was put, also when the calendar is written
