@@ -35,7 +35,7 @@ impl<B: Mail> Outbox<B> {
     /// # Panics
     /// When it would arrive inside the current window, or there is no such receiver: the model then broke what it
     /// declared, and going on would give wrong results.
-    #[inline]
+    #[inline(always)]
     pub fn mail(&mut self, receiver: u32, tick: Tick) -> &mut B {
         assert!(tick >= self.window_end, "mail arrives at {tick}, inside the window that ends at {}", self.window_end);
         self.earliest = self.earliest.min(tick);
@@ -48,6 +48,7 @@ impl<B: Mail> Outbox<B> {
     }
 
     /// The first mail for a receiver in this window.
+    #[inline(never)]
     fn add(&mut self, receiver: u32) -> u32 {
         let slot = self.used.len() as u32;
         self.slots[receiver as usize] = slot;

@@ -52,14 +52,20 @@ impl Geometric {
     }
 
     /// The steps until the next success.
-    #[inline]
+    #[inline(always)]
     pub fn sample(&self, stream: &mut Stream) -> u64 {
         match &self.0 {
             Method::Always => 1,
             Method::Table(table) => table.sample(stream),
-            Method::Logarithm(scale) => ((libm::log(stream.unit()) * scale) as u64).saturating_add(1),
+            Method::Logarithm(scale) => by_logarithm(*scale, stream),
         }
     }
+}
+
+/// Apart, as those who look it up would save registers for it.
+#[inline(never)]
+fn by_logarithm(scale: f64, stream: &mut Stream) -> u64 {
+    ((libm::log(stream.unit()) * scale) as u64).saturating_add(1)
 }
 
 impl Table {
@@ -78,7 +84,7 @@ impl Table {
         Self { survival, sure }
     }
 
-    #[inline]
+    #[inline(always)]
     fn sample(&self, stream: &mut Stream) -> u64 {
         let mut gap = 1;
         loop {

@@ -149,7 +149,7 @@ impl FlowRecord {
     }
 
     /// Notes the same on all timelines, perhaps at another tick on that of the user.
-    #[inline]
+    #[inline(always)]
     fn note(&mut self, tick: u64, series_tick: u64, note: impl Fn(&mut Point)) {
         if let Some(point) = self.batches.at(tick) {
             note(point);
@@ -185,7 +185,7 @@ impl Record {
     }
 
     /// A source of `flow` had a message of `flits` to send at `tick`; it was perhaps lost.
-    #[inline]
+    #[inline(always)]
     pub fn offered(&mut self, flow: usize, tick: u64, flits: u32, lost: bool) {
         let measured = self.plan.window.contains(tick);
         let (record, flits) = (&mut self.flows[flow], u64::from(flits));
@@ -239,7 +239,7 @@ impl Record {
     }
 
     /// The last flit of a packet of `flow` arrived at `tick`.
-    #[inline]
+    #[inline(always)]
     pub fn packet_delivered(&mut self, flow: usize, tick: u64, packet: ArrivedPacket) {
         let ArrivedPacket { source, created, network_latency, hops, flits, nonminimal } = packet;
         let measured = self.plan.window.contains(tick);
@@ -265,7 +265,7 @@ impl Record {
     }
 
     /// The last flit of a message of `flow` arrived at `tick`, `latency` ticks after the message was created.
-    #[inline]
+    #[inline(always)]
     pub fn message_delivered(&mut self, flow: usize, tick: u64, latency: u64, flits: u32) {
         let measured = self.plan.window.contains(tick);
         let series_tick = if self.plan.series_by_creation { tick - latency } else { tick };

@@ -139,7 +139,7 @@ impl Timeline {
     }
 
     /// The point to write down what happens at `tick`; none when it lies outside of all intervals.
-    #[inline]
+    #[inline(always)]
     pub fn at(&mut self, tick: u64) -> Option<&mut Point> {
         let index = self.intervals.index(tick)?;
         if index >= self.points.len() {

@@ -118,12 +118,12 @@ fn program_plan(job: &Job) -> ProgramPlan {
 }
 
 impl Observer for Recorder {
-    #[inline]
+    #[inline(always)]
     fn message_offered(&mut self, offer: &Offer) {
         self.record.offered(offer.traffic.into(), offer.tick, offer.flits, offer.lost);
     }
 
-    #[inline]
+    #[inline(always)]
     fn packet_delivered(&mut self, packet: &Packet, tick: Tick) {
         // Lossless data, which is most packets, has no counter of its own.
         let (carries_data, counter) = match packet.kind {
@@ -180,7 +180,7 @@ impl Observer for Recorder {
         self.record.phase_reached(reached.traffic.into(), reached.phase, reached.after);
     }
 
-    #[inline]
+    #[inline(always)]
     fn message_delivered(&mut self, delivery: &MessageDelivery) {
         let latency = delivery.tick - delivery.created;
         self.record.message_delivered(delivery.traffic.into(), delivery.tick, latency, delivery.flits);

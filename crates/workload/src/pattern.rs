@@ -213,8 +213,18 @@ impl Pattern {
     }
 
     /// The destination of a message from `source`.
-    #[inline]
+    #[inline(always)]
     pub fn destination(&self, source: u32, stream: &mut Stream) -> u32 {
+        match self {
+            // What is drawn most often, without a call.
+            Self::Uniform { among, with_self } => uniform(among, *with_self, source, stream),
+            _ => self.destination_by_any(source, stream),
+        }
+    }
+
+    /// The same by whatever pattern.
+    #[inline(never)]
+    fn destination_by_any(&self, source: u32, stream: &mut Stream) -> u32 {
         match self {
             Self::Uniform { among, with_self } => uniform(among, *with_self, source, stream),
             Self::Adversarial { groups, offset, hot } => {
@@ -237,7 +247,7 @@ impl Pattern {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn uniform(among: &NodeSet, with_self: bool, source: u32, stream: &mut Stream) -> u32 {
     let own = if with_self { None } else { among.position(source) };
     match own {

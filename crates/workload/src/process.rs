@@ -67,17 +67,19 @@ impl Process {
         let flits = traffic.size.sample(&mut self.stream);
         let destination = self.destination(traffic, &traffic.phases()[phase].pattern, source);
         self.made += 1;
-        match traffic.arrival {
-            Arrival::Bernoulli | Arrival::Slots { .. } | Arrival::At(_) => self.schedule(traffic, cycle + 1),
+        let earliest = match traffic.arrival {
+            Arrival::Bernoulli | Arrival::Slots { .. } | Arrival::At(_) => cycle + 1,
             Arrival::Bursts { cycles_per_flit, .. } => {
                 self.burst.messages_left -= 1;
                 // The line is busy with this message, so the next cannot come sooner.
-                self.schedule(traffic, cycle + u64::from(flits) * u64::from(cycles_per_flit));
+                cycle + u64::from(flits) * u64::from(cycles_per_flit)
             }
-        }
+        };
+        self.schedule(traffic, earliest);
         Request { destination, flits }
     }
 
+    #[inline(always)]
     fn destination(&mut self, traffic: &Traffic, pattern: &Pattern, source: u32) -> u32 {
         if let Arrival::Bursts { same_destination: true, .. } = traffic.arrival {
             if let Some(destination) = self.burst.destination {
@@ -92,6 +94,7 @@ impl Process {
 
     /// Draws the first message at or after `cycle`. Where a phase ends before it, the draw is made anew in the
     /// next phase from its start.
+    #[inline(always)]
     fn schedule(&mut self, traffic: &Traffic, cycle: u64) {
         if traffic.count.is_some_and(|count| self.made >= count) {
             self.next_cycle = NEVER;
@@ -105,16 +108,29 @@ impl Process {
             self.next_cycle = slots.next_own().unwrap_or(NEVER);
             return;
         }
-        let (mut next, mut end) = self.draw_in_phase(traffic, cycle);
-        while let Some(cycle) = end.filter(|&end| next >= end) {
+        let (next, end) = self.draw_in_phase(traffic, cycle);
+        self.next_cycle = match end {
+            Some(end) if next >= end => self.draw_after(traffic, end),
+            _ => next,
+        };
+    }
+
+    /// Draws the first message at or after the end of a phase.
+    #[cold]
+    #[inline(never)]
+    fn draw_after(&mut self, traffic: &Traffic, mut cycle: u64) -> u64 {
+        loop {
             self.burst = Burst::default();
-            (next, end) = self.draw_in_phase(traffic, cycle);
+            let (next, end) = self.draw_in_phase(traffic, cycle);
+            match end {
+                Some(end) if next >= end => cycle = end,
+                _ => return next,
+            }
         }
-        self.next_cycle = next;
     }
 
     /// Draws the first message at or after `cycle`, were its phase to last for ever; says when that ends.
-    #[inline]
+    #[inline(always)]
     fn draw_in_phase(&mut self, traffic: &Traffic, cycle: u64) -> (u64, Option<u64>) {
         let (phase, end) = traffic.phase_index(cycle);
         let gaps = phase.and_then(|phase| traffic.gaps(phase));
@@ -122,6 +138,7 @@ impl Process {
     }
 
     /// The same in a phase with such gaps.
+    #[inline(always)]
     fn draw(&mut self, traffic: &Traffic, gaps: &Geometric, cycle: u64) -> u64 {
         if let Arrival::Bursts { messages_mean, .. } = traffic.arrival {
             if self.burst.messages_left > 0 {

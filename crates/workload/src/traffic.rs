@@ -113,6 +113,12 @@ impl Traffic {
         if self.phases.last().is_some_and(|last| last.from_cycle <= cycle) {
             return (Some(self.phases.len() - 1), None);
         }
+        self.earlier_phase_index(cycle)
+    }
+
+    /// The same before the last phase.
+    #[inline(never)]
+    fn earlier_phase_index(&self, cycle: u64) -> (Option<usize>, Option<u64>) {
         let next = self.phases.partition_point(|phase| phase.from_cycle <= cycle);
         (next.checked_sub(1), self.phases.get(next).map(|phase| phase.from_cycle))
     }

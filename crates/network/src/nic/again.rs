@@ -11,6 +11,7 @@ use crate::time::Time;
 
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     /// Sends something whose time has come, if there is room for it: what is lossless first.
+    #[inline(never)]
     pub(super) fn inject_due(&mut self, node: u32, now: Time) -> bool {
         let Some(due) = self.nodes.due.get(node as usize) else { return false };
         let heads = [due.lossless.front().copied(), due.lossy.front().copied()];

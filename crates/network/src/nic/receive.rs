@@ -46,10 +46,14 @@ impl From<Reassembly> for Vec<(u64, Arrived)> {
 
 impl Reassembly {
     /// Adds a packet; returns the size of its message when it is whole.
+    #[inline(always)]
     fn add(&mut self, packet: &Packet) -> Option<u32> {
-        if packet.is_last() && packet.index() == 0 {
-            return Some(packet.flits.into());
-        }
+        if packet.is_last() && packet.index() == 0 { Some(packet.flits.into()) } else { self.add_part(packet) }
+    }
+
+    /// The same of a message of several packets.
+    #[inline(never)]
+    fn add_part(&mut self, packet: &Packet) -> Option<u32> {
         let key = both_as_key(packet.source, packet.message);
         let arrived = self.0.entry(key).or_default();
         arrived.flits += u32::from(packet.flits);
@@ -87,6 +91,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// The sink of a node is told of a data packet at once, and again when all before it have arrived.
+    #[inline(never)]
     fn take_in_order(&mut self, node: u32, slot: u32, packet: Packet, most: u32, now: Time) {
         // Both now: what the sink sends may take the slot that the packet had in the pool.
         let payload = Payload::Of(slot).words(&packet, &self.payloads, &self.fabric).to_vec();
@@ -135,6 +140,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// A node takes a data packet.
+    #[inline(always)]
     fn take_data(&mut self, node: u32, packet: &Packet, payload: Payload<'_>, told: Told, now: Time) {
         let whole = self.nodes.reassembly.add(packet);
         if let Some(flits) = whole {
@@ -151,6 +157,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Tells the sink of a node, if there is one, something about a data packet.
+    #[inline(always)]
     fn tell_sink(
         &mut self,
         node: u32,
@@ -159,9 +166,20 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         now: Time,
         tell: impl FnOnce(&mut dyn Sink, &Arrival<'_>, u64, &mut Vec<SinkAction>),
     ) {
-        if self.protocol.sinks.is_empty() {
-            return;
+        if !self.protocol.sinks.is_empty() {
+            self.tell_sink_that_exists(node, packet, payload, now, tell);
         }
+    }
+
+    #[inline(never)]
+    fn tell_sink_that_exists(
+        &mut self,
+        node: u32,
+        packet: &Packet,
+        payload: Payload<'_>,
+        now: Time,
+        tell: impl FnOnce(&mut dyn Sink, &Arrival<'_>, u64, &mut Vec<SinkAction>),
+    ) {
         let mut actions = std::mem::take(&mut self.protocol.sink_actions);
         let &Packet { kind, source: from, destination: to, flits, marks, hops, .. } = packet;
         let payload = payload.words(packet, &self.payloads, &self.fabric);
@@ -171,6 +189,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.act_as_sink(node, actions, now);
     }
 
+    #[inline(never)]
     fn receive_control(&mut self, node: u32, slot: u32, packet: &Packet, direction: Direction, now: Time) {
         if direction.asks_sink() {
             if direction == Direction::Trimmed {

@@ -39,6 +39,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// A message waits at its node from now on; `told` is what a program tells with it.
+    #[inline(always)]
     pub(super) fn offer_message(
         &mut self,
         node: u32,
@@ -136,16 +137,18 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     #[inline]
     fn inject(&mut self, node: u32, links_start: bool, now: Time) {
-        let record = &self.nodes.nodes[node as usize];
-        if !links_start || record.link_free_at > now {
-            self.wait_for_link(node, now);
-            return;
-        }
-        let sends_control = record.control_waiting > 0 && self.inject_control(node, now);
-        let sends = sends_control || (!self.nodes.due.is_empty() && self.inject_due(node, now));
-        if sends || self.inject_data(node, now) {
+        let is_busy = !links_start || self.nodes.nodes[node as usize].link_free_at > now;
+        if is_busy || self.send_first(node, now) {
             self.wait_for_link(node, now);
         }
+    }
+
+    /// Sends the first of what waits at a node, of that for which there is room.
+    #[inline(always)]
+    fn send_first(&mut self, node: u32, now: Time) -> bool {
+        (self.nodes.nodes[node as usize].control_waiting > 0 && self.inject_control(node, now))
+            || (!self.nodes.due.is_empty() && self.inject_due(node, now))
+            || self.inject_data(node, now)
     }
 
     /// Whether anything waits that may leave now or when there is room.
@@ -158,7 +161,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
 
     /// Schedules the next attempt for when the link is free, if anything waits. What cannot be sent for lack of credits
     /// is tried again when they come.
-    #[inline]
+    #[inline(always)]
     fn wait_for_link(&mut self, node: u32, now: Time) {
         if !self.nodes.nodes[node as usize].link_scheduled && self.has_to_send(node) {
             let record = &mut self.nodes.nodes[node as usize];
@@ -169,6 +172,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Sends a control packet, if one waits and there is room for it.
+    #[inline(never)]
     fn inject_control(&mut self, node: u32, now: Time) -> bool {
         if self.nodes.nodes[node as usize].control_waiting == 0 {
             return false;
@@ -291,6 +295,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// The first virtual channel of a class with room, after the one that was served last.
+    #[inline(always)]
     pub(super) fn next_channel_with_room(&mut self, node: u32, class: u8, flits: u16) -> Option<u8> {
         let class = &self.fabric.spec.classes[usize::from(class)];
         let (first, count) = (class.first_vc[0], usize::from(class.vcs[0]));
@@ -331,6 +336,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Puts a packet on the link to the router.
+    #[inline(always)]
     pub(super) fn launch(&mut self, node: u32, packet: u32, vc: u8, now: Time) {
         let spec = &self.fabric.spec;
         let record = &mut self.pool[packet];

@@ -210,6 +210,15 @@ impl<M: Microarchitecture> Routers<M> {
         let (first_port, to) = (self.inputs[index as usize].first_port, self.inputs[index as usize].port);
         let sleepers = std::mem::take(&mut self.outputs[index as usize].waiters);
         self.wake_all(first_port, sleepers, to, now, around);
+        if self.shape.words > 1 {
+            self.wake_far_sleepers(index, now, around);
+        }
+    }
+
+    /// Wakes those of ports beyond the first 64 that sleep at a port.
+    #[inline(never)]
+    fn wake_far_sleepers(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
+        let (first_port, to) = (self.inputs[index as usize].first_port, self.inputs[index as usize].port);
         for word in 1..self.shape.words {
             let waiters = &mut self.extras.waiters[index as usize * (WORDS_MAX - 1) + word - 1];
             let sleepers = std::mem::take(waiters);
@@ -247,7 +256,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// Wakes the queues of a set of ports, counted from `first`, whose heads want to leave by `to`.
-    #[inline]
+    #[inline(always)]
     fn wake_all(&mut self, first: u32, mut sleepers: u64, to: u8, now: Time, around: &mut Surroundings<'_>) {
         while sleepers != 0 {
             let sleeper = first + sleepers.trailing_zeros();

@@ -204,20 +204,27 @@ impl LocalRoutes {
     /// that has. Among equally good links one is drawn.
     #[inline]
     pub(super) fn towards_group(&self, group: u32, random: &mut Stream) -> (Hop, Port) {
-        let port = self.towards[group as usize];
-        match self.kind(port) {
-            Some(hop) => (hop, port),
+        match self.only_towards_group(group) {
+            Some(hop) => hop,
             None => self.draw_towards_group(group, random),
         }
+    }
+
+    /// The next hop of a minimal path to another group, if there is one only.
+    #[inline]
+    pub(super) fn only_towards_group(&self, group: u32) -> Option<(Hop, Port)> {
+        let port = self.towards[group as usize];
+        self.kind(port).map(|hop| (hop, port))
     }
 
     /// Whether the next hop of a minimal path to a group is drawn among several.
     #[inline]
     pub(super) fn draws_towards(&self, group: u32) -> bool {
-        group != self.group && self.kind(self.towards[group as usize]).is_none()
+        group != self.group && self.only_towards_group(group).is_none()
     }
 
     /// The next hop of a minimal path to a group, by the link that an entropy value names among equally good ones.
+    #[inline(never)]
     pub(super) fn named_towards_group(&self, group: u32, entropy: u16) -> (Hop, Port) {
         let count = self.exits(self.in_group, group).count() as u64;
         let label = u64::from(self.group) << 32 | u64::from(group) << 16 | u64::from(entropy);
@@ -225,6 +232,7 @@ impl LocalRoutes {
         self.by(self.exits(self.in_group, group).nth(index as usize).expect("the index is below the count"))
     }
 
+    #[inline(never)]
     fn draw_towards_group(&self, group: u32, random: &mut Stream) -> (Hop, Port) {
         let drawn = random.below(self.exits(self.in_group, group).count() as u32) as usize;
         self.by(self.exits(self.in_group, group).nth(drawn).expect("the draw is below the count"))
@@ -337,7 +345,7 @@ impl LocalRoutes {
     }
 
     #[inline]
-    fn local_port(&self, in_group: u32) -> Port {
+    pub(super) fn local_port(&self, in_group: u32) -> Port {
         self.nodes + (in_group - u32::from(in_group > self.in_group)) as Port
     }
 }

@@ -9,7 +9,7 @@ use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, ChannelKind, Header, PortVc, Routing, Step, VcSequence, View};
+use crate::{Agent, ChannelKind, Header, Hop, PortVc, Routing, Step, VcSequence, View};
 
 const PATHS: &[&str] = &["l", "l?gl?"];
 
@@ -117,14 +117,30 @@ impl LocalRoutes {
     #[inline(always)]
     pub(super) fn minimal_step(&self, entry: PortVc, header: Header, random: &mut Stream) -> Step {
         let (group, in_group, port) = Dragonfly::locate(header.destination());
-        if header.entropy != 0 && self.draws_towards(group) {
-            let (hop, port) = self.named_towards_group(group, header.entropy);
-            return self.step(entry, hop, port, header);
+        if group == self.group {
+            return if in_group == self.in_group {
+                self.eject(port, header)
+            } else {
+                self.step(entry, Hop::Local, self.local_port(in_group), header)
+            };
         }
-        match self.towards(group, in_group, random) {
+        match self.only_towards_group(group) {
             Some((hop, port)) => self.step(entry, hop, port, header),
-            None => self.eject(port, header),
+            None => self.step_by_one_of_several(entry, header, random),
         }
+    }
+
+    /// The same where several links lead to the group of the destination. Nothing is done after it, so that those with one
+    /// link save no registers for it.
+    #[cold]
+    #[inline(never)]
+    fn step_by_one_of_several(&self, entry: PortVc, header: Header, random: &mut Stream) -> Step {
+        let (group, ..) = Dragonfly::locate(header.destination());
+        let (hop, port) = match header.entropy {
+            0 => self.towards_group(group, random),
+            entropy => self.named_towards_group(group, entropy),
+        };
+        self.step(entry, hop, port, header)
     }
 
     /// All steps that [`LocalRoutes::minimal_step`] may choose.

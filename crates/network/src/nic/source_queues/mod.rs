@@ -136,6 +136,7 @@ impl SourceQueues {
     }
 
     /// Adds a message of a node, whose number in the network is `source`, at the end of its queue.
+    #[inline(always)]
     pub fn push(&mut self, node: u32, source: u32, message: Waiting) {
         let destination = message.destination;
         let injection_queue = self.injection_queue_of(node, source, destination);
@@ -149,8 +150,14 @@ impl SourceQueues {
             } else {
                 self.messages.records[last as usize].next = slot;
             }
-            return;
+        } else {
+            self.push_for_destination(node, injection_queue, destination, slot);
         }
+    }
+
+    /// Adds a message, which has a place, at the end of the queue of its destination.
+    #[inline(never)]
+    fn push_for_destination(&mut self, node: u32, injection_queue: usize, destination: u32, slot: u32) {
         let entry = self.directory.get_mut(node, destination);
         if *entry != NONE {
             let queue = &mut self.destinations.records[*entry as usize];
@@ -292,7 +299,7 @@ impl SourceQueues {
 
     /// Takes a packet's worth off the front message, and says what that was before. With a queue for each destination it is the
     /// next one's turn.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, node: u32, injection_queue: usize, flits: u16) -> Waiting {
         let first = self.first(node, injection_queue);
         let is_fifo = matches!(self.order, Order::Fifo);
