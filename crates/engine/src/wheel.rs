@@ -46,6 +46,8 @@ pub struct Wheel<E> {
     /// on have a near slot that is not in use for another tick.
     open_from: Tick,
     open_ticks: Tick,
+    /// One less than there are near slots, which are a power of two.
+    mask: usize,
     shift: u32,
     near: Slots<E>,
     far: Slots<(Tick, E)>,
@@ -66,6 +68,7 @@ impl<E: Scheduled> Wheel<E> {
             floor: 0,
             open_from: 0,
             open_ticks: slots as Tick,
+            mask: slots - 1,
             shift: slots.trailing_zeros(),
             near: Slots::new(slots, E::KINDS),
             far: Slots::new(FAR_SLOTS, 1),
@@ -100,7 +103,7 @@ impl<E: Scheduled> Wheel<E> {
     pub fn schedule(&mut self, tick: Tick, event: E) {
         // What lies in the past is very far ahead by this measure.
         if tick.wrapping_sub(self.open_from) < self.open_ticks {
-            let slot = tick as usize & (self.near.len() - 1);
+            let slot = tick as usize & self.mask;
             self.near.push(slot, (slot << Self::KINDS_SHIFT) + event.kind(), event);
         } else {
             self.schedule_far(tick, event);
@@ -121,7 +124,7 @@ impl<E: Scheduled> Wheel<E> {
     /// A tick before which nothing is scheduled: exact for near events, the start of their slot for far ones.
     #[must_use]
     pub fn next_tick(&self) -> Tick {
-        let mask = self.near.len() - 1;
+        let mask = self.mask;
         let near = self.near.next_used(self.floor as usize & mask).map_or(NEVER, |ahead| self.floor + ahead as Tick);
         if near != NEVER && near >> self.shift == self.floor >> self.shift {
             return near; // whatever is far lies in a later block
@@ -144,7 +147,7 @@ impl<E: Scheduled> Wheel<E> {
     /// ahead.
     #[inline]
     pub fn glance(&self, until: Tick, mut visit: impl FnMut(E)) {
-        let mask = self.near.len() - 1;
+        let mask = self.mask;
         let mut tick = self.floor;
         while let Some(ahead) = self.near.next_used(tick as usize & mask) {
             tick += ahead as Tick;
@@ -205,7 +208,7 @@ impl<E: Scheduled> Wheel<E> {
     /// The near slot of the present tick.
     #[inline]
     fn slot(&self) -> usize {
-        self.floor as usize & (self.near.len() - 1)
+        self.floor as usize & self.mask
     }
 
     /// Takes some events of a kind, of the tick that has begun, in no particular order; `None` when there are no more.

@@ -83,6 +83,8 @@ pub struct Rules {
     pub one_priority: bool,
     /// Set of the traffic classes whose routing decides anew at each attempt.
     revising: u32,
+    /// Set of the traffic classes whose routing looks at nothing.
+    oblivious: u32,
     /// Whether packets are routed when they arrive, not when they are heads.
     pub routes_on_arrival: bool,
     /// Flits that input buffers hold for each node, where they have a queue for each; otherwise none.
@@ -151,7 +153,10 @@ impl Rules {
             && !(told_heads != Heads::Nowhere || times_out || declarations.watches_heads());
         let wakes_next = knows_sleepers && shape.voqs == 1;
         let wakes_able = knows_sleepers && router.destination_queue.is_some();
-        let revising = (0..).zip(routings).map(|(class, routing)| u32::from(routing.revises()) << class).sum();
+        let classes = |is_so: fn(&dyn Routing) -> bool| {
+            (0..).zip(routings).map(|(class, routing)| u32::from(is_so(routing.as_ref())) << class).sum::<u32>()
+        };
+        let revising = classes(|routing| routing.revises());
         let wakes_in_turn = wakes_next
             && router.output_arbiter == Arbiter::RoundRobin
             && one_priority
@@ -214,6 +219,7 @@ impl Rules {
             wakes_able,
             one_priority,
             revising,
+            oblivious: classes(|routing| routing.is_oblivious()),
             routes_on_arrival: router.virtual_output_queues,
             destination_queue: router.destination_queue,
             keeps_decisions: told_heads == Heads::Anywhere
@@ -250,6 +256,12 @@ impl Rules {
     #[inline]
     pub fn revises(&self, class: u8) -> bool {
         self.revising & 1 << class != 0
+    }
+
+    /// Whether the routing of a class looks at nothing.
+    #[inline]
+    pub fn is_oblivious(&self, class: u8) -> bool {
+        self.oblivious & 1 << class != 0
     }
 
     /// Whether nothing goes before packets of a class on a link that comes later.

@@ -66,6 +66,10 @@ impl Routing for DestinationTag {
         Box::new(self.make_agent(router))
     }
 
+    fn is_oblivious(&self) -> bool {
+        true
+    }
+
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
         // The channels into a stage are of one class, in the order of the stages.
         let mut moves = Vec::new();

@@ -58,6 +58,10 @@ impl Routing for Direct {
         Box::new(self.clone())
     }
 
+    fn is_oblivious(&self) -> bool {
+        true
+    }
+
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
         Vec::new()
     }

@@ -197,6 +197,12 @@ pub trait Routing: Send + Sync + Debug {
         false
     }
 
+    /// Whether its agents decide where packets go by their headers and by chance alone. What they see then is nothing: whoever looks at the
+    /// [`View`] all the same panics.
+    fn is_oblivious(&self) -> bool {
+        false
+    }
+
     /// What its agents want to know.
     fn interests(&self) -> Interests {
         Interests::default()

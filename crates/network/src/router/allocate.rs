@@ -4,6 +4,8 @@
 //! once: one if inputs choose first, all if outputs do. Then the other side chooses, and the winners start to
 //! cross. A packet that cannot cross sleeps at the output it wants until something changes there.
 
+use std::hint::black_box;
+
 use super::decision::Decision;
 use super::examine::Examined;
 use super::request::{Grant, NO_GRANT, NO_KEY, Request, Scratch};
@@ -36,7 +38,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Always inline, for the same reason: with VOQs it was a call for each router.
     #[inline(always)]
     fn allocate_at(&mut self, router: u32, now: Time, around: &mut Surroundings<'_>) {
-        let words = router as usize * self.shape.words..(router as usize + 1) * self.shape.words;
+        let words = router as usize * self.words()..(router as usize + 1) * self.words();
         let first = router * self.shape.ports as u32;
         for round in 0..self.rules.iterations {
             if Self::might(self.rules.first_round_turns) {
@@ -234,16 +236,24 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     fn grant(&mut self, now: Time, around: &mut Surroundings<'_>) {
         for index in 0..self.scratch.asked.len() {
-            let output = usize::from(self.scratch.asked[index]);
-            let winner = self.scratch.best[output];
-            self.scratch.best[output].packet = NONE;
-            if M::BASIC || (winner.packet != NONE && self.still_fits(&winner, now, around)) {
-                self.cross(&winner, now, around);
-            }
+            // Opaque: what a crossing reads of the router would all be read before the loop else, and put on the stack, for the
+            // one or two packets that cross at most routers.
+            black_box(&mut *self).grant_output(index, now, around);
         }
         self.scratch.asked.clear();
         if !self.scratch.losers.is_empty() {
             self.put_losers_to_sleep(now, around);
+        }
+    }
+
+    /// Lets the winner of an output cross.
+    #[inline(always)]
+    fn grant_output(&mut self, index: usize, now: Time, around: &mut Surroundings<'_>) {
+        let output = usize::from(self.scratch.asked[index]);
+        let winner = self.scratch.best[output];
+        self.scratch.best[output].packet = NONE;
+        if M::BASIC || (winner.packet != NONE && self.still_fits(&winner, now, around)) {
+            self.cross(&winner, now, around);
         }
     }
 

@@ -175,7 +175,9 @@ impl<M: Microarchitecture> Routers<M> {
         let class = around.pool[packet].class;
         let vc = id.vc - around.fabric.first_vc(class, link_class);
         let entry = if own { PortVc::OWN } else { PortVc { port: id.port, vc } };
-        let mut step = around.route(router, packet, entry, self.outputs(router, class, flits, now, around.fabric));
+        let sees = !self.rules.is_oblivious(class);
+        let outputs = sees.then(|| self.outputs(router, class, flits, now, around.fabric));
+        let mut step = around.route(router, packet, entry, outputs);
         if cfg!(debug_assertions) {
             around.assert_only_port(router, packet, entry, &step);
             if !own {
@@ -183,7 +185,7 @@ impl<M: Microarchitecture> Routers<M> {
             }
         }
         let index = first_port as usize + usize::from(step.port);
-        if Self::may(step.vcs > 0 && self.outputs[index].is_terminal()) {
+        if Self::may(self.rules.ejection_vcs > 1) && step.vcs > 0 && self.outputs[index].is_terminal() {
             step.vcs = step.vcs.max(self.rules.ejection_vcs);
         }
         debug_assert!(

@@ -15,8 +15,8 @@ pub trait Microarchitecture: sealed::Sealed + Send + 'static {}
 pub struct General;
 
 /// Routers with one queue per virtual channel, one connection of each port to and from the crossbar, one output queue per
-/// port that packets leave in order, with credits for the next buffer. Arbiters serve by turns, packets ask for the crossbar
-/// as soon as they are heads, and no protocol watches them.
+/// port that packets leave in order, with credits for the next buffer, and at most 64 ports. Arbiters serve by turns, packets
+/// ask for the crossbar as soon as they are heads, and no protocol watches them.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
@@ -49,7 +49,7 @@ impl Microarchitecture for Traced {}
 
 /// Whether routers with these rules and this shape are plain: see [`Plain`].
 fn is_plain(shape: &Shape, rules: &Rules) -> bool {
-    is_basic(shape, rules) && is_plain_inside(shape, rules) && shape.vcs <= PLAIN_VCS
+    is_basic(shape, rules) && is_plain_inside(shape, rules) && shape.vcs <= PLAIN_VCS && shape.words == 1
 }
 
 /// Whether they are plain but for their crosspoints: see [`Crosspoints`].

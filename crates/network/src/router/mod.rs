@@ -132,6 +132,12 @@ impl<M: Microarchitecture> Routers<M> {
         !M::BASIC && rule
     }
 
+    /// The words that a set of the ports of a router takes.
+    #[inline]
+    fn words(&self) -> usize {
+        if M::PLAIN { 1 } else { self.shape.words }
+    }
+
     /// Whether inputs have a queue per node of the network.
     #[inline]
     fn sorts_by_node(&self) -> bool {

@@ -132,6 +132,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
         let index = self.inputs[id.index as usize].first_port + u32::from(port);
         match usize::from(id.port) / 64 {
+            _ if M::PLAIN => self.outputs[index as usize].waiters |= 1 << (id.port % 64),
             0 => self.outputs[index as usize].waiters |= 1 << id.port,
             word => self.extras.waiters[index as usize * (WORDS_MAX - 1) + word - 1] |= 1 << (id.port % 64),
         }
@@ -210,7 +211,7 @@ impl<M: Microarchitecture> Routers<M> {
         let (first_port, to) = (self.inputs[index as usize].first_port, self.inputs[index as usize].port);
         let sleepers = std::mem::take(&mut self.outputs[index as usize].waiters);
         self.wake_all(first_port, sleepers, to, now, around);
-        if self.shape.words > 1 {
+        if self.words() > 1 {
             self.wake_far_sleepers(index, now, around);
         }
     }
@@ -251,7 +252,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Whether heads of ports beyond the first 64 do.
     #[inline]
     pub(super) fn has_far_waiters(&self, index: u32) -> bool {
-        self.shape.words > 1
+        self.words() > 1
             && self.extras.waiters[index as usize * (WORDS_MAX - 1)..][..WORDS_MAX - 1].iter().any(|&word| word != 0)
     }
 

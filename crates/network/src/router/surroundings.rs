@@ -2,10 +2,10 @@
 
 use tailback_engine::{Outbox, Tick, Wheel};
 use tailback_random::Stream;
-use tailback_routing::{Agent, Header, Notice, PortVc, Step};
+use tailback_routing::{Agent, Header, Notice, PortVc, Step, View};
 use tailback_topology::{Port, RouterId};
 
-use super::view::{Outputs, RouterView};
+use super::view::{Outputs, RouterView, Unseen};
 use super::{Microarchitecture, Routers};
 use crate::event::{BROADCAST, Event, EventKind, credit, sort};
 use crate::fabric::Fabric;
@@ -93,16 +93,17 @@ impl Surroundings<'_> {
         self.wheel.schedule(Tick::from(time), event);
     }
 
-    /// Asks the routing agent of a router where a packet shall go that came in by `entry`.
+    /// Asks the routing agent of a router where a packet shall go that came in by `entry`. It sees the outputs, if there are any to see.
     #[inline]
-    pub fn route(&mut self, router: u32, packet: u32, entry: PortVc, outputs: impl Outputs) -> Step {
+    pub fn route(&mut self, router: u32, packet: u32, entry: PortVc, outputs: Option<impl Outputs>) -> Step {
         // The header is read where it is: a copy would be written and read by words of other sizes.
         let Packet { class, header, .. } = &self.pool[packet];
         let class = *class;
         // Agents come by class, and nearly all packets are of the first.
         let first = if class == 0 { 0 } else { usize::from(class) * self.streams.len() };
-        let view = RouterView { outputs, broadcasts: self.broadcasts, class, router };
-        self.agents[first + router as usize].route(entry, header, &view, &mut self.streams[router as usize])
+        let view = outputs.map(|outputs| RouterView { outputs, broadcasts: self.broadcasts, class, router });
+        let view: &dyn View = view.as_ref().map_or(&Unseen, |view| view);
+        self.agents[first + router as usize].route(entry, header, view, &mut self.streams[router as usize])
     }
 
     /// Checks that routing has named a step.

@@ -69,6 +69,10 @@ impl Routing for Minimal {
         Box::new(MinimalAgent { routes: self.tables.routes(router) })
     }
 
+    fn is_oblivious(&self) -> bool {
+        true
+    }
+
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
         self.tables.sequence.moves(PATHS)
     }

@@ -40,6 +40,10 @@ impl Routing for Valiant {
         Box::new(ValiantAgent { routes: self.paths.tables.routes(router), paths: self.paths.clone() })
     }
 
+    fn is_oblivious(&self) -> bool {
+        true
+    }
+
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
         self.paths.moves()
     }

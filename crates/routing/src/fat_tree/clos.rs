@@ -142,6 +142,10 @@ impl Routing for Clos {
         Box::new(self.agent_with_turns(router))
     }
 
+    fn is_oblivious(&self) -> bool {
+        true
+    }
+
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
         let (leaves, nodes) = match self.queues {
             Queues::Crosspoints => (self.leaves, self.nodes_per_leaf),

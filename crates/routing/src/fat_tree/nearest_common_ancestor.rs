@@ -106,6 +106,10 @@ impl Routing for NearestCommonAncestor {
         Box::new(self.make_agent(router))
     }
 
+    fn is_oblivious(&self) -> bool {
+        true
+    }
+
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
         // Up channels have the classes 1, 2, … by level, and down channels the classes after them, from the top
         // down: packets climb, turn once at any level, and descend.

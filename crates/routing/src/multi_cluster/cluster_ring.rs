@@ -118,6 +118,10 @@ impl Routing for ClusterRing {
         Box::new(self.make_agent(router))
     }
 
+    fn is_oblivious(&self) -> bool {
+        true
+    }
+
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
         let mut moves = Vec::new();
         for cluster in 0..self.topology.clusters() {
