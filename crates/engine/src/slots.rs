@@ -120,12 +120,12 @@ impl<T: Copy + Default> Slots<T> {
         let end = &mut self.ends[(slot << self.kinds_shift) + kind];
         let last = end.checked_sub(1)?;
         let chunk = last / CHUNK as u32;
-        let items = self.items[chunk as usize * CHUNK..].first_chunk().copied()?;
+        let items: &[T; CHUNK] = self.items[chunk as usize * CHUNK..].first_chunk()?;
         let len = (last as usize % CHUNK) + 1;
         let before = std::mem::replace(&mut self.before[chunk as usize], self.free);
         self.free = chunk;
         *end = end_of(before);
-        Some(Chunk { len, is_last: before == NONE, items })
+        Some(Chunk { len, is_last: before == NONE, items: *items })
     }
 
     pub fn for_each(&self, slot: usize, mut visit: impl FnMut(T)) {

@@ -192,8 +192,10 @@ impl Record {
         if measured {
             record.offered.messages += 1;
             record.offered.flits += flits;
-            record.offered.lost_messages += u64::from(lost);
-            record.offered.lost_flits += if lost { flits } else { 0 };
+            if lost {
+                record.offered.lost_messages += 1;
+                record.offered.lost_flits += flits;
+            }
         }
         record.note(tick, tick, |point| point.offered_flits += flits);
         if let Some(completions) = &mut record.completions {

@@ -44,6 +44,7 @@ pub use registry::{ROUTINGS, RoutingModel, minimal};
 pub use sequence::{Hop, SequenceError, VcSequence};
 use tailback_random::Stream;
 use tailback_topology::{LinkClass, Port, RouterId, Topology};
+use view::Unseen;
 pub use view::{View, flits_of_use};
 
 /// How a packet came into a router, or how it leaves: a port and a virtual channel of its traffic class.
@@ -197,8 +198,7 @@ pub trait Routing: Send + Sync + Debug {
         false
     }
 
-    /// Whether its agents decide where packets go by their headers and by chance alone. What they see then is nothing: whoever looks at the
-    /// [`View`] all the same panics.
+    /// Whether its agents decide where packets go by their headers and by chance alone. They are asked by [`Agent::route_unseeing`] then.
     fn is_oblivious(&self) -> bool {
         false
     }
@@ -237,6 +237,14 @@ pub trait Routing: Send + Sync + Debug {
 pub trait Agent: Send {
     /// Where the packet with `header`, which came in by `entry`, shall go next.
     fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step;
+
+    /// The same of an algorithm that is oblivious ([`Routing::is_oblivious`]): nothing is made for it to look at.
+    ///
+    /// # Panics
+    /// When it looks at its view all the same.
+    fn route_unseeing(&mut self, entry: PortVc, header: &Header, random: &mut Stream) -> Step {
+        self.route(entry, header, &Unseen, random)
+    }
 
     /// Whether the packet with `header`, which has come in by `entry`, is known to leave by the port of its node: it has nothing but
     /// its destination ahead, and is there.

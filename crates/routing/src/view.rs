@@ -60,6 +60,38 @@ pub trait View {
     }
 }
 
+/// What an oblivious algorithm sees: see [`Routing::is_oblivious`](crate::Routing::is_oblivious).
+pub(crate) struct Unseen;
+
+/// Why it is asked nothing.
+const LOOKED: &str = "an oblivious algorithm looks at nothing";
+
+impl View for Unseen {
+    fn channels(&self, _port: Port) -> u8 {
+        unreachable!("{LOOKED}")
+    }
+
+    fn occupancy(&self, _port: Port, _vc: u8) -> u32 {
+        unreachable!("{LOOKED}")
+    }
+
+    fn capacity(&self, _port: Port, _vc: u8) -> u32 {
+        unreachable!("{LOOKED}")
+    }
+
+    fn waiting(&self, _port: Port) -> u32 {
+        unreachable!("{LOOKED}")
+    }
+
+    fn admits(&self, _port: Port, _vc: u8) -> bool {
+        unreachable!("{LOOKED}")
+    }
+
+    fn board(&self) -> &Board {
+        unreachable!("{LOOKED}")
+    }
+}
+
 /// The most flits of a buffer whose use in ten thousandths, rounded down, is not above `used`.
 #[inline]
 #[must_use]

@@ -17,10 +17,9 @@ use crate::time::Time;
 use tailback_hardware::InjectionVc;
 
 impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
-    /// Takes the messages that are due at a node.
-    pub(crate) fn offer_messages(&mut self, node: u32, now: Time) {
+    /// Takes the messages that are due at a node in a link cycle, which is now.
+    pub(crate) fn offer_messages(&mut self, node: u32, cycle: u64, now: Time) {
         let (first, last) = self.nodes.nodes[node as usize].processes;
-        let cycle = u64::from(now / self.fabric.spec.ticks_per_cycle);
         let mut next = None;
         for process in first..last {
             let process = &mut self.nodes.processes[process as usize];

@@ -55,7 +55,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.each(kinds, EventKind::ControlMessage, |region, _| region.receive_messages(now));
         self.each(kinds, EventKind::Delivery, |region, event| region.deliver(event.target(), event.payload(), now));
         self.each(kinds, EventKind::NodeLink, |region, event| region.node_link_free(event.target(), now));
-        self.each(kinds, EventKind::Message, |region, event| region.offer_messages(event.target(), now));
+        let cycle = u64::from(now / self.fabric.spec.ticks_per_cycle);
+        self.each(kinds, EventKind::Message, |region, event| region.offer_messages(event.target(), cycle, now));
         self.each(kinds, EventKind::Due, |region, event| region.release_due(event.target(), event.payload(), now));
         self.inject_all(now);
     }

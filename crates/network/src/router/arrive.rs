@@ -175,9 +175,11 @@ impl<M: Microarchitecture> Routers<M> {
         let class = around.pool[packet].class;
         let vc = id.vc - around.fabric.first_vc(class, link_class);
         let entry = if own { PortVc::OWN } else { PortVc { port: id.port, vc } };
-        let sees = !self.rules.is_oblivious(class);
-        let outputs = sees.then(|| self.outputs(router, class, flits, now, around.fabric));
-        let mut step = around.route(router, packet, entry, outputs);
+        let mut step = if self.rules.is_oblivious(class) {
+            around.route_unseeing(router, packet, entry)
+        } else {
+            around.route(router, packet, entry, self.outputs(router, class, flits, now, around.fabric))
+        };
         if cfg!(debug_assertions) {
             around.assert_only_port(router, packet, entry, &step);
             if !own {

@@ -113,7 +113,9 @@ impl OutputPort {
 }
 
 impl<M: Microarchitecture> Routers<M> {
-    /// Makes sure that an event tells when the next departing packet has made room, if the output queue may lack it.
+    /// Makes sure that an event tells when the next departing packet has made room, if the output queue may lack it. A function of
+    /// its own, as most heads that sleep wait for the crossbar.
+    #[inline(never)]
     pub(super) fn schedule_room(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
         if !self.rules.bounded {
             return;

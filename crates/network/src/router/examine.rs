@@ -1,5 +1,7 @@
 //! Looks at heads: where one wants to go, and whether it could cross at once.
 
+use std::hint::black_box;
+
 use tailback_routing::{Header, Validity};
 
 use super::decision::Decision;
@@ -94,6 +96,8 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     fn route_head(&mut self, id: QueueId, number: usize, now: Time, around: &mut Surroundings<'_>) -> Revision {
         let Queue { head, flits, .. } = self.queues[number];
+        // Opaque: what routing reads of it would be read for each router else, and put on the stack.
+        let around = black_box(around);
         let (step, vc) = self.route(id, head, flits, now, around);
         let packet = &mut around.pool[head];
         let revises = step.validity != Validity::Always && self.rules.revises(packet.class);

@@ -267,7 +267,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// Wakes the queues of port `sleeper` whose heads want to leave by `to`.
-    #[inline]
+    #[inline(always)]
     fn wake(&mut self, sleeper: u32, to: u8, now: Time, around: &mut Surroundings<'_>) {
         if self.sorts_by_node() {
             return self.wake_nodes(sleeper, to, now, around);

@@ -2,10 +2,10 @@
 
 use tailback_engine::{Outbox, Tick, Wheel};
 use tailback_random::Stream;
-use tailback_routing::{Agent, Header, Notice, PortVc, Step, View};
+use tailback_routing::{Agent, Header, Notice, PortVc, Step};
 use tailback_topology::{Port, RouterId};
 
-use super::view::{Outputs, RouterView, Unseen};
+use super::view::{Outputs, RouterView};
 use super::{Microarchitecture, Routers};
 use crate::event::{BROADCAST, Event, EventKind, credit, sort};
 use crate::fabric::Fabric;
@@ -93,17 +93,22 @@ impl Surroundings<'_> {
         self.wheel.schedule(Tick::from(time), event);
     }
 
-    /// Asks the routing agent of a router where a packet shall go that came in by `entry`. It sees the outputs, if there are any to see.
+    /// Asks the routing agent of a router where a packet shall go that came in by `entry`.
     #[inline]
-    pub fn route(&mut self, router: u32, packet: u32, entry: PortVc, outputs: Option<impl Outputs>) -> Step {
+    pub fn route(&mut self, router: u32, packet: u32, entry: PortVc, outputs: impl Outputs) -> Step {
         // The header is read where it is: a copy would be written and read by words of other sizes.
         let Packet { class, header, .. } = &self.pool[packet];
-        let class = *class;
-        // Agents come by class, and nearly all packets are of the first.
-        let first = if class == 0 { 0 } else { usize::from(class) * self.streams.len() };
-        let view = outputs.map(|outputs| RouterView { outputs, broadcasts: self.broadcasts, class, router });
-        let view: &dyn View = view.as_ref().map_or(&Unseen, |view| view);
-        self.agents[first + router as usize].route(entry, header, view, &mut self.streams[router as usize])
+        let view = RouterView { outputs, broadcasts: self.broadcasts, class: *class, router };
+        let agent = agent_number(*class, router, self.streams.len());
+        self.agents[agent].route(entry, header, &view, &mut self.streams[router as usize])
+    }
+
+    /// The same where its algorithm is oblivious.
+    #[inline]
+    pub fn route_unseeing(&mut self, router: u32, packet: u32, entry: PortVc) -> Step {
+        let Packet { class, header, .. } = &self.pool[packet];
+        let agent = agent_number(*class, router, self.streams.len());
+        self.agents[agent].route_unseeing(entry, header, &mut self.streams[router as usize])
     }
 
     /// Checks that routing has named a step.
@@ -123,12 +128,12 @@ impl Surroundings<'_> {
 
     /// Whether a packet that came in by `entry` leaves by its node's port, as far as its routing agent can tell already.
     pub fn ejects(&self, router: u32, class: u8, entry: PortVc, header: &Header) -> bool {
-        self.agents[usize::from(class) * self.streams.len() + router as usize].ejects(entry, header)
+        self.agents[agent_number(class, router, self.streams.len())].ejects(entry, header)
     }
 
     /// The port by which a packet leaves that came in by `entry`, if there is only one by which it can.
     pub fn only_port(&self, router: u32, class: u8, entry: PortVc, header: &Header) -> Option<Port> {
-        self.agents[usize::from(class) * self.streams.len() + router as usize].only_port(entry, header)
+        self.agents[agent_number(class, router, self.streams.len())].only_port(entry, header)
     }
 
     /// Tells the routing agent of a router that a packet has become head of its queue. Returns the port for which others are to
@@ -142,12 +147,12 @@ impl Surroundings<'_> {
 
     /// Tells the routing agent of a router and a traffic class that the head of a queue starts to cross.
     pub fn tell_crosses(&mut self, router: u32, class: u8, entry: PortVc) {
-        self.agents[usize::from(class) * self.streams.len() + router as usize].head_crosses(entry);
+        self.agents[agent_number(class, router, self.streams.len())].head_crosses(entry);
     }
 
     /// Tells the routing agent of a router and a traffic class that the head of a queue has left it.
     pub fn tell_left(&mut self, router: u32, class: u8, entry: PortVc) {
-        self.agents[usize::from(class) * self.streams.len() + router as usize].tail_left(entry);
+        self.agents[agent_number(class, router, self.streams.len())].tail_left(entry);
     }
 
     /// Lets agents look around and broadcast, before routers allocate.
@@ -233,4 +238,12 @@ impl Surroundings<'_> {
     fn mail_credit(&mut self, receiver: u32, tick: Tick, event: Event) {
         self.outbox.mail(receiver, tick).credits.push((tick, event));
     }
+}
+
+/// Where the agent of a router for a traffic class is, among those of a region with so many routers.
+#[inline]
+fn agent_number(class: u8, router: u32, routers: usize) -> usize {
+    // Agents come by class, and nearly all packets are of the first.
+    let first = if class == 0 { 0 } else { usize::from(class) * routers };
+    first + router as usize
 }

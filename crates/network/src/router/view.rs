@@ -84,38 +84,6 @@ impl<T: Outputs> View for RouterView<'_, T> {
     }
 }
 
-/// What an oblivious routing agent sees: see [`tailback_routing::Routing::is_oblivious`].
-pub(super) struct Unseen;
-
-/// Why it is asked nothing.
-const LOOKED: &str = "routing that is oblivious looks at nothing";
-
-impl View for Unseen {
-    fn channels(&self, _port: u8) -> u8 {
-        unreachable!("{LOOKED}")
-    }
-
-    fn occupancy(&self, _port: u8, _vc: u8) -> u32 {
-        unreachable!("{LOOKED}")
-    }
-
-    fn capacity(&self, _port: u8, _vc: u8) -> u32 {
-        unreachable!("{LOOKED}")
-    }
-
-    fn waiting(&self, _port: u8) -> u32 {
-        unreachable!("{LOOKED}")
-    }
-
-    fn admits(&self, _port: u8, _vc: u8) -> bool {
-        unreachable!("{LOOKED}")
-    }
-
-    fn board(&self) -> &Board {
-        unreachable!("{LOOKED}")
-    }
-}
-
 /// The outputs of a router, as its agent sees them.
 pub(super) struct RouterOutputs<'a, M> {
     routers: &'a Routers<M>,
