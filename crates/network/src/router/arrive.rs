@@ -90,9 +90,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Tells the routing agent that a packet is head of a queue now.
     fn tell_head(&mut self, id: QueueId, packet: u32, entry: PortVc, now: Time, around: &mut Surroundings<'_>) {
         let InputPort { router, first_port, .. } = self.inputs[id.index as usize];
-        let (class, flits) = (around.pool[packet].class, around.pool[packet].flits);
-        let outputs = self.outputs(router, class, flits, now, around.fabric);
-        if let Some(port) = around.tell_head(router, packet, entry, outputs) {
+        if let Some(port) = around.tell_head(router, packet, entry) {
             self.ask_anew(first_port + u32::from(port), now, around);
         }
     }

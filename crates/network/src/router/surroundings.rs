@@ -138,11 +138,11 @@ impl Surroundings<'_> {
 
     /// Tells the routing agent of a router that a packet has become head of its queue. Returns the port for which others are to
     /// be asked about again.
-    pub fn tell_head(&mut self, router: u32, packet: u32, entry: PortVc, outputs: impl Outputs) -> Option<Port> {
+    #[inline]
+    pub fn tell_head(&mut self, router: u32, packet: u32, entry: PortVc) -> Option<Port> {
         let Packet { class, header, .. } = &self.pool[packet];
-        let agent = usize::from(*class) * self.streams.len() + router as usize;
-        let view = RouterView { outputs, broadcasts: self.broadcasts, class: *class, router };
-        self.agents[agent].head_arrived(entry, header, &view)
+        let agent = agent_number(*class, router, self.streams.len());
+        self.agents[agent].head_arrived(entry, header, self.broadcasts.board(*class, router))
     }
 
     /// Tells the routing agent of a router and a traffic class that the head of a queue starts to cross.
@@ -172,7 +172,7 @@ impl Surroundings<'_> {
             for class in 0..self.fabric.spec.classes.len() as u8 {
                 let outputs = routers.outputs(router, class, 0, now, self.fabric);
                 let view = RouterView { outputs, broadcasts: self.broadcasts, class, router };
-                let agent = usize::from(class) * self.streams.len() + router as usize;
+                let agent = agent_number(class, router, self.streams.len());
                 if let Some(notice) = self.agents[agent].look(&view) {
                     self.tell(class, router, notice, now);
                 }

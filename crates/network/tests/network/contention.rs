@@ -13,7 +13,7 @@ use proptest::sample::select;
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{Contender, General, Microarchitecture, NetworkPlan, NetworkRegion, Plain};
 use tailback_random::Stream;
-use tailback_routing::{Agent, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, Validity, View};
+use tailback_routing::{Agent, Board, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, Validity, View};
 use tailback_topology::{AnyTopology, Dragonfly, Locator, Port, RouterId, Topology};
 
 use crate::notes::{NoteTaker, Tally};
@@ -133,8 +133,8 @@ impl Agent for WatchedAgent {
         self.inner.ejects(entry, header)
     }
 
-    fn head_arrived(&mut self, entry: PortVc, header: &Header, view: &dyn View) -> Option<Port> {
-        let named = self.inner.head_arrived(entry, header, view);
+    fn head_arrived(&mut self, entry: PortVc, header: &Header, told: &Board) -> Option<Port> {
+        let named = self.inner.head_arrived(entry, header, told);
         self.note_counters();
         named
     }

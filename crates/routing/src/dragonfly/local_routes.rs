@@ -253,9 +253,13 @@ impl LocalRoutes {
             return (in_group != self.in_group).then(|| self.local_port(in_group));
         }
         let port = self.towards[group as usize];
-        if self.kind(port).is_some() {
-            return Some(port);
-        }
+        if self.kind(port).is_some() { Some(port) } else { self.first_of_several(group, in_group) }
+    }
+
+    /// The same where several links lead to the group.
+    #[cold]
+    #[inline(never)]
+    fn first_of_several(&self, group: u32, in_group: u32) -> Option<Port> {
         self.all_towards(group, in_group).first().map(|(_, port)| *port)
     }
 

@@ -94,7 +94,7 @@ struct MinimalAgent {
 }
 
 impl Agent for MinimalAgent {
-    #[inline]
+    #[inline(always)]
     fn route(&mut self, entry: PortVc, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         self.routes.minimal_step(entry, *header, random)
     }

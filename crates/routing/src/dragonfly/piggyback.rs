@@ -11,7 +11,9 @@ use super::local_routes::LocalRoutes;
 use super::nonminimal::{self, Candidate, NonminimalPaths, START, Undecided, straight_on};
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
-use crate::{Agent, Causes, Changes, ChannelKind, Header, Heads, Hop, Interests, Notice, PortVc, Routing, Step, View};
+use crate::{
+    Agent, Board, Causes, Changes, ChannelKind, Header, Heads, Hop, Interests, Notice, PortVc, Routing, Step, View,
+};
 
 /// The entry in the list of algorithms.
 pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
@@ -185,7 +187,7 @@ impl Agent for PiggybackAgent {
         self.routes.is_last(header) && (header.leg == START || self.paths.ejects(&self.routes, header))
     }
 
-    fn head_arrived(&mut self, entry: PortVc, _header: &Header, _view: &dyn View) -> Option<Port> {
+    fn head_arrived(&mut self, entry: PortVc, _header: &Header, _told: &Board) -> Option<Port> {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         if let Some(drawn) = self.drawn.get_mut(queue) {
             *drawn = None;

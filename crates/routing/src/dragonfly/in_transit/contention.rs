@@ -77,10 +77,20 @@ impl Contention {
     pub fn tail_left(&mut self, entry: PortVc) {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         let (port, group) = std::mem::replace(&mut self.counted[queue], (NOBODY, NOBODY));
-        let (of_port, of_group) = match &mut self.crossing {
-            None => (1, 1),
-            Some(crossing) => crossing.end(port, (group != NOBODY).then_some(group), queue as u16),
-        };
+        if self.crossing.is_some() {
+            return self.tail_left_in_order(port, group, queue as u16);
+        }
+        self.counts[usize::from(port)] -= 1;
+        if group != NOBODY {
+            self.partial[usize::from(group)] -= 1;
+        }
+    }
+
+    /// The same of the head of a queue that is no more counted when those before it are not either.
+    #[inline(never)]
+    fn tail_left_in_order(&mut self, port: u16, group: u16, queue: u16) {
+        let crossing = self.crossing.as_mut().expect("crossings are followed");
+        let (of_port, of_group) = crossing.end(port, (group != NOBODY).then_some(group), queue);
         self.counts[usize::from(port)] -= of_port;
         if group != NOBODY {
             self.partial[usize::from(group)] -= of_group;

@@ -28,7 +28,7 @@ use self::packet_state::{PacketState, done};
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{
-    Agent, Causes, ChannelKind, Header, Heads, Hop, Interests, Notice, PortSet, PortVc, Routing, Step, Validity,
+    Agent, Board, Causes, ChannelKind, Header, Heads, Hop, Interests, Notice, PortSet, PortVc, Routing, Step, Validity,
     VcSequence, View,
 };
 
@@ -78,6 +78,7 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
 }
 
 /// What a trigger sees of a router and of the packet that is asked about.
+#[derive(Clone, Copy)]
 pub(super) struct DecisionContext<'a> {
     pub view: &'a dyn View,
     pub routes: &'a LocalRoutes,
@@ -198,9 +199,11 @@ struct InTransitAgent<T> {
 }
 
 impl<T: Trigger> InTransitAgent<T> {
-    /// A step that is not minimal, if there is one that will do.
+    /// A step that is not minimal, if there is one that will do. It gets what triggers see by value, which needs not be in memory for those who
+    /// do not get here.
     #[inline]
-    fn misroute(&self, packet: &PacketState<'_>, context: &DecisionContext<'_>, random: &mut Stream) -> Option<Step> {
+    fn misroute(&self, packet: &PacketState<'_>, context: DecisionContext<'_>, random: &mut Stream) -> Option<Step> {
+        let context = &context;
         let alternatives = packet.alternatives(Some(context.hop))?;
         let forced = packet.has(done::MUST_LEAVE);
         let mut ports = packet.ports(alternatives);
@@ -229,8 +232,8 @@ impl<T: Trigger> InTransitAgent<T> {
 /// The packets that leave a group for another one, as far as a router knows: by its own counters, and by what the others of its group
 /// have told.
 #[inline]
-fn of_group(contention: &Contention, routes: &LocalRoutes, view: &dyn View, group: u32) -> u32 {
-    contention.partial(group) + view.board().sum_of_others(routes.in_group as usize, group as usize)
+fn of_group(contention: &Contention, routes: &LocalRoutes, told: &Board, group: u32) -> u32 {
+    contention.partial(group) + told.sum_of_others(routes.in_group as usize, group as usize)
 }
 
 /// A random one of some ports.
@@ -259,26 +262,26 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
             leaves_for: (packet.is_leaving() && packet.entry.is_none()).then_some(packet.group),
         };
         if packet.has(done::MUST_LEAVE) {
-            return self.misroute(&packet, &context, random).unwrap_or(Step::none_yet(*header));
+            return self.misroute(&packet, context, random).unwrap_or(Step::none_yet(*header));
         }
         if !self.trigger.fires(&context, random) {
             let stays = T::COUNTS_ONLY && !self.routes.draws_towards(packet.group);
             return if stays { minimal.valid(Validity::UntilNamed) } else { minimal };
         }
-        self.misroute(&packet, &context, random).unwrap_or(minimal)
+        self.misroute(&packet, context, random).unwrap_or(minimal)
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
         self.routes.is_last(header)
     }
 
-    fn head_arrived(&mut self, entry: PortVc, header: &Header, view: &dyn View) -> Option<Port> {
+    fn head_arrived(&mut self, entry: PortVc, header: &Header, told: &Board) -> Option<Port> {
         let (group, in_group, port) = Dragonfly::locate(header.destination());
         let minimal = self.routes.first_towards(group, in_group).unwrap_or(port);
         let leaves_for =
             (group != self.routes.group && self.routes.kind(entry.port) != Some(Hop::Local)).then_some(group);
         self.contention.head_arrived(entry, minimal, leaves_for);
-        let of_group = || leaves_for.map(|group| of_group(&self.contention, &self.routes, view, group));
+        let of_group = || leaves_for.map(|group| of_group(&self.contention, &self.routes, told, group));
         self.trigger.is_reached(self.contention.count(minimal), of_group).then_some(minimal)
     }
 

@@ -298,7 +298,8 @@ impl Trigger for Ectn {
 
     #[inline]
     fn fires(&self, context: &DecisionContext<'_>, random: &mut Stream) -> bool {
-        let contended = |group: u32| of_group(context.contention, context.routes, context.view, group) >= self.combined;
+        let contended =
+            |group: u32| of_group(context.contention, context.routes, context.view.board(), group) >= self.combined;
         self.base.fires(context, random) || context.leaves_for.is_some_and(contended)
     }
 
