@@ -104,7 +104,30 @@ pub fn flits_of_use(used: u32, capacity: u32) -> u32 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::flits_of_use;
+    use tailback_random::Stream;
+
+    use super::{View, flits_of_use};
+    use crate::{ANYWHERE, Agent, Header, PortVc, Step};
+
+    /// Goes nowhere if there are more than two virtual channels at the first port.
+    struct Looks;
+
+    impl Agent for Looks {
+        fn route(&mut self, _entry: PortVc, header: &Header, view: &dyn View, _random: &mut Stream) -> Step {
+            assert!(view.channels(0) <= 2);
+            Step::none_yet(*header)
+        }
+
+        fn ejects(&self, _entry: PortVc, _header: &Header) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "an oblivious algorithm looks at nothing")]
+    fn whoever_is_said_to_be_oblivious_and_looks_panics() {
+        Looks.route_unseeing(PortVc::OWN, &ANYWHERE, &mut Stream::new(1, 2, 3));
+    }
 
     proptest! {
         #[test]

@@ -11,8 +11,8 @@ use tailback_network::{
 
 use crate::notes::{NoteTaker, Tally};
 use crate::sample::{
-    basic_samples, crosspoint_samples, node_queue_samples, output_first_samples, own_connection_samples, plain_samples,
-    samples, sorting_samples,
+    Sample, basic_samples, crosspoint_samples, fixed, node_queue_samples, output_first_samples, own_connection_samples,
+    plain_samples, samples, sorting_samples,
 };
 
 const SILENT_FROM: u64 = 250;
@@ -82,6 +82,28 @@ fn agree<M: Microarchitecture, Other: Microarchitecture>(
     let found = is_determined::<M>(plan, random, stop)?;
     prop_assert_eq!(&found, &run::<Other>(plan, Partition::single(plan.topology.as_ref())));
     Ok(found)
+}
+
+/// Sets of the ports of a plain router are one word: with more ports it is a basic one, which takes several.
+#[test]
+fn routers_are_plain_with_as_many_ports_as_a_word_has_bits() {
+    let switches = [
+        (fixed(("single-switch", &[("nodes", &[64])])), true),
+        (fixed(("single-switch", &[("nodes", &[65])])), false),
+        (fixed(("single-switch", &[("nodes", &[130])])), false),
+    ];
+    for (switch, is_plain) in switches {
+        let plan = Sample { routing: ("direct", &[("vcs", "2")]), ..switch }.plan(SILENT_FROM);
+        let size = plan.topology.nodes();
+        assert_eq!(plan.suits::<Plain>(), is_plain, "{size} ports");
+        let single = || Partition::single(plan.topology.as_ref());
+        let general = run::<General>(&plan, single());
+        assert!(general.messages > 0, "{size} ports");
+        if is_plain {
+            assert_eq!(run::<Plain>(&plan, single()), general, "{size} ports");
+        }
+        assert_eq!(run::<Basic>(&plan, single()), general, "{size} ports");
+    }
 }
 
 proptest! {
