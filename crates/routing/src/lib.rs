@@ -257,8 +257,8 @@ pub trait Agent: Send {
     }
 
     /// The packet with `header`, which came in by `entry`, is now head of its queue: its first flit has arrived, and the
-    /// last one of the packet before it has left. Returns the port for which decisions that are valid [`Validity::UntilNamed`]
-    /// are not any more, if there is one.
+    /// last one of the packet before it has left. `told` is what the routers of the domain have told each other. Returns the
+    /// port for which decisions that are valid [`Validity::UntilNamed`] are not any more, if there is one.
     fn head_arrived(&mut self, _entry: PortVc, _header: &Header, _told: &Board) -> Option<Port> {
         None
     }
