@@ -96,9 +96,11 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         // Both now: what the sink sends may take the slot that the packet had in the pool.
         let payload = Payload::Of(slot).words(&packet, &self.payloads, &self.fabric).to_vec();
         let (number, told) = (self.payloads.number(slot), self.payloads.told(slot));
-        self.tell_sink(node, &packet, Payload::Words(&payload), now, |sink, arrival, now, actions| {
-            sink.on_arrival(arrival, now, actions);
-        });
+        if self.has_sinks() {
+            self.tell_sink(node, &packet, Payload::Words(&payload), now, |sink, arrival, now, actions| {
+                sink.on_arrival(arrival, now, actions);
+            });
+        }
         let held = Held { packet, payload, told, arrived: now };
         if self.nodes.resequencing.passes(node, number, held.packet.source) {
             self.put_on_egress(node, held, now);
@@ -149,30 +151,26 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             self.trace_complete(node, packet, told, now);
             self.observer.message_delivered(&MessageDelivery { tick, created, source, destination, traffic, flits });
         }
-        self.tell_sink(node, packet, payload, now, |sink, arrival, now, actions| sink.on_data(arrival, now, actions));
+        if self.has_sinks() {
+            self.tell_sink(node, packet, payload, now, |sink, arrival, now, actions| {
+                sink.on_data(arrival, now, actions);
+            });
+        }
         // Last: what the rank sends may take the slot that the packet had in the pool.
         if whole.is_some() && self.fabric.has_programs {
             self.tell_arrival(node, packet, told, now);
         }
     }
 
-    /// Tells the sink of a node, if there is one, something about a data packet.
-    #[inline(always)]
-    fn tell_sink(
-        &mut self,
-        node: u32,
-        packet: &Packet,
-        payload: Payload<'_>,
-        now: Time,
-        tell: impl FnOnce(&mut dyn Sink, &Arrival<'_>, u64, &mut Vec<SinkAction>),
-    ) {
-        if !self.protocol.sinks.is_empty() {
-            self.tell_sink_that_exists(node, packet, payload, now, tell);
-        }
+    /// Whether nodes have sinks, as they do with some protocols.
+    #[inline]
+    fn has_sinks(&self) -> bool {
+        !self.protocol.sinks.is_empty()
     }
 
+    /// Tells the sink of a node something about a data packet. A function of its own, as most networks have none.
     #[inline(never)]
-    fn tell_sink_that_exists(
+    fn tell_sink(
         &mut self,
         node: u32,
         packet: &Packet,
