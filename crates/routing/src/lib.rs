@@ -67,7 +67,8 @@ impl PortVc {
 pub enum Validity {
     /// Only now.
     Once,
-    /// Until [`Agent::head_arrived`] names the port that it is for, or, if agents broadcast, until this router hears one.
+    /// Until [`Agent::head_arrived`] names the port that it is for ([`FirstLook::named`]), or, if agents broadcast, until this router
+    /// hears one.
     UntilNamed,
     /// For ever: it is settled.
     Always,
@@ -113,6 +114,16 @@ impl Step {
     pub fn none_yet(header: Header) -> Self {
         Self { port: 0, vc: 0, vcs: 0, validity: Validity::Once, header }
     }
+}
+
+/// What an agent says when it is told of a new head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FirstLook {
+    /// The port for which decisions that are valid [`Validity::UntilNamed`] are not any more, if there is one.
+    pub named: Option<Port>,
+    /// What [`Agent::route`] would say of the head, if that is known without looking around, and is valid for longer than now. The head
+    /// may be routed by that, or asked about all the same.
+    pub step: Option<Step>,
 }
 
 /// What an algorithm wants to know beside the packets that it is asked about. Nothing of it costs anything unless it is
@@ -257,10 +268,9 @@ pub trait Agent: Send {
     }
 
     /// The packet with `header`, which came in by `entry`, is now head of its queue: its first flit has arrived, and the
-    /// last one of the packet before it has left. `told` is what the routers of the domain have told each other. Returns the
-    /// port for which decisions that are valid [`Validity::UntilNamed`] are not any more, if there is one.
-    fn head_arrived(&mut self, _entry: PortVc, _header: &Header, _told: &Board) -> Option<Port> {
-        None
+    /// last one of the packet before it has left. `told` is what the routers of the domain have told each other.
+    fn head_arrived(&mut self, _entry: PortVc, _header: &Header, _told: &Board) -> FirstLook {
+        FirstLook::default()
     }
 
     /// The head of a queue starts to cross the crossbar.

@@ -60,7 +60,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
         queue.set_head(packet, flits, routed.then_some(id.voq), around);
         if self.tells_heads(id.index) && !self.is_crossing_still(id) {
-            self.tell_head(id, packet, self.entry(id, around.fabric).1, now, around);
+            self.tell_head(id, index, packet, now, around);
         }
         let alone_from = if Self::might(self.rules.head_delay > 0) { now.max(self.crossing_until(id)) } else { now };
         self.begin_asking(id, alone_from, now, around);
@@ -68,41 +68,50 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// The traffic class of a queue, and the virtual channel that it is to a routing agent.
     pub(super) fn entry(&self, id: QueueId, fabric: &Fabric) -> (u8, PortVc) {
-        let link_class = self.inputs[id.index as usize].link_class;
-        let class = fabric.class_of(link_class, id.vc);
-        (class, PortVc { port: id.port, vc: id.vc - fabric.first_vc(class, link_class) })
+        self.inputs[id.index as usize].entry(id, fabric)
     }
 
     /// The crossbar is done with a packet that came in by a port.
     #[inline]
     pub fn input_free(&mut self, port: u32, vc: u8, now: Time, around: &mut Surroundings<'_>) {
         let id = self.queue_id(port, 0, vc);
-        self.input_mut(id).free_scheduled = false;
+        let connection = self.input_mut(id);
+        connection.free_scheduled = false;
+        let served = QueueId { voq: connection.last_voq, vc: connection.last_vc, ..id };
         if self.tells_heads(port) {
-            let input = self.input(id);
-            self.tell_of_new_head(QueueId { voq: input.last_voq, vc: input.last_vc, ..id }, now, around);
+            self.tell_of_new_head(served, now, around);
         }
         if self.has_awake(id) {
             self.rouse(id, now, around);
         }
     }
 
-    /// Tells the routing agent that a packet is head of a queue now.
-    fn tell_head(&mut self, id: QueueId, packet: u32, entry: PortVc, now: Time, around: &mut Surroundings<'_>) {
-        let InputPort { router, first_port, .. } = self.inputs[id.index as usize];
-        if let Some(port) = around.tell_head(router, packet, entry) {
+    /// Tells the routing agent that a packet is head of a queue now. A function of its own, as most agents want to know nothing of heads.
+    #[inline(never)]
+    fn tell_head(&mut self, id: QueueId, number: usize, packet: u32, now: Time, around: &mut Surroundings<'_>) {
+        let input = &self.inputs[id.index as usize];
+        let (router, first_port) = (input.router, input.first_port);
+        let (_, entry) = input.entry(id, around.fabric);
+        let look = around.tell_head(router, packet, entry);
+        if let Some(port) = look.named {
             self.ask_anew(first_port + u32::from(port), now, around);
+        }
+        if let Some(step) = &look.step
+            && !self.routes_on_arrival()
+        {
+            self.decide_early(first_port, number, packet, step, around);
         }
     }
 
     /// Tells the routing agent that the head of a queue has left it, and who is head now.
     pub(super) fn tell_of_new_head(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) {
-        let router = self.inputs[id.index as usize].router;
-        let (class, entry) = self.entry(id, around.fabric);
-        around.tell_left(router, class, entry);
-        let head = self.queue(id).head;
+        let input = &self.inputs[id.index as usize];
+        let (class, entry) = input.entry(id, around.fabric);
+        around.tell_left(input.router, class, entry);
+        let number = self.queue_index(id);
+        let head = self.queues[number].head;
         if head != NONE {
-            self.tell_head(id, head, entry, now, around);
+            self.tell_head(id, number, head, now, around);
         }
     }
 
@@ -173,7 +182,7 @@ impl<M: Microarchitecture> Routers<M> {
         let class = around.pool[packet].class;
         let vc = id.vc - around.fabric.first_vc(class, link_class);
         let entry = if own { PortVc::OWN } else { PortVc { port: id.port, vc } };
-        let mut step = if self.rules.is_oblivious(class) {
+        let step = if self.rules.is_oblivious(class) {
             around.route_unseeing(router, packet, entry)
         } else {
             around.route(router, packet, entry, self.outputs(router, class, flits, now, around.fabric))
@@ -184,22 +193,37 @@ impl<M: Microarchitecture> Routers<M> {
                 around.assert_named(router, class, entry, &step);
             }
         }
+        self.within_port(first_port, class, step, around.fabric)
+    }
+
+    /// A step of a traffic class at the router whose first port has a number, and its channel counted through all classes.
+    #[inline(always)]
+    pub(super) fn within_port(&self, first_port: u32, class: u8, mut step: Step, fabric: &Fabric) -> (Step, u8) {
         let index = first_port as usize + usize::from(step.port);
         if Self::may(self.rules.ejection_vcs > 1) && step.vcs > 0 && self.outputs[index].is_terminal() {
             step.vcs = step.vcs.max(self.rules.ejection_vcs);
         }
         debug_assert!(
-            step.vc + step.vcs <= self.vcs_of(class, index, around.fabric),
+            step.vc + step.vcs <= self.vcs_of(class, index, fabric),
             "routing uses channels that it did not ask for"
         );
         // The channels of the first class come first.
-        let first = if class == 0 { 0 } else { around.fabric.first_vc(class, self.outputs[index].link_class) };
+        let first = if class == 0 { 0 } else { fabric.first_vc(class, self.outputs[index].link_class) };
         (step, first + step.vc)
     }
 
     /// The virtual channels of a traffic class on the link of a port.
     fn vcs_of(&self, class: u8, index: usize, fabric: &Fabric) -> u8 {
         fabric.spec.classes[usize::from(class)].vcs[usize::from(self.outputs[index].link_class)]
+    }
+}
+
+impl InputPort {
+    /// The traffic class of a queue of this port, and the virtual channel that it is to a routing agent.
+    #[inline]
+    fn entry(&self, id: QueueId, fabric: &Fabric) -> (u8, PortVc) {
+        let class = fabric.class_of(self.link_class, id.vc);
+        (class, PortVc { port: id.port, vc: id.vc - fabric.first_vc(class, self.link_class) })
     }
 }
 

@@ -4,7 +4,7 @@ use tailback_engine::NEVER;
 use tailback_protocol::WaitsUntil;
 
 use super::departures::Sent;
-use super::request::Request;
+use super::request::{KEPT, Request, SETTLED};
 use super::state::{OutputPort, QueueId};
 use super::{Microarchitecture, Routers, Surroundings};
 use crate::message_trace::Blocked;
@@ -22,6 +22,9 @@ impl<M: Microarchitecture> Routers<M> {
         if Self::may(self.rules.counts_for_nodes == Some(WaitsUntil::Crossing)) {
             self.waits_no_more(index, &around.pool[packet], around.fabric);
         }
+        if request.header != SETTLED {
+            self.renew_header(request, around);
+        }
         let record = &mut around.pool[packet];
         let (flits, behind) = (record.flits, std::mem::replace(&mut record.next, NONE));
         if Self::may(self.rules.times_out) && around.fabric.queueing_timeout(record.class).is_some() {
@@ -30,9 +33,6 @@ impl<M: Microarchitecture> Routers<M> {
         // The crossbar takes a flit per tick, but none before it has arrived.
         let end = (now + Time::from(flits)).max(record.tail_at() + 1);
         record.vc = vc;
-        if let Some(header) = self.scratch.headers.get(usize::from(request.header)) {
-            record.header = *header;
-        }
         let sent = self.take_output(request, record, end, now);
         if self.wakes_next() && self.outputs[index as usize].waiters != 0 {
             self.outputs[index as usize].connection.announce_free(index, 0, around);
@@ -53,6 +53,15 @@ impl<M: Microarchitecture> Routers<M> {
         if sent.is_none() {
             self.enqueue(index, packet, end, now, around);
         }
+    }
+
+    /// A packet gets the header that goes with its decision. A function of its own, as most decisions are settled before.
+    #[inline(never)]
+    fn renew_header(&mut self, request: &Request, around: &mut Surroundings<'_>) {
+        around.pool[request.packet].header = match request.header {
+            KEPT => *self.extras.kept_decisions.header(request.queue as usize),
+            number => self.scratch.headers[usize::from(number)],
+        };
     }
 
     /// The crossbar is connected with an output until `end`, and credits of the buffer that the packet goes to are taken, where that

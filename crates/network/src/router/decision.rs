@@ -53,11 +53,16 @@ impl KeptDecisions {
         self.kept[queue] = KeptDecision { header, named: self.named[port as usize] };
     }
 
-    /// What the header becomes of the head of a queue, which has decided to leave by a port, if it would decide the same now.
+    /// Whether the head of a queue, which has decided to leave by a port, would decide the same now.
     #[inline]
-    pub fn header(&self, queue: usize, port: u32) -> Option<Header> {
-        let KeptDecision { header, named } = self.kept[queue];
-        (named == self.named[port as usize]).then_some(header)
+    pub fn hold(&self, queue: usize, port: u32) -> bool {
+        self.kept[queue].named == self.named[port as usize]
+    }
+
+    /// What the header becomes of the head of a queue.
+    #[inline]
+    pub fn header(&self, queue: usize) -> &Header {
+        &self.kept[queue].header
     }
 
     /// Decisions to leave by a port are not valid any more.

@@ -2,11 +2,11 @@
 
 use std::hint::black_box;
 
-use tailback_routing::{Header, Validity};
+use tailback_routing::{Header, Step, Validity};
 
 use super::decision::Decision;
 use super::departures::Departures;
-use super::request::{Request, SETTLED};
+use super::request::{KEPT, Request, SETTLED};
 use super::state::{OutputPort, Queue, QueueId};
 use super::{Microarchitecture, Routers, Surroundings};
 use crate::fabric::Fabric;
@@ -27,6 +27,8 @@ pub(super) enum Examined {
 #[derive(Clone, Copy, Debug)]
 enum Revision {
     Settled,
+    /// It is the same until the routing agent says that it may not be, and is kept.
+    Kept,
     /// It is made anew at each attempt: what the packet's header becomes, and whether it is the same until the routing agent
     /// says that it may not be.
     Revised {
@@ -36,19 +38,10 @@ enum Revision {
 }
 
 impl Revision {
-    /// What the packet's header becomes, if that is not settled.
-    #[inline]
-    fn header(self) -> Option<Header> {
-        match self {
-            Self::Settled => None,
-            Self::Revised { header, .. } => Some(header),
-        }
-    }
-
     /// Whether the decision will be the same when something changes at the output that it names.
     #[inline]
     fn stays(self) -> bool {
-        matches!(self, Self::Settled | Self::Revised { stays: true, .. })
+        !matches!(self, Self::Revised { stays: false, .. })
     }
 }
 
@@ -63,10 +56,8 @@ impl<M: Microarchitecture> Routers<M> {
         let number = self.queue_index(id);
         let mut revision = Revision::Settled;
         if !(Self::SETTLES_ON_ARRIVAL || self.queues[number].is_settled()) {
-            revision = match self.kept_decision(id, number, now, around) {
-                Some(header) => Revision::Revised { header, stays: true },
-                None => self.route_head(id, number, now, around),
-            };
+            let holds = self.kept_decision_holds(id, number, now, around);
+            revision = if holds { Revision::Kept } else { self.route_head(id, number, now, around) };
         }
         let queue = self.queues[number];
         if queue.vcs == 0 {
@@ -80,7 +71,11 @@ impl<M: Microarchitecture> Routers<M> {
         let output = self.inputs[id.index as usize].first_port + u32::from(queue.port);
         let channel = self.channel_with_room(output, &queue, now, around.fabric);
         if let Some(vc) = channel.filter(|&vc| self.has_room_for_node(id, output, vc, queue.flits)) {
-            let header = revision.header().map_or(SETTLED, |header| self.scratch.keep_header(header));
+            let header = match revision {
+                Revision::Settled => SETTLED,
+                Revision::Kept => KEPT,
+                Revision::Revised { header, .. } => self.scratch.keep_header(header),
+            };
             let (queue, packet, port) = (number as u32, queue.head, queue.port);
             return Examined::Ready(Request { id, queue, packet, output, port, vc, header });
         }
@@ -101,6 +96,7 @@ impl<M: Microarchitecture> Routers<M> {
         let (step, vc) = self.route(id, head, flits, now, around);
         let packet = &mut around.pool[head];
         let revises = step.validity != Validity::Always && self.rules.revises(packet.class);
+        let stays = self.stays(step.validity);
         let record = &mut self.queues[number];
         (record.port, record.vc, record.vcs) = (step.port, vc, step.vcs);
         if !revises {
@@ -108,38 +104,69 @@ impl<M: Microarchitecture> Routers<M> {
             packet.header = step.header;
             return Revision::Settled;
         }
-        // Heads that may be dropped are asked about at each allocation.
-        let stays = step.validity == Validity::UntilNamed && !Self::may(self.rules.watches_heads);
-        let keeps = stays && self.extras.kept_decisions.exist();
-        record.decision = if keeps { Decision::Kept } else { Decision::Open };
-        if keeps {
-            let output = self.inputs[id.index as usize].first_port + u32::from(step.port);
-            self.extras.kept_decisions.keep(number, output, step.header);
+        if !(stays && self.extras.kept_decisions.exist()) {
+            record.decision = Decision::Open;
+            return Revision::Revised { header: step.header, stays };
         }
-        Revision::Revised { header: step.header, stays }
+        record.decision = Decision::Kept;
+        let output = self.inputs[id.index as usize].first_port + u32::from(step.port);
+        self.extras.kept_decisions.keep(number, output, step.header);
+        Revision::Kept
     }
 
-    /// What the header becomes of the head of a queue, which is not settled, if it would decide the same as before.
-    #[inline]
-    fn kept_decision(
+    /// The head of a queue goes where its routing agent has said when it was told of it, so that it need not be asked again.
+    #[inline(always)]
+    pub(super) fn decide_early(
         &mut self,
-        id: QueueId,
+        first_port: u32,
         number: usize,
-        now: Time,
+        packet: u32,
+        step: &Step,
         around: &mut Surroundings<'_>,
-    ) -> Option<Header> {
-        let queue = self.queues[number];
-        if queue.decision != Decision::Kept {
-            return None;
+    ) {
+        let settled = step.validity == Validity::Always;
+        let keeps = self.stays(step.validity) && self.extras.kept_decisions.exist();
+        if !(settled || keeps) || self.recorded_port(packet, around).is_some() {
+            return;
         }
-        let output = self.inputs[id.index as usize].first_port + u32::from(queue.port);
-        let header = self.extras.kept_decisions.header(number, output)?;
-        if cfg!(debug_assertions) {
-            let (step, vc) = self.route(id, queue.head, queue.flits, now, around);
-            let (kept, made) = ((queue.port, queue.vc, queue.vcs, header), (step.port, vc, step.vcs, step.header));
+        let packet = &mut around.pool[packet];
+        debug_assert!(settled || self.rules.revises(packet.class), "only what is revised is valid until it is named");
+        let (step, vc) = self.within_port(first_port, packet.class, *step, around.fabric);
+        let record = &mut self.queues[number];
+        (record.port, record.vc, record.vcs) = (step.port, vc, step.vcs);
+        if settled {
+            record.decision = Decision::Settled;
+            packet.header = step.header;
+        } else {
+            record.decision = Decision::Kept;
+            let output = first_port + u32::from(step.port);
+            self.extras.kept_decisions.keep(number, output, step.header);
+        }
+    }
+
+    /// Whether a decision that is made anew at each attempt stays the same until its port is named. Heads that may be dropped are asked
+    /// about at each allocation.
+    #[inline]
+    fn stays(&self, validity: Validity) -> bool {
+        validity == Validity::UntilNamed && !Self::may(self.rules.watches_heads)
+    }
+
+    /// Whether the head of a queue, which is not settled, would decide the same as before.
+    #[inline]
+    fn kept_decision_holds(&mut self, id: QueueId, number: usize, now: Time, around: &mut Surroundings<'_>) -> bool {
+        let Queue { head, flits, port, vc, vcs, decision, .. } = self.queues[number];
+        if decision != Decision::Kept {
+            return false;
+        }
+        let output = self.inputs[id.index as usize].first_port + u32::from(port);
+        let holds = self.extras.kept_decisions.hold(number, output);
+        if cfg!(debug_assertions) && holds {
+            let (step, made_vc) = self.route(id, head, flits, now, around);
+            let kept = (port, vc, vcs, *self.extras.kept_decisions.header(number));
+            let made = (step.port, made_vc, step.vcs, step.header);
             assert_eq!(kept, made, "a decision that is kept is the one that would be made now");
         }
-        Some(header)
+        holds
     }
 
     /// A channel by which the head of a queue could leave at once, among those that will do: the first of those with most

@@ -18,12 +18,14 @@ pub(super) struct Request {
     pub port: u8,
     /// The virtual channel that it would leave by.
     pub vc: u8,
-    /// Where in [`Scratch::headers`] its new header is, if that is not settled yet.
+    /// Where in [`Scratch::headers`] its new header is, if that is neither settled nor kept.
     pub header: u16,
 }
 
-/// No header.
+/// The header of the packet is settled.
 pub(super) const SETTLED: u16 = u16::MAX;
+/// Its new header is with the decision that is kept.
+pub(super) const KEPT: u16 = u16::MAX - 1;
 
 impl Request {
     pub const NONE: Self = Self {

@@ -236,6 +236,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// Heads that have decided to leave by a port may decide otherwise now.
+    #[inline(never)]
     pub(super) fn ask_anew(&mut self, index: u32, now: Time, around: &mut Surroundings<'_>) {
         self.extras.kept_decisions.name(index);
         if self.has_waiters(index) {
@@ -280,7 +281,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// Wakes the heads of all virtual channels of a port, or of one VOQ of each, that want to leave by `to`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wake_channels(&mut self, first: QueueId, to: u8, now: Time, around: &mut Surroundings<'_>) {
         let queues = &self.queues[self.queue_index(first)..];
         let (mut asleep, mut woken) = (self.heads(first).asleep, 0);

@@ -2,7 +2,7 @@
 
 use tailback_engine::{Outbox, Tick, Wheel};
 use tailback_random::Stream;
-use tailback_routing::{Agent, Header, Notice, PortVc, Step};
+use tailback_routing::{Agent, FirstLook, Header, Notice, PortVc, Step};
 use tailback_topology::{Port, RouterId};
 
 use super::view::{Outputs, RouterView};
@@ -136,10 +136,9 @@ impl Surroundings<'_> {
         self.agents[agent_number(class, router, self.streams.len())].only_port(entry, header)
     }
 
-    /// Tells the routing agent of a router that a packet has become head of its queue. Returns the port for which others are to
-    /// be asked about again.
-    #[inline]
-    pub fn tell_head(&mut self, router: u32, packet: u32, entry: PortVc) -> Option<Port> {
+    /// Tells the routing agent of a router that a packet has become head of its queue.
+    #[inline(always)]
+    pub fn tell_head(&mut self, router: u32, packet: u32, entry: PortVc) -> FirstLook {
         let Packet { class, header, .. } = &self.pool[packet];
         let agent = agent_number(*class, router, self.streams.len());
         self.agents[agent].head_arrived(entry, header, self.broadcasts.board(*class, router))

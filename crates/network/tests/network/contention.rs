@@ -13,7 +13,9 @@ use proptest::sample::select;
 use tailback_engine::{Sequential, Simulation};
 use tailback_network::{Contender, General, Microarchitecture, NetworkPlan, NetworkRegion, Plain};
 use tailback_random::Stream;
-use tailback_routing::{Agent, Board, ChannelKind, Header, Interests, Notice, PortVc, Routing, Step, Validity, View};
+use tailback_routing::{
+    Agent, Board, ChannelKind, FirstLook, Header, Interests, Notice, PortVc, Routing, Step, Validity, View,
+};
 use tailback_topology::{AnyTopology, Dragonfly, Locator, Port, RouterId, Topology};
 
 use crate::notes::{NoteTaker, Tally};
@@ -39,8 +41,10 @@ type Who = (u8, RouterId);
 struct Notes {
     /// By agent: its counters, by port.
     counters: BTreeMap<Who, Vec<u32>>,
-    /// By agent and the channel by which it came in: where the packet is for that was routed last.
-    routed: BTreeMap<(Who, PortVc), Locator>,
+    /// By agent and the channel by which it came in: where the packet is for that was head last.
+    heads: BTreeMap<(Who, PortVc), Locator>,
+    /// The same: what was said for good of that head when it became one.
+    settled: BTreeMap<(Who, PortVc), Option<Step>>,
     /// What was broadcast in this tick; nothing where nothing has changed since the last time.
     broadcasts: BTreeMap<Who, Option<Vec<u16>>>,
     /// What agents read in this tick: by group, the sum of what the others of their group have told.
@@ -117,7 +121,6 @@ impl WatchedAgent {
 impl Agent for WatchedAgent {
     fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         let mut notes = self.watched.notes();
-        notes.routed.insert((self.who, entry), header.destination());
         if self.watched.interests().notices.is_some() {
             let topology = self.watched.topology();
             let in_group = self.who.1 % (topology.routers() / topology.domains());
@@ -125,6 +128,9 @@ impl Agent for WatchedAgent {
             notes.read.push((self.who, (0..topology.domains()).map(sum).collect()));
         }
         let step = self.inner.route(entry, header, view, random);
+        if let Some(&Some(settled)) = notes.settled.get(&(self.who, entry)) {
+            assert_eq!(step, settled, "what was said for good is said again");
+        }
         let asked_anew = self.watched.always_asked && step.validity == Validity::UntilNamed;
         if asked_anew { step.valid(Validity::Once) } else { step }
     }
@@ -133,10 +139,13 @@ impl Agent for WatchedAgent {
         self.inner.ejects(entry, header)
     }
 
-    fn head_arrived(&mut self, entry: PortVc, header: &Header, told: &Board) -> Option<Port> {
-        let named = self.inner.head_arrived(entry, header, told);
+    fn head_arrived(&mut self, entry: PortVc, header: &Header, told: &Board) -> FirstLook {
+        let look = self.inner.head_arrived(entry, header, told);
+        let head = (self.who, entry);
+        self.watched.notes().heads.insert(head, header.destination());
+        self.watched.notes().settled.insert(head, look.step.filter(|step| step.validity == Validity::Always));
         self.note_counters();
-        named
+        if self.watched.always_asked { FirstLook { step: None, ..look } } else { look }
     }
 
     fn head_crosses(&mut self, entry: PortVc) {
@@ -194,7 +203,7 @@ impl<'a> Expected<'a> {
             let (who, entry) = ((class as u8, router), PortVc { port, vc: vc - first });
             let destination = match contender {
                 Contender::Head(packet) => self.topology.locator(packet.destination),
-                Contender::Crossing => notes.routed[&(who, entry)],
+                Contender::Crossing => notes.heads[&(who, entry)],
             };
             let (own, group) = (self.topology.position(router).0, Dragonfly::locate(destination).0);
             let (ports, groups) = self.counters.get_mut(&who).expect("there is such an agent");

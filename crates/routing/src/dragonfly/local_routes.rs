@@ -246,21 +246,20 @@ impl LocalRoutes {
         }
     }
 
-    /// The port of a minimal next hop, always the same one; `None` at the router itself.
+    /// A minimal next hop, always the same one; `None` at the router itself.
     #[inline]
-    pub(super) fn first_towards(&self, group: u32, in_group: u32) -> Option<Port> {
+    pub(super) fn first_towards(&self, group: u32, in_group: u32) -> Option<(Hop, Port)> {
         if group == self.group {
-            return (in_group != self.in_group).then(|| self.local_port(in_group));
+            return (in_group != self.in_group).then(|| (Hop::Local, self.local_port(in_group)));
         }
-        let port = self.towards[group as usize];
-        if self.kind(port).is_some() { Some(port) } else { self.first_of_several(group, in_group) }
+        self.only_towards_group(group).or_else(|| self.first_of_several(group, in_group))
     }
 
     /// The same where several links lead to the group.
     #[cold]
     #[inline(never)]
-    fn first_of_several(&self, group: u32, in_group: u32) -> Option<Port> {
-        self.all_towards(group, in_group).first().map(|(_, port)| *port)
+    fn first_of_several(&self, group: u32, in_group: u32) -> Option<(Hop, Port)> {
+        self.all_towards(group, in_group).first().copied()
     }
 
     /// The router by which minimal paths lead to another group, by its number in this one, and the number of its global link. The first

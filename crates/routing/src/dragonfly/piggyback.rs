@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Choice, Kind, Parameter};
 use tailback_random::Stream;
-use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
+use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 
 use super::local_routes::LocalRoutes;
 use super::nonminimal::{self, Candidate, NonminimalPaths, START, Undecided, straight_on};
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
 use crate::{
-    Agent, Board, Causes, Changes, ChannelKind, Header, Heads, Hop, Interests, Notice, PortVc, Routing, Step, View,
+    Agent, Board, Causes, Changes, ChannelKind, FirstLook, Header, Heads, Hop, Interests, Notice, PortVc, Routing,
+    Step, View,
 };
 
 /// The entry in the list of algorithms.
@@ -187,12 +188,12 @@ impl Agent for PiggybackAgent {
         self.routes.is_last(header) && (header.leg == START || self.paths.ejects(&self.routes, header))
     }
 
-    fn head_arrived(&mut self, entry: PortVc, _header: &Header, _told: &Board) -> Option<Port> {
+    fn head_arrived(&mut self, entry: PortVc, _header: &Header, _told: &Board) -> FirstLook {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
         if let Some(drawn) = self.drawn.get_mut(queue) {
             *drawn = None;
         }
-        None
+        FirstLook::default()
     }
 
     fn look(&mut self, view: &dyn View) -> Option<Notice> {

@@ -28,8 +28,8 @@ use self::packet_state::{PacketState, done};
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{
-    Agent, Board, Causes, ChannelKind, Header, Heads, Hop, Interests, Notice, PortSet, PortVc, Routing, Step, Validity,
-    VcSequence, View,
+    Agent, Board, Causes, ChannelKind, FirstLook, Header, Heads, Hop, Interests, Notice, PortSet, PortVc, Routing,
+    Step, Validity, VcSequence, View,
 };
 
 /// The channels that packets wait for, in the order in which they use them.
@@ -59,6 +59,13 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
     /// Whether nothing but counts of packets says that it fires. Then a packet for which it does not is not asked about until this
     /// router hears a broadcast, or has come to count as many as make it fire.
     const COUNTS_ONLY: bool = false;
+
+    /// Whether it fires where so many packets want the minimal output, and `group_count` the group that the packet leaves its own for, if
+    /// it does: of those that go by counts only.
+    #[inline]
+    fn fires_at(&self, _count: u32, _group_count: impl FnOnce() -> Option<u32>) -> bool {
+        unreachable!("it does not go by counts only")
+    }
 
     /// Whether a router that counts one more packet for an output has come to count so many, and `group_count` for the group that this
     /// packet leaves its own for, if it does.
@@ -199,6 +206,28 @@ struct InTransitAgent<T> {
 }
 
 impl<T: Trigger> InTransitAgent<T> {
+    /// The step of a packet whose minimal hop is `minimal`, none at its destination, if it is known without looking around: where nothing but
+    /// counts can make it look for another one, and these do not.
+    #[inline]
+    fn known_step(
+        &self,
+        packet: &PacketState<'_>,
+        minimal: Option<(Hop, Port)>,
+        fires: impl FnOnce() -> bool,
+    ) -> Option<Step> {
+        let Some((hop, port)) = minimal else {
+            return Some(self.routes.eject(packet.port, packet.header).settled(true));
+        };
+        if packet.has(done::MUST_LEAVE) || self.routes.draws_towards(packet.group) {
+            return None;
+        }
+        let step = packet.step(hop, port, Causes::NONE);
+        if packet.alternatives(Some(hop)).is_none() {
+            return Some(step.settled(true));
+        }
+        (!fires()).then(|| step.valid(Validity::UntilNamed))
+    }
+
     /// A step that is not minimal, if there is one that will do. It gets what triggers see by value, which needs not be in memory for those who
     /// do not get here.
     #[inline]
@@ -259,7 +288,7 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
             contention: &self.contention,
             minimal: PortVc { port, vc: minimal.vc },
             hop,
-            leaves_for: (packet.is_leaving() && packet.entry.is_none()).then_some(packet.group),
+            leaves_for: packet.leaves_from_here(),
         };
         if packet.has(done::MUST_LEAVE) {
             return self.misroute(&packet, context, random).unwrap_or(Step::none_yet(*header));
@@ -275,14 +304,19 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         self.routes.is_last(header)
     }
 
-    fn head_arrived(&mut self, entry: PortVc, header: &Header, told: &Board) -> Option<Port> {
-        let (group, in_group, port) = Dragonfly::locate(header.destination());
-        let minimal = self.routes.first_towards(group, in_group).unwrap_or(port);
-        let leaves_for =
-            (group != self.routes.group && self.routes.kind(entry.port) != Some(Hop::Local)).then_some(group);
+    fn head_arrived(&mut self, entry: PortVc, header: &Header, told: &Board) -> FirstLook {
+        let packet = PacketState::new(&self.routes, entry, *header);
+        let hop = self.routes.first_towards(packet.group, packet.in_group);
+        let minimal = hop.map_or(packet.port, |(_, port)| port);
+        let comes_in = !matches!(packet.entry, Some((Hop::Local, _)));
+        let leaves_for = (packet.group != self.routes.group && comes_in).then_some(packet.group);
         self.contention.head_arrived(entry, minimal, leaves_for);
-        let of_group = || leaves_for.map(|group| of_group(&self.contention, &self.routes, told, group));
-        self.trigger.is_reached(self.contention.count(minimal), of_group).then_some(minimal)
+        let count = self.contention.count(minimal);
+        let of_group = |group| of_group(&self.contention, &self.routes, told, group);
+        let named = self.trigger.is_reached(count, || leaves_for.map(of_group)).then_some(minimal);
+        let fires = || self.trigger.fires_at(count, || packet.leaves_from_here().map(of_group));
+        let step = if T::COUNTS_ONLY { self.known_step(&packet, hop, fires) } else { None };
+        FirstLook { named, step }
     }
 
     fn head_crosses(&mut self, entry: PortVc) {

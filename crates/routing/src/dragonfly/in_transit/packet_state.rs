@@ -43,6 +43,12 @@ impl<'a> PacketState<'a> {
         !self.has(done::GLOBAL) && self.group != self.routes.group
     }
 
+    /// The group that it is for, if it is another one and the packet has not left its source router.
+    #[inline]
+    pub(super) fn leaves_from_here(&self) -> Option<u32> {
+        (self.is_leaving() && self.entry.is_none()).then_some(self.group)
+    }
+
     /// The step by a link of a kind, as the order of channels wants it.
     #[inline]
     pub(super) fn step(&self, hop: Hop, port: Port, cause: Causes) -> Step {

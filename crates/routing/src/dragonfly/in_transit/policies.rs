@@ -170,7 +170,12 @@ impl Trigger for Base {
 
     #[inline]
     fn fires(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
-        context.contention.count(context.minimal.port) >= self.threshold
+        self.fires_at(context.contention.count(context.minimal.port), || None)
+    }
+
+    #[inline]
+    fn fires_at(&self, count: u32, _group_count: impl FnOnce() -> Option<u32>) -> bool {
+        count >= self.threshold
     }
 
     #[inline]
@@ -297,10 +302,14 @@ impl Trigger for Ectn {
     }
 
     #[inline]
-    fn fires(&self, context: &DecisionContext<'_>, random: &mut Stream) -> bool {
-        let contended =
-            |group: u32| of_group(context.contention, context.routes, context.view.board(), group) >= self.combined;
-        self.base.fires(context, random) || context.leaves_for.is_some_and(contended)
+    fn fires(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
+        let count = |group: u32| of_group(context.contention, context.routes, context.view.board(), group);
+        self.fires_at(context.contention.count(context.minimal.port), || context.leaves_for.map(count))
+    }
+
+    #[inline]
+    fn fires_at(&self, count: u32, group_count: impl FnOnce() -> Option<u32>) -> bool {
+        self.base.fires_at(count, || None) || group_count().is_some_and(|count| count >= self.combined)
     }
 
     #[inline]
