@@ -44,7 +44,8 @@ pub trait View {
         ports.iter().map(|port| self.occupancy(port, vc)).sum()
     }
 
-    /// [`View::occupancy`] of a channel at each of as many ports from `first` on as there are places in `found`.
+    /// [`View::occupancy`] of a channel at each of as many ports from `first` on as there are places in `found`, with links to routers, of
+    /// one class.
     fn occupancies(&self, first: Port, vc: u8, found: &mut [u32]) {
         for (port, found) in (first..).zip(found) {
             *found = self.occupancy(port, vc);

@@ -113,10 +113,10 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Flits on their way to, or in, the buffer of the next router, as [`View::occupancy`] says.
     #[inline]
-    fn on_their_way(&self, index: u32, vc: u8, capacity: u32) -> u32 {
-        let uncredited =
-            if Self::may(!self.rules.claims_first) { self.extras.uncredited[self.channel(index, vc)] } else { 0 };
-        capacity - u32::from(self.credit(index, vc)) + uncredited
+    fn on_their_way(&self, output: &OutputPort, index: u32, vc: u8, capacity: u32) -> u32 {
+        let channel = self.channel(index, vc);
+        let uncredited = if Self::may(!self.rules.claims_first) { self.extras.uncredited[channel] } else { 0 };
+        capacity - u32::from(output.credit::<M>(&self.credits, channel, vc)) + uncredited
     }
 
     /// The flits that wait for the link of a port, as [`View::waiting`] says.
@@ -151,12 +151,15 @@ impl<M: Microarchitecture> RouterOutputs<'_, M> {
     /// The flits on their way to, or in, a buffer of that size behind a port with a link to a router.
     #[inline]
     fn occupancy_of(&self, port: u8, vc: u8, buffer: u32) -> u32 {
-        debug_assert!(
-            !self.port(port).is_terminal(),
-            "terminals have no buffer behind them, and are not asked about in sets"
-        );
+        self.occupancy_behind(self.port(port), port, vc, buffer)
+    }
+
+    /// The same, of a port that is at hand.
+    #[inline]
+    fn occupancy_behind(&self, output: &OutputPort, port: u8, vc: u8, buffer: u32) -> u32 {
+        debug_assert!(!output.is_terminal(), "terminals have no buffer behind them, and are not asked about in sets");
         debug_assert_eq!(self.buffer(port), buffer, "all links are of a class");
-        self.routers.on_their_way(self.first + u32::from(port), vc, buffer)
+        self.routers.on_their_way(output, self.first + u32::from(port), vc, buffer)
     }
 
     /// [`View::admits`], by a virtual channel counted through all traffic classes.
@@ -178,7 +181,7 @@ impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
         if output.is_terminal() {
             return 0;
         }
-        self.occupancy_of(port, self.vc(port, vc), self.buffer(port))
+        self.occupancy_behind(output, port, self.vc(port, vc), self.buffer(port))
     }
 
     #[inline]
@@ -232,6 +235,10 @@ impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
     // By the default of the view each port would be a call: 1 % of all instructions under PB.
     #[inline]
     fn occupancies(&self, first: u8, vc: u8, found: &mut [u32]) {
-        (first..).zip(found).for_each(|(port, found)| *found = self.occupancy(port, vc));
+        if found.is_empty() {
+            return;
+        }
+        let (buffer, vc) = (self.buffer(first), self.vc(first, vc));
+        (first..).zip(found).for_each(|(port, found)| *found = self.occupancy_of(port, vc, buffer));
     }
 }

@@ -109,6 +109,7 @@ impl RouteTables {
             ports: [locals, globals],
             ports_to_gateways: PortSet::default(),
             towards: Box::default(),
+            draws: false,
             behind,
             gateways,
             tables,
@@ -116,6 +117,7 @@ impl RouteTables {
         let is_gateway = |port| routes.gateways.links.iter().any(|link| link.router == routes.place_behind(port));
         routes.ports_to_gateways = locals.filter(is_gateway);
         routes.towards = (0..self.topology.groups()).map(|group| routes.only_port_towards(group)).collect();
+        routes.draws = (0..self.topology.groups()).any(|to| to != group && routes.only_towards_group(to).is_none());
         routes
     }
 
@@ -147,6 +149,8 @@ pub(super) struct LocalRoutes {
     ports_to_gateways: PortSet,
     /// By group: the port of the next hop there, if there is only one; else the port of a terminal.
     towards: Box<[Port]>,
+    /// Whether there are several to any group.
+    pub(super) draws: bool,
     /// By global link: the group behind it.
     behind: Box<[u32]>,
     gateways: Arc<Gateways>,
@@ -220,7 +224,7 @@ impl LocalRoutes {
     /// Whether the next hop of a minimal path to a group is drawn among several.
     #[inline]
     pub(super) fn draws_towards(&self, group: u32) -> bool {
-        group != self.group && self.only_towards_group(group).is_none()
+        self.draws && group != self.group && self.only_towards_group(group).is_none()
     }
 
     /// The next hop of a minimal path to a group, by the link that an entropy value names among equally good ones.
@@ -267,7 +271,10 @@ impl LocalRoutes {
     #[inline]
     pub(super) fn gateway(&self, group: u32) -> Option<(u32, u32)> {
         let links = self.gateways.to(group);
-        let link = links.iter().find(|link| link.router == self.in_group).or(links.first())?;
+        let link = match links {
+            [link] => link,
+            _ => links.iter().find(|link| link.router == self.in_group).or(links.first())?,
+        };
         Some((link.router, self.number(link.port) as u32))
     }
 

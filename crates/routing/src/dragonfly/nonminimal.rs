@@ -95,6 +95,7 @@ impl NonminimalPaths {
     }
 
     /// The minimal path of a packet.
+    #[inline]
     pub(super) fn minimal(&self, packet: &Undecided<'_>, random: &mut Stream) -> Candidate {
         let &Undecided { routes, entry, header, .. } = packet;
         Candidate { step: routes.minimal_step(entry, straight_on(header), random), via: None }
@@ -147,7 +148,7 @@ impl NonminimalPaths {
     }
 
     /// The next step of a packet, by the routes of its router.
-    #[inline]
+    #[inline(always)]
     pub(super) fn follow(&self, routes: &LocalRoutes, entry: PortVc, header: Header, random: &mut Stream) -> Step {
         if let Some((group, in_group)) = self.ahead(routes, header) {
             let (hop, port) = routes.towards(group, in_group, random).expect("the non-minimal path goes on");
@@ -164,6 +165,9 @@ impl NonminimalPaths {
     /// Whether [`NonminimalPaths::follow`] draws the next step among several.
     #[inline]
     pub(super) fn draws(&self, routes: &LocalRoutes, header: Header) -> bool {
+        if !routes.draws {
+            return false;
+        }
         let destination = || Dragonfly::locate(header.destination()).0;
         routes.draws_towards(self.ahead(routes, header).map_or_else(destination, |(group, _)| group))
     }

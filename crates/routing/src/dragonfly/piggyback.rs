@@ -92,7 +92,9 @@ impl Routing for Piggyback {
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
         let routes = self.paths.tables.routes(router);
-        Box::new(PiggybackAgent { routes, paths: self.paths.clone(), rule: self.rule, saturated: 0, drawn: Vec::new() })
+        let used = vec![0; self.paths.tables.topology.global_links_per_router() as usize];
+        let (paths, rule) = (self.paths.clone(), self.rule);
+        Box::new(PiggybackAgent { routes, paths, rule, used, saturated: 0, drawn: Vec::new() })
     }
 
     fn revises(&self) -> bool {
@@ -126,6 +128,8 @@ struct PiggybackAgent {
     routes: LocalRoutes,
     paths: NonminimalPaths,
     rule: Rule,
+    /// By global link of this router: the flits that count, when it looked the last time.
+    used: Vec<u32>,
     /// Set of the global links of this router that are saturated.
     saturated: u64,
     /// By queue of a node, for the head of each: by way of where it would go.
@@ -158,6 +162,12 @@ impl PiggybackAgent {
         other.unwrap_or(minimal).step
     }
 
+    /// The step by which a packet leaves its source router that has decided: among equally good links one is drawn again.
+    #[cold]
+    fn draw_again(&self, entry: PortVc, header: Header, random: &mut Stream) -> Step {
+        self.paths.follow(&self.routes, entry, header, random)
+    }
+
     /// Whether the global link of a minimal path to another group is saturated, as far as this router has heard: what says so.
     fn minimal_link_is_saturated(&self, header: &Header, view: &dyn View) -> Option<Causes> {
         let (group, _, _) = Dragonfly::locate(header.destination());
@@ -175,9 +185,8 @@ impl Agent for PiggybackAgent {
     fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         if header.leg == START && !self.routes.is_last(header) {
             let step = self.decide(entry, *header, view, random);
-            // Among equally good links one is drawn again.
             let draws = self.paths.draws(&self.routes, step.header);
-            return if draws { self.paths.follow(&self.routes, entry, step.header, random) } else { step };
+            return if draws { self.draw_again(entry, step.header, random) } else { step };
         }
         let header = if header.leg == START { straight_on(*header) } else { *header };
         let settled = !self.paths.draws(&self.routes, header);
@@ -197,13 +206,11 @@ impl Agent for PiggybackAgent {
     }
 
     fn look(&mut self, view: &dyn View) -> Option<Notice> {
+        self.rule.occupancy.means(view, self.routes.first_port(Hop::Global), 0, &mut self.used);
+        let (sum, links) = (self.used.iter().sum::<u32>(), self.used.len() as u32);
+        let limit = self.rule.saturation * sum / (100 * links.max(1)) + self.rule.margin;
         // A router has at most as many global links as the set of those that are saturated has bits: others are refused.
-        let mut used = [0; u64::BITS as usize];
-        let links = self.routes.tables.topology.global_links_per_router();
-        let used = &mut used[..links as usize];
-        self.rule.occupancy.means(view, self.routes.first_port(Hop::Global), 0, used);
-        let limit = self.rule.saturation * used.iter().sum::<u32>() / (100 * links.max(1)) + self.rule.margin;
-        let saturated = (0..).zip(used).fold(0, |set, (offset, used)| set | u64::from(*used > limit) << offset);
+        let saturated = (0..).zip(&self.used).fold(0, |set, (offset, used)| set | u64::from(*used > limit) << offset);
         let news = saturated != self.saturated;
         self.saturated = saturated;
         news.then(|| Notice { word: saturated, list: Vec::new() })
