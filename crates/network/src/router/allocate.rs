@@ -39,7 +39,7 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline(always)]
     fn allocate_at(&mut self, router: u32, now: Time, around: &mut Surroundings<'_>) {
         let words = router as usize * self.words()..(router as usize + 1) * self.words();
-        let first = router * self.shape.ports as u32;
+        let first = self.first_port(router);
         for round in 0..self.rules.iterations {
             if Self::might(self.rules.first_round_turns) {
                 self.scratch.later_round = round > 0;

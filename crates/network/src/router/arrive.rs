@@ -92,11 +92,11 @@ impl<M: Microarchitecture> Routers<M> {
         let input = &self.inputs[id.index as usize];
         let (router, first_port) = (input.router, input.first_port);
         let (_, entry) = input.entry(id, around.fabric);
-        let look = around.tell_head(router, packet, entry);
+        let mut look = around.tell_head(router, packet, entry);
         if let Some(port) = look.named {
             self.ask_anew(first_port + u32::from(port), now, around);
         }
-        if let Some(step) = &look.step
+        if let Some(step) = &mut look.step
             && !self.routes_on_arrival()
         {
             self.decide_early(first_port, number, packet, step, around);
@@ -182,10 +182,10 @@ impl<M: Microarchitecture> Routers<M> {
         let class = around.pool[packet].class;
         let vc = id.vc - around.fabric.first_vc(class, link_class);
         let entry = if own { PortVc::OWN } else { PortVc { port: id.port, vc } };
-        let step = if self.rules.is_oblivious(class) {
+        let mut step = if self.rules.is_oblivious(class) {
             around.route_unseeing(router, packet, entry)
         } else {
-            around.route(router, packet, entry, self.outputs(router, class, flits, now, around.fabric))
+            around.route(router, packet, entry, self.outputs(first_port, class, flits, now, around.fabric))
         };
         if cfg!(debug_assertions) {
             around.assert_only_port(router, packet, entry, &step);
@@ -193,12 +193,13 @@ impl<M: Microarchitecture> Routers<M> {
                 around.assert_named(router, class, entry, &step);
             }
         }
-        self.within_port(first_port, class, step, around.fabric)
+        let vc = self.vc_of(&mut step, first_port, class, around.fabric);
+        (step, vc)
     }
 
-    /// A step of a traffic class at the router whose first port has a number, and its channel counted through all classes.
+    /// The channel of a step of a traffic class, at the router whose first port has a number, counted through all classes.
     #[inline(always)]
-    pub(super) fn within_port(&self, first_port: u32, class: u8, mut step: Step, fabric: &Fabric) -> (Step, u8) {
+    pub(super) fn vc_of(&self, step: &mut Step, first_port: u32, class: u8, fabric: &Fabric) -> u8 {
         let index = first_port as usize + usize::from(step.port);
         if Self::may(self.rules.ejection_vcs > 1) && step.vcs > 0 && self.outputs[index].is_terminal() {
             step.vcs = step.vcs.max(self.rules.ejection_vcs);
@@ -209,7 +210,7 @@ impl<M: Microarchitecture> Routers<M> {
         );
         // The channels of the first class come first.
         let first = if class == 0 { 0 } else { fabric.first_vc(class, self.outputs[index].link_class) };
-        (step, first + step.vc)
+        first + step.vc
     }
 
     /// The virtual channels of a traffic class on the link of a port.

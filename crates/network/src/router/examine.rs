@@ -121,7 +121,7 @@ impl<M: Microarchitecture> Routers<M> {
         first_port: u32,
         number: usize,
         packet: u32,
-        step: &Step,
+        step: &mut Step,
         around: &mut Surroundings<'_>,
     ) {
         let settled = step.validity == Validity::Always;
@@ -131,7 +131,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
         let packet = &mut around.pool[packet];
         debug_assert!(settled || self.rules.revises(packet.class), "only what is revised is valid until it is named");
-        let (step, vc) = self.within_port(first_port, packet.class, *step, around.fabric);
+        let vc = self.vc_of(step, first_port, packet.class, around.fabric);
         let record = &mut self.queues[number];
         (record.port, record.vc, record.vcs) = (step.port, vc, step.vcs);
         if settled {

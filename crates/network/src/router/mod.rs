@@ -189,10 +189,16 @@ impl<M: Microarchitecture> Routers<M> {
         Self::might(self.rules.ejects_when_idle) && self.outputs[index as usize].is_terminal()
     }
 
+    /// The number of the first port of a router in the region.
+    #[inline]
+    fn first_port(&self, router: u32) -> u32 {
+        router * self.shape.ports as u32
+    }
+
     /// The number of a port in the region.
     #[inline]
     fn port_index(&self, port: PortId) -> u32 {
-        port.router * self.shape.ports as u32 + u32::from(port.port)
+        self.first_port(port.router) + u32::from(port.port)
     }
 
     /// The port with a number.

@@ -229,7 +229,7 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// A router hears what others have broadcast: heads sleep there whose decision may not be the same any more.
     pub fn hear_broadcast(&mut self, router: u32, now: Time, around: &mut Surroundings<'_>) {
-        let first = router * self.shape.ports as u32;
+        let first = self.first_port(router);
         for index in first..first + self.shape.ports as u32 {
             self.ask_anew(index, now, around);
         }

@@ -169,7 +169,7 @@ impl Surroundings<'_> {
     fn look_around<M: Microarchitecture>(&mut self, routers: &Routers<M>, now: Time) {
         while let Some(router) = self.broadcasts.next_changed() {
             for class in 0..self.fabric.spec.classes.len() as u8 {
-                let outputs = routers.outputs(router, class, 0, now, self.fabric);
+                let outputs = routers.outputs(routers.first_port(router), class, 0, now, self.fabric);
                 let view = RouterView { outputs, broadcasts: self.broadcasts, class, router };
                 let agent = agent_number(class, router, self.streams.len());
                 if let Some(notice) = self.agents[agent].look(&view) {

@@ -97,17 +97,16 @@ pub(super) struct RouterOutputs<'a, M> {
 }
 
 impl<M: Microarchitecture> Routers<M> {
-    /// What the routing agent of a router sees of its outputs, for a packet of a traffic class and size.
+    /// What the routing agent of the router whose first port has a number sees of its outputs, for a packet of a traffic class and size.
     #[inline]
     pub(super) fn outputs<'a>(
         &'a self,
-        router: u32,
+        first: u32,
         class: u8,
         flits: u16,
         now: Time,
         fabric: &'a Fabric,
     ) -> RouterOutputs<'a, M> {
-        let first = router * self.shape.ports as u32;
         RouterOutputs { routers: self, first, class, fabric, flits, now }
     }
 

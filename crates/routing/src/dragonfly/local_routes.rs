@@ -19,6 +19,8 @@ struct Gateways {
     links: Vec<GlobalLink>,
     /// By link: the router at its other end, by its number in its group.
     ends: Vec<u8>,
+    /// By group: the only link there, by its router's number in its group and its port, if there is only one.
+    only: Vec<Option<(u8, Port)>>,
 }
 
 impl Gateways {
@@ -37,7 +39,13 @@ impl Gateways {
             other => unreachable!("a global link leads to {other:?}"),
         };
         let ends = links.iter().map(end).collect();
-        Self { starts, links, ends }
+        let mut gateways = Self { starts, links, ends, only: Vec::new() };
+        let only = |other| match gateways.to(other) {
+            [link] => Some((link.router as u8, link.port)),
+            _ => None,
+        };
+        gateways.only = (0..topology.groups()).map(only).collect();
+        gateways
     }
 
     /// Where the links to a group are.
@@ -270,11 +278,11 @@ impl LocalRoutes {
     /// one where there are several; none for the own group.
     #[inline]
     pub(super) fn gateway(&self, group: u32) -> Option<(u32, u32)> {
+        if let Some((router, port)) = self.gateways.only[group as usize] {
+            return Some((router.into(), self.number(port) as u32));
+        }
         let links = self.gateways.to(group);
-        let link = match links {
-            [link] => link,
-            _ => links.iter().find(|link| link.router == self.in_group).or(links.first())?,
-        };
+        let link = links.iter().find(|link| link.router == self.in_group).or(links.first())?;
         Some((link.router, self.number(link.port) as u32))
     }
 
