@@ -10,11 +10,10 @@ use tailback_hardware::{
     OutputHeld, OutputQueueSpec, Release, RouterSpec, TurnsMove,
 };
 use tailback_protocol::{Moment, WaitsUntil};
-use tailback_routing::{Heads, Routing};
+use tailback_routing::Routing;
 
 use crate::declarations::Declarations;
 use crate::fabric::Shape;
-use crate::link::FarKind;
 use crate::measured_span::MeasuredSpan;
 use crate::time::Time;
 
@@ -91,8 +90,8 @@ pub struct Rules {
     pub destination_queue: Option<u16>,
     /// Whether heads can keep decisions until their port is named.
     pub keeps_decisions: bool,
-    /// Of the heads of which queues routing agents are told.
-    told_heads: Heads,
+    /// Whether routing agents are told of heads.
+    pub tells_heads: bool,
     /// Whether they are told too when these start to cross.
     pub tells_crossings: bool,
     /// Set of the link classes of the outputs at which something has to change for routing agents to look around.
@@ -140,7 +139,7 @@ impl Rules {
             !router.vc_allocation && !declarations.watches_heads() && (one_priority || router.virtual_output_queues);
         let first_round_turns = router.turns_move == TurnsMove::FirstRound && iterations > 1;
         let inputs_take_turns = offers_one && by_turns && settled && !first_round_turns;
-        let told_heads = routings.iter().map(|routing| routing.interests().heads).max().unwrap_or_default();
+        let tells_heads = routings.iter().any(|routing| routing.interests().heads);
         let times_out = declarations.queueing_timeouts.iter().any(Option::is_some);
         let counts_in_output_queues =
             declarations.queueing_timeouts.iter().flatten().any(|timeout| timeout.in_output_queues);
@@ -150,7 +149,7 @@ impl Rules {
             && (shape.inputs > 1 && (shape.outputs, shape.words) == (1, 1))
             && input_first
             && !(router.vc_allocation || first_round_turns || ejects_when_idle)
-            && !(told_heads != Heads::Nowhere || times_out || declarations.watches_heads());
+            && !(tells_heads || times_out || declarations.watches_heads());
         let wakes_next = knows_sleepers && shape.voqs == 1;
         let wakes_able = knows_sleepers && router.destination_queue.is_some();
         let classes = |is_so: fn(&dyn Routing) -> bool| {
@@ -222,10 +221,10 @@ impl Rules {
             oblivious: classes(|routing| routing.is_oblivious()),
             routes_on_arrival: router.virtual_output_queues,
             destination_queue: router.destination_queue,
-            keeps_decisions: told_heads == Heads::Anywhere
+            keeps_decisions: tells_heads
                 && routings.iter().any(|routing| routing.revises())
                 && !(router.virtual_output_queues || declarations.watches_heads()),
-            told_heads,
+            tells_heads,
             tells_crossings: routings.iter().any(|routing| routing.interests().crossings),
             looked_at: routings
                 .iter()
@@ -268,22 +267,6 @@ impl Rules {
     #[inline]
     pub fn is_never_overtaken(&self, class: u8) -> bool {
         self.never_overtaken & 1 << class != 0
-    }
-
-    /// Whether routing agents are told of the heads of any port.
-    #[inline]
-    pub fn tells_any_heads(&self) -> bool {
-        self.told_heads != Heads::Nowhere
-    }
-
-    /// Whether they are told of the heads of a port that this feeds. They do not know of what a router itself sends.
-    #[inline]
-    pub fn tells_heads(&self, fed_by: FarKind) -> bool {
-        match self.told_heads {
-            Heads::Nowhere => false,
-            Heads::AtNodes => fed_by == FarKind::Node,
-            Heads::Anywhere => fed_by != FarKind::Open,
-        }
     }
 
     /// Whether routing agents look around when something changes at an output with a link of this class.

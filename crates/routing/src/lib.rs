@@ -30,8 +30,6 @@ mod view;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 pub use board::{Board, Notice};
 pub use destination_tag::DestinationTag;
 pub use direct::Direct;
@@ -130,8 +128,8 @@ pub struct FirstLook {
 /// wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interests {
-    /// Agents are told of the heads of these queues: [`Agent::head_arrived`] and [`Agent::tail_left`].
-    pub heads: Heads,
+    /// Agents are told of the heads of all queues: [`Agent::head_arrived`] and [`Agent::tail_left`].
+    pub heads: bool,
     /// Of these agents are told too when they start to cross: [`Agent::head_crosses`].
     pub crossings: bool,
     /// Agents look around before an allocation when something has changed at one of these outputs: [`Agent::look`].
@@ -144,18 +142,6 @@ pub struct Interests {
     pub broadcast_cycles: Option<u32>,
     /// Flits that a broadcast takes on each link that notices take.
     pub broadcast_flits: u16,
-}
-
-/// The queues of whose heads an agent is told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Heads {
-    /// None.
-    #[default]
-    Nowhere,
-    /// Those of packets that come from nodes.
-    AtNodes,
-    /// All.
-    Anywhere,
 }
 
 /// The outputs at which a packet that starts to cross, or credits that come, are a change to an agent.

@@ -55,6 +55,11 @@ pub trait View {
     /// What the routers of the domain have told each other.
     fn board(&self) -> &Board;
 
+    /// Whether the packet that is being routed is asked about for the first time since it is head of its queue.
+    fn is_first_time(&self) -> bool {
+        true
+    }
+
     /// The same as [`View::occupancy`], summed over all virtual channels of the class.
     fn port_occupancy(&self, port: Port) -> u32 {
         (0..self.channels(port)).map(|vc| self.occupancy(port, vc)).sum()

@@ -6,7 +6,6 @@
 
 use std::hint::black_box;
 
-use super::decision::Decision;
 use super::examine::Examined;
 use super::request::{Grant, NO_GRANT, NO_KEY, Request, Scratch};
 use super::state::QueueId;
@@ -264,7 +263,7 @@ impl<M: Microarchitecture> Routers<M> {
             let lost = self.input(request.id).busy_until <= now;
             if taken
                 && lost
-                && self.queues[request.queue as usize].decision != Decision::Open
+                && self.queues[request.queue as usize].decision.lasts()
                 && !self.ejects_when_idle(request.output)
             {
                 self.sleep(request.id, request.port, now, around);

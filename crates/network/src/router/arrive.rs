@@ -118,7 +118,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Routes a packet on arrival, for VOQs: its output port and the channels that will do are settled.
     fn route_on_arrival(&mut self, id: QueueId, packet: u32, now: Time, around: &mut Surroundings<'_>) -> u8 {
         let flits = around.pool[packet].flits;
-        let (step, vc) = self.route(id, packet, flits, now, around);
+        let (step, vc) = self.route(id, packet, flits, true, now, around);
         let packet = &mut around.pool[packet];
         (packet.header, packet.vc, packet.vcs) = (step.header, vc, step.vcs);
         step.port
@@ -164,13 +164,15 @@ impl<M: Microarchitecture> Routers<M> {
         self.input_mut(id).announce_free::<M>(id, around);
     }
 
-    /// Asks the routing agent where a packet of `flits` flits shall go, and counts the channel through all classes.
+    /// Asks the routing agent where a packet of `flits` flits shall go, for the first time or again, and counts the channel through all
+    /// classes.
     #[inline]
     pub(super) fn route(
         &mut self,
         id: QueueId,
         packet: u32,
         flits: u16,
+        first_time: bool,
         now: Time,
         around: &mut Surroundings<'_>,
     ) -> (Step, u8) {
@@ -185,7 +187,8 @@ impl<M: Microarchitecture> Routers<M> {
         let mut step = if self.rules.is_oblivious(class) {
             around.route_unseeing(router, packet, entry)
         } else {
-            around.route(router, packet, entry, self.outputs(first_port, class, flits, now, around.fabric))
+            let outputs = self.outputs(first_port, class, flits, now, around.fabric);
+            around.route(router, packet, entry, outputs, first_time)
         };
         if cfg!(debug_assertions) {
             around.assert_only_port(router, packet, entry, &step);

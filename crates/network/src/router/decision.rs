@@ -9,12 +9,22 @@ use tailback_topology::Locator;
 /// Whether it is known where the head of a queue goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Decision {
-    /// No, or it has to decide anew at its next attempt.
+    /// No.
     Open,
     /// Until its port is named: see [`KeptDecisions`].
     Kept,
     /// For good.
     Settled,
+    /// It was made, and is made anew at the next attempt.
+    Revised,
+}
+
+impl Decision {
+    /// Whether it is the same at the next attempt, as far as is known.
+    #[inline]
+    pub fn lasts(self) -> bool {
+        matches!(self, Self::Kept | Self::Settled)
+    }
 }
 
 /// Decisions that are the same until their port is named. There is no room for any where routing agents are not told of all heads, as

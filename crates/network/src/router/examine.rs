@@ -90,10 +90,10 @@ impl<M: Microarchitecture> Routers<M> {
     /// Routes the head of a queue. By its record no channel will do if routing has decided to wait.
     #[inline]
     fn route_head(&mut self, id: QueueId, number: usize, now: Time, around: &mut Surroundings<'_>) -> Revision {
-        let Queue { head, flits, .. } = self.queues[number];
+        let Queue { head, flits, decision, .. } = self.queues[number];
         // Opaque: what routing reads of it would be read for each router else, and put on the stack.
         let around = black_box(around);
-        let (step, vc) = self.route(id, head, flits, now, around);
+        let (step, vc) = self.route(id, head, flits, decision == Decision::Open, now, around);
         let packet = &mut around.pool[head];
         let revises = step.validity != Validity::Always && self.rules.revises(packet.class);
         let stays = self.stays(step.validity);
@@ -105,7 +105,7 @@ impl<M: Microarchitecture> Routers<M> {
             return Revision::Settled;
         }
         if !(stays && self.extras.kept_decisions.exist()) {
-            record.decision = Decision::Open;
+            record.decision = Decision::Revised;
             return Revision::Revised { header: step.header, stays };
         }
         record.decision = Decision::Kept;
@@ -161,7 +161,7 @@ impl<M: Microarchitecture> Routers<M> {
         let output = self.inputs[id.index as usize].first_port + u32::from(port);
         let holds = self.extras.kept_decisions.hold(number, output);
         if cfg!(debug_assertions) && holds {
-            let (step, made_vc) = self.route(id, head, flits, now, around);
+            let (step, made_vc) = self.route(id, head, flits, false, now, around);
             let kept = (port, vc, vcs, *self.extras.kept_decisions.header(number));
             let made = (step.port, made_vc, step.vcs, step.header);
             assert_eq!(kept, made, "a decision that is kept is the one that would be made now");

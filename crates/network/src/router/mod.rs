@@ -351,10 +351,10 @@ impl<M: Microarchitecture> Routers<M> {
         self.outputs[self.port_index(port) as usize].flits_sent
     }
 
-    /// Whether the routing agent is told of the heads of a port.
+    /// Whether the routing agent is told of the heads of a port. It does not know of what the router itself sends.
     #[inline]
     fn tells_heads(&self, index: u32) -> bool {
-        self.rules.tells_any_heads() && self.rules.tells_heads(self.inputs[index as usize].fed_by)
+        self.rules.tells_heads && !self.is_internal(index)
     }
 
     /// The port by which a router itself sends control packets, where it does: nothing is behind it.

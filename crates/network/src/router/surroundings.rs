@@ -95,10 +95,10 @@ impl Surroundings<'_> {
 
     /// Asks the routing agent of a router where a packet shall go that came in by `entry`.
     #[inline]
-    pub fn route(&mut self, router: u32, packet: u32, entry: PortVc, outputs: impl Outputs) -> Step {
+    pub fn route(&mut self, router: u32, packet: u32, entry: PortVc, outputs: impl Outputs, first_time: bool) -> Step {
         // The header is read where it is: a copy would be written and read by words of other sizes.
         let Packet { class, header, .. } = &self.pool[packet];
-        let view = RouterView { outputs, broadcasts: self.broadcasts, class: *class, router };
+        let view = RouterView { outputs, broadcasts: self.broadcasts, class: *class, router, first_time };
         let agent = agent_number(*class, router, self.streams.len());
         self.agents[agent].route(entry, header, &view, &mut self.streams[router as usize])
     }
@@ -170,7 +170,7 @@ impl Surroundings<'_> {
         while let Some(router) = self.broadcasts.next_changed() {
             for class in 0..self.fabric.spec.classes.len() as u8 {
                 let outputs = routers.outputs(routers.first_port(router), class, 0, now, self.fabric);
-                let view = RouterView { outputs, broadcasts: self.broadcasts, class, router };
+                let view = RouterView { outputs, broadcasts: self.broadcasts, class, router, first_time: true };
                 let agent = agent_number(class, router, self.streams.len());
                 if let Some(notice) = self.agents[agent].look(&view) {
                     self.tell(class, router, notice, now);

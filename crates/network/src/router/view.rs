@@ -35,6 +35,8 @@ pub(super) struct RouterView<'a, T> {
     /// The traffic class, and the router as the region numbers it.
     pub class: u8,
     pub router: u32,
+    /// Whether the packet is asked about for the first time.
+    pub first_time: bool,
 }
 
 impl<T: Outputs> View for RouterView<'_, T> {
@@ -81,6 +83,11 @@ impl<T: Outputs> View for RouterView<'_, T> {
     #[inline]
     fn board(&self) -> &Board {
         self.broadcasts.board(self.class, self.router)
+    }
+
+    #[inline]
+    fn is_first_time(&self) -> bool {
+        self.first_time
     }
 }
 

@@ -11,7 +11,7 @@ use tailback_network::{
 };
 use tailback_parameters::{Kind, Parameter, Value, Values};
 use tailback_protocol::{Baseline, ClassRouting, Protocol, TrafficClass};
-use tailback_routing::{Heads, ROUTINGS, Routing, minimal};
+use tailback_routing::{ROUTINGS, Routing, minimal};
 use tailback_topology::{AnyTopology, TOPOLOGIES, Topology};
 use tailback_workload::{Arrival, Groups, MessageSize, NodeSet, Pattern, Phase, Traffic, Workload};
 
@@ -213,7 +213,7 @@ pub fn crosspoint_samples() -> impl Strategy<Value = Sample> {
         |sample| {
             let routing = sample.routing(&sample.topology());
             let interests = routing.interests();
-            let is_told = interests.heads != Heads::Nowhere || interests.queues || interests.broadcast_flits > 0;
+            let is_told = interests.heads || interests.queues || interests.broadcast_flits > 0;
             !is_told && routing.virtual_channels().iter().any(|&vcs| vcs > 1)
         },
     )

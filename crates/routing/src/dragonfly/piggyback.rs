@@ -11,10 +11,7 @@ use super::local_routes::LocalRoutes;
 use super::nonminimal::{self, Candidate, NonminimalPaths, START, Undecided, straight_on};
 use super::occupancy::{self, Occupancy};
 use crate::registry::{RoutingModel, needs};
-use crate::{
-    Agent, Board, Causes, Changes, ChannelKind, FirstLook, Header, Heads, Hop, Interests, Notice, PortVc, Routing,
-    Step, View,
-};
+use crate::{Agent, Causes, Changes, ChannelKind, Header, Hop, Interests, Notice, PortVc, Routing, Step, View};
 
 /// The entry in the list of algorithms.
 pub(crate) const PIGGYBACK: RoutingModel = RoutingModel {
@@ -103,7 +100,7 @@ impl Routing for Piggyback {
 
     fn interests(&self) -> Interests {
         let changes = Changes::At(Dragonfly::GLOBAL);
-        Interests { heads: Heads::AtNodes, changes, notices: Some(Dragonfly::LOCAL), ..Interests::default() }
+        Interests { changes, notices: Some(Dragonfly::LOCAL), ..Interests::default() }
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
@@ -133,7 +130,7 @@ struct PiggybackAgent {
     /// Set of the global links of this router that are saturated.
     saturated: u64,
     /// By queue of a node, for the head of each: by way of where it would go.
-    drawn: Vec<Option<(u32, u32)>>,
+    drawn: Vec<(u32, u32)>,
 }
 
 /// The most virtual channels per port.
@@ -141,17 +138,26 @@ const VCS_MAX: usize = 16;
 
 impl PiggybackAgent {
     /// By way of where the head of a queue would go: drawn once.
-    fn via(&mut self, entry: PortVc, header: &Header, random: &mut Stream) -> (u32, u32) {
+    fn via(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> (u32, u32) {
         let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
-        if self.drawn.len() <= queue {
-            self.drawn.resize(queue + 1, None);
+        match self.drawn.get(queue) {
+            Some(&via) if !view.is_first_time() => via,
+            _ => self.draw_via(queue, entry, header, random),
         }
-        *self.drawn[queue].get_or_insert_with(|| self.paths.choice.draw(&self.routes, entry, header, random))
+    }
+
+    #[inline(never)]
+    fn draw_via(&mut self, queue: usize, entry: PortVc, header: &Header, random: &mut Stream) -> (u32, u32) {
+        if self.drawn.len() <= queue {
+            self.drawn.resize(queue + 1, (0, 0));
+        }
+        self.drawn[queue] = self.paths.choice.draw(&self.routes, entry, header, random);
+        self.drawn[queue]
     }
 
     /// The step by which a packet leaves its source router, which is not its last, as things are now.
     fn decide(&mut self, entry: PortVc, header: Header, view: &dyn View, random: &mut Stream) -> Step {
-        let via = self.via(entry, &header, random);
+        let via = self.via(entry, &header, view, random);
         let packet = Undecided { routes: &self.routes, entry, header, via };
         let minimal = self.paths.minimal(&packet, random);
         if let Some(cause) = self.minimal_link_is_saturated(&header, view) {
@@ -197,14 +203,6 @@ impl Agent for PiggybackAgent {
         self.routes.is_last(header) && (header.leg == START || self.paths.ejects(&self.routes, header))
     }
 
-    fn head_arrived(&mut self, entry: PortVc, _header: &Header, _told: &Board) -> FirstLook {
-        let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
-        if let Some(drawn) = self.drawn.get_mut(queue) {
-            *drawn = None;
-        }
-        FirstLook::default()
-    }
-
     fn look(&mut self, view: &dyn View) -> Option<Notice> {
         self.rule.occupancy.means(view, self.routes.first_port(Hop::Global), 0, &mut self.used);
         let (sum, links) = (self.used.iter().sum::<u32>(), self.used.len() as u32);
@@ -219,8 +217,7 @@ impl Agent for PiggybackAgent {
     fn save(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.saturated.to_le_bytes());
         bytes.extend((self.drawn.len() as u64).to_le_bytes());
-        for drawn in &self.drawn {
-            let (group, in_group) = drawn.unwrap_or((u32::MAX, u32::MAX));
+        for &(group, in_group) in &self.drawn {
             bytes.extend(group.to_le_bytes());
             bytes.extend(in_group.to_le_bytes());
         }
@@ -237,8 +234,7 @@ impl Agent for PiggybackAgent {
         self.drawn.clear();
         for _ in 0..count {
             let pair = word()?;
-            let drawn = (pair as u32, (pair >> 32) as u32);
-            self.drawn.push((drawn != (u32::MAX, u32::MAX)).then_some(drawn));
+            self.drawn.push((pair as u32, (pair >> 32) as u32));
         }
         Some(())
     }
@@ -249,7 +245,34 @@ mod tests {
     use tailback_parameters::Values;
     use tailback_topology::Arrangement;
 
+    use super::super::intermediates::{IntermediateChoice, Intermediates, ValiantTarget};
+    use super::super::sketch::Sketch;
     use super::*;
+    use crate::VcSequence;
+
+    /// What a packet has drawn says by way of which routers it goes, if it leaves its minimal path.
+    #[test]
+    fn a_packet_draws_once_where_else_it_could_go() {
+        let topology = Arc::new(Dragonfly::new(2, 4, 2, 9, Arrangement::Palmtree).expect("it exists"));
+        let header = Header::new(topology.locator(71));
+        let choice = IntermediateChoice { target: ValiantTarget::Router, intermediates: Intermediates::OtherGroups };
+        let sequence = VcSequence::parse("l0 g0 l1 l2 g1 l3", &[]).expect("it is a sequence");
+        let paths = NonminimalPaths::new(topology, choice, sequence);
+        let rule = Rule { saturation: 100, margin: 1000, threshold: 0, occupancy: Occupancy::Channel };
+        let (mut agent, mut random) = (Piggyback { paths, rule }.agent(0), Stream::new(1, 2, 3));
+        // Its minimal path is as full as can be, so it takes the other one.
+        let minimal = agent.route(PortVc::OWN, &header, &Sketch::new(), &mut random);
+        let mut view = Sketch::new();
+        view.used.insert((minimal.port, minimal.vc), Sketch::CAPACITY);
+        let mut via = |first_time: bool| {
+            view.first_time = first_time;
+            let mut places = [(); 64].map(|()| agent.route(PortVc::OWN, &header, &view, &mut random).header.via());
+            places.sort_unstable();
+            places.iter().zip(&places[1..]).filter(|(place, next)| place != next).count() + 1
+        };
+        assert!(via(true) > 4, "each new head draws");
+        assert_eq!(via(false), 1, "one that is asked again does not");
+    }
 
     #[test]
     fn more_links_than_routers_can_tell_of_are_refused() {

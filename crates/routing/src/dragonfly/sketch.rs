@@ -11,6 +11,8 @@ pub(super) struct Sketch {
     /// Flits in use, by port and channel; none where nothing is said.
     pub(super) used: BTreeMap<(Port, u8), u32>,
     pub(super) board: Board,
+    /// Whether packets are asked about for the first time.
+    pub(super) first_time: bool,
 }
 
 impl Sketch {
@@ -20,7 +22,7 @@ impl Sketch {
 
     /// An empty router, which has been told nothing.
     pub(super) fn new() -> Self {
-        Self { used: BTreeMap::new(), board: Board::new(4) }
+        Self { used: BTreeMap::new(), board: Board::new(4), first_time: true }
     }
 
     /// The same with flits behind some ports, in the buffer of the first channel.
@@ -53,5 +55,9 @@ impl View for Sketch {
 
     fn board(&self) -> &Board {
         &self.board
+    }
+
+    fn is_first_time(&self) -> bool {
+        self.first_time
     }
 }

@@ -28,8 +28,8 @@ use self::packet_state::{PacketState, done};
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{
-    Agent, Board, Causes, ChannelKind, FirstLook, Header, Heads, Hop, Interests, Notice, PortSet, PortVc, Routing,
-    Step, Validity, VcSequence, View,
+    Agent, Board, Causes, ChannelKind, FirstLook, Header, Hop, Interests, Notice, PortSet, PortVc, Routing, Step,
+    Validity, VcSequence, View,
 };
 
 /// The channels that packets wait for, in the order in which they use them.
@@ -332,7 +332,7 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
     }
 
     fn wanting(&self, port: Port) -> Option<u32> {
-        (self.trigger.interests().heads == Heads::Anywhere).then(|| self.contention.count(port))
+        self.trigger.interests().heads.then(|| self.contention.count(port))
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {

@@ -9,7 +9,7 @@ use tailback_topology::AnyTopology;
 use super::credits::Credits;
 use super::{DecisionContext, InTransit, LOCAL, Probe, Trigger, of_group};
 use crate::registry::{RoutingModel, needs};
-use crate::{Causes, Heads, Interests, PortVc, Routing};
+use crate::{Causes, Interests, PortVc, Routing};
 
 const fn percent(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
     Parameter { name, kind: Kind::Integer { min: 0, max: 1000 }, default: Some(default), help }
@@ -94,7 +94,7 @@ fn is_in_order(values: &Values) -> bool {
 
 /// Told of heads, and of their crossings where these count in order.
 fn heads(in_order: bool) -> Interests {
-    Interests { heads: Heads::Anywhere, crossings: in_order, ..Interests::default() }
+    Interests { heads: true, crossings: in_order, ..Interests::default() }
 }
 
 /// OLM: misroutes when the minimal path is congested by what credits tell.
