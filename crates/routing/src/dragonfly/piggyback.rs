@@ -260,8 +260,8 @@ mod tests {
         let paths = NonminimalPaths::new(topology, choice, sequence);
         let rule = Rule { saturation: 100, margin: 1000, threshold: 0, occupancy: Occupancy::Channel };
         let (mut agent, mut random) = (Piggyback { paths, rule }.agent(0), Stream::new(1, 2, 3));
-        // Its minimal path is as full as can be, so it takes the other one.
         let minimal = agent.route(PortVc::OWN, &header, &Sketch::new(), &mut random);
+        // Its minimal path is as full as can be, so it takes the other one.
         let mut view = Sketch::new();
         view.used.insert((minimal.port, minimal.vc), Sketch::CAPACITY);
         let mut via = |first_time: bool| {
