@@ -92,7 +92,8 @@ impl PortSet {
     #[inline]
     #[must_use]
     pub fn first(&self) -> Option<Port> {
-        self.iter().next()
+        let word = self.0.iter().position(|&ports| ports != 0)?;
+        Some((word as u32 * 64 + self.0[word].trailing_zeros()) as Port)
     }
 
     /// The one with `index` smaller ones.

@@ -72,9 +72,9 @@ impl Credits {
         (!self.whole_port).then(|| self.share * self.used(context, context.minimal) / 100)
     }
 
-    /// Whether another path is better, if its own buffer is.
+    /// Whether another path is better.
     #[inline]
     pub fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool {
-        !self.whole_port || 100 * self.used(context, candidate) <= self.share * self.used(context, context.minimal)
+        100 * self.used(context, candidate) <= self.share * self.used(context, context.minimal)
     }
 }

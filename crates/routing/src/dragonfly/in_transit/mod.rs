@@ -74,13 +74,13 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
         false
     }
 
-    /// The most that may be in use of the buffer behind another path, in ten thousandths, if that matters.
+    /// The most that may be in use of the buffer behind another path, in ten thousandths, if that is all that matters.
     #[inline]
     fn used_max(&self, _context: &DecisionContext<'_>) -> Option<u32> {
         None
     }
 
-    /// Whether another path will do that is open and whose buffer holds no more than that.
+    /// Whether another path will do that is open, if more matters than that.
     fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool;
 }
 
@@ -245,8 +245,12 @@ impl<T: Trigger> InTransitAgent<T> {
         let will_do = if forced {
             context.view.open(ports, alternatives.vc, None)
         } else {
-            let open = context.view.open(ports, alternatives.vc, self.trigger.used_max(context));
-            open.filter(|port| self.trigger.accepts(context, PortVc { port, vc: alternatives.vc }))
+            let used_max = self.trigger.used_max(context);
+            let open = context.view.open(ports, alternatives.vc, used_max);
+            match used_max {
+                Some(_) => open,
+                None => open.filter(|port| self.trigger.accepts(context, PortVc { port, vc: alternatives.vc })),
+            }
         };
         let chosen = match self.probe {
             Probe::All => draw(will_do, random),
