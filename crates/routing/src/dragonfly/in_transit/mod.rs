@@ -228,11 +228,31 @@ impl<T: Trigger> InTransitAgent<T> {
         (!fires()).then(|| step.valid(Validity::UntilNamed))
     }
 
-    /// A step that is not minimal, if there is one that will do. It gets what triggers see by value, which needs not be in memory for those who
-    /// do not get here.
-    #[inline]
-    fn misroute(&self, packet: &PacketState<'_>, context: DecisionContext<'_>, random: &mut Stream) -> Option<Step> {
-        let context = &context;
+    /// What triggers see of this router and of a packet whose minimal step is `minimal`, by a link of a kind.
+    #[inline(always)]
+    fn context<'a>(
+        &'a self,
+        packet: &PacketState<'_>,
+        (hop, minimal): (Hop, PortVc),
+        view: &'a dyn View,
+    ) -> DecisionContext<'a> {
+        let leaves_for = packet.leaves_from_here();
+        DecisionContext { view, routes: &self.routes, contention: &self.contention, minimal, hop, leaves_for }
+    }
+
+    /// A step that is not minimal, if there is one that will do. A function of its own that finds anew what it has to know of the packet, which
+    /// needs not be in memory then for those who do not get here.
+    #[inline(never)]
+    fn misroute(
+        &self,
+        entry: PortVc,
+        header: &Header,
+        minimal: (Hop, PortVc),
+        view: &dyn View,
+        random: &mut Stream,
+    ) -> Option<Step> {
+        let packet = &PacketState::new(&self.routes, entry, *header);
+        let context = &self.context(packet, minimal, view);
         let alternatives = packet.alternatives(Some(context.hop))?;
         let forced = packet.has(done::MUST_LEAVE);
         let mut ports = packet.ports(alternatives);
@@ -286,22 +306,15 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         if !T::DRAWS && packet.alternatives(Some(hop)).is_none() {
             return minimal.settled(!self.routes.draws_towards(packet.group));
         }
-        let context = DecisionContext {
-            view,
-            routes: &self.routes,
-            contention: &self.contention,
-            minimal: PortVc { port, vc: minimal.vc },
-            hop,
-            leaves_for: packet.leaves_from_here(),
-        };
+        let by = (hop, PortVc { port, vc: minimal.vc });
         if packet.has(done::MUST_LEAVE) {
-            return self.misroute(&packet, context, random).unwrap_or(Step::none_yet(*header));
+            return self.misroute(entry, header, by, view, random).unwrap_or(Step::none_yet(*header));
         }
-        if !self.trigger.fires(&context, random) {
+        if !self.trigger.fires(&self.context(&packet, by, view), random) {
             let stays = T::COUNTS_ONLY && !self.routes.draws_towards(packet.group);
             return if stays { minimal.valid(Validity::UntilNamed) } else { minimal };
         }
-        self.misroute(&packet, context, random).unwrap_or(minimal)
+        self.misroute(entry, header, by, view, random).unwrap_or(minimal)
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
