@@ -325,8 +325,8 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         let packet = PacketState::new(&self.routes, entry, *header);
         let hop = self.routes.first_towards(packet.group, packet.in_group);
         let minimal = hop.map_or(packet.port, |(_, port)| port);
-        let comes_in = !matches!(packet.entry, Some((Hop::Local, _)));
-        let leaves_for = (packet.group != self.routes.group && comes_in).then_some(packet.group);
+        let from_outside = !matches!(packet.entry, Some((Hop::Local, _)));
+        let leaves_for = (packet.group != self.routes.group && from_outside).then_some(packet.group);
         self.contention.head_arrived(entry, minimal, leaves_for);
         let count = self.contention.count(minimal);
         let of_group = |group| of_group(&self.contention, &self.routes, told, group);
