@@ -50,22 +50,22 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
     /// Whether it draws at random whether it fires.
     const DRAWS: bool = false;
 
-    /// Whether a packet looks for another path than its minimal one.
-    fn fires(&self, context: &DecisionContext<'_>, random: &mut Stream) -> bool;
+    /// Whether a packet looks for another path than its minimal one where so many packets want the minimal output, and `group_count` the
+    /// group that it leaves its own for, if it does. None if it takes more than these counts to say. A packet that does not is not asked
+    /// about then until this router hears a broadcast, or has come to count as many as make it look for another path.
+    #[inline]
+    fn fires_at(&self, _count: u32, _group_count: impl FnOnce() -> Option<u32>) -> Option<bool> {
+        None
+    }
+
+    /// The same by what the router sees, where counts do not say.
+    #[inline]
+    fn fires(&self, _context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
+        false
+    }
 
     /// What makes a packet leave its minimal path, where it fires.
     fn cause(&self, context: &DecisionContext<'_>) -> Causes;
-
-    /// Whether nothing but counts of packets says that it fires. Then a packet for which it does not is not asked about until this
-    /// router hears a broadcast, or has come to count as many as make it fire.
-    const COUNTS_ONLY: bool = false;
-
-    /// Whether it fires where so many packets want the minimal output, and `group_count` the group that the packet leaves its own for, if
-    /// it does: of those that go by counts only.
-    #[inline]
-    fn fires_at(&self, _count: u32, _group_count: impl FnOnce() -> Option<u32>) -> bool {
-        unreachable!("it does not go by counts only")
-    }
 
     /// Whether a router that counts one more packet for an output has come to count so many, and `group_count` for the group that this
     /// packet leaves its own for, if it does.
@@ -207,14 +207,9 @@ struct InTransitAgent<T> {
 
 impl<T: Trigger> InTransitAgent<T> {
     /// The step of a packet whose minimal hop is `minimal`, none at its destination, if it is known without looking around: where nothing but
-    /// counts can make it look for another one, and these do not.
+    /// counts can make it look for another one, and these do not, or it `fires`, but has no other.
     #[inline]
-    fn known_step(
-        &self,
-        packet: &PacketState<'_>,
-        minimal: Option<(Hop, Port)>,
-        fires: impl FnOnce() -> bool,
-    ) -> Option<Step> {
+    fn known_step(&self, packet: &PacketState<'_>, minimal: Option<(Hop, Port)>, fires: bool) -> Option<Step> {
         let Some((hop, port)) = minimal else {
             return Some(self.routes.eject(packet.port, packet.header).settled(true));
         };
@@ -225,7 +220,7 @@ impl<T: Trigger> InTransitAgent<T> {
         if packet.alternatives(Some(hop)).is_none() {
             return Some(step.settled(true));
         }
-        (!fires()).then(|| step.valid(Validity::UntilNamed))
+        (!fires).then(|| step.valid(Validity::UntilNamed))
     }
 
     /// What triggers see of this router and of a packet whose minimal step is `minimal`, by a link of a kind.
@@ -310,8 +305,10 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         if packet.has(done::MUST_LEAVE) {
             return self.misroute(entry, header, by, view, random).unwrap_or(Step::none_yet(*header));
         }
-        if !self.trigger.fires(&self.context(&packet, by, view), random) {
-            let stays = T::COUNTS_ONLY && !self.routes.draws_towards(packet.group);
+        let of_group = |group| of_group(&self.contention, &self.routes, view.board(), group);
+        let by_counts = self.trigger.fires_at(self.contention.count(port), || packet.leaves_from_here().map(of_group));
+        if !by_counts.unwrap_or_else(|| self.trigger.fires(&self.context(&packet, by, view), random)) {
+            let stays = by_counts.is_some() && !self.routes.draws_towards(packet.group);
             return if stays { minimal.valid(Validity::UntilNamed) } else { minimal };
         }
         self.misroute(entry, header, by, view, random).unwrap_or(minimal)
@@ -331,8 +328,8 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         let count = self.contention.count(minimal);
         let of_group = |group| of_group(&self.contention, &self.routes, told, group);
         let named = self.trigger.is_reached(count, || leaves_for.map(of_group)).then_some(minimal);
-        let fires = || self.trigger.fires_at(count, || packet.leaves_from_here().map(of_group));
-        let step = if T::COUNTS_ONLY { self.known_step(&packet, hop, fires) } else { None };
+        let by_counts = self.trigger.fires_at(count, || packet.leaves_from_here().map(of_group));
+        let step = by_counts.and_then(|fires| self.known_step(&packet, hop, fires));
         FirstLook { named, step }
     }
 

@@ -7,7 +7,7 @@ use tailback_random::Stream;
 use tailback_topology::AnyTopology;
 
 use super::credits::Credits;
-use super::{DecisionContext, InTransit, LOCAL, Probe, Trigger, of_group};
+use super::{DecisionContext, InTransit, LOCAL, Probe, Trigger};
 use crate::registry::{RoutingModel, needs};
 use crate::{Causes, Interests, PortVc, Routing};
 
@@ -154,8 +154,6 @@ fn base(values: &Values) -> Base {
 }
 
 impl Trigger for Base {
-    const COUNTS_ONLY: bool = true;
-
     fn describe(&self) -> String {
         format!("contention counters, threshold {}", self.threshold)
     }
@@ -169,13 +167,8 @@ impl Trigger for Base {
     }
 
     #[inline]
-    fn fires(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
-        self.fires_at(context.contention.count(context.minimal.port), || None)
-    }
-
-    #[inline]
-    fn fires_at(&self, count: u32, _group_count: impl FnOnce() -> Option<u32>) -> bool {
-        count >= self.threshold
+    fn fires_at(&self, count: u32, _group_count: impl FnOnce() -> Option<u32>) -> Option<bool> {
+        Some(count >= self.threshold)
     }
 
     #[inline]
@@ -279,8 +272,6 @@ struct Ectn {
 }
 
 impl Trigger for Ectn {
-    const COUNTS_ONLY: bool = true;
-
     fn describe(&self) -> String {
         let (local, combined, period) = (self.base.threshold, self.combined, self.period);
         format!("explicit contention notification every {period} cycles, thresholds {local} and {combined}")
@@ -302,14 +293,8 @@ impl Trigger for Ectn {
     }
 
     #[inline]
-    fn fires(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
-        let count = |group: u32| of_group(context.contention, context.routes, context.view.board(), group);
-        self.fires_at(context.contention.count(context.minimal.port), || context.leaves_for.map(count))
-    }
-
-    #[inline]
-    fn fires_at(&self, count: u32, group_count: impl FnOnce() -> Option<u32>) -> bool {
-        self.base.fires_at(count, || None) || group_count().is_some_and(|count| count >= self.combined)
+    fn fires_at(&self, count: u32, group_count: impl FnOnce() -> Option<u32>) -> Option<bool> {
+        Some(count >= self.base.threshold || group_count().is_some_and(|count| count >= self.combined))
     }
 
     #[inline]
