@@ -54,16 +54,21 @@ pub(super) fn seen(places: &[Option<Place>], frame: &Frame) -> Seen {
         if part.is_empty() {
             part.push(start);
         }
-        part.push(end);
+        // A segment may only touch the edge. It goes the same way beyond it.
+        let touches = start == end;
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        if !touches {
+            part.push(end);
+        }
         if end != to {
             close(&mut part, &mut seen);
         }
         if end != to && (end.1 <= frame.top + 1e-6 || end.1 >= frame.bottom - 1e-6) {
-            seen.leaves.push((end, start));
+            seen.leaves.push((end, if touches { (end.0 - dx, end.1 - dy) } else { start }));
         }
         // A curve may come from above the frame, too.
         if start != from && (start.1 <= frame.top + 1e-6 || start.1 >= frame.bottom - 1e-6) {
-            seen.leaves.push((start, end));
+            seen.leaves.push((start, if touches { (start.0 + dx, start.1 + dy) } else { end }));
         }
     }
     close(&mut part, &mut seen);
@@ -100,10 +105,12 @@ fn clipped(from: Place, to: Place, frame: &Frame) -> Option<(Place, Place)> {
     if first > last {
         return None;
     }
-    let at = |share: f64, end: Place| {
-        if (0.0 < share) && (share < 1.0) { (from.0 + share * dx, from.1 + share * dy) } else { end }
+    let at = |share: f64| match share {
+        ..=0.0 => from,
+        1.0.. => to,
+        _ => (from.0 + share * dx, from.1 + share * dy),
     };
-    Some((at(first, from), at(last, to)))
+    Some((at(first), at(last)))
 }
 
 #[cfg(test)]
@@ -124,6 +131,19 @@ mod tests {
     fn what_goes_on_to_the_side_does_not_leave() {
         let found = seen(&[(-5.0, 5.0), (15.0, 5.0)].map(Some), &FRAME);
         assert_eq!((found.parts, found.leaves), (vec![vec![(0.0, 5.0), (10.0, 5.0)]], Vec::new()));
+    }
+
+    /// The last point before a curve leaves the frame, or the first after it has come back, may lie on the edge itself.
+    #[test]
+    fn from_the_edge_on_nothing_is_drawn() {
+        let found = seen(&[(5.0, 5.0), (10.0, 5.0), (20.0, 5.0)].map(Some), &FRAME);
+        assert_eq!((found.parts, found.leaves), (vec![vec![(5.0, 5.0), (10.0, 5.0)]], Vec::new()));
+        let found = seen(&[(20.0, 5.0), (10.0, 5.0), (5.0, 5.0)].map(Some), &FRAME);
+        assert_eq!((found.parts, found.leaves), (vec![vec![(10.0, 5.0), (5.0, 5.0)]], Vec::new()));
+        let found = seen(&[(5.0, 5.0), (6.0, 0.0), (7.0, -5.0)].map(Some), &FRAME);
+        assert_eq!((found.parts, found.leaves), (vec![vec![(5.0, 5.0), (6.0, 0.0)]], vec![((6.0, 0.0), (5.0, 5.0))]));
+        let found = seen(&[(5.0, -5.0), (6.0, 0.0), (7.0, 5.0)].map(Some), &FRAME);
+        assert_eq!((found.parts, found.leaves), (vec![vec![(6.0, 0.0), (7.0, 5.0)]], vec![((6.0, 0.0), (7.0, 5.0))]));
     }
 
     #[test]

@@ -62,8 +62,7 @@ impl Look {
     pub fn arrow(&self, drawing: &mut Drawing, tip: Place, from: Place, size: f64) {
         let (dx, dy) = (tip.0 - from.0, tip.1 - from.1);
         let length = libm::sqrt(dx * dx + dy * dy);
-        // A curve that only touches the frame goes nowhere else but out.
-        let (dx, dy) = if length > 1e-6 { (dx / length, dy / length) } else { (0.0, -1.0) };
+        let (dx, dy) = (dx / length, dy / length);
         let back = (tip.0 - 2.2 * size * dx, tip.1 - 2.2 * size * dy);
         let side = |sign: f64| (back.0 - sign * 1.1 * size * dy, back.1 + sign * 1.1 * size * dx);
         drawing.area(vec![tip, side(1.0), side(-1.0)], self.colour, 1.0);
