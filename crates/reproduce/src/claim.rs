@@ -189,44 +189,33 @@ impl Claim {
     /// What has been found about it; nothing at a scale where it is not made.
     #[must_use]
     pub fn judge(&self, scale: Scale, results: &Results) -> Option<Finding> {
-        let judgement = self.judgement(scale)?;
-        let mut finding = judgement.judge(results);
-        let refutes = |refutation: &Refutation| {
-            let side = |number: f64| judgement.expect.side(number);
-            finding.measured.is_some_and(|measured| side(measured) == side(refutation.gives))
+        let number = match self.judgement(scale)?.measure.over_seeds(results) {
+            Ok(number) if number.bound != Bound::Unknown => number,
+            Ok(_) => return Some(Finding::without_number(Verdict::Undecided, ENDED_TOO_EARLY.to_owned())),
+            Err(Absent::NotRun(what)) => return Some(Finding::without_number(Verdict::NotRun, what)),
+            Err(Absent::Undefined(what)) => return Some(Finding::without_number(Verdict::Fail, what)),
+            Err(Absent::Incomplete(what)) => return Some(Finding::without_number(Verdict::Undecided, what)),
         };
+        let Measured { value, half_width, bound } = number;
+        let verdict = self.verdict(scale, number)?;
+        Some(Finding { measured: Some(value), half_width, bound, verdict, note: None })
+    }
+
+    /// The verdict about a number; none at a scale where it is not made.
+    pub(crate) fn verdict(&self, scale: Scale, number: Measured) -> Option<Verdict> {
+        let expect = self.judgement(scale)?.expect;
+        let refutes = |refutation: &Refutation| expect.side(number.value) == expect.side(refutation.gives);
         // What is scaled down is no evidence.
         let contradicted = scale == Scale::Full && self.refutation.as_ref().is_some_and(refutes);
-        if finding.verdict == Verdict::Fail && contradicted {
-            finding.verdict = Verdict::Refuted;
-        }
-        Some(finding)
+        Some(match expect.verdict(number) {
+            Verdict::Fail if contradicted => Verdict::Refuted,
+            verdict => verdict,
+        })
     }
 }
 
-impl Judgement {
-    fn judge(&self, results: &Results) -> Finding {
-        let without_number = |verdict, note| Finding {
-            measured: None,
-            half_width: None,
-            bound: Bound::Exact,
-            verdict,
-            note: Some(note),
-        };
-        match self.measure.over_seeds(results) {
-            Err(Absent::NotRun(what)) => without_number(Verdict::NotRun, what),
-            Err(Absent::Undefined(what)) => without_number(Verdict::Fail, what),
-            Err(Absent::Incomplete(what)) => without_number(Verdict::Undecided, what),
-            Ok(Measured { bound: Bound::Unknown, .. }) => {
-                without_number(Verdict::Undecided, ENDED_TOO_EARLY.to_owned())
-            }
-            Ok(number) => Finding {
-                measured: Some(number.value),
-                half_width: number.half_width,
-                bound: number.bound,
-                verdict: self.expect.verdict(number),
-                note: None,
-            },
-        }
+impl Finding {
+    fn without_number(verdict: Verdict, why: String) -> Self {
+        Self { measured: None, half_width: None, bound: Bound::Exact, verdict, note: Some(why) }
     }
 }

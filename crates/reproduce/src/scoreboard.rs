@@ -7,7 +7,7 @@ use tailback_report::Digest;
 
 use crate::claim::{Claim, Finding, Verdict};
 use crate::experiment::Scale;
-use crate::measured::Bound;
+use crate::measured::{Bound, Measured};
 
 /// The verdicts of a paper that are expected to stay as they are: by figure and scale.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -112,17 +112,15 @@ impl RecordedFigure {
         !self.runs.scenarios.is_empty() && self.runs.scenarios != scenarios
     }
 
-    /// What is recorded about a claim.
+    /// What is recorded about a claim at the scale of the figure. A number is judged by what is expected of it now, which may have changed.
     #[must_use]
-    pub fn finding(&self, claim: &Claim) -> Finding {
-        let known = self.claims.get(&claim.name);
-        Finding {
-            measured: known.and_then(|known| known.measured),
-            half_width: known.and_then(|known| known.half_width),
-            bound: known.map_or_else(Bound::default, |known| known.bound),
-            verdict: known.map_or(Verdict::NotRun, |known| known.verdict),
-            note: None,
-        }
+    pub fn finding(&self, claim: &Claim, scale: Scale) -> Finding {
+        let Some(&RecordedClaim { verdict, measured, half_width, bound }) = self.claims.get(&claim.name) else {
+            let (measured, half_width, bound) = (None, None, Bound::default());
+            return Finding { measured, half_width, bound, verdict: Verdict::NotRun, note: None };
+        };
+        let judged = measured.and_then(|value| claim.verdict(scale, Measured { value, half_width, bound }));
+        Finding { measured, half_width, bound, verdict: judged.unwrap_or(verdict), note: None }
     }
 }
 

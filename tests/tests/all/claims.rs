@@ -42,7 +42,7 @@ fn line(figure: &str, claim: &Claim, found: &Finding) -> String {
 /// The claims of a figure that do not pass, and how many are not run.
 fn of_figure(name: &str, figure: &Figure, recorded: &RecordedFigure) -> (String, usize) {
     let claims = figure.claims.iter().filter(|claim| claim.judgement(Scale::Full).is_some());
-    let findings: Vec<(&Claim, Finding)> = claims.map(|claim| (claim, recorded.finding(claim))).collect();
+    let findings: Vec<(&Claim, Finding)> = claims.map(|claim| (claim, recorded.finding(claim, Scale::Full))).collect();
     let not_run = findings.iter().filter(|(_, found)| found.verdict == Verdict::NotRun).count();
     let told = findings.iter().filter(|(_, found)| !matches!(found.verdict, Verdict::Pass | Verdict::NotRun));
     (told.map(|(claim, found)| line(name, claim, found)).collect(), not_run)
@@ -104,4 +104,20 @@ fn claims_that_do_not_hold_are_listed() {
         }
     }
     tailback_tests::compare(&here("../docs/claims.md"), &(text.trim_end().to_owned() + "\n"));
+}
+
+#[test]
+fn recorded_verdicts_are_those_of_their_numbers() {
+    for (file, figure, _) in figures() {
+        let path = Path::new(&file);
+        let name = path.file_stem().and_then(|stem| stem.to_str()).expect("names are text");
+        let record = record(path.parent().expect("figures are in a folder"));
+        for scale in [Scale::Quick, Scale::Full] {
+            let Some(recorded) = record.figure(name, scale) else { continue };
+            for claim in figure.claims.iter().filter(|claim| recorded.claims.contains_key(&claim.name)) {
+                let (written, judged) = (recorded.claims[&claim.name].verdict, recorded.finding(claim, scale).verdict);
+                assert_eq!(written, judged, "{} of {file} at the {} scale", claim.name, scale.name());
+            }
+        }
+    }
 }

@@ -266,9 +266,12 @@ fn changed_verdicts_are_noticed() {
     assert_eq!(recorded.changes(&fails.findings(Scale::Full, &curves(&fails))), ["it was pass and is fail"]);
     let said = recorded.changes(&renamed.findings(Scale::Full, &curves(&renamed)));
     assert_eq!(said, ["that is pass, and was not recorded", "it is recorded, and no longer claimed"]);
-    assert_eq!(recorded.finding(&renamed.claims[0]).verdict, Verdict::NotRun);
-    let known = recorded.finding(&passes.claims[0]);
-    assert_eq!((known.measured, known.half_width), (Some(0.4), Some(0.0)));
+    let found = |figure: &Figure| recorded.finding(&figure.claims[0], Scale::Full);
+    assert_eq!(found(&renamed).verdict, Verdict::NotRun);
+    let known = found(&passes);
+    assert_eq!((known.measured, known.half_width, known.verdict), (Some(0.4), Some(0.0), Verdict::Pass));
+    // A bound that has changed since is the one that counts.
+    assert_eq!(found(&fails).verdict, Verdict::Fail);
 }
 
 /// What would decide is the interval: 101 ± 12.7.

@@ -24,7 +24,7 @@ pub fn tell(catalogue: &Catalogue, arguments: &ReproduceArguments, scale: Scale)
         let outdated =
             !recorded.claims.is_empty() && recorded.is_outdated(&entry.figure.scenarios(&entry.scenario, scale)?);
         let made = entry.figure.claims.iter().filter(|claim| claim.judgement(scale).is_some());
-        let findings: Vec<_> = made.map(|claim| (claim, recorded.finding(claim))).collect();
+        let findings: Vec<_> = made.map(|claim| (claim, recorded.finding(claim, scale))).collect();
         let known = rows(&entry.group, &entry.name, scale, &findings);
         let known = known.into_iter().map(|row| Row { outdated: outdated && row.verdict != Verdict::NotRun, ..row });
         let fresh = finished::read(&arguments.out, entry, scale).unwrap_or_default();
