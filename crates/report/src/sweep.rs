@@ -99,11 +99,12 @@ fn row(point: &SweepPoint, settings: &[&str], flows: &[&str], metrics: &[&Metric
     row
 }
 
-/// Appends the means of all metrics over the seeds, and their confidence intervals.
+/// Appends the means of all metrics over the seeds, and their confidence intervals. Those are none where a seed has no such number: the mean of
+/// the others would be another one, as of flows that have ended it is the quickest that are known.
 fn add_metrics<'a>(row: &mut Vec<Cell>, seeds: &[&Figures], metrics: impl Iterator<Item = &'a Metric>) {
     for metric in metrics {
-        let samples: Vec<f64> = seeds.iter().filter_map(|figures| (metric.value)(figures)).collect();
-        let estimate = Estimate::from_samples(&samples);
+        let samples: Option<Vec<f64>> = seeds.iter().map(|figures| (metric.value)(figures)).collect();
+        let estimate = samples.and_then(|samples| Estimate::from_samples(&samples));
         let single = if let [figures] = seeds { (metric.ci95)(figures) } else { None };
         row.push(estimate.map(|estimate| estimate.mean).into());
         row.push(estimate.and_then(|estimate| estimate.half_width_95).or(single).into());

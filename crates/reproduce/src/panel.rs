@@ -139,7 +139,7 @@ impl Panel {
         }
     }
 
-    /// The mean over all seeds at a point of a curve, and half the width of its interval; none if a seed has not been run.
+    /// The mean over all seeds at a point of a curve, and half the width of its interval; none if a seed has not been run, or has no such number.
     fn mean(
         &self,
         curve: &str,
@@ -151,8 +151,8 @@ impl Panel {
         let found: Result<Vec<&Found>, _> =
             (0..results.seeds()).map(|seed| results.at(curve, axis, at, seed)).collect();
         let found = found.ok()?;
-        let values: Vec<f64> = found.iter().filter_map(|found| quantity.of(found)).collect();
-        let estimate = Estimate::from_samples(&values)?;
+        let values: Option<Vec<f64>> = found.iter().map(|found| quantity.of(found)).collect();
+        let estimate = Estimate::from_samples(&values?)?;
         let single = if let [found] = found.as_slice() { quantity.ci95_of(found) } else { None };
         Some((self.factor * estimate.mean, self.factor * estimate.half_width_95.or(single).unwrap_or(0.0)))
     }
