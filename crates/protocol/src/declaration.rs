@@ -96,16 +96,6 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// Nothing.
-    pub const NONE: Self = Self {
-        copies: false,
-        unacknowledged: false,
-        departures: false,
-        offers: false,
-        resequencing: None,
-        entropy: false,
-    };
-
     /// Whether messages have names that are never used again: packets may be forgotten before sinks are told of them, be it that nobody
     /// acknowledges them or that they wait for their order after they were acknowledged.
     #[must_use]

@@ -77,19 +77,6 @@ pub struct SwitchNeeds {
     pub random: bool,
 }
 
-impl SwitchNeeds {
-    /// Nothing.
-    pub const NONE: Self = Self {
-        sends: false,
-        trims: false,
-        input_buffers: false,
-        output_queues: false,
-        waiting_for_nodes: None,
-        flits_sent: false,
-        random: false,
-    };
-}
-
 /// A packet in a router.
 #[derive(Debug)]
 pub struct Passing<'a> {

@@ -10,7 +10,7 @@
 //! * a packet is sent again only if it has been dropped, and is forgotten only when it has arrived;
 //! * in the end every source is idle and every message is done.
 //!
-//! What else a protocol promises can be seen from the [`Trace`] of a run.
+//! What else a protocol promises can be seen from the [`Trace`] of a run. [`undocumented`] compares parameters with a README.
 //!
 //! **What this module must never know:** any concrete protocol. The interface that it has is written to be
 //! obvious, and shares nothing with that of the network.
@@ -20,10 +20,12 @@ mod declarations;
 mod deliver;
 mod interface;
 mod order;
+mod readme;
 mod router;
 mod trace;
 mod world;
 
+pub use readme::undocumented;
 pub use trace::{Event, Trace};
 pub use world::run;
 

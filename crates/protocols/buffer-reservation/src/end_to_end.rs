@@ -40,7 +40,7 @@ impl Protocol for EndToEnd {
 
     fn hooks(&self) -> Hooks {
         // Windows bound what waits, and the memory for it is not limited.
-        Hooks { departures: true, resequencing: Some(u32::MAX), ..Hooks::NONE }
+        Hooks { departures: true, resequencing: Some(u32::MAX), ..Hooks::default() }
     }
 
     fn source(&self, station: &Station) -> Option<Box<dyn Source>> {

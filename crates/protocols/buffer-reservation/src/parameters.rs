@@ -117,7 +117,7 @@ impl Terms {
     }
 
     pub fn hooks(&self) -> Hooks {
-        Hooks { departures: true, offers: true, resequencing: Some(self.resequencing), ..Hooks::NONE }
+        Hooks { departures: true, offers: true, resequencing: Some(self.resequencing), ..Hooks::default() }
     }
 
     pub fn fits(&self, station: &Station) -> Result<(), BuildError> {

@@ -94,7 +94,7 @@ impl Protocol for Crp {
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks { copies: true, unacknowledged: true, entropy: true, ..Hooks::NONE }
+        Hooks { copies: true, unacknowledged: true, entropy: true, ..Hooks::default() }
     }
 
     fn watches(&self) -> Vec<Watch> {
@@ -111,7 +111,7 @@ impl Protocol for Crp {
     }
 
     fn switch_needs(&self) -> SwitchNeeds {
-        SwitchNeeds { sends: true, ..SwitchNeeds::NONE }
+        SwitchNeeds { sends: true, ..SwitchNeeds::default() }
     }
 
     fn source(&self, station: &Station) -> Option<Box<dyn Source>> {

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tailback_crp::{AskWhen, Asking, Crp, SlotChoice, kind};
-use tailback_protocol::conformance::{Event, Script, Trace, run};
+use tailback_crp::{AskWhen, Asking, CRP, Crp, SlotChoice, kind};
+use tailback_protocol::conformance::{Event, Script, Trace, run, undocumented};
 use tailback_protocol::{ClassRouting, PacketKind};
 use tailback_reservation::Lead;
 
@@ -118,4 +118,10 @@ fn scripts_come_to_grants_retries_and_drops() {
     for kind in [kind::GRANT, kind::RETRY, kind::NACK, kind::ACKNOWLEDGEMENT] {
         assert!(heard.get(&kind).is_some_and(|&count| count > 50), "{kind:?}: {heard:?}");
     }
+}
+
+#[test]
+fn the_readme_lists_all_parameters() {
+    let missing = undocumented(include_str!("../README.md"), &[CRP]);
+    assert!(missing.is_empty(), "{missing:?}");
 }

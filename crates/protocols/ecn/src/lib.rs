@@ -6,8 +6,10 @@
 //!
 //! **What this crate must never know:** anything but the seam: no network, no engine, no topology.
 //!
-//! **The invariant it keeps:** two packets from one source to one destination are never closer to each other than the
-//! pause that is in force when the second one leaves; sources to other destinations are not held up.
+//! **The invariant it keeps:** a packet leaves no sooner after the end of the one before it to the same destination than the
+//! pause that is in force by then, if there was a pause when that one left and has been since. A packet that leaves while
+//! there is none is not noted: the next one leaves at once, even if a mark has come meanwhile. Packets to others are not
+//! held up.
 
 mod model;
 mod pause;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tailback_parameters::{BuildError, Choice, Kind, Parameter};
-use tailback_protocol::{ProtocolModel, control_routing, control_routing_parameter};
+use tailback_parameters::{Choice, Kind, Parameter};
+use tailback_protocol::{ProtocolModel, control_routing, control_routing_parameter, period};
 
 use crate::pause::Pacing;
 use crate::protocol::{ACKNOWLEDGEMENTS, Carrier, Ecn, NOTIFICATIONS};
@@ -44,17 +44,13 @@ pub const ECN: ProtocolModel = ProtocolModel {
     ],
     control_kinds: &[ACKNOWLEDGEMENTS, NOTIFICATIONS],
     build: |values| {
-        let [increment, longest, timer, decrement] =
-            ["increment", "longest", "timer", "decrement"].map(|name| values.ticks(name));
-        if timer == 0 {
-            return Err(BuildError::at("timer", "a timer cannot go off all the time").help("give it a cycle or more"));
-        }
+        let [increment, longest, decrement] = ["increment", "longest", "decrement"].map(|name| values.ticks(name));
         let carrier = match values.text("carrier") {
             "notification" => Carrier::Notification,
             _ => Carrier::Acknowledgement,
         };
         Ok(Arc::new(Ecn {
-            pacing: Pacing { increment, longest, timer, decrement },
+            pacing: Pacing { increment, longest, timer: period(values, "timer")?, decrement },
             threshold: values.number("threshold"),
             root_below: values.number("root_below"),
             carrier,

@@ -1,6 +1,7 @@
 //! The pause that a source leaves between packets to one destination.
 
 use serde::{Deserialize, Serialize};
+use tailback_protocol::first_open;
 
 /// How pauses grow and shrink, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,9 @@ pub(crate) struct Pause {
     ticks: u64,
     /// When that was.
     since: u64,
-    /// When the last packet has left.
+    /// When the last packet has left of those that left since there is a pause, and 0 before: what left before is not
+    /// noted, so the first packet after the mark that begins a pause is not held up (unless the run is younger than the
+    /// pause).
     last_left: u64,
 }
 
@@ -48,17 +51,9 @@ impl Pause {
 
     /// The first tick from `now` on at which a packet may leave, if the pause only becomes shorter.
     pub fn open_at(&self, now: u64, pacing: &Pacing) -> u64 {
-        let open = |tick: u64| tick.saturating_sub(self.last_left) >= self.at(tick, pacing);
-        if open(now) {
-            return now;
-        }
         // Time since the last packet grows and the pause shrinks, so there is one such tick.
-        let (mut closed, mut opened) = (now, self.last_left + self.at(now, pacing));
-        while opened - closed > 1 {
-            let middle = closed + (opened - closed) / 2;
-            if open(middle) { opened = middle } else { closed = middle }
-        }
-        opened
+        let latest = self.last_left + self.at(now, pacing);
+        first_open(now, latest, |tick| tick.saturating_sub(self.last_left) >= self.at(tick, pacing))
     }
 
     /// Whether it holds nothing up any more, whatever left before.

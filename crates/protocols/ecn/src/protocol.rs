@@ -100,7 +100,8 @@ impl Protocol for Ecn {
 struct Pacer {
     pacing: Pacing,
     flit_ticks: u64,
-    /// By destination. They last longer than the queues.
+    /// By destination. They last longer than the queues. One that is over goes, with the departure that it has noted, when
+    /// the next packet asks.
     pauses: BTreeMap<u32, Pause>,
 }
 
@@ -202,6 +203,7 @@ impl Switch for Marker {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use tailback_protocol::{PacketRef, Routes};
 
     use super::*;
@@ -274,5 +276,42 @@ mod tests {
         // The first packet was sent before there was a pause, so the second is not held up. Then 4 flits and pauses of
         // 48, and of 72 less what the timer took at 1096.
         assert_eq!(departures, [1000, 1000, 1052, 1052 + 4 + 71]);
+    }
+
+    proptest! {
+        #[test]
+        fn packets_keep_the_pause_from_the_first_one_on_that_leaves_while_there_is_one(
+            steps in prop::collection::vec((0u64..150, any::<bool>()), 1..100), timer in 1u64..100,
+        ) {
+            let pacing = Pacing { increment: 24, longest: 200, timer, decrement: 1 };
+            let ecn = Ecn { pacing, ..ecn(Carrier::Acknowledgement) };
+            let mut source = ecn.source(&STATION).unwrap();
+            let packet = Outgoing { packet: PACKET, source: 3, destination: 4, flits: 4, message_flits: 4 };
+            let marked = Control { marks: CONGESTED, ..Control::new(FEEDBACK, 4, 3, PACKET) };
+            let (mut pause, mut actions) = (Pause::default(), Vec::new());
+            // The end of the packet before, if there was a pause when it left.
+            let mut kept_from: Option<u64> = None;
+            let mut now = 1000;
+            for (gap, is_mark) in steps {
+                now += gap;
+                if is_mark {
+                    source.on_control(&marked, 0, now, &mut actions);
+                    pause.lengthen(now, &pacing);
+                    continue;
+                }
+                let keeps = |tick: u64| kept_from.is_none_or(|end| tick >= end + pause.at(tick, &pacing));
+                let expected = (now..).find(|&tick| pause.is_over(tick, &pacing) || keeps(tick)).unwrap();
+                if let Verdict::NotBefore(at) = source.may_send(&packet, now, &mut actions) {
+                    now = at;
+                }
+                prop_assert_eq!(now, expected);
+                prop_assert_eq!(
+                    source.may_send(&packet, now, &mut actions),
+                    Verdict::Send { kind: PacketKind::DATA, marks: 0 }
+                );
+                source.sent(&packet, now);
+                kept_from = (!pause.is_over(now, &pacing)).then_some(now + 4);
+            }
+        }
     }
 }

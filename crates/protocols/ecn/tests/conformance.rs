@@ -1,9 +1,9 @@
 //! ECN keeps what any protocol must keep.
 
 use proptest::prelude::*;
-use tailback_ecn::{Carrier, Ecn, Pacing};
+use tailback_ecn::{Carrier, ECN, Ecn, Pacing};
 use tailback_protocol::ClassRouting;
-use tailback_protocol::conformance::{Script, run};
+use tailback_protocol::conformance::{Script, run, undocumented};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
@@ -18,4 +18,10 @@ proptest! {
         let trace = run(&protocol, &Script::from_numbers(&numbers));
         prop_assert!(trace.is_ok(), "{protocol:?}: {}", trace.unwrap_err());
     }
+}
+
+#[test]
+fn the_readme_lists_all_parameters() {
+    let missing = undocumented(include_str!("../README.md"), &[ECN]);
+    assert!(missing.is_empty(), "{missing:?}");
 }

@@ -45,7 +45,7 @@ impl Rule {
         SwitchNeeds {
             input_buffers: self.looks_at_inputs(),
             output_queues: self.looks_at_outputs(),
-            ..SwitchNeeds::NONE
+            ..SwitchNeeds::default()
         }
     }
 

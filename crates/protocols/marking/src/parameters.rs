@@ -1,6 +1,6 @@
 //! The parameters that the protocols share, and what they are read as.
 
-use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
+use tailback_parameters::{Choice, Kind, Parameter, Values};
 use tailback_protocol::control_routing_parameter;
 
 use crate::marks::{Rule, Thresholds};
@@ -128,14 +128,6 @@ pub(crate) fn slots_most_of(values: &Values) -> u64 {
 
 pub(crate) fn wait_from(values: &Values) -> WaitFrom {
     if values.text("wait_from") == "departure" { WaitFrom::Departure } else { WaitFrom::Acknowledgement }
-}
-
-/// A time after which something happens again and again.
-pub(crate) fn period(name: &'static str, ticks: u64) -> Result<u64, BuildError> {
-    if ticks == 0 {
-        return Err(BuildError::at(name, "a timer cannot go off all the time").help("give it a cycle or more"));
-    }
-    Ok(ticks)
 }
 
 pub(crate) fn describe_window(window: Option<u32>) -> String {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
-use tailback_protocol::{Clock, ProtocolModel};
+use tailback_protocol::{Clock, ProtocolModel, first_open, period};
 
 use crate::marks::{Signal, Thresholds};
 use crate::parameters::{self as shared, time};
 use crate::protocol::Marked;
-use crate::response::{Response, first_open};
+use crate::response::Response;
 use crate::sender::Reset;
 
 /// Pfister's implementation.
@@ -131,7 +131,7 @@ impl Pfister {
             increment: values.integer("increment").into(),
             limit: values.integer("limit").into(),
             pauses: if table.is_empty() { Pauses::Step(values.ticks("step")) } else { Pauses::Table(table.into()) },
-            timer: shared::period("timer", values.ticks("timer"))?,
+            timer: period(values, "timer")?,
             timer_runs: if values.text("timer_runs") == "freely" { TimerRuns::Freely } else { TimerRuns::SinceMark },
         })
     }

@@ -62,7 +62,7 @@ impl<R: Response> Protocol for Marked<R> {
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks { departures: true, offers: self.reset != Reset::Never, ..Hooks::NONE }
+        Hooks { departures: true, offers: self.reset != Reset::Never, ..Hooks::default() }
     }
 
     fn marks(&self) -> Vec<MarkDeclaration> {

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use tailback_parameters::{Choice, Kind, Parameter, Values};
-use tailback_protocol::{Clock, ProtocolModel};
+use tailback_protocol::{Clock, ProtocolModel, first_open, period};
 
 use crate::marks::Signal;
 use crate::parameters::{self as shared, number, time};
 use crate::protocol::Marked;
-use crate::response::{Response, WaitFrom, first_open};
+use crate::response::{Response, WaitFrom};
 use crate::sender::Reset;
 
 /// Renato's proposal.
@@ -98,10 +98,10 @@ pub(crate) struct State {
 impl Renato {
     pub fn of(values: &Values) -> Result<Self, tailback_parameters::BuildError> {
         let rate = |name| ((values.number(name) * FULL as f64).round() as u64).max(1);
-        let (divisor, recovery) = (values.integer("divisor").into(), values.ticks("recovery"));
+        let divisor = values.integer("divisor").into();
         let function = match values.text("response") {
             "aimd" => Function::Aimd { increase: rate("increase"), divisor },
-            "fimd" => Function::Fimd { recovery: shared::period("recovery", recovery)?, divisor },
+            "fimd" => Function::Fimd { recovery: period(values, "recovery")?, divisor },
             "none" => Function::None,
             _ => Function::Lipd {
                 slot: values.ticks("slot"),

@@ -46,16 +46,3 @@ pub(crate) enum WaitFrom {
     /// From the end of the packet that left last.
     Departure,
 }
-
-/// The first tick from `now` on that is open, where all ticks after one that is open are open too, and `latest` is.
-pub(crate) fn first_open(now: u64, latest: u64, open: impl Fn(u64) -> bool) -> u64 {
-    if open(now) {
-        return now;
-    }
-    let (mut closed, mut opened) = (now, latest);
-    while opened - closed > 1 {
-        let middle = closed + (opened - closed) / 2;
-        if open(middle) { opened = middle } else { closed = middle }
-    }
-    opened
-}

@@ -18,7 +18,7 @@
 //! **What this crate must never know:** anything but the seam: no network, no engine, no topology.
 //!
 //! **The invariant it keeps:** lossless data is sent only after a grant or a NACK with a time, and not before the time that
-//! it names less the time that such word took.
+//! it names less the time that such word took, but for SRP's messages below `bypass_below`.
 
 mod models;
 mod protocols;

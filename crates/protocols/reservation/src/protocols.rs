@@ -72,7 +72,10 @@ fn kinds(handshake: bool) -> Vec<KindDeclaration> {
     kinds
 }
 
-const COPIES: Hooks = Hooks { copies: true, ..Hooks::NONE };
+/// Interfaces keep messages, as packets may be dropped.
+fn copies() -> Hooks {
+    Hooks { copies: true, ..Hooks::default() }
+}
 
 /// What is dropped after too much waiting.
 const EXPIRY: Watch = Watch::new(Moment::Expires, kind::SPECULATIVE, Ports::All);
@@ -84,11 +87,14 @@ const LAST_HOP: [Watch; 2] = [
 ];
 const RESERVATIONS_AT_LAST_HOP: Watch = Watch::new(Moment::Arrives, kind::RESERVATION, Ports::LastHop);
 
-const SENDS: SwitchNeeds = SwitchNeeds { sends: true, ..SwitchNeeds::NONE };
+/// All switches send NACKs.
+fn sends() -> SwitchNeeds {
+    SwitchNeeds { sends: true, ..SwitchNeeds::default() }
+}
 
 /// What the switches of last routers need that count until then.
-const fn watches_nodes(counted_until: WaitsUntil) -> SwitchNeeds {
-    SwitchNeeds { waiting_for_nodes: Some(counted_until), ..SENDS }
+fn watches_nodes(counted_until: WaitsUntil) -> SwitchNeeds {
+    SwitchNeeds { waiting_for_nodes: Some(counted_until), ..sends() }
 }
 
 /// When speculative packets are dropped in the last router.
@@ -136,7 +142,7 @@ impl Protocol for Srp {
     }
 
     fn hooks(&self) -> Hooks {
-        COPIES
+        copies()
     }
 
     fn watches(&self) -> Vec<Watch> {
@@ -144,7 +150,7 @@ impl Protocol for Srp {
     }
 
     fn switch_needs(&self) -> SwitchNeeds {
-        SENDS
+        sends()
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
@@ -183,7 +189,7 @@ impl Protocol for Smsrp {
     }
 
     fn hooks(&self) -> Hooks {
-        COPIES
+        copies()
     }
 
     fn watches(&self) -> Vec<Watch> {
@@ -191,7 +197,7 @@ impl Protocol for Smsrp {
     }
 
     fn switch_needs(&self) -> SwitchNeeds {
-        SENDS
+        sends()
     }
 
     fn source(&self, _: &Station) -> Option<Box<dyn Source>> {
@@ -241,7 +247,7 @@ impl Protocol for Lhrp {
     }
 
     fn hooks(&self) -> Hooks {
-        COPIES
+        copies()
     }
 
     fn watches(&self) -> Vec<Watch> {
@@ -298,7 +304,7 @@ impl Protocol for Comprehensive {
     }
 
     fn hooks(&self) -> Hooks {
-        COPIES
+        copies()
     }
 
     fn watches(&self) -> Vec<Watch> {

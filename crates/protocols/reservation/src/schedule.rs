@@ -53,7 +53,9 @@ impl Charge {
 /// What a reservation of `flits` flits is charged with an overhead that is a share of them: whole flits.
 #[must_use]
 pub fn charged(flits: u32, overhead: f64) -> u64 {
-    if overhead == 0.0 { u64::from(flits) } else { (f64::from(flits) * (1.0 + overhead)).ceil() as u64 }
+    // Neither the share nor the product is exact: 0.07 of 100 flits come out as a little more than 7, and are not 8.
+    let beyond = f64::from(flits) * overhead * (1.0 - 4.0 * f64::EPSILON);
+    u64::from(flits) + beyond.ceil() as u64
 }
 
 /// How long before the time that was given a source starts to send.
@@ -94,6 +96,16 @@ mod tests {
         assert_eq!([charge(0.0, 4), charge(0.05, 4), charge(0.05, 256), charge(0.05, 100)], [8, 10, 538, 210]);
         // And what reservations cost on top.
         assert_eq!(Charge { flit_ticks: 2, overhead: 0.05, control_overhead: 5, minimum_grant_delay: 0 }.ticks(4), 20);
+    }
+
+    #[test]
+    fn what_is_whole_by_the_overhead_as_it_is_written_is_not_rounded_up() {
+        for (overhead, percent) in [(0.0, 0), (0.05, 5), (0.07, 7), (0.1, 10), (0.2, 20), (0.25, 25), (0.5, 50)] {
+            for flits in 1..=2000 {
+                let exact = u64::from(flits) + (u64::from(flits) * percent).div_ceil(100);
+                assert_eq!(charged(flits, overhead), exact, "{flits} flits, {overhead}");
+            }
+        }
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! All reservation protocols keep what any protocol must keep, and their own promise: lossless data only after word of a
-//! time, and not before that time less what the word took.
+//! time, and not before that time less what the word took, but for messages below `bypass_below`.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tailback_protocol::conformance::{Event, Script, Trace, run};
+use tailback_protocol::conformance::{Event, Script, Trace, run, undocumented};
 use tailback_protocol::{ClassRouting, PacketKind, Protocol, QueueingTimeout};
-use tailback_reservation::{Comprehensive, FabricDrop, Lead, Lhrp, Smsrp, Srp, Terms, Threshold};
+use tailback_reservation::{
+    COMPREHENSIVE, Comprehensive, FabricDrop, LHRP, Lead, Lhrp, SMSRP, SRP, Smsrp, Srp, Terms, Threshold,
+};
 
 fn terms() -> impl Strategy<Value = Terms> {
     let leads = prop_oneof![Just(Lead::Latency), Just(Lead::None)];
@@ -73,4 +75,10 @@ proptest! {
         prop_assert!(trace.is_ok(), "{protocol:?}: {}", trace.unwrap_err());
         keeps_its_promise(&trace.unwrap(), bypass_below)?;
     }
+}
+
+#[test]
+fn the_readme_lists_all_parameters() {
+    let missing = undocumented(include_str!("../README.md"), &[SRP, SMSRP, LHRP, COMPREHENSIVE]);
+    assert!(missing.is_empty(), "{missing:?}");
 }

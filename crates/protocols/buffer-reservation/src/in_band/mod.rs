@@ -124,7 +124,7 @@ impl Protocol for InBand {
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks { departures: true, offers: true, resequencing: Some(self.room.reorder), ..Hooks::NONE }
+        Hooks { departures: true, offers: true, resequencing: Some(self.room.reorder), ..Hooks::default() }
     }
 
     fn source(&self, station: &Station) -> Option<Box<dyn Source>> {

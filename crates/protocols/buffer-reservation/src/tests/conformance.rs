@@ -1,10 +1,10 @@
 //! Schedulers keep what any protocol must keep.
 
 use proptest::prelude::*;
-use tailback_protocol::conformance::{Script, run};
+use tailback_protocol::conformance::{Script, run, undocumented};
 
 use super::{try_central, try_distributed, try_in_band, values};
-use crate::END_TO_END_ACKNOWLEDGEMENT;
+use crate::{CENTRAL_SCHEDULER, DISTRIBUTED_SCHEDULER, END_TO_END_ACKNOWLEDGEMENT, IN_BAND_RESERVATION};
 
 fn script(numbers: &[u64], routes: u32) -> Script {
     Script { nodes: routes * routes, routes, ..Script::from_numbers(numbers) }
@@ -62,4 +62,11 @@ proptest! {
         let outcome = run(protocol.unwrap().as_ref(), &Script::from_numbers(&numbers));
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
+}
+
+#[test]
+fn the_readme_lists_all_parameters() {
+    let models = [CENTRAL_SCHEDULER, DISTRIBUTED_SCHEDULER, IN_BAND_RESERVATION, END_TO_END_ACKNOWLEDGEMENT];
+    let missing = undocumented(include_str!("../../README.md"), &models);
+    assert!(missing.is_empty(), "{missing:?}");
 }

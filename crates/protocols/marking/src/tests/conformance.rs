@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tailback_protocol::conformance::{Event, Script, Trace, run};
+use tailback_protocol::conformance::{Event, Script, Trace, run, undocumented};
 
 use super::build;
 use super::properties::any_protocol;
@@ -61,4 +61,10 @@ fn marks_are_heard_of_along_a_line_of_routers() {
         };
         assert!((0..50).map(heard).sum::<usize>() > 20, "{}", model.name);
     }
+}
+
+#[test]
+fn the_readme_lists_all_parameters() {
+    let missing = undocumented(include_str!("../../README.md"), &[RENATO, PFISTER, MVCM]);
+    assert!(missing.is_empty(), "{missing:?}");
 }
