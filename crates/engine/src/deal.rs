@@ -13,8 +13,8 @@ pub(crate) struct Deal {
     batches_left: u32,
     /// Regions, by thread.
     order: Vec<u32>,
-    /// By thread: where its regions end.
-    ends: Vec<usize>,
+    /// By thread: where its regions are in that order.
+    shares: Vec<Range<usize>>,
 }
 
 impl Deal {
@@ -27,39 +27,45 @@ impl Deal {
 
     /// Deals out regions by the work that each has been.
     pub fn renew(&mut self, members: usize, work: &[u64]) {
-        // A region that has done nothing is some work to look at.
-        let weight = |region: usize| u128::from(work[region]) + 1;
-        let total: u128 = (0..work.len()).map(weight).sum();
-        let mut before = 0;
-        self.ends = vec![0; members];
-        for region in 0..work.len() {
-            // The thread in whose share the middle of this region lies.
-            let thread = ((2 * before + weight(region)) * members as u128 / (2 * total)) as usize;
-            self.ends[thread] = region + 1;
-            before += weight(region);
-        }
-        for thread in 1..members {
-            self.ends[thread] = self.ends[thread].max(self.ends[thread - 1]);
-        }
         self.order = (0..work.len() as u32).collect();
+        self.shares = deal_out(work, members);
         self.members = members;
         self.batches_left = BATCHES;
-        for thread in 0..members {
+        for share in &self.shares {
             // Heavy ones first, as what is begun last should be short; neighbours of about the same weight stay together.
-            let range = self.range(thread);
-            self.order[range].sort_by_key(|&region| Reverse(weight(region as usize).ilog2()));
+            self.order[share.clone()].sort_by_key(|&region| Reverse(weight(work[region as usize]).ilog2()));
         }
-    }
-
-    fn range(&self, thread: usize) -> Range<usize> {
-        let start = if thread == 0 { 0 } else { self.ends[thread - 1] };
-        start..self.ends[thread]
     }
 
     /// The regions of a thread, those first that should be begun first.
     pub fn regions(&self, thread: usize) -> &[u32] {
-        &self.order[self.range(thread)]
+        &self.order[self.shares[thread].clone()]
     }
+}
+
+/// Deals out regions to threads or ranks, in runs of neighbours of about equal work: gives those of each.
+#[must_use]
+pub fn deal_out(work: &[u64], members: usize) -> Vec<Range<usize>> {
+    let total: u128 = work.iter().copied().map(weight).sum();
+    let (mut before, mut ends) = (0, vec![0; members]);
+    for (region, &work) in work.iter().enumerate() {
+        // The one in whose share the middle of this region lies.
+        let owner = (2 * before + weight(work)) * members as u128 / (2 * total);
+        ends[owner as usize] = region + 1;
+        before += weight(work);
+    }
+    let mut start = 0;
+    let share = |end: usize| {
+        let share = start..end.max(start);
+        start = share.end;
+        share
+    };
+    ends.into_iter().map(share).collect()
+}
+
+/// A region that has done nothing is some work to look at.
+fn weight(work: u64) -> u128 {
+    u128::from(work) + 1
 }
 
 #[cfg(test)]
@@ -91,5 +97,14 @@ mod tests {
             }
             prop_assert_eq!(next as usize, work.len());
         }
+    }
+
+    #[test]
+    fn regions_are_dealt_out_in_runs_of_equal_work() {
+        assert_eq!(deal_out(&[1, 1, 1, 1], 2), [0..2, 2..4]);
+        assert_eq!(deal_out(&[90, 10, 10, 10, 10, 10, 10, 10, 10, 10], 2), [0..1, 1..10]);
+        // More ranks than regions: some have none.
+        assert_eq!(deal_out(&[5, 5], 4), [0..0, 0..1, 1..1, 1..2]);
+        assert_eq!(deal_out(&[], 2), [0..0, 0..0]);
     }
 }

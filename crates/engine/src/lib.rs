@@ -35,10 +35,11 @@ mod wheel;
 
 pub use channel::{Channel, ChannelError, ChannelMap};
 pub use crew::Crew;
+pub use deal::deal_out;
 pub use exchange::{Exchange, ExchangeError, FIGURES, InProcess, Notice};
 pub use executor::{Executor, Rayon, Sequential};
 pub use outbox::Outbox;
-pub use ranks::{Ranks, deal_out};
+pub use ranks::Ranks;
 pub use region::{Mail, Region};
 pub use simulation::{Outcome, Simulation};
 pub use snapshot::{Snapshot, SnapshotError, StateSource, read_value, take_value, write_value};

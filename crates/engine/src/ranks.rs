@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::deal::deal_out;
 use crate::exchange::{Exchange, ExchangeError, FIGURES, Notice};
 use crate::{NEVER, Tick};
 
@@ -190,40 +191,10 @@ impl Ranks {
     }
 }
 
-/// Deals out regions to ranks, in runs of neighbours of about equal work: gives those of each.
-#[must_use]
-pub fn deal_out(work: &[u64], ranks: usize) -> Vec<Range<usize>> {
-    let weight = |region: usize| u128::from(work[region]) + 1;
-    let total: u128 = (0..work.len()).map(weight).sum();
-    let (mut before, mut ends) = (0, vec![0; ranks]);
-    for region in 0..work.len() {
-        // The rank in whose share the middle of this region lies.
-        let owner = (2 * before + weight(region)) * ranks as u128 / (2 * total);
-        ends[owner as usize] = region + 1;
-        before += weight(region);
-    }
-    let mut start = 0;
-    let share = |end: usize| {
-        let share = start..end.max(start);
-        start = share.end;
-        share
-    };
-    ends.into_iter().map(share).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::exchange::InProcess;
-
-    #[test]
-    fn regions_are_dealt_out_in_runs_of_equal_work() {
-        assert_eq!(deal_out(&[1, 1, 1, 1], 2), [0..2, 2..4]);
-        assert_eq!(deal_out(&[90, 10, 10, 10, 10, 10, 10, 10, 10, 10], 2), [0..1, 1..10]);
-        // More ranks than regions: some have none.
-        assert_eq!(deal_out(&[5, 5], 4), [0..0, 0..1, 1..1, 1..2]);
-        assert_eq!(deal_out(&[], 2), [0..0, 0..0]);
-    }
 
     #[test]
     fn what_is_gathered_arrives_as_a_whole_however_it_is_cut() {
