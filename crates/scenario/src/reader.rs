@@ -46,6 +46,22 @@ impl Reading {
         }
     }
 
+    /// A time that has to be whole link cycles, with its path and where it stands, if it is not a default.
+    pub(crate) fn whole_cycles(
+        &mut self,
+        (path, place): (&str, Option<Span>),
+        ticks: u64,
+        ticks_per_cycle: u32,
+    ) -> Option<u64> {
+        let ticks_per_cycle = u64::from(ticks_per_cycle);
+        if ticks.is_multiple_of(ticks_per_cycle) {
+            return Some(ticks / ticks_per_cycle);
+        }
+        let message = format!("`{path}` is not a whole number of link cycles");
+        self.blame(Diagnostic { span: place, ..Diagnostic::new(message).help("round it") });
+        None
+    }
+
     /// Refuses what asks for more than it may; it is a mistake, too.
     pub(crate) fn bound(&mut self, span: Span, what: Bounded, asked: u64, allowed: u64) -> Option<()> {
         if asked <= allowed {

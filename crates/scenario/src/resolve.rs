@@ -271,14 +271,8 @@ impl Resolver<'_> {
     }
 
     fn whole_cycles(&mut self, root: &Table, key: &str, values: &Values, ticks_per_cycle: u32) -> Option<u64> {
-        let (ticks, per_cycle) = (values.ticks(key), u64::from(ticks_per_cycle));
-        if ticks.is_multiple_of(per_cycle) {
-            return Some(ticks / per_cycle);
-        }
-        let span = place_of(root, "measure", key);
-        let message = format!("`measure.{key}` is not a whole number of link cycles");
-        self.reading.blame(Diagnostic { span, ..Diagnostic::new(message).help("round it") });
-        None
+        let (path, place) = (format!("measure.{key}"), place_of(root, "measure", key));
+        self.reading.whole_cycles((&path, place), values.ticks(key), ticks_per_cycle)
     }
 
     fn execution(&mut self, root: &mut TableReader<'_>, context: &Context<'_>) -> Option<Execution> {

@@ -47,7 +47,8 @@ impl TrafficReader<'_> {
         if count.is_none() {
             table.resolved.remove(COUNT);
         }
-        Some(Amount::Rate { load: load?, start: self.cycle(values.ticks("start")), count })
+        let start = self.cycle(table, "start", &values, reading);
+        Some(Amount::Rate { load: load?, start: start?, count })
     }
 
     /// At which rate the flow of a table sends.
