@@ -11,6 +11,9 @@ pub const TICKS_MAX: u64 = (u32::MAX - (1 << 24)) as u64;
 /// The longest that a step of a router can take, in ticks.
 const STEP_TICKS_MAX: u32 = 1 << 22;
 
+/// The most packets that an output queue can hold: routers count their departures in 16 bits.
+const OUTPUT_QUEUE_PACKETS_MAX: u32 = 1 << 15;
+
 /// The longest that the credits of an input can wait for each other, in ticks.
 const CREDIT_TICKS_MAX: u64 = 1 << 23;
 
@@ -99,6 +102,13 @@ fn check_buffers(spec: &NetworkSpec, link_classes: &[&str], problems: &mut Vec<P
             "output_queue",
             format!("an output queue of {flits} flits has no room for a packet of {packet}"),
             format!("give it {packet} flits or more, or make packets smaller (nic.packet_flits)"),
+        ));
+    }
+    if let Some(packets) = spec.output_queue_packets().filter(|&packets| packets > OUTPUT_QUEUE_PACKETS_MAX) {
+        problems.push(Problem::of_router(
+            "output_queue",
+            format!("an output queue could hold {packets} packets, the limit is {OUTPUT_QUEUE_PACKETS_MAX}"),
+            "make it smaller, or \"unlimited\"",
         ));
     }
 }

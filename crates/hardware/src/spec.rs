@@ -36,6 +36,13 @@ impl NetworkSpec {
         (0..self.links.len()).flat_map(end).max().unwrap_or(1).max(1)
     }
 
+    /// Packets that an output queue can hold, if it has a bound.
+    #[must_use]
+    pub fn output_queue_packets(&self) -> Option<u32> {
+        let smallest = if self.classes.len() > 1 { 1 } else { u32::from(self.packet_flits_min) };
+        self.router.output_queues.flits.map(|flits| flits / smallest)
+    }
+
     /// Routes that the packets of each flow take in turn: virtual channels of injection, where they take turns; otherwise 1.
     #[must_use]
     pub fn routes(&self) -> u32 {

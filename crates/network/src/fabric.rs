@@ -204,7 +204,7 @@ impl Fabric {
         }
     }
 
-    /// What the agents of the data class want to know; those of other classes are of the same algorithm.
+    /// What the agents of the data class want to know. Those of other classes are of the same algorithm, or of one that wants to know nothing.
     pub(crate) fn interests(&self) -> Interests {
         self.routings[0].interests()
     }
@@ -314,8 +314,6 @@ impl Shape {
             QueuePer::Class => spec.classes.len(),
             QueuePer::Channel => vcs,
         };
-        let smallest = if spec.classes.len() > 1 { 1 } else { spec.packet_flits_min };
-        let packets = spec.router.output_queues.flits.map(|flits| (flits / u32::from(smallest)) as usize);
         Self {
             ports,
             words: ports.div_ceil(64),
@@ -328,7 +326,7 @@ impl Shape {
             inputs: connections(spec.router.crossbar_inputs),
             outputs: connections(spec.router.crossbar_outputs),
             output_queues,
-            departures: packets.map_or(0, usize::next_power_of_two),
+            departures: spec.output_queue_packets().map_or(0, |packets| packets.next_power_of_two() as usize),
         }
     }
 }
