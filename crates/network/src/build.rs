@@ -286,6 +286,9 @@ fn port_links(
     PortLinks { output, input }
 }
 
+// Routing agents number all virtual channels of a router.
+const _: () = assert!(tailback_hardware::VCS_MAX <= tailback_routing::PortVc::VCS_MAX);
+
 /// How far ahead most events lie: the longest latency, and a packet more.
 fn horizon(fabric: &Fabric) -> Tick {
     let spec = &fabric.spec;

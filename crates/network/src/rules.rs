@@ -293,7 +293,7 @@ impl Rules {
         (time + self.allocation_mask) & !self.allocation_mask
     }
 
-    /// The arbiter that serves queues by turns, on both sides, when they are granted.
+    /// Whether queues are served by turns on both sides, which go on when one is granted.
     pub fn serves_by_turns(&self) -> bool {
         let round_robin = (self.input_arbiter, self.output_arbiter) == (Arbiter::RoundRobin, Arbiter::RoundRobin);
         round_robin && !self.turns_by_output && !self.served_when_asked

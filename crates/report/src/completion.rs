@@ -12,8 +12,8 @@ use crate::{Distribution, Histogram};
 
 /// Units of a slowdown of 1.
 pub(crate) const SLOWDOWN_ONE: u64 = 1000;
-/// Units of a rate of one flit per tick.
-const RATE_ONE: u64 = 1 << 20;
+/// Units of a rate of one flit per tick: a message of one flit that has waited for a million ticks still has a rate to a thousandth.
+const RATE_ONE: u64 = 1 << 30;
 
 /// What is written down about a flow that ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct CompletionRecord {
     pub all: Durations,
     /// How long those of a size took, by the power of four that it reaches.
     pub by_size: BTreeMap<u8, Durations>,
-    /// The sum of the rates at which messages were carried, in 2^-20 flits per tick, and of their squares.
+    /// The sum of the rates at which messages were carried, in 2^-30 flits per tick, and of their squares.
     pub rates: (u128, u128),
     /// What each source has sent each destination. It is no part of the digest.
     pub pairs: PairRecords,
@@ -100,8 +100,12 @@ impl CompletionRecord {
         self.all.record(latency, slowdown);
         self.by_size.entry((flits.max(1).ilog2() / 2) as u8).or_default().record(latency, slowdown);
         let rate = u128::from(u64::from(flits) * RATE_ONE / latency.max(1));
-        self.rates.0 += rate;
-        self.rates.1 += rate * rate;
+        self.add_rates((rate, rate * rate));
+    }
+
+    /// Adds rates and their squares. Sums that no network reaches stay at the largest number, in whatever order they are added.
+    fn add_rates(&mut self, (rates, squares): (u128, u128)) {
+        self.rates = (self.rates.0.saturating_add(rates), self.rates.1.saturating_add(squares));
     }
 
     /// Messages that are lost or complete.
@@ -133,7 +137,7 @@ impl CompletionRecord {
         for (&size, durations) in &other.by_size {
             self.by_size.entry(size).or_default().merge(durations);
         }
-        self.rates = (self.rates.0 + other.rates.0, self.rates.1 + other.rates.1);
+        self.add_rates(other.rates);
         self.pairs.merge(&other.pairs);
     }
 }
@@ -261,6 +265,17 @@ mod tests {
         let of_pair = figures.pair_goodput.expect("there are few pairs");
         assert_eq!((of_pair.samples, of_pair.min, of_pair.max), (1, Some(400.0 / 201.0), Some(400.0 / 201.0)));
         assert_eq!(figures.jain, Some(1.0));
+    }
+
+    #[test]
+    fn a_message_that_waits_for_long_has_a_rate_too() {
+        let mut record = CompletionRecord::new(2);
+        for latency in [1 << 21, 1 << 22] {
+            record.completed(CompletedMessage { tick: latency, latency, unloaded: 10, flits: 1, between: (1, 2) });
+        }
+        let figures = Completions::new(&record, Clock { ticks_per_cycle: 1, cycle_ns: None });
+        assert_eq!(figures.goodput, Some((1.0 + 0.5) / 2.0 / f64::from(1 << 21)));
+        assert_eq!(figures.message_jain, Some(2.25 / (2.0 * 1.25)));
     }
 
     #[test]

@@ -58,6 +58,16 @@ impl PortVc {
     /// How a packet came in that the router itself sends: like those of nodes it has not taken a link. The first port leads to a
     /// node wherever an algorithm tells nodes from links by the port; in the spines of a tree it does not, and is not looked at.
     pub const OWN: Self = Self { port: 0, vc: 0 };
+
+    /// The most virtual channels that a port may have.
+    pub const VCS_MAX: usize = 32;
+
+    /// Its place in a table of all virtual channels of all ports.
+    #[inline]
+    #[must_use]
+    pub fn place(self) -> usize {
+        usize::from(self.port) * Self::VCS_MAX + usize::from(self.vc)
+    }
 }
 
 /// How long a decision is the same.
@@ -195,7 +205,7 @@ pub trait Routing: Send + Sync + Debug {
         false
     }
 
-    /// Whether its agents decide where packets go by their headers and by chance alone. They are asked by [`Agent::route_unseeing`] then.
+    /// Whether its agents decide where packets go by their headers, by chance and by what they remember alone. They are asked by [`Agent::route_unseeing`] then.
     fn is_oblivious(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! Sets of the ports of a router.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use tailback_topology::Port;
 
@@ -86,6 +86,18 @@ impl PortSet {
             words[word] &= words[word] - 1;
             Some((word as u32 * 64 + bit) as Port)
         })
+    }
+
+    /// The first and the last of all that are neighbours.
+    pub(crate) fn runs(self) -> Vec<RangeInclusive<Port>> {
+        let mut runs: Vec<RangeInclusive<Port>> = Vec::new();
+        for port in self.iter() {
+            match runs.last_mut() {
+                Some(run) if *run.end() + 1 == port => *run = *run.start()..=port,
+                _ => runs.push(port..=port),
+            }
+        }
+        runs
     }
 
     /// The smallest.
@@ -175,6 +187,9 @@ mod tests {
             prop_assert_eq!(set.iter().collect::<Vec<_>>(), &ports[..]);
             prop_assert_eq!((set.len() as usize, set.is_empty()), (model.len(), model.is_empty()));
             prop_assert_eq!(set.first(), model.first().copied());
+            let runs = set.runs();
+            prop_assert_eq!(runs.iter().cloned().flatten().collect::<Vec<_>>(), &ports[..]);
+            prop_assert!(runs.windows(2).all(|two| u16::from(*two[0].end()) + 1 < u16::from(*two[1].start())));
             for (index, &port) in ports.iter().enumerate() {
                 prop_assert_eq!(set.nth(index as u32), port);
                 prop_assert_eq!(PortSet::of(port).first(), Some(port));

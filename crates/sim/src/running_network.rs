@@ -276,7 +276,8 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
             region.visit_links(|router, port, class, flits| {
                 let node = match topology.peer(router, port) {
                     Peer::Node(node) => Some(node),
-                    Peer::Router { .. } | Peer::Nothing => None,
+                    Peer::Router { .. } => None,
+                    Peer::Nothing => return,
                 };
                 links.note(class, node, flits);
             });

@@ -117,6 +117,31 @@ impl Dragonfly {
         offsets.map(|offset| GlobalLink { router: offset / self.h, port: self.global_port(offset) }).collect()
     }
 
+    /// Whether several links lead from some group to another one.
+    #[must_use]
+    pub fn joins_groups_by_several_links(&self) -> bool {
+        self.rows() > 1
+    }
+
+    /// The classes of the links of a shortest path.
+    #[must_use]
+    pub fn shortest_path(&self, from: RouterId, to: RouterId) -> Vec<LinkClass> {
+        let ((g1, r1), (g2, r2)) = (self.position(from), self.position(to));
+        if g1 == g2 {
+            return if r1 == r2 { Vec::new() } else { vec![Self::LOCAL] };
+        }
+        let paths = (0..self.rows()).filter_map(|row| {
+            let near = self.offset_towards(row, g1, g2)?;
+            let far = self.offset_towards(row, g2, g1)?;
+            Some((near / self.h != r1, far / self.h != r2))
+        });
+        let local_links = |&(before, after): &(bool, bool)| u32::from(before) + u32::from(after);
+        // Two groups that the partial row does not join are still joined by every full one.
+        let (before, after) = paths.min_by_key(local_links).expect("there is at least one full row");
+        let local = |there: bool| there.then_some(Self::LOCAL);
+        local(before).into_iter().chain([Self::GLOBAL]).chain(local(after)).collect()
+    }
+
     /// Takes the address of a node apart: its group, the number of its router in the group, its port there.
     #[must_use]
     pub fn locate(locator: Locator) -> (u32, u32, Port) {
@@ -271,17 +296,7 @@ impl Topology for Dragonfly {
     }
 
     fn distance(&self, from: RouterId, to: RouterId) -> u32 {
-        let ((g1, r1), (g2, r2)) = (self.position(from), self.position(to));
-        if g1 == g2 {
-            return u32::from(r1 != r2);
-        }
-        let lengths = (0..self.rows()).filter_map(|row| {
-            let near = self.offset_towards(row, g1, g2)?;
-            let far = self.offset_towards(row, g2, g1)?;
-            Some(1 + u32::from(near / self.h != r1) + u32::from(far / self.h != r2))
-        });
-        // Two groups that the partial row does not join are still joined by every full one.
-        lengths.min().expect("there is at least one full row")
+        self.shortest_path(from, to).len() as u32
     }
 
     fn domains(&self) -> u32 {

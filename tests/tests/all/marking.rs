@@ -165,3 +165,23 @@ fn each_packet_is_counted_by_its_flow_and_its_marks() {
         assert!(names[1..].iter().all(|mark| counted("cold", mark) == 0.0), "{protocol} marks no cold packet");
     }
 }
+
+/// Queues are numbered by a byte, and there can be 256.
+#[test]
+fn packets_are_marked_in_any_number_of_queues() {
+    let marked = |nodes: u32| {
+        let text = format!(
+            "routing = \"direct\"\nprotocol.renato = {{ window = \"unlimited\", response = \"none\" }}\n\
+             [topology.single-switch]\nnodes = {nodes}\n[links]\ninjection = {{ latency = 1, buffer = 64 }}\n\
+             ejection.latency = 1\n[router]\nspeedup = 2\ncrossbar_delay = 5\noutput_queue = 64\n\
+             virtual_output_queues = true\n[nic]\npacket_flits = 8\nqueues = \"per-destination\"\n\
+             [[traffic]]\npattern.hot-spot.to = [0, 1, 2, 3]\nfrom = {{ outside = [0, 1, 2, 3] }}\nsize = 8\n\
+             load = 0.05\n[measure]\nwarmup = 500\ncycles = 1500\n"
+        );
+        let scenario = Document::read("marking", &text).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let mut run = Run::new(&scenario, 1).expect("there is nothing to start");
+        run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+        run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default()).total.marked_packets
+    };
+    assert!(marked(255) > 100 && marked(256) > 100, "{} and {}", marked(255), marked(256));
+}

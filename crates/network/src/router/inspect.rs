@@ -1,5 +1,6 @@
 //! What others see of routers: audits, the search for deadlocks, whoever counts, and the cache.
 
+use super::decision::Decision;
 use super::{Microarchitecture, PortId, Routers};
 use crate::packet::{NONE, Pool};
 use crate::time::Time;
@@ -106,7 +107,9 @@ impl<M: Microarchitecture> Routers<M> {
         let queues = &self.queues[first..][..self.shape.voqs * self.shape.vcs];
         for (number, queue) in queues.iter().enumerate() {
             let vc = (number % self.shape.vcs) as u8;
-            let head = queue.is_settled().then_some((queue.port, queue.vc, queue.vcs));
+            // What was decided last holds as long as nothing moves, also where it is decided anew at each attempt.
+            let is_decided = queue.decision != Decision::Open && queue.vcs > 0;
+            let head = is_decided.then_some((queue.port, queue.vc, queue.vcs));
             let wants = std::iter::once(head).chain(std::iter::repeat(None));
             for (packet, wants) in pool.list(queue.head).zip(wants) {
                 visit(Held::Input { port, vc, packet, wants });

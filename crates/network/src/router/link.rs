@@ -67,11 +67,12 @@ impl<M: Microarchitecture> Routers<M> {
         around: &mut Surroundings<'_>,
     ) -> bool {
         let delay = self.rules.crossbar_delay;
-        let start = self.rules.link_time((now + delay).max(self.outputs[index as usize].link_free_at));
+        let output = &self.outputs[index as usize];
+        let start = self.rules.link_time((now + delay).max(output.link_free_at));
         let sender = &self.extras.senders[index as usize];
-        // The next one starts to cross when this one is done. Only one that has not left its queue is kept in mind.
+        // The next one starts to cross when the output is free. Only one that has not left its queue is kept in mind.
         let class = around.pool[packet].class;
-        let goes_first = start < end + delay || self.rules.is_never_overtaken(class);
+        let goes_first = start < output.connection.busy_until + delay || self.rules.is_never_overtaken(class);
         if sender.filled != 0 || sender.lone.time >= now || !goes_first {
             return false;
         }

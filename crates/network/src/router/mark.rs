@@ -42,8 +42,8 @@ impl<M: Microarchitecture> Routers<M> {
         around: &mut Surroundings<'a>,
         mut visit: impl FnMut(&mut Surroundings<'a>, u32, u8),
     ) {
-        for voq in 0..self.shape.voqs as u8 {
-            let id = self.queue_id(index, voq, vc);
+        for voq in 0..self.shape.voqs {
+            let id = self.queue_id(index, voq as u8, vc);
             let mut next = self.queue(id).head;
             while next != NONE {
                 let packet = next;

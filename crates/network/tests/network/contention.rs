@@ -19,7 +19,7 @@ use tailback_routing::{
 use tailback_topology::{AnyTopology, Dragonfly, Locator, Port, RouterId, Topology};
 
 use crate::notes::{NoteTaker, Tally};
-use crate::sample::{DRAGONFLIES, Route, Sample, fixed, plain_samples, samples};
+use crate::sample::{DRAGONFLIES, LINKED_ONCE, Route, Sample, fixed, plain_samples, samples};
 
 /// Cycles after which sources fall silent, and after which nobody looks any more.
 const SILENT_FROM: u64 = 120;
@@ -320,7 +320,7 @@ fn watch<M: Microarchitecture>(sample: &Sample) -> Result<(u32, u32), TestCaseEr
 
 /// A network in which agents count.
 fn counting(samples: impl Strategy<Value = Sample>) -> impl Strategy<Value = Sample> {
-    (samples, select(DRAGONFLIES), select(COUNTING)).prop_map(|(sample, topology, routing)| Sample {
+    (samples, select(LINKED_ONCE), select(COUNTING)).prop_map(|(sample, topology, routing)| Sample {
         topology,
         routing,
         ..sample

@@ -15,9 +15,10 @@ use tailback_topology::{Dragonfly, RouterId, Topology};
 use crate::notes::NoteTaker;
 use crate::sample;
 
-/// Round a group of routers in one direction on one virtual channel: what every textbook warns of.
-#[derive(Debug)]
-struct Ring(Arc<Dragonfly>);
+/// Round a group of routers in one direction on one virtual channel: what every textbook warns of. The second decides anew at each
+/// attempt.
+#[derive(Clone, Debug)]
+struct Ring(Arc<Dragonfly>, bool);
 
 impl Ring {
     fn step(&self, router: RouterId, header: Header) -> Step {
@@ -28,7 +29,7 @@ impl Ring {
         } else {
             self.0.local_port(in_group, (in_group + 1) % self.0.routers_per_group())
         };
-        Step::by(PortVc { port, vc: 0 }, header)
+        Step::by(PortVc { port, vc: 0 }, header).settled(!self.1)
     }
 }
 
@@ -42,7 +43,11 @@ impl Routing for Ring {
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
-        Box::new(RingAgent(router, Self(Arc::clone(&self.0))))
+        Box::new(RingAgent(router, self.clone()))
+    }
+
+    fn revises(&self) -> bool {
+        self.1
     }
 
     fn moves(&self) -> Vec<(ChannelKind, ChannelKind)> {
@@ -77,14 +82,18 @@ impl Agent for RingAgent {
 }
 
 fn plan() -> NetworkPlan {
+    plan_of(false)
+}
+
+fn plan_of(revises: bool) -> NetworkPlan {
     let topology = Arc::new(Dragonfly::new(2, 5, 1, 1, tailback_topology::Arrangement::Palmtree).expect("it exists"));
     let sample = sample::fixed(("dragonfly", &[("p", &[2]), ("a", &[5]), ("h", &[1]), ("g", &[1])]));
     let plan = sample.plan(u64::MAX);
-    NetworkPlan { routings: vec![Arc::new(Ring(topology))], ..plan }
+    NetworkPlan { routings: vec![Arc::new(Ring(topology, revises))], ..plan }
 }
 
-fn finds_the_ring<M: tailback_network::Microarchitecture>() {
-    let mut simulation: Simulation<NetworkRegion<NoteTaker, M>> = plan().build(|_| NoteTaker::default());
+fn finds_the_ring<M: tailback_network::Microarchitecture>(revises: bool) {
+    let mut simulation: Simulation<NetworkRegion<NoteTaker, M>> = plan_of(revises).build(|_| NoteTaker::default());
     assert_eq!(find_deadlock(&simulation), None, "an empty network stands still for lack of packets");
     simulation.run_until(100_000, &Sequential, |_| ControlFlow::Continue(()));
     assert!(last_hop(&simulation) < 50_000, "packets move");
@@ -101,8 +110,10 @@ fn finds_the_ring<M: tailback_network::Microarchitecture>() {
 
 #[test]
 fn a_ring_without_a_dateline_is_named() {
-    finds_the_ring::<General>();
-    finds_the_ring::<Plain>();
+    for revises in [false, true] {
+        finds_the_ring::<General>(revises);
+        finds_the_ring::<Plain>(revises);
+    }
 }
 
 /// The watcher of a rank that nobody watches.

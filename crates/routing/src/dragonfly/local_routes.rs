@@ -61,7 +61,7 @@ impl Gateways {
     }
 }
 
-/// A dragonfly and the channels to use in it: what the compasses of all its routers share.
+/// A dragonfly and the channels to use in it: what the routes of all its routers share.
 #[derive(Debug)]
 pub(super) struct RouteTables {
     pub(super) topology: Arc<Dragonfly>,

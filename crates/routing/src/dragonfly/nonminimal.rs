@@ -135,7 +135,7 @@ impl NonminimalPaths {
         is_worth_it.then_some(candidate)
     }
 
-    /// The number of links of a path.
+    /// The number of links of a path, the hop inside the intermediate group among them (which FOGSim leaves out).
     fn links(&self, routes: &LocalRoutes, candidate: &Candidate) -> u32 {
         let (group, in_group, _) = Dragonfly::locate(candidate.step.header.destination());
         let (here, destination) = ((routes.group, routes.in_group), (group, in_group));

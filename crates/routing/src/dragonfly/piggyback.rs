@@ -1,11 +1,12 @@
 //! PiggyBack: routers of a group tell each other which of their global links are saturated, and a packet at its source
 //! router takes a non-minimal path when its minimal global link is, or when the queues there say so as in UGAL (Jiang, Kim, Dally).
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use tailback_parameters::{BuildError, Choice, Kind, Parameter};
 use tailback_random::Stream;
-use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
+use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
 use super::local_routes::LocalRoutes;
 use super::nonminimal::{self, Candidate, NonminimalPaths, START, Undecided, straight_on};
@@ -90,8 +91,9 @@ impl Routing for Piggyback {
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
         let routes = self.paths.tables.routes(router);
         let used = vec![0; self.paths.tables.topology.global_links_per_router() as usize];
+        let links = routes.ports(Hop::Global).runs();
         let (paths, rule) = (self.paths.clone(), self.rule);
-        Box::new(PiggybackAgent { routes, paths, rule, used, saturated: 0, drawn: Vec::new() })
+        Box::new(PiggybackAgent { routes, paths, rule, links, used, saturated: 0, drawn: Vec::new() })
     }
 
     fn revises(&self) -> bool {
@@ -125,7 +127,9 @@ struct PiggybackAgent {
     routes: LocalRoutes,
     paths: NonminimalPaths,
     rule: Rule,
-    /// By global link of this router: the flits that count, when it looked the last time.
+    /// The ports with global links, from the first to the last of neighbours: in dragonflies of few groups some between are open.
+    links: Vec<RangeInclusive<Port>>,
+    /// By port for a global link: the flits that count, when it looked the last time; none where it is open.
     used: Vec<u32>,
     /// Set of the global links of this router that are saturated.
     saturated: u64,
@@ -133,13 +137,10 @@ struct PiggybackAgent {
     drawn: Vec<(u32, u32)>,
 }
 
-/// The most virtual channels per port.
-const VCS_MAX: usize = 16;
-
 impl PiggybackAgent {
     /// By way of where the head of a queue would go: drawn once.
     fn via(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> (u32, u32) {
-        let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
+        let queue = entry.place();
         match self.drawn.get(queue) {
             Some(&via) if !view.is_first_time() => via,
             _ => self.draw_via(queue, entry, header, random),
@@ -168,12 +169,6 @@ impl PiggybackAgent {
         other.unwrap_or(minimal).step
     }
 
-    /// The step by which a packet leaves its source router that has decided: among equally good links one is drawn again.
-    #[cold]
-    fn draw_again(&self, entry: PortVc, header: Header, random: &mut Stream) -> Step {
-        self.paths.follow(&self.routes, entry, header, random)
-    }
-
     /// Whether the global link of a minimal path to another group is saturated, as far as this router has heard: what says so.
     fn minimal_link_is_saturated(&self, header: &Header, view: &dyn View) -> Option<Causes> {
         let (group, _, _) = Dragonfly::locate(header.destination());
@@ -190,9 +185,7 @@ impl PiggybackAgent {
 impl Agent for PiggybackAgent {
     fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
         if header.leg == START && !self.routes.is_last(header) {
-            let step = self.decide(entry, *header, view, random);
-            let draws = self.paths.draws(&self.routes, step.header);
-            return if draws { self.draw_again(entry, step.header, random) } else { step };
+            return self.decide(entry, *header, view, random);
         }
         let header = if header.leg == START { straight_on(*header) } else { *header };
         let settled = !self.paths.draws(&self.routes, header);
@@ -204,8 +197,12 @@ impl Agent for PiggybackAgent {
     }
 
     fn look(&mut self, view: &dyn View) -> Option<Notice> {
-        self.rule.occupancy.means(view, self.routes.first_port(Hop::Global), 0, &mut self.used);
-        let (sum, links) = (self.used.iter().sum::<u32>(), self.used.len() as u32);
+        let first = self.routes.first_port(Hop::Global);
+        for ports in &self.links {
+            let places = usize::from(ports.start() - first)..=usize::from(ports.end() - first);
+            self.rule.occupancy.means(view, *ports.start(), 0, &mut self.used[places]);
+        }
+        let (sum, links) = (self.used.iter().sum::<u32>(), self.routes.ports(Hop::Global).len());
         let limit = self.rule.saturation * sum / (100 * links.max(1)) + self.rule.margin;
         // A router has at most as many global links as the set of those that are saturated has bits: others are refused.
         let saturated = (0..).zip(&self.used).fold(0, |set, (offset, used)| set | u64::from(*used > limit) << offset);
@@ -243,7 +240,7 @@ impl Agent for PiggybackAgent {
 #[cfg(test)]
 mod tests {
     use tailback_parameters::Values;
-    use tailback_topology::Arrangement;
+    use tailback_topology::{Arrangement, Peer};
 
     use super::super::intermediates::{IntermediateChoice, Intermediates, ValiantTarget};
     use super::super::sketch::Sketch;
@@ -272,6 +269,30 @@ mod tests {
         };
         assert!(via(true) > 4, "each new head draws");
         assert_eq!(via(false), 1, "one that is asked again does not");
+    }
+
+    /// What is asked about an open port would be a number without meaning.
+    #[test]
+    fn ports_without_a_link_are_not_looked_at() {
+        let topology = Arc::new(Dragonfly::new(3, 3, 3, 9, Arrangement::Palmtree).expect("it exists"));
+        let choice = IntermediateChoice { target: ValiantTarget::Router, intermediates: Intermediates::OtherGroups };
+        let sequence = VcSequence::parse("l0 g0 l1 l2 g1 l3", &[]).expect("it is a sequence");
+        let paths = NonminimalPaths::new(Arc::clone(&topology), choice, sequence);
+        let rule = Rule { saturation: 100, margin: 0, threshold: 0, occupancy: Occupancy::Channel };
+        let piggyback = Piggyback { paths, rule };
+        let first = 3 + 2;
+        let is_open = |router: &RouterId, port: Port| topology.peer(*router, port) == Peer::Nothing;
+        let (router, open) = (0..topology.routers())
+            .find_map(|router| Some((router, (first..first + 3).find(|&port| is_open(&router, port))?)))
+            .expect("each group has a port that is open");
+        let mut view = Sketch::new();
+        for port in first..first + 3 {
+            view.used.insert((port, 0), if port == open { 1_000_000 } else { u32::from(port) });
+        }
+        // Above the mean of the links is the one of the larger number.
+        let saturated = (first..first + 3).rev().find(|&port| port != open).expect("others have links") - first;
+        let told = piggyback.agent(router).look(&view).expect("it is news");
+        assert_eq!(told.word, 1 << saturated);
     }
 
     #[test]

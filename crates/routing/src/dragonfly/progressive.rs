@@ -129,39 +129,38 @@ struct ProgressiveAgent {
 }
 
 impl ProgressiveAgent {
-    /// The header with which a packet leaves this router.
-    fn decide(&self, entry: PortVc, header: Header, view: &dyn View, random: &mut Stream) -> Header {
+    /// The step by which a packet leaves this router: that whose queue has decided it.
+    fn decide(&self, entry: PortVc, header: Header, view: &dyn View, random: &mut Stream) -> Step {
         let (group, _, _) = Dragonfly::locate(header.destination());
         if group == self.routes.group {
-            return straight_on(header);
+            return self.paths.follow(&self.routes, entry, straight_on(header), random);
         }
         let via = self.paths.choice.draw(&self.routes, entry, &header, random);
-        if via.0 == self.routes.group || via.0 == group {
-            return stay(header);
-        }
         let packet = Undecided { routes: &self.routes, entry, header, via };
-        let (minimal, other) = (self.paths.minimal(&packet, random), self.paths.other(&packet, random));
+        let minimal = self.paths.minimal(&packet, random);
+        if via.0 == self.routes.group || via.0 == group {
+            return self.stay(header, minimal.step);
+        }
+        let other = self.paths.other(&packet, random);
         let queue = |candidate: &Candidate| view.waiting(candidate.step.port);
-        if queue(&minimal) > 2 * queue(&other) + self.threshold { other.step.header } else { stay(header) }
+        if queue(&minimal) > 2 * queue(&other) + self.threshold { other.step } else { self.stay(header, minimal.step) }
     }
-}
 
-/// The header of a packet that stays on the minimal path, for now where it is the first decision.
-fn stay(header: Header) -> Header {
-    Header { leg: if header.leg == START { PROVISIONAL } else { STRAIGHT }, ..header }
+    /// The minimal step of a packet that stays on its path. One that leaves its group, or has decided for the second time, has decided for good.
+    fn stay(&self, header: Header, minimal: Step) -> Step {
+        if header.leg != START || self.routes.kind(minimal.port) != Some(Hop::Local) {
+            return minimal;
+        }
+        Step { header: Header { leg: PROVISIONAL, ..header }, ..minimal }
+    }
 }
 
 impl Agent for ProgressiveAgent {
     fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step {
-        let undecided = header.leg == START || header.leg == PROVISIONAL;
-        let header = if undecided { self.decide(entry, *header, view, random) } else { *header };
-        if header.leg == PROVISIONAL {
-            let step = self.routes.minimal_step(entry, header, random);
-            // A packet that leaves its group has decided.
-            let stays = self.routes.kind(step.port) == Some(Hop::Local);
-            return Step { header: Header { leg: if stays { PROVISIONAL } else { STRAIGHT }, ..header }, ..step };
+        if header.leg == START || header.leg == PROVISIONAL {
+            return self.decide(entry, *header, view, random);
         }
-        self.paths.follow(&self.routes, entry, header, random)
+        self.paths.follow(&self.routes, entry, *header, random)
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {

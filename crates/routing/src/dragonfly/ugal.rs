@@ -76,7 +76,9 @@ impl UgalState {
 
     /// Where a packet goes next.
     pub(super) fn route(&self, entry: PortVc, header: Header, queues: &impl Queues, random: &mut Stream) -> Step {
-        let header = if header.leg == START { self.decide(entry, header, queues, random) } else { header };
+        if header.leg == START {
+            return self.decide(entry, header, queues, random);
+        }
         self.paths.follow(&self.routes, entry, header, random)
     }
 
@@ -85,18 +87,18 @@ impl UgalState {
         self.routes.is_last(header) && (header.leg == START || self.paths.ejects(&self.routes, header))
     }
 
-    /// The header with which a packet leaves its source router.
-    fn decide(&self, entry: PortVc, header: Header, queues: &impl Queues, random: &mut Stream) -> Header {
+    /// The step by which a packet leaves its source router: that whose queue has decided it.
+    fn decide(&self, entry: PortVc, header: Header, queues: &impl Queues, random: &mut Stream) -> Step {
         if self.routes.is_last(&header) {
-            return straight_on(header);
+            return self.paths.follow(&self.routes, entry, straight_on(header), random);
         }
         let via = self.paths.choice.draw(&self.routes, entry, &header, random);
         let packet = Undecided { routes: &self.routes, entry, header, via };
         let minimal = self.paths.minimal(&packet, random);
         let length = |candidate: &Candidate| queues.length(candidate);
         match self.paths.other_if_worth_it(&packet, &minimal, self.rule.threshold, length, random) {
-            Some(other) => other.because(queues.cause(&minimal)).step.header,
-            None => minimal.step.header,
+            Some(other) => other.because(queues.cause(&minimal)).step,
+            None => minimal.step,
         }
     }
 }

@@ -54,6 +54,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         | "dragonfly-ectn"
         | "dragonfly-hybrid"
         | "dragonfly-olm"
+        | "dragonfly-olm-parallel"
         | "dragonfly-par"
         | "dragonfly-piggyback"
         | "dragonfly-statistical" => adapts,

@@ -59,6 +59,7 @@ scenarios![
     dragonfly_long_links,
     dragonfly_minimal,
     dragonfly_olm,
+    dragonfly_olm_parallel,
     dragonfly_par,
     dragonfly_par6_2,
     dragonfly_parallel_links,

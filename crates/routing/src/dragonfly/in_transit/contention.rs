@@ -7,9 +7,6 @@
 use super::in_order::InOrder;
 use crate::{Notice, PortVc};
 
-/// The most virtual channels per port.
-const VCS_MAX: usize = 16;
-
 /// Nothing is counted for a queue.
 const NOBODY: u16 = u16::MAX;
 
@@ -33,7 +30,7 @@ impl Contention {
         Self {
             counts: vec![0; ports as usize],
             partial: vec![0; groups as usize],
-            counted: vec![(NOBODY, NOBODY); ports as usize * VCS_MAX],
+            counted: vec![(NOBODY, NOBODY); ports as usize * PortVc::VCS_MAX],
             told: vec![0; groups as usize],
             crossing: in_order.then(|| InOrder::new(ports as usize, groups as usize)),
         }
@@ -53,7 +50,7 @@ impl Contention {
 
     #[inline]
     pub fn head_arrived(&mut self, entry: PortVc, minimal: u8, leaves_for: Option<u32>) {
-        let counted = &mut self.counted[usize::from(entry.port) * VCS_MAX + usize::from(entry.vc)];
+        let counted = &mut self.counted[entry.place()];
         debug_assert_eq!(*counted, (NOBODY, NOBODY), "a queue has one head");
         *counted = (minimal.into(), leaves_for.map_or(NOBODY, |group| group as u16));
         self.counts[usize::from(minimal)] += 1;
@@ -63,7 +60,7 @@ impl Contention {
     }
 
     pub fn head_crosses(&mut self, entry: PortVc) {
-        let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
+        let queue = entry.place();
         if let Some(crossing) = &mut self.crossing {
             let (port, group) = self.counted[queue];
             crossing.by_output.begin(port, queue as u16);
@@ -75,7 +72,7 @@ impl Contention {
 
     #[inline]
     pub fn tail_left(&mut self, entry: PortVc) {
-        let queue = usize::from(entry.port) * VCS_MAX + usize::from(entry.vc);
+        let queue = entry.place();
         let (port, group) = std::mem::replace(&mut self.counted[queue], (NOBODY, NOBODY));
         if self.crossing.is_some() {
             return self.tail_left_in_order(port, group, queue as u16);
@@ -144,7 +141,7 @@ mod tests {
         /// Against a list of who is there.
         #[test]
         fn counters_stand_for_the_heads_there_are(
-            acts in prop::collection::vec((0u8..5, 0u8..3, 0u8..5, prop::option::of(0u32..4)), 0..80),
+            acts in prop::collection::vec((0u8..5, 0u8..PortVc::VCS_MAX as u8, 0u8..5, prop::option::of(0u32..4)), 0..80),
         ) {
             let mut contention = Contention::new(5, 4, false);
             let mut heads: Vec<(PortVc, u8, Option<u32>)> = Vec::new();

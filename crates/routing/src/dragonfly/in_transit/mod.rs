@@ -251,11 +251,11 @@ impl<T: Trigger> InTransitAgent<T> {
         let alternatives = packet.alternatives(Some(context.hop))?;
         let forced = packet.has(done::MUST_LEAVE);
         let mut ports = packet.ports(alternatives);
-        if !forced {
-            ports.remove(context.minimal.port);
-        }
         if self.probe == Probe::One {
             ports = PortSet::of(draw(ports, random)?);
+        }
+        if !forced {
+            ports.remove(context.minimal.port);
         }
         let will_do = if forced {
             context.view.open(ports, alternatives.vc, None)

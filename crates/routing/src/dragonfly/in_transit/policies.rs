@@ -23,7 +23,7 @@ const PROBE: Parameter = Parameter {
     name: "candidates",
     kind: Kind::Choice(&[
         Choice { word: "all", help: "a random one of all that will do" },
-        Choice { word: "one", help: "one at random, which will do or not" },
+        Choice { word: "one", help: "one at random, which will do or not; the minimal one may be drawn, and will not" },
     ]),
     default: Some("\"all\""),
     help: "how another path is chosen",
@@ -74,6 +74,11 @@ fn build<T: Trigger>(
     trigger: T,
 ) -> Result<Arc<dyn Routing>, BuildError> {
     let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(model, topology)) };
+    if trigger.interests().heads && topology.joins_groups_by_several_links() {
+        let message = format!("`{}` counts who wants the link to a group, and here several lead to some", model.name);
+        let groups = topology.routers_per_group() * topology.global_links_per_router() + 1;
+        return Err(BuildError::new(message).help(format!("give it {groups} groups, or use `olm` or `piggyback`")));
+    }
     let probe = if values.text("candidates") == "one" { Probe::One } else { Probe::All };
     Ok(Arc::new(InTransit::new(Arc::clone(topology), trigger, probe)))
 }
