@@ -120,15 +120,18 @@ pub struct RunArguments {
     #[arg(long, value_name = "SRC,DST", value_parser = node_pair, conflicts_with = "trace_message")]
     pub trace_packets: Option<(u32, u32)>,
     /// The most packets that `--trace-packets` follows: the first that leave
+    // clap waives what an option requires where that conflicts with another one that is given.
     #[arg(long, value_name = "N", requires = "trace_packets", default_value_t = 1000,
+          conflicts_with_all = ["trace_message", "checkpoint_every"],
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub trace_most: u32,
     /// The cycle from which on packets leave that `--trace-packets` follows
-    #[arg(long, value_name = "CYCLE", requires = "trace_packets", default_value_t = 0)]
+    #[arg(long, value_name = "CYCLE", requires = "trace_packets", default_value_t = 0,
+          conflicts_with_all = ["trace_message", "checkpoint_every"])]
     pub trace_from: u64,
     /// Write the trace of `--trace-message` or `--trace-packets` into this file in Chrome's trace format, for Perfetto
     /// (ui.perfetto.dev) or chrome://tracing, and do not print it
-    #[arg(long, value_name = "FILE", requires = "traces")]
+    #[arg(long, value_name = "FILE", requires = "traces", conflicts_with = "checkpoint_every")]
     pub trace_out: Option<PathBuf>,
     /// Write the state of the run into the directory of `--out` each time that this much time has passed, as in "10 s",
     /// "5 min" or "1 h", and when Ctrl-C ends the run. It changes no result
@@ -136,7 +139,8 @@ pub struct RunArguments {
     pub checkpoint_every: Option<Duration>,
     /// Go on with a run that was ended before it was done, from its last state in this directory, on any number of threads.
     /// What it finds is the same
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "set", "seed", "out", "traces"])]
+    #[arg(long, value_name = "DIR",
+          conflicts_with_all = ["file", "set", "seed", "out", "traces", "trace_most", "trace_from", "trace_out"])]
     pub resume: Option<PathBuf>,
     /// How to print the report
     #[arg(long, value_enum, default_value_t = Format::Text)]

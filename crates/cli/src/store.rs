@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use tailback_report::{Report, Table};
+use tailback_report::{Figures, Report, Table, TableError};
 
 use crate::complaint::Complaint;
 use crate::results::Directory;
@@ -38,23 +38,23 @@ impl Store {
         if report.scenario_digest != scenario_digest || report.version != VERSION || report.interrupted.is_some() {
             return None;
         }
-        let series = if with_series { Some(self.series(scenario_digest)?) } else { None };
+        let series = if with_series { Some(self.series(&report)?) } else { None };
         Some(Kept { report, series })
     }
 
-    /// The time series of a run that is kept.
-    pub fn series(&self, scenario_digest: &str) -> Option<Table> {
-        Table::read_csv(File::open(self.directory.path(&series_name(scenario_digest))).ok()?).ok()
+    /// The time series of a run that is kept, if it is undamaged.
+    pub fn series(&self, report: &Report) -> Option<Table> {
+        self.table(&series_name(&report.scenario_digest)).filter(|table| is_series_of(table, report).unwrap_or(false))
     }
 
-    /// The histograms of a run that is kept.
-    pub fn histograms(&self, scenario_digest: &str) -> Option<Table> {
-        Table::read_csv(File::open(self.directory.path(&histograms_name(scenario_digest))).ok()?).ok()
+    /// The histograms of a run that is kept, if they are undamaged; the version before this one did not keep any.
+    pub fn histograms(&self, report: &Report) -> Option<Table> {
+        let table = self.table(&histograms_name(&report.scenario_digest))?;
+        are_histograms_of(&table, report).unwrap_or(false).then_some(table)
     }
 
-    /// Whether the histograms of a run are kept; the version before this one did not.
-    pub fn has_histograms(&self, scenario_digest: &str) -> bool {
-        self.directory.path(&histograms_name(scenario_digest)).exists()
+    fn table(&self, name: &str) -> Option<Table> {
+        Table::read_csv(File::open(self.directory.path(name)).ok()?).ok()
     }
 
     /// Keeps the histograms of a run, before the run itself.
@@ -74,6 +74,38 @@ impl Store {
         }
         self.directory.write(&format!("{}.json", stem(digest)), kept.report.to_json().as_bytes())
     }
+}
+
+/// Whether a time series has, for each flow, all intervals of a run, of which the first two tell how long they are.
+fn is_series_of(series: &Table, report: &Report) -> Result<bool, TableError> {
+    let (cycle, flow) = (series.column("cycle")?, series.column("flow")?);
+    let end = (report.cycles.warmup + report.cycles.measured) as f64;
+    let is_whole = |name: &str| {
+        let of_flow = series.rows.iter().filter(|row| row[flow].to_string() == name);
+        let starts: Vec<f64> = of_flow.filter_map(|row| row[cycle].number()).collect();
+        let width = starts.get(1).copied().unwrap_or(end);
+        starts.first() == Some(&0.0) && starts.len() as f64 == (end / width).ceil()
+    };
+    Ok(report.flows.iter().all(|(name, _)| is_whole(name)))
+}
+
+/// Whether histograms hold as much as the report of a run says that there was.
+fn are_histograms_of(histograms: &Table, report: &Report) -> Result<bool, TableError> {
+    let (figure, count) = (histograms.column("figure")?, histograms.column("count")?);
+    let held = |name: &str| {
+        let of_figure = histograms.rows.iter().filter(|row| row[figure].to_string() == name);
+        of_figure.filter_map(|row| row[count].number()).sum::<f64>()
+    };
+    let Figures { latency, packets_delivered, completions, .. } = &report.total;
+    let completed = completions.as_ref().map_or(0, |completions| completions.completion.samples);
+    let told = [
+        ("message_latency", latency.message.samples),
+        ("network_latency", latency.network.samples),
+        ("hops", *packets_delivered),
+        ("completion", completed),
+        ("slowdown", completed),
+    ];
+    Ok(told.into_iter().all(|(name, samples)| held(name) == samples as f64))
 }
 
 fn stem(scenario_digest: &str) -> &str {

@@ -1,5 +1,7 @@
 //! `tailback check`: the resolved scenario, its digest, and what it would take.
 
+mod points;
+
 use serde::Serialize;
 use tailback_scenario::Clock;
 use tailback_sim::RankPlan;
@@ -8,6 +10,8 @@ use crate::arguments::{CheckArguments, Format};
 use crate::complaint::Complaint;
 use crate::input;
 use crate::output::{count, mebibytes, say_line};
+use crate::rendering::Notes;
+use points::Points;
 
 /// What `check --format json` prints.
 #[derive(Serialize)]
@@ -27,6 +31,9 @@ struct Checked<'a> {
     backlog_bytes_max: u64,
     backlog_limited: bool,
     sweep_points: usize,
+    /// How many points of its sweep were checked, and how many there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checked_points: Option<Points>,
     /// How long a link cycle is and what a link carries, as far as that is known.
     clock: Option<String>,
     deadlock_freedom: String,
@@ -65,8 +72,11 @@ struct Rank {
 /// Runs the command.
 pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
     let document = input::document(&arguments.scenario)?;
-    let scenario = input::resolve(&document)?;
+    let mut notes = Notes::default();
+    let scenario = document.resolve()?;
+    notes.tell(&scenario.notes);
     let sweep = document.sweep()?;
+    let checked_points = points::check(&document, &sweep, &mut notes)?;
     // A process of several has one thread, unless more are asked for.
     let (ranks, threads) = match arguments.ranks {
         Some(ranks) => (ranks as usize, scenario.execution.threads.unwrap_or(1) as usize),
@@ -97,6 +107,7 @@ pub fn run(arguments: &CheckArguments) -> Result<(), Complaint> {
         backlog_bytes_max: plan.backlog.bytes_max,
         backlog_limited: plan.backlog.is_limited,
         sweep_points: sweep.run_count().unwrap_or(usize::MAX),
+        checked_points,
         clock: clock(scenario.clock),
         deadlock_freedom: scenario.proof.describe(graph.as_ref()),
         links_over_time: scenario.measure.links.map(|sampling| LinkRows {
@@ -168,6 +179,8 @@ fn print_text(checked: &Checked<'_>) {
     }
     checked.cautions.iter().for_each(|caution| say_line!("# caution     {caution}"));
     if checked.sweep_points > 1 {
-        say_line!("# sweep       {} runs", checked.sweep_points);
+        let points = checked.checked_points.filter(|points| points.checked < points.of);
+        let stopped = points.map(|Points { checked, of }| format!("; of {of} points the first {checked} were checked"));
+        say_line!("# sweep       {} runs{}", checked.sweep_points, stopped.unwrap_or_default());
     }
 }

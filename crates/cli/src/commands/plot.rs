@@ -29,9 +29,7 @@ const PIXELS: [f32; 2] = [2.0, 3.125];
 
 /// Runs the command.
 pub fn run(arguments: &PlotArguments) -> Result<(), Complaint> {
-    let several = arguments.directories.len() > 1;
-    let read = |path: &PathBuf| Source::read(path, several);
-    let sources = arguments.directories.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let sources = Source::read_all(&arguments.directories)?;
     for source in &sources {
         let has_others = || heat::has_any(source) || trees::has_any(source) || source.has("histograms");
         if source.sweep.is_none() && !series::has_any(source) && !has_others() {

@@ -1,6 +1,7 @@
 //! `tailback run`: one scenario, one report.
 
 mod checkpoint;
+mod suggestion;
 mod trace;
 
 use std::ops::ControlFlow;
@@ -61,6 +62,7 @@ impl Prepared {
         if traced.is_some() && ranks > 1 {
             return Err(Complaint::bad_input("a trace is made by one process: start it without the others"));
         }
+        trace::check_out(arguments)?;
         let out = arguments.out.as_deref().or(arguments.resume.as_deref());
         let directory = out.filter(|_| is_first).map(Directory::at).transpose()?;
         if let Some(directory) = &directory {
@@ -114,10 +116,18 @@ impl Prepared {
         bar.clear();
         let trace = Trace::of(&run, arguments);
         trace.iter().for_each(Trace::show); // of a run that fails, too: it may tell why
-        trace::write_chrome(&run, arguments)?;
-        match ranks::together(outcome, are_several)? {
-            Some(simulated) => self.tell_results(arguments, simulated, trace.as_ref()),
-            None => Ok(()),
+        let told = match ranks::together(outcome, are_several) {
+            Ok(Some(simulated)) => self.tell_results(arguments, simulated, trace.as_ref()),
+            Ok(None) => Ok(()),
+            Err(complaint) => Err(complaint),
+        };
+        // What was simulated is not lost if the trace cannot be written.
+        match (told, trace::write_chrome(&run, arguments)) {
+            (Err(complaint), Err(unwritten)) => {
+                unwritten.tell();
+                Err(complaint)
+            }
+            (told, written) => told.and(written),
         }
     }
 
@@ -153,7 +163,7 @@ impl Prepared {
             return Err(interrupted(&report, &what));
         }
         if arguments.format == Format::Text && !arguments.quiet && self.checkpoint.is_none() {
-            suggest(arguments, scenario);
+            suggestion::tell(&named(arguments).file, scenario);
         }
         written?;
         // What is on disk as a result need not be simulated again.
@@ -251,25 +261,4 @@ fn speed(progress: &Progress, hops_before: u64, seconds: f64) -> String {
     let Progress { cycle, cycles, packet_hops, .. } = *progress;
     let speed = (packet_hops - hops_before) as f64 / seconds.max(1e-3) / 1e6;
     format!("{cycle} of {cycles} cycles, {speed:.1} M packet-hops/s")
-}
-
-/// What one could do next.
-fn suggest(arguments: &RunArguments, scenario: &Scenario) {
-    let named = named(arguments);
-    let (file, name) = (named.file.display(), input::stem(&named.file));
-    tell_line!("\ntry next:");
-    let flows = &scenario.workload.flows;
-    let timed = flows.iter().find(|flow| flow.is_timed());
-    let program = flows.iter().find(|flow| flow.job.is_some());
-    let (varied, what) = match (timed, program) {
-        (Some(flow), _) => {
-            (format!("traffic.{}.size=8,64,512", flow.name), "completion times over the size of messages")
-        }
-        // A path that leaves out which one means all programs: one that has no name cannot be named.
-        (None, Some(_)) => ("program.map=linear,random".to_owned(), "where the ranks are best placed"),
-        (None, None) => ("traffic.load=0.1..0.9/0.1".to_owned(), "latency and throughput over load"),
-    };
-    tell_line!("  tailback sweep {file} --over {varied}   {what}");
-    tell_line!("  tailback plot results/{name}   the curves as pictures");
-    tell_line!("  tailback explain {file}   where each cycle of latency comes from");
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tailback_api::v1::result_service_client::ResultServiceClient;
 use tailback_api::v1::run_service_client::RunServiceClient;
 use tailback_api::v1::{CreateRunRequest, Execution, GetReportRequest, QuerySeriesRequest, Run, Scenario, Sweep};
+use tailback_report::{Cell, Table};
 use tailback_scenario::{Axis, Document};
 use tailback_sim::vary;
 
@@ -145,9 +146,7 @@ async fn show(remote: &mut Remote, run: &Run, format: Format) -> Result<(), Comp
         let table = watch::table(&remote.ask_results(ResultServiceClient::query_series, request).await?);
         match format {
             Format::Text => {
-                let columns = table.columns.iter().map(|column| column.name.as_str());
-                let varied = columns.take_while(|&name| name != "seeds").filter(|&name| name != "variant");
-                say!("{}", sweep::main_columns_of(&table, varied).to_text());
+                say!("{}", sweep::main_columns_of(&table, varied(&table)).to_text());
             }
             Format::Json => say_line!("{}", table.to_json()),
         }
@@ -159,4 +158,13 @@ async fn show(remote: &mut Remote, run: &Run, format: Format) -> Result<(), Comp
         Format::Json => say!("{}", report.json),
     }
     Ok(())
+}
+
+/// The columns of what is varied, as `sweep` prints them: variants first, if there are any.
+fn varied(table: &Table) -> impl Iterator<Item = &str> {
+    let is_said =
+        |&name: &&str| table.column(name).is_ok_and(|place| table.rows.iter().any(|row| row[place] != Cell::Empty));
+    let names = table.columns.iter().map(|column| column.name.as_str()).take_while(|&name| name != "seeds");
+    let (variants, axes): (Vec<&str>, Vec<&str>) = names.partition(|&name| name == "variant");
+    variants.into_iter().filter(is_said).chain(axes)
 }

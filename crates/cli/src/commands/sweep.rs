@@ -53,7 +53,10 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     let mine = arguments.shard.map(|shard| shard.pick(tasks.iter()));
     let is_mine = |task: &Task| mine.as_ref().is_none_or(|mine| mine.contains(&task.digest));
     let wanted = tasks.iter().filter(|task| is_mine(task)).count();
-    let kept = |task: &Task| store.find(&task.digest, task.series).filter(|_| store.has_histograms(&task.digest));
+    let kept = |task: &Task| {
+        let kept = store.find(&task.digest, task.series)?;
+        store.histograms(&kept.report).is_some().then_some(kept)
+    };
     let mut missing = Vec::new();
     for (task, &(point, seed)) in tasks.iter().zip(&places) {
         match kept(task) {
@@ -108,8 +111,8 @@ fn conclude(
     let table = manifest.with_origin(sweep_table(&points));
     directory.write_table("sweep", &table)?;
     let details = [
-        ("series", sweep_series_table(&points, |report| store.series(&report.scenario_digest))),
-        ("histograms", sweep_histogram_table(&points, |report| store.histograms(&report.scenario_digest))),
+        ("series", sweep_series_table(&points, |report| store.series(report))),
+        ("histograms", sweep_histogram_table(&points, |report| store.histograms(report))),
     ];
     for (name, table) in details {
         table.map_or(Ok(()), |table| directory.write_table(name, &manifest.with_origin(table)))?;
@@ -136,7 +139,11 @@ fn complete(mut sweep: Sweep, arguments: &SweepArguments) -> Result<Sweep, Compl
         })
     };
     let axes = arguments.over.iter().map(axis).collect::<Result<_, _>>()?;
-    let bad = |problem| Complaint::BadInput(problem, Some("leave one of the two out, or vary less".to_owned()));
+    let bad = |problem: String| {
+        let of_variants = "; `--set sweep.variant=[]` leaves out the variants of the file";
+        let more = if problem.contains("variant \"") { of_variants } else { "" };
+        Complaint::BadInput(problem, Some(format!("leave one of the two out, or vary less{more}")))
+    };
     if !vary(&mut sweep, axes, arguments.seeds, arguments.no_stop).map_err(bad)? {
         return Err(Complaint::BadInput(
             "there is nothing to vary".to_owned(),

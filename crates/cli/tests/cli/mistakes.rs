@@ -134,6 +134,11 @@ fn messages_that_there_are_not() {
     };
     packets("not-two", "3");
     packets("no-node", "3,72");
+    // What is about packets says nothing of a message.
+    let of_packets = ["run", "small.toml", "--trace-message", "5,17,0", "--trace-from", "99999"];
+    refuses(&program, "trace-from-of-a-message", &of_packets);
+    let below_a_file = ["run", "small.toml", "--trace-packets", "5,17", "--trace-out", "small.toml/trace.json"];
+    refuses(&program, "trace-out-below-a-file", &below_a_file);
 }
 
 #[test]
@@ -148,9 +153,13 @@ fn sweeps() {
     let variants = "[[sweep.variant]]\nname = \"A\"\nset = { traffic.load = 0.2, measure.cycles = 200 }\n";
     program.write("variants.toml", format!("{SMALL}{variants}"));
     refuses(&program, "over-a-variant", &["sweep", "variants.toml", "--over", "traffic.load=0.1,0.2"]);
+    refuses(&program, "over-seeds", &["sweep", "variants.toml", "--over", "seed=1,2", "--seeds", "2"]);
+    let both = ["--over", "routing=minimal,ugal-l", "--over", "routing.valiant.target=group,router"];
+    refuses(&program, "over-each-other", &[&["sweep", "small.toml"][..], &both].concat());
     let varied = "[sweep]\nover.\"traffic.load\" = [0.2, 1.2]\n";
     program.write("varied.toml", format!("{SMALL}{varied}"));
     refuses(&program, "sweep-out-of-range", &["sweep", "varied.toml"]);
+    refuses(&program, "check-out-of-range", &["check", "varied.toml"]);
     program
         .write("misspelt.toml", format!("{SMALL}{}", variants.replace("traffic.load = 0.2", "routing = \"valliant\"")));
     refuses(&program, "variant-unknown-model", &["sweep", "misspelt.toml"]);
@@ -208,4 +217,5 @@ fn what_does_not_exist() {
     std::fs::create_dir(program.path("empty")).expect("a folder can be made");
     refuses(&program, "nothing-to-plot", &["plot", "empty"]);
     refuses(&program, "nowhere-to-plot", &["plot", "nowhere"]);
+    refuses(&program, "plot-of-a-file", &["plot", "small.toml"]);
 }

@@ -42,6 +42,30 @@ fn several_directories_share_figures_elsewhere() {
     assert!(!program.path("swept/latency.svg").exists());
 }
 
+/// Names that several directories have are told apart by where these are.
+#[test]
+fn directories_of_one_name_have_more_of_their_paths() {
+    let program = with_results();
+    for folder in ["first", "second"] {
+        fs::create_dir(program.path(folder)).expect("a folder can be made");
+        program.good(&[
+            "run",
+            "small.toml",
+            "--quiet",
+            "--set",
+            "measure.series=50",
+            "--out",
+            &format!("{folder}/ran"),
+        ]);
+    }
+    let y = ["--y", "delivered_packets", "--out", "figures"];
+    drawn(&program, &[&["plot", "first/ran", "second/ran/", "swept/../ran"][..], &y].concat(), b"<");
+    let drawing = program.read("figures/delivered_packets-over-time.svg");
+    for text in ["first/ran: traffic", "second/ran: traffic", "../ran: traffic", "delivered packets"] {
+        assert!(drawing.contains(text), "{text} is missing");
+    }
+}
+
 #[test]
 fn pictures_may_be_pixels() {
     let program = with_results();
@@ -192,6 +216,11 @@ fn sweeps_keep_series_and_histograms() {
         let axis = axis.replace("messages", "packets");
         assert!(drawn.contains("network latency (ns)") && drawn.contains(&axis), "{drawn}");
     }
+    // On an axis without nines all are a share of 1.
+    drawn(&program, &["plot", "swept", "--kind", "cdf", "--log", "x"], b"<");
+    let linear = program.read("swept/message_latency-cdf.svg");
+    assert!(linear.contains(">1.0<") && !linear.contains(">1.1<") && !linear.contains(">1.2<"), "{linear}");
+    assert!(!linear.contains("arrows"), "it ends in the frame");
     drawn(&program, &["plot", "swept", "--pdf"], b"%PDF-");
     // The same without CSV, from Parquet.
     for name in ["sweep", "series", "histograms"] {
@@ -236,6 +265,9 @@ fn links_are_drawn_as_heat_maps() {
     }
     let links = ["plot", "ran", "--kind", "heat-map", "--pdf", "--size", "single"];
     assert_eq!(drawn(&program, &links, b"%PDF"), ["ran/utilisation-group-heat-map.pdf"]);
+    // A single instant is of the 50 cycles before it.
+    let instant = heat(&["--x", "time", "--only", "cycle=300"]).1;
+    assert!(instant.contains(">250<") && instant.contains(">300<") && !instant.contains(">0<"), "{instant}");
 }
 
 /// Rows of routers have no ends, and are drawn over time.
@@ -267,6 +299,9 @@ fn trees_are_drawn_over_time() {
     }
     let one = ["plot", "ran", "--kind", "trees", "--y", "count", "--range", ",0..5"];
     assert_eq!(drawn(&program, &one, b"<"), ["ran/trees-count.svg"]);
+    drawn(&program, &["plot", "ran", "--kind", "trees", "--y", "count", "--only", "cycle=300"], b"<");
+    let instant = program.read("ran/trees-count.svg");
+    assert!(instant.contains(">300<") && instant.matches("<circle").count() == 1, "there is one point: {instant}");
     drawn(&program, &["plot", "ran", "--kind", "heat-map"], b"<");
     let heat = program.read("ran/utilisation-group-heat-map.svg");
     for name in ["trees", "links"] {

@@ -408,6 +408,7 @@ fn refuses(program: &Program, name: &str, arguments: &[&str]) {
 fn what_is_not_there_is_refused() {
     let program = paper();
     refuses(&program, "unknown-paper", &["reproduce", "tyo"]);
+    refuses(&program, "check-of-nothing", &["reproduce", "--check"]);
     refuses(&program, "unknown-figure", &["reproduce", "toy/fig11"]);
     refuses(&program, "unlike-any-figure", &["reproduce", "toy/network"]);
     refuses(&program, "no-configs", &["reproduce", "toy", "--configs", "elsewhere"]);

@@ -52,6 +52,28 @@ fn the_summary_is_as_it_was() {
     compare("run", &arguments, &format!("{}--- standard error\n{}", said.stdout, said.stderr));
 }
 
+/// What is recommended can be done, and is about what the scenario has.
+#[test]
+fn what_to_try_next_works() {
+    let program = Program::new();
+    let hot = "name = \"hot\"\nsaturates = true\ndestination_load = 1.5\npattern.uniform.among = [0, 1]\n\
+               [[traffic]]\nname = \"cold\"\ndestination_load = 0.3\n";
+    for (name, text, command) in [
+        ("swept", format!("{SMALL}[sweep.over]\ntraffic.load = [0.1, 0.2]\n"), ""),
+        ("cold", SMALL.replace("load = 0.3\n", hot), " --over traffic.cold.destination_load=0.1..0.9/0.1"),
+        ("timed", SMALL.replace("load = 0.3", "at = [0, 50]"), " --over traffic.size=8,64,512"),
+        ("many", SMALL.replace("load = 0.3", "destination_load = 0.01\nfrom = [4]"), " --seeds 5"),
+    ] {
+        program.write(&format!("{name}.toml"), text);
+        let said = program.run(&["run", &format!("{name}.toml")]);
+        let sweep = said.stderr.lines().find_map(|line| line.strip_prefix("  tailback ")).expect("one is recommended");
+        assert!(sweep.starts_with(&format!("sweep {name}.toml{command}   ")), "{}", said.stderr);
+        let (arguments, _) = sweep.split_once("   ").expect("what it is for is said");
+        program.good(&arguments.split(' ').collect::<Vec<_>>());
+        program.good(&["plot", &format!("results/{name}")]);
+    }
+}
+
 #[test]
 fn several_traffics_have_a_line_each() {
     let program = Program::new();

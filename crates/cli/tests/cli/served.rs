@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::program::{Program, Said};
 
@@ -63,6 +64,20 @@ impl Server {
         assert!(self.child.wait().expect("it ends").success());
     }
 
+    /// The same of one that has to cut something off.
+    pub fn stop_in_time(mut self) {
+        self.signal("TERM");
+        let began = Instant::now();
+        let ended = loop {
+            if let Some(ended) = self.child.try_wait().expect("it is ours") {
+                break ended;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "it does not end");
+            std::thread::yield_now();
+        };
+        assert!(ended.success());
+    }
+
     /// Removes a file as the server sees it, which may have disks of its own.
     pub fn remove_file(&self, path: &Path) {
         let seen = path.strip_prefix("/").expect("the path is whole");
@@ -106,7 +121,16 @@ impl Server {
 
     /// Kills a process, without any chance to do something about it. It may have ended already: tells whether it was there.
     pub fn kill_process(id: u32) -> bool {
-        let sent = Command::new("sh").args(["-c", &format!("kill -KILL {id} 2>/dev/null")]).status();
+        Self::signal_process(id, "KILL")
+    }
+
+    /// Has a process do nothing until it is told to go on, or killed.
+    pub fn freeze_process(id: u32) -> bool {
+        Self::signal_process(id, "STOP")
+    }
+
+    fn signal_process(id: u32, name: &str) -> bool {
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {id} 2>/dev/null")]).status();
         sent.expect("a signal can be sent").success()
     }
 

@@ -70,6 +70,22 @@ fn a_run_from_submitting_to_fetching() {
     server.stop();
 }
 
+/// A sweep is printed as by `sweep`.
+#[test]
+fn variants_of_a_sweep_are_printed() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let variant =
+        |name: &str, routing: &str| format!("[[sweep.variant]]\nname = \"{name}\"\nset.routing = \"{routing}\"\n");
+    let sweep = "[sweep.over]\ntraffic.load = [0.05, 0.1]\n";
+    let variants = variant("MIN", "minimal") + &variant("VAL", "valiant");
+    program.write("variants.toml", format!("{SMALL}{sweep}{variants}"));
+    let said = server.good(&program, &["submit", "variants.toml", "--sweep", "--no-stop", "--wait", "--quiet"]);
+    assert_eq!(said, program.good(&["sweep", "variants.toml", "--no-stop", "--quiet"]));
+    assert!(said.starts_with("variant"), "{said}");
+    server.stop();
+}
+
 /// All tables that there are.
 #[test]
 fn what_is_fetched_is_what_a_run_writes() {
@@ -146,6 +162,16 @@ fn files_that_a_scenario_names_are_uploaded() {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let uploaded: Vec<&str> = said.stderr.lines().filter(|line| line.starts_with("uploading")).collect();
     assert_eq!(uploaded, ["uploading other.csv (38 bytes)"]);
+    // What is damaged there is sent once more, and nothing else.
+    let damaged = std::fs::read_dir(program.path("data/files"))
+        .expect("it is there")
+        .map(|file| file.expect("to its end").path());
+    let damaged = damaged.filter(|path| std::fs::read_to_string(path).is_ok_and(|text| text.starts_with("num_ranks")));
+    damaged.for_each(|path| std::fs::write(path, "damaged").expect("it can be written"));
+    let said = server.ask(&program, &["submit", "jobs/both.toml", "--id", "mended", "--wait"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let uploaded: Vec<&str> = said.stderr.lines().filter(|line| line.starts_with("uploading")).collect();
+    assert_eq!(uploaded, [format!("uploading pair.goal ({} bytes)", schedule.len())]);
     answers(&server, &program, "files", &["files"]);
     let listed: serde_json::Value =
         serde_json::from_str(&server.good(&program, &["files", "--format", "json"])).expect("it is JSON");
@@ -164,6 +190,17 @@ fn what_was_cancelled_is_retried() {
     while !server.good(&program, &["list"]).contains("cancelled") {}
     answers(&server, &program, "retry", &["retry", "long"]);
     server.good(&program, &["cancel", "--delete", "long"]);
+    server.stop();
+}
+
+#[test]
+fn an_address_need_not_say_how_it_is_talked_to() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let address = server.url.strip_prefix("http://").expect("it is not encrypted");
+    program.good(&["list", "--server", address]);
+    let said = program.run(&["list", "--server", address, "--ca", "small.toml"]);
+    assert!(said.stderr.contains("certificates are no good") || said.stderr.contains("https://"), "{}", said.stderr);
     server.stop();
 }
 

@@ -28,6 +28,15 @@ fn a_sweep_is_checked() {
     shows("check-sweep", &text, &["check", "scenario.toml", "--set", "execution.partition=single"]);
 }
 
+/// Of a long sweep the first points are checked, which is said.
+#[test]
+fn a_check_does_not_go_on_for_ever() {
+    let program = Program::new();
+    program.write("long.toml", format!("{SMALL}\n[sweep]\nseeds = 2\nover.\"measure.cycles\" = \"1..300\"\n"));
+    let said = program.good(&["check", "long.toml"]);
+    assert!(said.ends_with("# sweep       600 runs; of 300 points the first 256 were checked\n"), "{said}");
+}
+
 #[test]
 fn a_scenario_is_checked_for_programs() {
     let said = Program::new().good(&["check", "small.toml", "--set", "execution.threads=2", "--format", "json"]);

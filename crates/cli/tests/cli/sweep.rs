@@ -190,6 +190,34 @@ fn what_has_been_run_is_not_run_again() {
     assert!(fs::read_to_string(&paths[1]).expect("it is there").contains("result_digest"));
 }
 
+/// What stands beside a report counts as much.
+#[test]
+fn a_run_whose_histograms_or_series_are_damaged_is_made_again() {
+    let program = Program::new();
+    let over = ["--over", "traffic.load=0.05,0.1", "--no-stop", "--set", "measure.series=50", "--out", "out"];
+    let sweep = [&["sweep", "small.toml"][..], &over].concat();
+    program.good(&sweep);
+    let before = program.files();
+    let of = |kind: &str| -> Vec<PathBuf> {
+        let is_one = |path: &&PathBuf| path.to_string_lossy().ends_with(&format!("-{kind}.csv"));
+        before.keys().filter(is_one).cloned().collect()
+    };
+    let whole = |path: &PathBuf| String::from_utf8(before[path].clone()).expect("it is text");
+    let first_lines = |path: &PathBuf| whole(path).lines().take(3).map(|line| format!("{line}\n")).collect::<String>();
+    for kind in ["histograms", "series"] {
+        let [one, two] = of(kind).try_into().expect("there is one for each run");
+        fs::write(&one, "damaged").expect("it can be written");
+        fs::write(&two, first_lines(&two)).expect("it can be written");
+        let said = program.run(&sweep);
+        assert!(said.code == Some(0) && !said.stderr.contains("there already"), "{kind}: {}", said.stderr);
+        let after = program.files();
+        let is_result = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "csv");
+        let changed: Vec<_> = before.keys().filter(is_result).filter(|path| before[*path] != after[*path]).collect();
+        assert!(changed.is_empty(), "{kind}: {changed:?}");
+        assert!(program.run(&sweep).stderr.contains("2 of them are there already"));
+    }
+}
+
 #[test]
 fn variants_are_curves_of_their_own() {
     let program = Program::new();

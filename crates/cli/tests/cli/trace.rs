@@ -33,6 +33,18 @@ fn a_trace_is_kept_beside_the_report_and_changes_nothing_in_it() {
     assert_eq!(digest("traced/report.json"), digest("plain/report.json"));
 }
 
+/// A trace may go to where the report goes, which is not there yet; so it comes after the report.
+#[test]
+fn a_trace_is_written_after_the_report() {
+    let program = program();
+    let traced = ["run", "lone.toml", "--trace-message", "0,40,2", "--out", "traced"];
+    program.good(&[&traced[..], &["--trace-out", "traced/trace.json"]].concat());
+    assert!(program.read("traced/trace.json").starts_with('{') && program.path("traced/report.json").exists());
+    let said = program.run(&[&traced[..3], &["0,40,2", "--trace-out", "traced"]].concat());
+    assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""));
+    assert!(said.stderr.contains("cannot write `traced`: "), "{}", said.stderr);
+}
+
 /// What came before it is not seen again.
 #[test]
 fn a_trace_does_not_begin_at_a_checkpoint() {

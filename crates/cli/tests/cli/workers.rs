@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::program::{Program, SMALL};
-use crate::served::Server;
+use crate::served::{LOG, Server};
 
 /// A run that takes some seconds, and the same for longer than any test waits.
 pub fn long() -> String {
@@ -147,6 +147,20 @@ fn workers_end_with_their_server() {
         assert!(began.elapsed() < Duration::from_secs(60), "it goes on");
         std::thread::yield_now();
     }
+}
+
+#[test]
+fn a_server_does_not_wait_for_a_worker_that_does_not_answer() {
+    let program = Program::new();
+    program.write("run.toml", endless());
+    program.write("limits.toml", "shutdown_s_max = 1\n");
+    let server = Server::start(&program, &["--limits", "limits.toml"]);
+    server.good(&program, &["submit", "run.toml", "--id", "one"]);
+    let worker = another_worker(&server, &[]);
+    assert!(Server::freeze_process(worker));
+    server.stop_in_time();
+    assert!(program.read(LOG).contains("stopping took too long"));
+    Server::kill_process(worker);
 }
 
 #[test]

@@ -60,14 +60,16 @@ pub(super) fn seen(places: &[Option<Place>], frame: &Frame) -> Seen {
         if !touches {
             part.push(end);
         }
-        if end != to {
+        // What lies on the edge may seem to be beyond it by a rounding error.
+        let (comes, goes) = (start != from && !frame.holds(from), end != to && !frame.holds(to));
+        if goes {
             close(&mut part, &mut seen);
         }
-        if end != to && (end.1 <= frame.top + 1e-6 || end.1 >= frame.bottom - 1e-6) {
+        if goes && (end.1 <= frame.top + 1e-6 || end.1 >= frame.bottom - 1e-6) {
             seen.leaves.push((end, if touches { (end.0 - dx, end.1 - dy) } else { start }));
         }
         // A curve may come from above the frame, too.
-        if start != from && (start.1 <= frame.top + 1e-6 || start.1 >= frame.bottom - 1e-6) {
+        if comes && (start.1 <= frame.top + 1e-6 || start.1 >= frame.bottom - 1e-6) {
             seen.leaves.push((start, if touches { (start.0 + dx, start.1 + dy) } else { end }));
         }
     }
@@ -131,6 +133,12 @@ mod tests {
     fn what_goes_on_to_the_side_does_not_leave() {
         let found = seen(&[(-5.0, 5.0), (15.0, 5.0)].map(Some), &FRAME);
         assert_eq!((found.parts, found.leaves), (vec![vec![(0.0, 5.0), (10.0, 5.0)]], Vec::new()));
+    }
+
+    #[test]
+    fn what_ends_at_the_edge_does_not_leave() {
+        let found = seen(&[(1.0, 5.0), (2.0, -1e-13), (3.0, -1e-13)].map(Some), &FRAME);
+        assert_eq!((found.parts.len(), found.leaves), (1, Vec::new()));
     }
 
     /// The last point before a curve leaves the frame, or the first after it has come back, may lie on the edge itself.

@@ -67,9 +67,11 @@ impl Curve {
         let mut counted: Vec<Counted> = counted.iter().map(|bucket| bucket.times(factor)).collect();
         counted.sort_by(|a, b| a.from.total_cmp(&b.from));
         let all: f64 = counted.iter().map(|bucket| bucket.count).sum();
-        let mut points: Vec<(f64, f64)> = counted.first().map(|bucket| (bucket.from, 0.0)).into_iter().collect();
+        let mut points: Vec<(f64, f64)> = Vec::new();
         let mut seen = 0.0;
         for bucket in &counted {
+            // Between buckets there is nothing.
+            points.push((bucket.from, seen / all));
             seen += bucket.count;
             points.push((bucket.to, seen / all));
         }
@@ -141,7 +143,7 @@ mod tests {
         let groups = Counted::of_table(&table(), &["flow"]).unwrap();
         assert_eq!(groups.iter().map(|group| group.names[0].as_str()).collect::<Vec<_>>(), ["a", "b"]);
         let curve = Curve::cumulative("a".to_owned(), &groups[0].counted, 2.0);
-        assert_eq!(curve.points, [(20.0, 0.0), (20.0, 0.75), (40.0, 0.875)]);
+        assert_eq!(curve.points, [(20.0, 0.0), (20.0, 0.75), (40.0, 0.75), (40.0, 0.875)]);
         assert!(Counted::of_table(&table(), &["nothing"]).is_err());
     }
 

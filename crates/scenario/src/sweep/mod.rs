@@ -1,9 +1,13 @@
 //! Many runs of one scenario: values laid over it, one after the other.
 
+mod overlap;
 mod reading;
+
+use std::collections::BTreeSet;
 
 use crate::decimal::Decimal;
 use crate::document::Document;
+use overlap::Path;
 pub(crate) use reading::read_sweep;
 pub use reading::{assignments, axes, seeds, sweep, variants};
 
@@ -122,21 +126,47 @@ impl Sweep {
             let (name, bytes) = (&variant.name, bytes(variant));
             return Some(format!("variant \"{name}\" sets {bytes} bytes, the limit is {VARIANT_BYTES_MAX}"));
         }
-        let paths = || self.axes.iter().map(|axis| axis.path.as_str());
-        let twice = paths().enumerate().find(|&(place, path)| paths().take(place).any(|before| before == path));
-        if let Some((_, path)) = twice {
-            return Some(format!("`{path}` is varied twice"));
-        }
-        let sets = self.variants.iter().flat_map(|variant| variant.paths().map(|path| (&variant.name, path)));
-        for (name, set) in sets {
-            if let Some(path) = paths().find(|path| lies_within(set, path)) {
-                return Some(format!("`{path}` is varied, and variant \"{name}\" sets `{set}`"));
-            }
-        }
         match self.run_count() {
-            Some(runs) if runs <= RUNS_MAX => None,
+            Some(runs) if runs <= RUNS_MAX => self.unlike_its_label(),
             Some(runs) => Some(format!("the sweep has {runs} runs, the limit is {RUNS_MAX}")),
             None => Some(format!("the sweep has more runs than can be counted, the limit is {RUNS_MAX}")),
+        }
+    }
+
+    /// Why a row of the table would not be of what it says, or of the same runs as another one, if one would.
+    fn unlike_its_label(&self) -> Option<String> {
+        let repeated = |axis: &Axis| Some(format!("`{}` is varied over {} twice", axis.path, axis.repeated()?));
+        let paths: Vec<Path<'_>> = self.axes.iter().map(|axis| Path::new(&axis.path)).collect();
+        let of_axes =
+            self.axes.iter().find_map(repeated).or_else(|| self.settled()).or_else(|| self.axes_taken(&paths));
+        of_axes.or_else(|| self.variants.iter().find_map(|variant| variant.taken(&paths)))
+    }
+
+    /// What cannot be varied because it is settled in another way: seeds that are counted, and what is varied.
+    fn settled(&self) -> Option<String> {
+        let why = |path: &str| match path.split('.').next().unwrap_or(path).trim() {
+            "seed" if !self.seeds.is_empty() => Some("`seeds` gives each point its seeds"),
+            "sweep" => Some("no run has a [sweep] of its own"),
+            _ => None,
+        };
+        let varied = |axis: &Axis| Some(format!("`{}` is varied, and {}", axis.path, why(&axis.path)?));
+        let set = |variant: &Variant| {
+            let (path, why) = variant.settings().find_map(|(path, _)| Some((path, why(path)?)))?;
+            Some(format!("variant \"{}\" sets `{path}`, and {why}", variant.name))
+        };
+        self.axes.iter().find_map(varied).or_else(|| self.variants.iter().find_map(set))
+    }
+
+    /// Which axis a later one would take the place of.
+    fn axes_taken(&self, paths: &[Path<'_>]) -> Option<String> {
+        let taken_by = |(later, path): (usize, &Path<'_>)| {
+            let values = |earlier: usize| move || self.axes[earlier].values.iter().map(String::as_str);
+            let earlier = (0..later).find(|&earlier| path.takes_place_of(&paths[earlier].keys(), values(earlier)))?;
+            Some((&self.axes[earlier].path, &self.axes[later].path))
+        };
+        match paths.iter().enumerate().find_map(taken_by)? {
+            (earlier, later) if earlier == later => Some(format!("`{later}` is varied twice")),
+            (earlier, later) => Some(format!("`{earlier}` is varied, and so is `{later}`, which would take its place")),
         }
     }
 
@@ -194,15 +224,19 @@ impl Sweep {
 }
 
 impl Variant {
-    /// The paths that it sets.
-    fn paths(&self) -> impl Iterator<Item = &str> {
-        self.assignments.iter().filter_map(|assignment| assignment.split('=').next())
+    /// The paths that it sets, with their values.
+    fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.assignments.iter().filter_map(|assignment| assignment.split_once('='))
     }
-}
 
-/// Whether a path is another one, or leads on from there: whoever sets the other replaces it.
-fn lies_within(path: &str, other: &str) -> bool {
-    path.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    /// Which of its settings one of the axes would take the place of.
+    fn taken(&self, axes: &[Path<'_>]) -> Option<String> {
+        self.settings().find_map(|(set, value)| {
+            let keys: Vec<&str> = overlap::keys(set).collect();
+            let axis = axes.iter().find(|axis| axis.takes_place_of(&keys, || [value].into_iter()))?;
+            Some(format!("`{}` is varied, and variant \"{}\" sets `{set}`", axis.text, self.name))
+        })
+    }
 }
 
 impl Point {
@@ -217,6 +251,14 @@ impl Point {
 }
 
 impl Axis {
+    /// A value that it has twice, also if it is written in two ways.
+    fn repeated(&self) -> Option<&str> {
+        let number = |text: &str| text.parse::<f64>().ok().map(|number| number.to_string());
+        let plain = |value: &str| number(value).unwrap_or_else(|| value.trim_matches('"').to_owned());
+        let mut known = BTreeSet::new();
+        self.values.iter().map(String::as_str).find(|value| !known.insert(plain(value)))
+    }
+
     /// Reads an axis such as `traffic.load=0.1..0.9/0.1` or `routing=minimal,valiant`.
     ///
     /// # Errors
@@ -292,6 +334,38 @@ mod tests {
         assert_eq!(points.len(), 8);
         assert_eq!(points[1].settings, [("traffic.load", "0.1"), ("router.iterations", "2")].map(owned));
         assert_eq!(points[4].assignments, ["routing.valiant.target=\"group\"", "nic.packet_flits=4"]);
+    }
+
+    /// Why nobody makes a sweep of the small text.
+    fn problem(text: &str) -> String {
+        Document::read("x", text).sweep().expect_err(text).to_string()
+    }
+
+    #[test]
+    fn rows_that_would_not_be_what_they_say_are_refused() {
+        let variant = |set: &str| format!("[[sweep.variant]]\nname = \"A\"\nset = {{ {set} }}\n");
+        for (over, variants, why) in [
+            ("routing.par.threshold = [0, 8]", variant("routing = \"minimal\""), "variant \"A\" sets `routing`"),
+            ("traffic.load = [0.1]", variant("traffic.hot.load = 0.2"), "variant \"A\" sets `traffic.hot.load`"),
+            ("\"routing\" = [\"par\"]\n\"routing.valiant.target\" = [1]", String::new(), "which would take its place"),
+            ("\"traffic.hot.load\" = [1]\n\"traffic.load\" = [1]", String::new(), "which would take its place"),
+            ("traffic.load = [0.1, 0.2, 0.10]", String::new(), "`traffic.load` is varied over 0.1 twice"),
+            ("seed = [4, 5]\n[sweep]\nseeds = 2", String::new(), "`seeds` gives each point its seeds"),
+            ("x = [1]\n[sweep]\nseeds = 2", variant("seed = 7"), "variant \"A\" sets `seed`"),
+            ("sweep.seeds = [1]", String::new(), "no run has a [sweep] of its own"),
+            ("x = [1]\n[sweep]\nseeds = [3, 4, 3]", String::new(), "seed 3 is there twice"),
+        ] {
+            let told = problem(&format!("[sweep.over]\n{over}\n{variants}"));
+            assert!(told.contains(why), "{told:?} and not {why:?}");
+        }
+        // A model that all points have chosen may have a parameter varied, and a flow that a variant sets its load.
+        for (over, set) in [
+            ("routing.par.threshold = [0, 8]", "routing = \"par\""),
+            ("traffic.cold.load = [0.1]", "traffic = [{ name = \"cold\", load = 0.5 }]"),
+        ] {
+            let text = format!("[sweep.over]\n{over}\n{}", variant(set));
+            assert!(Document::read("x", &text).sweep().is_ok(), "{text}");
+        }
     }
 
     fn owned((path, value): (&str, &str)) -> (String, String) {

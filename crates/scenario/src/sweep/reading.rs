@@ -1,5 +1,7 @@
 //! What a document says about sweeps.
 
+use std::collections::BTreeSet;
+
 use super::{AXES_MAX, Axis, RUNS_MAX, SECTION, SEEDS_MAX, Sweep, Variant, range};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::document::Document;
@@ -47,15 +49,21 @@ pub fn seeds(node: &Node, reading: &mut Reading) -> Vec<u64> {
         Item::Integer(seed) if (0..=i128::from(i64::MAX)).contains(&seed) => Some(seed as u64),
         _ => None,
     };
-    let seeds = match &node.item {
+    let seeds: Option<Vec<u64>> = match &node.item {
         Item::Integer(count) if (1..=i128::from(SEEDS_MAX)).contains(count) => Some((1..=*count as u64).collect()),
         Item::List(list) if !list.is_empty() => list.iter().map(seed).collect(),
         _ => None,
     };
-    seeds.unwrap_or_else(|| {
+    let Some(seeds) = seeds else {
         reading.mismatch(node, "seeds", "a number of seeds from 1 on, or a list of seeds");
-        Vec::new()
-    })
+        return Vec::new();
+    };
+    let mut known = BTreeSet::new();
+    if let Some(seed) = seeds.iter().find(|seed| !known.insert(**seed)) {
+        let message = format!("seed {seed} is there twice: two equal runs tell nothing of how much runs differ");
+        reading.blame(Diagnostic::at(node.span, message));
+    }
+    seeds
 }
 
 /// Reads paths and the values that they take. Keys may be whole paths in quotes, or tables in tables.

@@ -49,6 +49,10 @@ pub fn figure(sources: &[Source], kind: PlotKind, arguments: &PlotArguments) -> 
     let usual = if wanted == "hops" { LogAxes::Y } else { LogAxes::Both };
     let axes = arguments.log.unwrap_or(usual);
     let (log_x, log_y) = (axes != LogAxes::Y, axes != LogAxes::X);
+    if !log_y {
+        // Only a scale of nines has no place for all of them.
+        curves.iter_mut().filter_map(|curve| curve.points.last_mut()).for_each(|last| last.1 = 1.0);
+    }
     let words = wanted.replace('_', " ");
     let unit = match (is_time, has_clock) {
         (true, true) => " (ns)",
@@ -65,7 +69,13 @@ pub fn figure(sources: &[Source], kind: PlotKind, arguments: &PlotArguments) -> 
     };
     let figure = match kind {
         PlotKind::Histogram => Figure { y_label: counted.to_owned(), style: Style::Steps, log_y, ..figure },
-        _ => Figure { y_label: format!("share of {counted}"), style: Style::Line, percentiles: log_y, ..figure },
+        _ => Figure {
+            y_label: format!("share of {counted}"),
+            style: Style::Line,
+            percentiles: log_y,
+            y_max: (!log_y).then_some(1.0),
+            ..figure
+        },
     };
     let suffix = if kind == PlotKind::Histogram { "histogram" } else { "cdf" };
     Ok((file_name(&format!("{wanted}-{suffix}")), figure))

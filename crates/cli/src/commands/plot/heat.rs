@@ -22,6 +22,8 @@ const OCCUPIED: &str = "occupied";
 /// Where a column of links.csv is.
 struct Links {
     table: Table,
+    /// How long each of its rows was measured.
+    period: f64,
     cycle: usize,
     kind: usize,
     router: usize,
@@ -55,9 +57,14 @@ impl Links {
             let help = "make them with `tailback run --set 'measure.links={ every = 100 }' --out …`".to_owned();
             return Err(Complaint::BadInput(format!("{} holds no links over time", source.path.display()), Some(help)));
         };
+        let place = |name: &str| table.column(name).map_err(|error| source.damaged("links", &error));
+        let cycle = place("cycle")?;
+        // Rows stand at the ends of periods, of which the first begins with the run.
+        let ends = table.rows.iter().filter_map(|row| row[cycle].number());
+        let period = ends.fold(f64::INFINITY, f64::min);
         only(&mut table, &arguments.only)?;
         let place = |name: &str| table.column(name).map_err(|error| source.damaged("links", &error));
-        let places = ["cycle", "kind", "router", "port", "node", "to_router"].map(place);
+        let places = ["kind", "router", "port", "node", "to_router"].map(place);
         let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let channels = || (0..names.len()).filter(|&place| names[place].starts_with("occupied_"));
         let mut known: Vec<&str> = names
@@ -74,9 +81,9 @@ impl Links {
         } else {
             table.column(wanted).into_iter().collect::<Vec<_>>()
         };
-        let [cycle, kind, router, port, node, to_router] = places;
-        let (cycle, kind, router, port, node, to_router) = (cycle?, kind?, router?, port?, node?, to_router?);
-        Ok(Self { cycle, kind, router, port, node, to_router, values, table })
+        let [kind, router, port, node, to_router] = places;
+        let (kind, router, port, node, to_router) = (kind?, router?, port?, node?, to_router?);
+        Ok(Self { period, cycle, kind, router, port, node, to_router, values, table })
     }
 
     fn number(&self, row: usize, column: usize) -> Option<f64> {
@@ -254,10 +261,9 @@ fn over_time(
         (!there.is_empty()).then(|| there.iter().sum::<f64>() / there.len() as f64)
     };
     let values = hottest.iter().flat_map(|(_, _, values)| columns.iter().map(move |at| mean(at, values))).collect();
-    let every = instants.get(1).map_or(instants[0], |second| second - instants[0]) as f64;
     let (unit, factor) = source.cycle_ns().map_or(("cycles", 1.0), |ns| ("ns", ns));
-    let from = (instants[0] as f64 - every).max(0.0);
-    let to = from + every * (columns.len() * together) as f64;
+    let from = (instants[0] as f64 - links.period).max(0.0);
+    let to = from + links.period * (columns.len() * together) as f64;
     let (drawn, together) = (hottest.len(), links.are_together());
     let heat = HeatMap {
         columns: Cells::Between(columns.len(), factor * from, factor * to),

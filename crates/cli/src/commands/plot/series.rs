@@ -14,8 +14,8 @@ const USUAL: [(&str, &str); 3] = [
     ("offered_load", "offered-over-time"),
 ];
 
-/// What a series has beside them.
-const OTHERS: [&str; 3] = ["latency_network_mean", "nonminimal_share", "complete"];
+/// Columns of a series that say what a row is of.
+const OF_ROWS: [&str; 4] = ["variant", "seeds", "cycle", "flow"];
 
 /// The names of the files, and the figures, of those directories that have time series.
 pub fn figures(sources: &[&Source], arguments: &PlotArguments) -> Result<Vec<(String, Figure)>, Complaint> {
@@ -25,10 +25,6 @@ pub fn figures(sources: &[&Source], arguments: &PlotArguments) -> Result<Vec<(St
     let wanted: Vec<(String, String)> = match &arguments.y {
         None => USUAL.map(|(column, name)| (column.to_owned(), name.to_owned())).to_vec(),
         Some(y) => {
-            let known: Vec<&str> = USUAL.iter().map(|(column, _)| *column).chain(OTHERS).collect();
-            if !known.contains(&y.as_str()) {
-                return Err(unknown("--y", "figure of time series", y, &known));
-            }
             let usual = USUAL.iter().find(|(column, _)| column == y);
             vec![(
                 y.clone(),
@@ -41,6 +37,9 @@ pub fn figures(sources: &[&Source], arguments: &PlotArguments) -> Result<Vec<(St
     let mut curves: Vec<Vec<Curve>> = vec![Vec::new(); wanted.len()];
     for source in sources {
         let Some(mut table) = source.table("series")? else { continue };
+        if let Some(y) = &arguments.y {
+            must_have(source, &table, y)?;
+        }
         only(&mut table, &arguments.only)?;
         let factor = source.cycle_ns().filter(|_| has_clock).unwrap_or(1.0);
         let by = by(source, &table, arguments)?;
@@ -85,6 +84,15 @@ pub fn figures(sources: &[&Source], arguments: &PlotArguments) -> Result<Vec<(St
         )
     };
     Ok(wanted.into_iter().zip(curves).map(figure).collect())
+}
+
+/// Refuses what is no figure of the time series of a directory.
+fn must_have(source: &Source, table: &Table, y: &str) -> Result<(), Complaint> {
+    let axes = source.manifest.iter().flat_map(|manifest| &manifest.axes);
+    let of_rows: Vec<&str> = OF_ROWS.into_iter().chain(axes.map(String::as_str)).collect();
+    let names = table.columns.iter().map(|column| column.name.as_str());
+    let known: Vec<&str> = names.filter(|name| !of_rows.contains(name) && !name.ends_with("_ci95")).collect();
+    if known.contains(&y) { Ok(()) } else { Err(unknown("--y", "figure of time series", y, &known)) }
 }
 
 /// What tells the curves of a directory apart.

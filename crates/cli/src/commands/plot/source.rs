@@ -2,8 +2,8 @@
 
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::path::{Component, Path, PathBuf};
 
 use tailback_report::{Cell, Kind, Report, Table};
 use tailback_scenario::reading::nearest;
@@ -27,13 +27,16 @@ pub struct Source {
 }
 
 impl Source {
-    /// The directory at a path, among others if there are several.
-    pub fn read(path: &Path, several: bool) -> Result<Self, Complaint> {
-        let name =
-            || path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    /// All directories that are named.
+    pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Self>, Complaint> {
+        let prefix = |path: &Path| (paths.len() > 1).then(|| name_among(path, paths));
+        paths.iter().map(|path| Self::read(path, prefix(path))).collect()
+    }
+
+    fn read(path: &Path, prefix: Option<String>) -> Result<Self, Complaint> {
+        must_be_directory(path)?;
         let manifest = read_manifest(path)?;
-        let mut source =
-            Self { path: path.to_owned(), prefix: several.then(name), manifest, sweep: None, report: None };
+        let mut source = Self { path: path.to_owned(), prefix, manifest, sweep: None, report: None };
         if source.manifest.is_some() {
             source.sweep = source.table("sweep")?;
         }
@@ -99,6 +102,27 @@ impl Source {
         let of_run = || self.report.as_ref().map_or("", |report| report.title.as_str());
         self.manifest.as_ref().map_or_else(of_run, |manifest| manifest.title.as_str())
     }
+}
+
+/// As many of the last parts of a path as tell it from the others.
+fn name_among(path: &Path, all: &[PathBuf]) -> String {
+    let parts: Vec<Component<'_>> = path.components().collect();
+    let ends = (1..=parts.len()).map(|count| parts[parts.len() - count..].iter().collect::<PathBuf>());
+    let tells =
+        |end: &PathBuf| end.file_name().is_some() && all.iter().filter(|other| other.ends_with(end)).count() == 1;
+    ends.into_iter().find(tells).unwrap_or_else(|| path.to_owned()).display().to_string()
+}
+
+fn must_be_directory(path: &Path) -> Result<(), Complaint> {
+    let problem = match fs::read_dir(path) {
+        Ok(_) => return Ok(()),
+        Err(_) if path.is_file() => format!("{} is a file, not a directory", path.display()),
+        Err(error) => format!("cannot read {}: {error}", path.display()),
+    };
+    Err(Complaint::BadInput(
+        problem,
+        Some("name a directory that `tailback run --out` or `tailback sweep` has written".into()),
+    ))
 }
 
 /// The unit of times: nanoseconds if all directories say how long a cycle is.

@@ -74,11 +74,17 @@ fn seen(source: &Source, arguments: &PlotArguments) -> Result<BTreeMap<u64, Seen
         let help = "make them with `tailback run --set 'measure.trees={ every = 100 }' --out …`".to_owned();
         return Err(Complaint::BadInput(format!("{} holds no congestion trees", source.path.display()), Some(help)));
     };
+    let instants = instants(source, &table);
     // A table without a tree tells nothing of its columns.
     if !table.rows.is_empty() {
         only(&mut table, &arguments.only)?;
     }
-    let mut seen: BTreeMap<u64, Seen> = instants(source, &table).map(|cycle| (cycle, Seen::default())).collect();
+    // Where there is no tree of those that are wanted, there are none; but of some instants only, there are no others.
+    let is_wanted = |cycle: &u64| {
+        let cycles = arguments.only.iter().filter(|(name, _)| name == "cycle");
+        cycles.filter_map(|(_, value)| value.parse().ok()).all(|wanted: f64| wanted == *cycle as f64)
+    };
+    let mut seen: BTreeMap<u64, Seen> = instants.filter(is_wanted).map(|cycle| (cycle, Seen::default())).collect();
     let place = |name: &str| table.column(name).map_err(|error| source.damaged("trees", &error));
     let (cycle, flits, victims) = (place("cycle")?, place("flits")?, place("victim_flits")?);
     for row in &table.rows {

@@ -23,6 +23,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Complaint> {
     let catalogue = Catalogue::at(&arguments.configs)?;
     let scale = if arguments.full { Scale::Full } else { Scale::Quick };
     let Some(what) = &arguments.what else {
+        refuse_options_of_figures(arguments)?;
         return scores::tell(&catalogue, arguments, scale);
     };
     let mut entries = catalogue.find(what)?;
@@ -68,6 +69,24 @@ pub fn run(arguments: &ReproduceArguments) -> Result<(), Complaint> {
         changes.extend(compare(project, arguments)?);
     }
     if changes.is_empty() { Ok(()) } else { Err(Complaint::Failed("verdicts have changed".to_owned(), changes)) }
+}
+
+/// Refuses what says how figures are made or judged where none is named: the scoreboard does neither.
+fn refuse_options_of_figures(arguments: &ReproduceArguments) -> Result<(), Complaint> {
+    let options = [
+        ("--check", arguments.check),
+        ("--record", arguments.record),
+        ("--ci", arguments.ci),
+        ("--no-run", arguments.no_run),
+        ("--shard", arguments.shard.is_some()),
+    ];
+    match options.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Complaint::BadInput(
+            format!("{option} is about figures, and none is named"),
+            Some("name a paper or a figure, as in `tailback reproduce contention/fig05b`, or `studies`".to_owned()),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// What is kept of what was interrupted: runs, which take long, and nothing that is computed.

@@ -1,5 +1,8 @@
 //! The trace of a message or of packets, as it is printed and kept.
 
+use std::fs::{self, File};
+use std::path::Path;
+
 use tailback_scenario::Scenario;
 use tailback_sim::{PacketChoice, Run, Tracing};
 
@@ -30,17 +33,36 @@ fn about(arguments: &RunArguments) -> String {
     message.or_else(|| packets(arguments).map(|choice| choice.to_string())).unwrap_or_default()
 }
 
+/// Complains about a file for the trace that cannot be written, before anything is run. Nothing is left behind.
+pub fn check_out(arguments: &RunArguments) -> Result<(), Complaint> {
+    let Some(path) = &arguments.trace_out else { return Ok(()) };
+    let folder = folder_of(path);
+    let tried = match fs::metadata(path) {
+        // Opening what is no file, as a pipe, may wait for somebody.
+        Ok(known) if !known.is_file() && !known.is_dir() => Ok(()),
+        Ok(_) => File::options().append(true).open(path).map(drop),
+        Err(_) if !folder.exists() => return Directory::at(folder).map(drop),
+        Err(_) => File::create_new(path).and_then(|_| fs::remove_file(path)),
+    };
+    tried.map_err(|error| Complaint::bad_input(format!("cannot write `{}`: {error}", path.display())))
+}
+
 /// Writes the trace for people who look at it with a program, if they want to.
 pub fn write_chrome(run: &Run<'_>, arguments: &RunArguments) -> Result<(), Complaint> {
     let Some(path) = &arguments.trace_out else { return Ok(()) };
     let Some(trace) = run.chrome_trace(&about(arguments)) else { return Ok(()) };
     let text = serde_json::to_string(&trace).expect("plain data can be written");
-    std::fs::write(path, text)
+    fs::create_dir_all(folder_of(path))
+        .and_then(|()| fs::write(path, text))
         .map_err(|error| Complaint::failed(format!("cannot write `{}`: {error}", path.display())))?;
     if !arguments.quiet {
         tell_line!("{} has the trace: open it in ui.perfetto.dev or chrome://tracing", path.display());
     }
     Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The trace of a message or of packets.
