@@ -158,7 +158,17 @@ fn tables(model: &ModelSummary) -> Vec<String> {
     }
     let (whole, mut short): (Vec<String>, Vec<String>) = tables.into_iter().unzip();
     short.retain(|table| !whole.contains(table));
-    whole.into_iter().chain(short).collect()
+    let mut tables: Vec<String> = whole.into_iter().chain(short).collect();
+    if let ("topology", Some(last)) =
+        (model.kind, model.parameters.iter().rfind(|parameter| parameter.default.is_none()))
+    {
+        // Some numbers go together: where routers of two have two links each, five groups are joined by one link each, as some routing wants it.
+        let [small, larger] = ["2", "5"].map(|number| format!("{} = {number}\n", last.name));
+        let others: Vec<_> =
+            tables.iter().filter(|table| table.contains(&small)).map(|t| t.replace(&small, &larger)).collect();
+        tables.extend(others);
+    }
+    tables
 }
 
 /// Small values of a kind.

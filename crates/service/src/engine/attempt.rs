@@ -76,10 +76,14 @@ pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Resu
 
 fn attempt(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, StoreError> {
     let (stored, scenario) = shared.store.read_blocking(|connection| {
-        let stored = runs::get(connection, &task.run)?;
+        let stored = runs::get_number(connection, task.number)?;
         let scenario = runs::scenario(connection, &stored)?;
         Ok((stored, scenario))
     })?;
+    // It may have been asked to stop before it waited, when there was no thread to be told.
+    if !matches!(stored.run.state, State::Pending | State::Running) {
+        return Ok(Outcome::Cancelled);
+    }
     let limits = &shared.limits;
     let (folder, execution) = (AttemptFolder::make(shared, task.number)?, stored.run.execution);
     let wall_max = Duration::from_secs(limits.wall_time_s_max);

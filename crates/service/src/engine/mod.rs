@@ -7,6 +7,7 @@
 //! taken up again by the next start of the server.
 
 mod attempt;
+mod cancel;
 mod child;
 pub(crate) mod control_groups;
 mod course;
@@ -161,17 +162,16 @@ impl Engine {
         let goes_on = |stored: &&Stored| stored.damage.is_none() && stored.run.state != State::Cancelling;
         shared.workers.keep_only(&found.iter().filter(goes_on).map(|stored| stored.number).collect());
         for stored in found {
-            let progress = stored.run.progress;
-            let id = stored.run.id.clone();
+            let (number, progress) = (stored.number, stored.run.progress);
             if stored.damage.is_some() {
-                let failed = move |w: &mut Writing<'_>| transitions::end(w, &id, End::of(State::Failed), kept);
+                let failed = move |w: &mut Writing<'_>| transitions::end(w, number, End::of(State::Failed), kept);
                 follow_up(shared, &shared.store.write_blocking(failed)?);
             } else if stored.run.sweep.is_some() {
                 if progress.children_ended == progress.children {
                     shared.queue.put([Task::finish_sweep(&stored)]);
                 }
             } else if stored.run.state == State::Cancelling {
-                let end = move |w: &mut Writing<'_>| transitions::end(w, &id, End::of(State::Cancelled), kept);
+                let end = move |w: &mut Writing<'_>| transitions::end(w, number, End::of(State::Cancelled), kept);
                 follow_up(shared, &shared.store.write_blocking(end)?);
             } else {
                 shared.queue.put([Task::of(&stored)]);
@@ -183,25 +183,6 @@ impl Engine {
     /// Places for runs that are to be accepted.
     pub(crate) fn queue(&self) -> &Queue {
         &self.shared.queue
-    }
-
-    /// Asks a run to stop; gives it as it is then.
-    pub(crate) async fn cancel(&self, id: String) -> Result<Stored, StoreError> {
-        let kept = self.shared.limits.events_kept_max;
-        let (stored, told, consequences) =
-            self.shared.store.write(move |writing| transitions::cancel(writing, &id, kept)).await?;
-        follow_up(&self.shared, &consequences);
-        let idle: Vec<String> =
-            told.into_iter().filter(|(number, _)| self.shared.queue.cancel(*number)).map(|(_, id)| id).collect();
-        if idle.is_empty() {
-            return Ok(stored);
-        }
-        // Some were being simulated when the server stopped, and waited to go on: no thread will end them.
-        let id = stored.run.id;
-        let end = move |writing: &mut Writing<'_>| transitions::end_cancelled(writing, &id, &idle, kept);
-        let (stored, consequences) = self.shared.store.write(end).await?;
-        follow_up(&self.shared, &consequences);
-        Ok(stored)
     }
 
     /// Runs write their checkpoints, and their threads end.
@@ -220,7 +201,7 @@ fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Outcome {
     let outcome = patiently(&shared.queue, descriptors::are_short, || match task.work {
         Work::Simulate => attempt::carry_out(shared, task, control),
         Work::FinishSweep => sweep::finish(shared, task),
-        Work::Reuse => reuse::carry_out(shared, task),
+        Work::Reuse => reuse::carry_out(shared, task, control),
     });
     outcome.unwrap_or_else(Outcome::from)
 }
@@ -265,7 +246,7 @@ fn work_until_stopped(shared: &Shared, kind: Kind, work: impl Fn(&Shared, &Task,
             failed(FailureReason::Panicked, format!("the simulator panicked: {}", panic_message(&*panic)))
         });
         settle(shared, &task, outcome);
-        shared.queue.done(&task);
+        shared.queue.done(&control);
     }
 }
 
@@ -294,14 +275,13 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
             state,
             failure: failure.clone(),
             note: found.note.clone(),
-            beyond_end: false,
             summary: found.summary,
             packet_hops: found.packet_hops,
             result_digest: found.result_digest.clone(),
             artifacts: artifacts.clone(),
         };
-        let (id, kept) = (task.run.clone(), shared.limits.events_kept_max);
-        match shared.store.write_blocking(move |writing| transitions::end(writing, &id, end, kept)) {
+        let (number, kept) = (task.number, shared.limits.events_kept_max);
+        match shared.store.write_blocking(move |writing| transitions::end(writing, number, end, kept)) {
             Ok(consequences) => {
                 files::remove_all(&files::checkpoint(shared.store.folder(), task.number));
                 if state == State::Succeeded
@@ -312,8 +292,8 @@ fn settle(shared: &Shared, task: &Task, outcome: Outcome) {
                 }
                 return follow_up(shared, &consequences);
             }
-            // It was deleted meanwhile, or the server stops: then it is taken up again.
-            Err(StoreError::Refused(_) | StoreError::Closed) => return,
+            // The server stops: the next start takes it up again.
+            Err(StoreError::Closed) => return,
             Err(error) => tracing::error!(%error, "cannot write down how a run ended"),
         }
         if shared.queue.is_stopping() {

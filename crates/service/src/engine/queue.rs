@@ -94,8 +94,10 @@ pub(crate) enum Kind {
 }
 
 /// What is said to a thread while it works.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Control {
+    /// Counted over all tasks that are taken: a run may be taken again before the thread that had it is done.
+    count: u64,
     cancelled: AtomicBool,
 }
 
@@ -123,7 +125,9 @@ struct State {
     light: BTreeMap<(Work, i64), Task>,
     /// What is to be simulated.
     order: Order,
-    running: BTreeMap<(Work, i64), (Task, Arc<Control>)>,
+    /// What threads have, by the count of its control, and that of the last.
+    running: BTreeMap<u64, (Task, Arc<Control>)>,
+    last_count: u64,
     /// What those take that are being simulated.
     taken: Share,
     /// Places that were promised to runs that are being written down, by owner.
@@ -230,8 +234,9 @@ impl Queue {
             None if kind == Kind::Light => return None,
             None => self.take_simulation(state)?,
         };
-        let control = Arc::new(Control::default());
-        state.running.insert((task.work, task.number), (task.clone(), control.clone()));
+        state.last_count += 1;
+        let control = Arc::new(Control { count: state.last_count, cancelled: AtomicBool::new(false) });
+        state.running.insert(control.count, (task.clone(), control.clone()));
         Some((task, control))
     }
 
@@ -246,25 +251,45 @@ impl Queue {
         Some(task)
     }
 
-    /// A task that was taken is done.
-    pub(crate) fn done(&self, task: &Task) {
+    /// Lets a run wait for another thread, unless the one that has it was told to stop; tells whether it waits.
+    pub(crate) fn put_on(&self, task: Task, control: &Control) -> bool {
         let mut state = self.state();
-        let was_running = state.running.remove(&(task.work, task.number)).is_some();
-        if was_running && task.work == Work::Simulate {
-            state.taken.remove(task);
-            state.order.end(task);
+        if control.is_cancelled() {
+            return false;
+        }
+        state.put(task);
+        drop(state);
+        self.changed.notify_all();
+        true
+    }
+
+    /// A task that was taken is done.
+    pub(crate) fn done(&self, control: &Control) {
+        let mut state = self.state();
+        if let Some((task, _)) = state.running.remove(&control.count)
+            && task.work == Work::Simulate
+        {
+            state.taken.remove(&task);
+            state.order.end(&task);
         }
         drop(state);
         self.changed.notify_all();
     }
 
-    /// Tells the thread of a run to stop, and forgets the run if it waits; tells whether it did.
-    pub(crate) fn cancel(&self, number: i64) -> bool {
+    /// Tells the threads that have these runs to stop, and takes those out that wait: whoever asks has them now.
+    pub(crate) fn cancel(&self, numbers: &[i64]) -> Vec<Task> {
         let mut state = self.state();
-        if let Some((_, control)) = state.running.get(&(Work::Simulate, number)) {
-            control.cancelled.store(true, Ordering::Relaxed);
+        for (task, control) in state.running.values() {
+            if numbers.contains(&task.number) {
+                control.cancelled.store(true, Ordering::Relaxed);
+            }
         }
-        state.order.remove(number).or_else(|| state.light.remove(&(Work::Reuse, number))).is_some()
+        let mut take_out = |&number| state.order.remove(number).or_else(|| state.light.remove(&(Work::Reuse, number)));
+        let waiting = numbers.iter().filter_map(&mut take_out).collect();
+        drop(state);
+        // What was behind them may be next.
+        self.changed.notify_all();
+        waiting
     }
 
     /// Gives nothing out any more.
@@ -293,6 +318,12 @@ impl Queue {
     /// Bytes of memory that are reserved for what is being carried out.
     pub(crate) fn memory_reserved(&self) -> u64 {
         self.state().taken.memory_bytes
+    }
+
+    /// How many places are promised.
+    #[cfg(test)]
+    pub(crate) fn reserved(&self) -> u64 {
+        self.state().reserved.values().sum()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

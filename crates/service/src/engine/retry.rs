@@ -6,12 +6,14 @@
 //! **The invariant it keeps:** what is put back has nothing left of what it had found, and is on disk as a run that waits
 //! before it waits for a thread. What has succeeded stays as it is.
 
+use std::sync::Arc;
+
 use rusqlite::Connection;
 
 use super::Engine;
 use super::queue::Task;
 use crate::api_error::ApiError;
-use crate::domain::{Progress, RetryRequest, State};
+use crate::domain::{Progress, RetryRequest, Run, State};
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, Writing, artifacts, events, files, samples};
 
@@ -21,33 +23,36 @@ struct Again {
     parts: Vec<Stored>,
 }
 
+/// What was asked for, by whom, and what says whether that one may.
+struct Asked<M> {
+    request: RetryRequest,
+    caller: String,
+    may: M,
+}
+
 impl Engine {
-    /// Puts a run back; gives it as it is then. One that was put back by the same request before stays as it is.
-    pub(crate) async fn retry(&self, request: RetryRequest, caller: String) -> Result<Stored, ApiError> {
+    /// Puts a run back, if `may` does not refuse it; gives it as it is then. One that was put back by the same request before
+    /// stays as it is.
+    pub(crate) async fn retry(
+        &self,
+        request: RetryRequest,
+        caller: String,
+        may: impl Fn(&Run) -> Result<(), ApiError> + Send + Sync + 'static,
+    ) -> Result<Stored, ApiError> {
         let shared = self.shared.clone();
-        let (asked, by) = (request.clone(), caller.clone());
-        let found = shared.store.read(move |connection| match repeated(connection, &asked, &by)? {
-            Some(stored) => Ok(Err(stored)),
-            None => find(connection, &asked.run_id).map(Ok),
-        });
-        let again = match found.await? {
+        let asked = Arc::new(Asked { request, caller, may });
+        let asking = asked.clone();
+        let again = match shared.store.read(move |connection| asking.find(connection)).await? {
             Ok(again) => again,
             Err(stored) => return Ok(stored),
         };
         let places = shared.queue.reserve(&again.run.run.owner, again.parts.len() as u64)?;
         let kept = shared.limits.events_kept_max;
-        let put_back = move |writing: &mut Writing<'_>| {
-            if let Some(stored) = repeated(writing.connection, &request, &caller)? {
-                return Ok(Again { run: stored, parts: Vec::new() });
-            }
-            let again = put_back(writing, &request.run_id, kept)?;
-            if !request.request_id.is_empty() {
-                let hash = request.fingerprint();
-                runs::insert_request(writing, &again.run, &caller, &request.request_id, &hash)?;
-            }
-            Ok(again)
+        let Again { run, parts } = match shared.store.write(move |writing| asked.put_back(writing, kept)).await? {
+            Ok(again) => again,
+            // By another call meanwhile, which also does what follows.
+            Err(stored) => return Ok(stored),
         };
-        let Again { run, parts } = shared.store.write(put_back).await?;
         // What they had left, if anything: nobody is told of it any more, and a start would remove it.
         let (store, numbers) = (shared.store.clone(), [&run].into_iter().chain(&parts).map(|of| of.number));
         let numbers: Vec<i64> = numbers.collect();
@@ -67,19 +72,50 @@ impl Engine {
     }
 }
 
-/// The run that a request has put back already.
-fn repeated(connection: &Connection, request: &RetryRequest, caller: &str) -> Result<Option<Stored>, StoreError> {
-    if request.request_id.is_empty() {
-        return Ok(None);
+impl<M: Fn(&Run) -> Result<(), ApiError>> Asked<M> {
+    /// What is to be simulated again, or the run that the same request has put back already.
+    fn find(&self, connection: &Connection) -> Result<Result<Again, Stored>, StoreError> {
+        let run = runs::get(connection, &self.request.run_id)?;
+        (self.may)(&run.run)?;
+        match self.repeated(connection)? {
+            Some(stored) => Ok(Err(stored)),
+            None => find(connection, run).map(Ok),
+        }
     }
-    let Some((hash, stored)) = runs::find_request(connection, caller, &request.request_id)? else { return Ok(None) };
-    if hash == request.fingerprint() { Ok(Some(stored)) } else { Err(ApiError::RequestIdReused(stored.run.id).into()) }
+
+    /// The run that the request has put back already.
+    fn repeated(&self, connection: &Connection) -> Result<Option<Stored>, StoreError> {
+        let Self { request, caller, .. } = self;
+        if request.request_id.is_empty() {
+            return Ok(None);
+        }
+        let Some((hash, stored)) = runs::find_request(connection, caller, &request.request_id)? else {
+            return Ok(None);
+        };
+        if hash == request.fingerprint() {
+            Ok(Some(stored))
+        } else {
+            Err(ApiError::RequestIdReused(stored.run.id).into())
+        }
+    }
+
+    fn put_back(&self, writing: &mut Writing<'_>, kept: u32) -> Result<Result<Again, Stored>, StoreError> {
+        let found = match self.find(writing.connection)? {
+            Ok(again) => again,
+            repeated => return Ok(repeated),
+        };
+        let again = put_back(writing, found, kept)?;
+        let Self { request, caller, .. } = self;
+        if !request.request_id.is_empty() {
+            runs::insert_request(writing, &again.run, caller, &request.request_id, &request.fingerprint())?;
+        }
+        Ok(Ok(again))
+    }
 }
 
 /// What is to be simulated again of a run, which must have ended without results.
-fn find(connection: &Connection, id: &str) -> Result<Again, StoreError> {
-    let run = runs::get(connection, id)?;
-    let (id, state) = (id.to_owned(), run.run.state);
+fn find(connection: &Connection, run: Stored) -> Result<Again, StoreError> {
+    let (id, state) = (run.run.id.clone(), run.run.state);
     if !run.run.parent_id.is_empty() {
         return Err(ApiError::PartOfSweep { run: id, parent: run.run.parent_id }.into());
     }
@@ -116,10 +152,9 @@ fn is_whole(stored: &Stored) -> bool {
     stored.damage.is_none() && stored.run.created_ms.is_some()
 }
 
-fn put_back(writing: &mut Writing<'_>, id: &str, kept: u32) -> Result<Again, StoreError> {
-    let Again { mut run, mut parts } = find(writing.connection, id)?;
+fn put_back(writing: &mut Writing<'_>, Again { mut run, mut parts }: Again, kept: u32) -> Result<Again, StoreError> {
     if run.run.sweep.is_some() {
-        let children = runs::children(writing.connection, id)?;
+        let children = runs::children(writing.connection, &run.run.id)?;
         let failed = |of: &[Stored]| of.iter().filter(|child| child.run.state == State::Failed).count() as u32;
         let progress = Progress {
             children_ended: (children.len() - parts.len()) as u32,
@@ -134,7 +169,7 @@ fn put_back(writing: &mut Writing<'_>, id: &str, kept: u32) -> Result<Again, Sto
         part.run.started_ms = None;
         start_over(writing, part, State::Pending, kept)?;
     }
-    let run = runs::get(writing.connection, id)?;
+    let run = runs::get_number(writing.connection, run.number)?;
     Ok(Again { run, parts })
 }
 

@@ -12,7 +12,7 @@ use std::io::Read;
 use tailback_report::Report;
 
 use super::attempt::AttemptFolder;
-use super::queue::{Task, Work};
+use super::queue::{Control, Task, Work};
 use super::{Found, Outcome, Shared, transitions};
 use crate::domain::{Run, State, Summary};
 use crate::store::artifacts;
@@ -24,14 +24,14 @@ const SOURCES_MAX: u32 = 64;
 const REPORT: &str = "report.json";
 
 /// Takes results that are there; has the run wait to be simulated if there are none.
-pub(super) fn carry_out(shared: &Shared, task: &Task) -> Result<Outcome, StoreError> {
-    let stored = shared.store.read_blocking(|connection| runs::get(connection, &task.run))?;
+pub(super) fn carry_out(shared: &Shared, task: &Task, control: &Control) -> Result<Outcome, StoreError> {
+    let stored = shared.store.read_blocking(|connection| runs::get_number(connection, task.number))?;
     if stored.run.state != State::Pending {
         return Ok(Outcome::Cancelled);
     }
     let Some(found) = find(shared, &stored)? else {
-        shared.queue.put([Task { work: Work::Simulate, ..task.clone() }]);
-        return Ok(Outcome::Waiting);
+        let waits = shared.queue.put_on(Task { work: Work::Simulate, ..task.clone() }, control);
+        return Ok(if waits { Outcome::Waiting } else { Outcome::Cancelled });
     };
     Ok(if transitions::begin(shared, task, 0)? { Outcome::Succeeded(found) } else { Outcome::Cancelled })
 }

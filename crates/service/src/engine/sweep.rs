@@ -1,8 +1,10 @@
 //! Sweeps: which of their runs need not be simulated, and the table at their end.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rusqlite::Connection;
 use tailback_report::{Digest, Report, sweep_table};
 use tailback_scenario::{Axis, Document, Sweep};
 use tailback_sim::{Curves, SweepManifest, vary};
@@ -10,8 +12,7 @@ use tailback_sim::{Curves, SweepManifest, vary};
 use super::attempt::AttemptFolder;
 use super::queue::Task;
 use super::sweep_details::{self, Details};
-use super::transitions::{self, Consequences, End};
-use super::{Found, Outcome, Shared};
+use super::{Found, Outcome, Shared, cancel};
 use crate::api_error::ApiError;
 use crate::domain::{FailureReason, RunFailure, State, SweepRequest};
 use crate::store::artifacts::{self, File, NotWritten};
@@ -19,10 +20,10 @@ use crate::store::named::NamedFiles;
 use crate::store::runs::{self, Stored};
 use crate::store::{StoreError, Writing, checked, files};
 
-/// The curves of sweeps that are being carried out, by name.
+/// The curves of sweeps that are being carried out, by number.
 #[derive(Default)]
 pub(super) struct Sweeps {
-    known: Mutex<HashMap<String, Known>>,
+    known: Mutex<HashMap<i64, Known>>,
 }
 
 struct Known {
@@ -66,27 +67,51 @@ pub(crate) fn wanted(document: &Document, asked: &SweepRequest) -> Result<Sweep,
 
 impl Sweeps {
     /// A run of a sweep has succeeded: those that lie beyond the end of its curve now are cancelled. They are told to
-    /// their threads, too, if they have begun.
+    /// their threads, too, if they have not begun yet.
     pub(super) fn put(&self, shared: &Shared, task: &Task) -> Result<(), StoreError> {
-        let child = shared.store.read_blocking(|connection| runs::get(connection, &task.run))?;
+        let found = shared.store.read_blocking(|connection| {
+            let Some(child) = runs::find_number(connection, task.number)? else { return Ok(None) };
+            let sweep = runs::find(connection, &child.run.parent_id)?;
+            Ok(sweep.map(|sweep| (child, sweep.number)))
+        });
+        // Others have ended meanwhile, and all of it was deleted.
+        let Some((child, number)) = found? else { return Ok(()) };
         let report = report_of(shared, &child)?;
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if !known.contains_key(&task.sweep) {
-            known.insert(task.sweep.clone(), read(shared, &task.sweep)?.1);
+        let goes_on = |number| shared.store.read_blocking(|connection| goes_on(connection, number));
+        let mut known = self.known();
+        // It is asked with the lock held: the table of a sweep that goes on now is made later, and forgets its curves. Those of a
+        // sweep whose row was damaged, which has no table and may be deleted, are forgotten here.
+        known.retain(|&number, _| goes_on(number).unwrap_or(false));
+        if !goes_on(number)? {
+            return Ok(());
         }
-        let sweep = known.get_mut(&task.sweep).expect("it was put there");
+        let sweep = match known.entry(number) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(read(shared, number)?.1),
+        };
         put(sweep, &child, report);
         let beyond: Vec<u32> = (0..sweep.places.len())
             .filter(|&index| sweep.curves.is_beyond_end(sweep.places[index].0))
             .map(|index| index as u32 + 1)
             .collect();
         drop(known);
-        if beyond.is_empty() { Ok(()) } else { skip(shared, &task.sweep, &beyond) }
+        if beyond.is_empty() { Ok(()) } else { skip(shared, number, beyond) }
     }
 
-    fn forget(&self, sweep: &str) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(sweep);
+    fn forget(&self, number: i64) {
+        self.known().remove(&number);
     }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<i64, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a sweep has runs that have not ended. Its table is not made before they have.
+fn goes_on(connection: &Connection, number: i64) -> Result<bool, StoreError> {
+    let goes_on =
+        |Stored { run, .. }: Stored| !run.state.has_ended() && run.progress.children_ended < run.progress.children;
+    Ok(runs::find_number(connection, number)?.is_some_and(goes_on))
 }
 
 fn put(sweep: &mut Known, child: &Stored, report: Report) {
@@ -96,26 +121,22 @@ fn put(sweep: &mut Known, child: &Stored, report: Report) {
     }
 }
 
-/// Cancels those of a sweep's runs that wait and lie beyond the end of their curves.
-fn skip(shared: &Shared, sweep: &str, beyond: &[u32]) -> Result<(), StoreError> {
-    let (id, kept, beyond) = (sweep.to_owned(), shared.limits.events_kept_max, beyond.to_owned());
-    let (cancelled, consequences) = shared.store.write_blocking(move |writing: &mut Writing<'_>| {
-        let (mut cancelled, mut consequences) = (Vec::new(), Consequences::default());
-        for child in runs::children(writing.connection, &id)? {
+/// Cancels those of a sweep's runs that have not begun and lie beyond the end of their curves.
+fn skip(shared: &Shared, number: i64, beyond: Vec<u32>) -> Result<(), StoreError> {
+    let kept = shared.limits.events_kept_max;
+    let asked = shared.store.write_blocking(move |writing: &mut Writing<'_>| {
+        let mut asked = Vec::new();
+        let Some(sweep) = runs::find_number(writing.connection, number)? else { return Ok(asked) };
+        for mut child in runs::children(writing.connection, &sweep.run.id)? {
             if child.run.state == State::Pending && beyond.binary_search(&child.run.child_number).is_ok() {
-                let end = End { note: BEYOND_END.to_owned(), beyond_end: true, ..End::of(State::Cancelled) };
-                let more = transitions::end(writing, &child.run.id, end, kept)?;
-                consequences.finish = more.finish.or(consequences.finish);
-                cancelled.push(child.number);
+                (child.run.beyond_end, child.run.note) = (true, BEYOND_END.to_owned());
+                cancel::ask(writing, &mut child, kept)?;
+                asked.push(child.number);
             }
         }
-        Ok((cancelled, consequences))
+        Ok(asked)
     })?;
-    for number in cancelled {
-        shared.queue.cancel(number);
-    }
-    super::follow_up(shared, &consequences);
-    Ok(())
+    cancel::end_waiting(shared, &asked).map(drop)
 }
 
 /// A sweep as it was asked for: its document, and the files that this names.
@@ -125,11 +146,12 @@ struct Asked {
 }
 
 /// A sweep with the reports of those of its runs that have succeeded, and what else there is to say.
-fn read(shared: &Shared, id: &str) -> Result<(Asked, Known, Vec<Stored>), StoreError> {
+fn read(shared: &Shared, number: i64) -> Result<(Asked, Known, Vec<Stored>), StoreError> {
     let (sweep, scenario, children) = shared.store.read_blocking(|connection| {
-        let sweep = runs::get(connection, id)?;
+        let sweep = runs::get_number(connection, number)?;
         let scenario = runs::scenario(connection, &sweep)?;
-        Ok((sweep, scenario, runs::children(connection, id)?))
+        let children = runs::children(connection, &sweep.run.id)?;
+        Ok((sweep, scenario, children))
     })?;
     let folder = shared.store.folder();
     let named = Arc::new(NamedFiles::of(&scenario, folder, &folder.join(files::UPLOADS)));
@@ -155,13 +177,13 @@ fn report_of(shared: &Shared, child: &Stored) -> Result<Report, StoreError> {
 
 /// All runs of a sweep have ended: makes its table.
 pub(super) fn finish(shared: &Shared, task: &Task) -> Result<Outcome, StoreError> {
-    shared.sweeps.forget(&task.run);
-    let (Asked { document, named }, known, children) = read(shared, &task.run)?;
+    shared.sweeps.forget(task.number);
+    let (Asked { document, named }, known, children) = read(shared, task.number)?;
     let base = match document.resolve() {
         Ok(base) => base,
         Err(mistakes) => return Ok(Outcome::Failed(named.failure(&mistakes))),
     };
-    let sweep = shared.store.read_blocking(|connection| runs::get(connection, &task.run))?;
+    let sweep = shared.store.read_blocking(|connection| runs::get_number(connection, task.number))?;
     let varied = wanted(&document, &sweep.run.sweep.clone().unwrap_or_default())?;
     let points = known.curves.points();
     let manifest = SweepManifest::new(&base, &varied);
@@ -205,3 +227,6 @@ fn describe(child: &Stored) -> String {
     let why = child.run.failure.as_ref().map_or("", |failure| failure.message.as_str());
     format!("{}: {why}", child.run.id)
 }
+
+#[cfg(test)]
+mod tests;

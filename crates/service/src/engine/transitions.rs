@@ -1,5 +1,7 @@
 //! How runs go from state to state: each change in one transaction, with the event that tells of it.
 //!
+//! Runs are known by their numbers here, which are never used twice: the name of one that was deleted may be that of another.
+//!
 //! **The invariant it keeps:** a run in a last state stays in it, and a sweep ends only after all its runs.
 
 use super::Shared;
@@ -14,7 +16,6 @@ pub(super) struct End {
     pub state: State,
     pub failure: Option<RunFailure>,
     pub note: String,
-    pub beyond_end: bool,
     pub summary: Option<Summary>,
     pub packet_hops: u64,
     pub result_digest: String,
@@ -25,7 +26,7 @@ impl End {
     pub(super) fn of(state: State) -> Self {
         let (failure, summary, note, result_digest) = (None, None, String::new(), String::new());
         let artifacts = Vec::new();
-        Self { state, failure, note, beyond_end: false, summary, packet_hops: 0, result_digest, artifacts }
+        Self { state, failure, note, summary, packet_hops: 0, result_digest, artifacts }
     }
 }
 
@@ -38,9 +39,9 @@ pub(super) struct Consequences {
 
 /// A thread has taken a run, and goes on from a cycle. Tells whether the run is still to be carried out.
 pub(super) fn begin(shared: &Shared, task: &Task, from_cycle: u64) -> Result<bool, StoreError> {
-    let (id, kept) = (task.run.clone(), shared.limits.events_kept_max);
+    let (number, kept) = (task.number, shared.limits.events_kept_max);
     shared.store.write_blocking(move |writing| {
-        let mut stored = runs::get(writing.connection, &id)?;
+        let mut stored = runs::get_number(writing.connection, number)?;
         match stored.run.state {
             State::Pending => {
                 begin_first(writing, &mut stored, kept)?;
@@ -59,9 +60,9 @@ pub(super) fn begin(shared: &Shared, task: &Task, from_cycle: u64) -> Result<boo
 
 /// An attempt has failed. Gives the state that the run is in, and how many attempts have failed.
 pub(super) fn attempt_failed(shared: &Shared, task: &Task, failure: &RunFailure) -> Result<(State, u32), StoreError> {
-    let (id, kept, failure) = (task.run.clone(), shared.limits.events_kept_max, failure.clone().bounded());
+    let (number, kept, failure) = (task.number, shared.limits.events_kept_max, failure.clone().bounded());
     shared.store.write_blocking(move |writing| {
-        let mut stored = runs::get(writing.connection, &id)?;
+        let mut stored = runs::get_number(writing.connection, number)?;
         if stored.run.state == State::Pending {
             // It was lost before it could say that it began.
             begin_first(writing, &mut stored, kept)?;
@@ -93,9 +94,9 @@ fn begin_sweep(writing: &mut Writing<'_>, child: &Stored, kept: u32) -> Result<(
     Ok(())
 }
 
-/// A run has ended. One that has ended before stays as it is.
-pub(super) fn end(writing: &mut Writing<'_>, id: &str, end: End, kept: u32) -> Result<Consequences, StoreError> {
-    let mut stored = runs::get(writing.connection, id)?;
+/// A run has ended. One that has ended before stays as it is, and of one that was deleted nothing is left to be changed.
+pub(super) fn end(writing: &mut Writing<'_>, number: i64, end: End, kept: u32) -> Result<Consequences, StoreError> {
+    let Some(mut stored) = runs::find_number(writing.connection, number)? else { return Ok(Consequences::default()) };
     let mut end = end;
     if let Some(damage) = stored.damage.take() {
         // Whatever it found belongs to a row that is not known any more.
@@ -106,9 +107,13 @@ pub(super) fn end(writing: &mut Writing<'_>, id: &str, end: End, kept: u32) -> R
         return Ok(Consequences::default());
     }
     let run = &mut stored.run;
-    (run.failure, run.note) = (end.failure.map(RunFailure::bounded), cut(&end.note, SAID_BYTES_MAX));
+    run.beyond_end &= end.state == State::Cancelled;
+    // Of one that its sweep does not need the note says so already.
+    if !run.beyond_end {
+        run.note = cut(&end.note, SAID_BYTES_MAX);
+    }
+    run.failure = end.failure.map(RunFailure::bounded);
     (run.summary, run.result_digest) = (end.summary, end.result_digest);
-    run.beyond_end = end.beyond_end;
     if end.state == State::Succeeded {
         (run.progress.cycle, run.progress.packet_hops) = (run.progress.cycles, end.packet_hops);
     }
@@ -139,72 +144,4 @@ fn tell_sweep(writing: &mut Writing<'_>, child: &Stored, kept: u32) -> Result<Co
     events::append(writing, &mut sweep, &ended, kept)?;
     let is_last = progress.children_ended == progress.children;
     Ok(Consequences { finish: is_last.then_some(sweep) })
-}
-
-/// A run whose thread is to be told to stop, if it has one: its number and its name.
-pub(super) type Told = (i64, String);
-
-/// Ends those that were asked to stop, and that no thread has. Gives the run that was cancelled as it is then.
-pub(super) fn end_cancelled(
-    writing: &mut Writing<'_>,
-    id: &str,
-    idle: &[String],
-    kept: u32,
-) -> Result<(Stored, Consequences), StoreError> {
-    let mut consequences = Consequences::default();
-    for idle in idle {
-        let more = end(writing, idle, End::of(State::Cancelled), kept)?;
-        consequences.finish = more.finish.or(consequences.finish);
-    }
-    Ok((runs::get(writing.connection, id)?, consequences))
-}
-
-/// Somebody wants a run to stop. Gives the run as it is then, those whose threads are to be told, and what else has to be
-/// done.
-pub(super) fn cancel(
-    writing: &mut Writing<'_>,
-    id: &str,
-    kept: u32,
-) -> Result<(Stored, Vec<Told>, Consequences), StoreError> {
-    let stored = runs::get(writing.connection, id)?;
-    let children = runs::children(writing.connection, id)?;
-    let (mut told, mut consequences) = (Vec::new(), Consequences::default());
-    if !children.is_empty() && !stored.run.state.has_ended() {
-        // First the sweep, so that whoever watches it knows why its runs end.
-        let mut sweep = stored;
-        runs::set_state(&mut sweep, State::Cancelling);
-        events::append_state(writing, &mut sweep, kept)?;
-        for child in children {
-            let more = cancel_one(writing, child, kept, &mut told)?;
-            consequences.finish = more.finish.or(consequences.finish);
-        }
-    } else {
-        consequences = cancel_one(writing, stored, kept, &mut told)?;
-    }
-    Ok((runs::get(writing.connection, id)?, told, consequences))
-}
-
-fn cancel_one(
-    writing: &mut Writing<'_>,
-    mut stored: Stored,
-    kept: u32,
-    told: &mut Vec<Told>,
-) -> Result<Consequences, StoreError> {
-    match stored.run.state {
-        State::Pending => {
-            told.push((stored.number, stored.run.id.clone()));
-            end(writing, &stored.run.id, End::of(State::Cancelled), kept)
-        }
-        State::Running => {
-            told.push((stored.number, stored.run.id.clone()));
-            runs::set_state(&mut stored, State::Cancelling);
-            events::append_state(writing, &mut stored, kept)?;
-            Ok(Consequences::default())
-        }
-        State::Cancelling => {
-            told.push((stored.number, stored.run.id.clone()));
-            Ok(Consequences::default())
-        }
-        _ => Ok(Consequences::default()),
-    }
 }

@@ -54,6 +54,8 @@ impl RunService for Runs {
         let caller = caller(&request)?;
         let (filter, page, with_scenario) = wire::list(request.into_inner())?;
         check_filter(&filter)?;
+        // What is held while others are read is short.
+        list::token_number(&filter, &page.token)?;
         // Less than an answer may have, as runs take more on their way than in the database.
         let bytes_max = u64::from(self.0.limits.answer_bytes_max) / 2;
         let place = UntilBytes::take(&self.0.lists).await?;
@@ -77,7 +79,7 @@ impl RunService for Runs {
         let WaitRunRequest { run_id, timeout } = request.into_inner();
         let longest = Duration::from_secs(self.0.limits.wait_s_max);
         let wanted = timeout.and_then(|wanted| Duration::try_from(wanted).ok()).unwrap_or(longest);
-        let until = Instant::now() + wanted.min(longest);
+        let until = stream::from_now(wanted.min(longest));
         let until = gives_up.map_or(until, |gives_up| gives_up.min(until));
         let channel = self.0.hub.channel(&run_id);
         let mut news = channel.subscribe();
@@ -126,11 +128,10 @@ impl RunService for Runs {
     async fn cancel_run(&self, request: Request<CancelRunRequest>) -> Result<Response<CancelRunResponse>, Status> {
         let caller = caller(&request)?;
         let run_id = request.into_inner().run_id;
-        let Snapshot { run, scenario, .. } = get(&self.0, &caller, &run_id).await?;
-        caller.may_change(&run)?;
-        let context = self.0.clone();
+        let Snapshot { scenario, .. } = get(&self.0, &caller, &run_id).await?;
+        let (context, may) = (self.0.clone(), may_change(caller.clone()));
         let cancel = async move {
-            let cancelled = context.engine.cancel(run_id).await?;
+            let cancelled = context.engine.cancel(run_id, may).await?;
             caller.note("cancel", &cancelled.run.id);
             Ok(cancelled)
         };
@@ -142,11 +143,10 @@ impl RunService for Runs {
         let caller = caller(&request)?;
         let request: RetryRequest = request.into_inner().into();
         names::request(&request.request_id)?;
-        let Snapshot { run, scenario, .. } = get(&self.0, &caller, &request.run_id).await?;
-        caller.may_change(&run)?;
-        let context = self.0.clone();
+        let Snapshot { scenario, .. } = get(&self.0, &caller, &request.run_id).await?;
+        let (context, may) = (self.0.clone(), may_change(caller.clone()));
         let retry = async move {
-            let retried = context.engine.retry(request, caller.name.clone()).await?;
+            let retried = context.engine.retry(request, caller.name.clone(), may).await?;
             caller.note("retry", &retried.run.id);
             Ok(retried)
         };
@@ -189,6 +189,10 @@ async fn create(
     let notes = std::mem::take(&mut accepted.notes);
     if validate_only {
         let runs::New { run, scenario, .. } = accepted.run;
+        let id = run.id.clone();
+        if context.store.read(move |connection| runs::find(connection, &id)).await?.is_some() {
+            return Err(ApiError::RunExists(run.id));
+        }
         return Ok((Snapshot { run, last_sequence: 0, scenario: Some(scenario) }, notes));
     }
     accepted.go_on_with(&trace_context::current());
@@ -294,18 +298,27 @@ fn check_filter(filter: &RunFilter) -> Result<(), ApiError> {
     names::labels(&filter.labels)?;
     names::digest("scenario_digest", &filter.scenario_digest)?;
     names::digest("result_digest", &filter.result_digest)?;
+    if !filter.owner.is_empty() && names::new_run(&filter.owner).is_err() {
+        return Err(ApiError::invalid("owner", format!("{} is not a name of an owner", names::quoted(&filter.owner))));
+    }
     if !filter.project.is_empty() {
         names::project(&filter.project)?;
     }
     if filter.parent_id.is_empty() { Ok(()) } else { names::known_run(&filter.parent_id) }
 }
 
+/// Refuses callers who may not change a run; for those who may not see it, it is not there. It is asked where the run is changed: its name
+/// may be that of another by then.
+fn may_change(caller: Caller) -> impl Fn(&Run) -> Result<(), ApiError> {
+    move |run| {
+        caller.must_see(run)?;
+        caller.may_change(run)
+    }
+}
+
 async fn delete(context: &Context, caller: Caller, run_id: String) -> Result<(), ApiError> {
-    let asking = caller.clone();
-    let may = move |stored: &Stored, _: &[Stored]| {
-        asking.must_see(&stored.run)?;
-        asking.may_change(&stored.run)
-    };
+    let may_change = may_change(caller.clone());
+    let may = move |stored: &Stored, _: &[Stored]| may_change(&stored.run);
     let numbers = deletion::delete(&context.store, run_id.clone(), may).await?;
     caller.note("delete", &run_id);
     deletion::remove_files(context.store.clone(), numbers).await

@@ -151,17 +151,20 @@ pub(crate) fn write(attempt: &Path, files: &[File], allowed: u64) -> Result<Vec<
     Ok(files.iter().map(artifact).collect())
 }
 
-/// Makes the files of an attempt those of its run; they count when they are [inserted](insert).
+/// Makes the files of an attempt those of its run; they count when they are [inserted](insert). If it fails, it may be done
+/// again: it goes on where it failed.
 pub(crate) fn take_in(folder: &Path, number: i64, attempt: &Path) -> Result<(), StoreError> {
-    let to = files::artifacts(folder, number);
-    // Of an attempt whose end was not written down.
-    files::remove_all(&to);
-    let all = folder.join(files::ARTIFACTS);
-    let rename = || {
-        fs::create_dir_all(&all)?;
-        fs::rename(attempt, &to)
-    };
-    rename().map_err(|error| files::broken("make", &to, &error))?;
+    let (to, all) = (files::artifacts(folder, number), folder.join(files::ARTIFACTS));
+    let is_renamed = !attempt.exists() && to.exists();
+    if !is_renamed {
+        // Of an attempt whose end was not written down.
+        files::remove_all(&to);
+        let rename = || {
+            fs::create_dir_all(&all)?;
+            fs::rename(attempt, &to)
+        };
+        rename().map_err(|error| files::broken("make", &to, &error))?;
+    }
     files::sync_folder(&all)
 }
 
@@ -222,4 +225,25 @@ fn read_row(row: &Row<'_>, stored: &Stored) -> Result<Artifact, StoreError> {
     };
     let (run, part) = (stored.run.id.clone(), "a row of its artifacts in the database".to_owned());
     Err(ApiError::DataLoss { run, part, problem }.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As it fails where the folder of all artifacts cannot be opened, for want of descriptors.
+    #[test]
+    fn what_failed_behind_the_renaming_goes_on() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let folder = folder.path();
+        for (count, found) in [(0, "first"), (1, "second")] {
+            let attempt = files::make_attempt(folder, 1, count).expect("there is room");
+            fs::write(attempt.join("report.json"), found).expect("there is room");
+            for _ in 0..2 {
+                take_in(folder, 1, &attempt).expect("it can be renamed, or is");
+                assert_eq!(fs::read_to_string(path(folder, 1, "report.json")).ok().as_deref(), Some(found));
+            }
+        }
+        take_in(folder, 2, &folder.join("attempts/2-0")).expect_err("there is no such attempt");
+    }
 }

@@ -119,7 +119,7 @@ pub(crate) fn find(connection: &Connection, id: &str) -> Result<Option<Stored>, 
 }
 
 /// The same by its number.
-pub(super) fn find_number(connection: &Connection, number: i64) -> Result<Option<Stored>, StoreError> {
+pub(crate) fn find_number(connection: &Connection, number: i64) -> Result<Option<Stored>, StoreError> {
     let mut query = connection.prepare_cached(&format!("SELECT {} FROM runs WHERE number = ?1", columns()))?;
     Ok(query.query_row([number], read_row).optional()?)
 }
@@ -129,7 +129,12 @@ pub(crate) fn get(connection: &Connection, id: &str) -> Result<Stored, StoreErro
     find(connection, id)?.ok_or_else(|| ApiError::RunNotFound(id.to_owned()).into())
 }
 
-/// The same for a caller: it is not there for those who may not see it.
+/// The same by its number.
+pub(crate) fn get_number(connection: &Connection, number: i64) -> Result<Stored, StoreError> {
+    find_number(connection, number)?.ok_or_else(|| ApiError::RunNotFound(format!("number {number}")).into())
+}
+
+/// A run for a caller: it is not there for those who may not see it.
 pub(crate) fn get_for(connection: &Connection, caller: &Caller, id: &str) -> Result<Stored, StoreError> {
     let stored = get(connection, id)?;
     caller.must_see(&stored.run)?;

@@ -25,12 +25,18 @@ fn of(owner: &str, task: Task) -> Task {
 }
 
 /// The next task, if there is one that may begin.
-fn try_take(queue: &Queue) -> Option<Task> {
-    queue.take_next(&mut queue.state(), Kind::Any).map(|(task, _)| task)
+fn try_take(queue: &Queue) -> Option<(Task, Arc<Control>)> {
+    queue.take_next(&mut queue.state(), Kind::Any)
+}
+
+/// Its number, and what it is done with.
+fn take(queue: &Queue) -> (i64, Arc<Control>) {
+    let (task, control) = try_take(queue).expect("something may begin");
+    (task.number, control)
 }
 
 fn taken(queue: &Queue) -> i64 {
-    try_take(queue).expect("something may begin").number
+    take(queue).0
 }
 
 #[test]
@@ -56,10 +62,10 @@ fn owners_have_their_turns_and_priorities_go_first() {
 fn what_is_carried_out_fits_and_nothing_is_overtaken() {
     let queue = queue(4);
     queue.put([task(1, "", 3), task(2, "", 2), task(3, "", 1)]);
-    let first = try_take(&queue).expect("there is room");
-    assert_eq!(first.number, 1);
-    assert_eq!(try_take(&queue), None, "the next needs more than there is");
-    queue.done(&first);
+    let (first, control) = take(&queue);
+    assert_eq!(first, 1);
+    assert!(try_take(&queue).is_none(), "the next needs more than there is");
+    queue.done(&control);
     assert_eq!((taken(&queue), taken(&queue)), (2, 3));
 }
 
@@ -72,10 +78,10 @@ fn who_has_a_share_is_overtaken_by_others_only() {
     ] {
         let queue = Queue::new(&few);
         queue.put([task(1, "", 1), task(2, "", 2), task(3, "", 1), of("bob", task(4, "", 1))]);
-        let first = try_take(&queue).expect("there is room");
-        assert_eq!((first.number, taken(&queue)), (1, 4));
-        assert_eq!(try_take(&queue), None, "the third is smaller, and waits behind the second");
-        queue.done(&first);
+        let (first, control) = take(&queue);
+        assert_eq!((first, taken(&queue)), (1, 4));
+        assert!(try_take(&queue).is_none(), "the third is smaller, and waits behind the second");
+        queue.done(&control);
         assert_eq!(taken(&queue), 2);
     }
 }
@@ -85,9 +91,9 @@ fn who_has_a_share_is_overtaken_by_others_only() {
 fn what_is_larger_than_a_share_is_simulated_alone() {
     let queue = Queue::new(&Limits { threads_per_owner_max: Some(1), ..limits(2) });
     queue.put([task(1, "", 3), task(2, "", 1)]);
-    let large = try_take(&queue).expect("nothing else is simulated");
-    assert_eq!((large.number, try_take(&queue)), (1, None));
-    queue.done(&large);
+    let (large, control) = take(&queue);
+    assert!(large == 1 && try_take(&queue).is_none());
+    queue.done(&control);
     assert_eq!(taken(&queue), 2);
 }
 
@@ -95,9 +101,9 @@ fn what_is_larger_than_a_share_is_simulated_alone() {
 fn tables_of_sweeps_come_first() {
     let queue = queue(1);
     queue.put([task(1, "", 1), Task { work: Work::FinishSweep, threads: 0, memory_bytes: 0, ..task(2, "", 0) }]);
-    let table = try_take(&queue).expect("it takes nothing");
-    assert_eq!((table.number, taken(&queue)), (2, 1));
-    queue.done(&table);
+    let (table, control) = take(&queue);
+    assert_eq!((table, taken(&queue)), (2, 1));
+    queue.done(&control);
     assert_eq!(queue.counts(), (0, 1));
 }
 
@@ -106,16 +112,53 @@ fn what_is_light_waits_for_no_simulation() {
     let queue = Queue::new(&Limits { queue_per_owner_max: Some(2), ..limits(1) });
     queue.put([task(1, "", 1), Task { work: Work::Reuse, ..task(2, "", 1) }]);
     assert!(queue.reserve("alice", 1).is_err(), "both are runs that wait");
-    let light = queue.take_next(&mut queue.state(), Kind::Light).expect("it takes no threads").0;
+    let (light, control) = queue.take_next(&mut queue.state(), Kind::Light).expect("it takes no threads");
     assert_eq!(light.number, 2);
     assert!(queue.take_next(&mut queue.state(), Kind::Light).is_none(), "the other does");
     // It has found nothing: it waits to be simulated before it is done with the first attempt.
-    queue.put([Task { work: Work::Simulate, ..light.clone() }]);
-    queue.done(&light);
+    assert!(queue.put_on(Task { work: Work::Simulate, ..light }, &control));
+    queue.done(&control);
     assert_eq!((taken(&queue), queue.counts()), (1, (1, 1)));
     queue.put([Task { work: Work::Reuse, ..task(3, "", 1) }]);
-    assert!(queue.cancel(2) && queue.cancel(3) && !queue.cancel(1));
+    let waited: Vec<i64> = queue.cancel(&[1, 2, 3]).iter().map(|task| task.number).collect();
+    assert_eq!((waited, queue.counts()), (vec![2, 3], (0, 1)));
+}
+
+#[test]
+fn what_is_told_to_stop_does_not_wait_again() {
+    let queue = queue(1);
+    queue.put([Task { work: Work::Reuse, ..task(1, "", 1) }]);
+    let (light, control) = try_take(&queue).expect("it takes no threads");
+    assert_eq!((queue.cancel(&[1]), control.is_cancelled()), (Vec::new(), true));
+    assert!(!queue.put_on(Task { work: Work::Simulate, ..light }, &control));
     assert_eq!(queue.counts(), (0, 1));
+}
+
+#[test]
+fn what_is_taken_again_before_it_is_done_gives_everything_back() {
+    let queue = queue(4);
+    let [(_, first), (_, second)] = [(); 2].map(|()| {
+        queue.put([task(1, "", 2)]);
+        take(&queue)
+    });
+    assert_eq!((queue.counts(), queue.memory_reserved()), ((0, 2), 2));
+    queue.done(&first);
+    assert_eq!((queue.counts(), queue.memory_reserved()), ((0, 1), 1));
+    queue.done(&second);
+    assert_eq!((queue.counts(), queue.memory_reserved()), ((0, 0), 0));
+    assert_eq!(queue.state().order.owners(), 0);
+}
+
+#[test]
+fn what_is_behind_one_that_is_cancelled_begins() {
+    let queue = queue(2);
+    queue.put([task(1, "", 1), task(2, "", 2), task(3, "", 1)]);
+    assert_eq!(taken(&queue), 1);
+    std::thread::scope(|scope| {
+        let next = scope.spawn(|| queue.take(Kind::Any));
+        queue.cancel(&[2]);
+        assert_eq!(next.join().expect("it does not panic").map(|(task, _)| task.number), Some(3));
+    });
 }
 
 #[test]
@@ -127,7 +170,7 @@ fn places_are_promised_once() {
     drop(places);
     queue.put((0..10).map(|number| task(number, "", 1)));
     assert!(queue.reserve("alice", 1).is_err());
-    queue.cancel(3);
+    queue.cancel(&[3]);
     assert!(queue.reserve("alice", 1).is_ok());
     let queue = Queue::new(&Limits { queue_per_owner_max: Some(3), ..limits(1) });
     queue.put([task(1, "", 1)]);
@@ -203,7 +246,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![4 => put, 4 => Just(Step::Take), 3 => any::<usize>().prop_map(Step::End), 1 => any::<usize>().prop_map(Step::Cancel)]
 }
 
-fn position(tasks: &[Task], index: usize) -> Option<usize> {
+fn position<T>(tasks: &[T], index: usize) -> Option<usize> {
     index.checked_rem(tasks.len())
 }
 
@@ -220,6 +263,8 @@ proptest! {
         let queue = Queue::new(&few);
         let (together, share) = (queue.together, queue.share);
         let mut plain = Plain { together, share, waiting: Vec::new(), simulated: Vec::new() };
+        // Of those that are simulated.
+        let mut controls = Vec::new();
         let to_the_end = (0..1000).map(|index| if index % 2 == 0 { Step::Take } else { Step::End(0) });
         for (number, step) in (1..).zip(steps.into_iter().chain(to_the_end)) {
             match step {
@@ -233,18 +278,22 @@ proptest! {
                 Step::Take => {
                     let next = plain.next();
                     let found = try_take(&queue);
-                    prop_assert_eq!(found.as_ref().map(|task| task.number), next);
+                    prop_assert_eq!(found.as_ref().map(|(task, _)| task.number), next);
                     plain.waiting.retain(|task| Some(task.number) != next);
-                    plain.simulated.extend(found);
+                    if let Some((task, control)) = found {
+                        plain.simulated.push(task);
+                        controls.push(control);
+                    }
                 }
                 Step::End(index) => {
                     if let Some(index) = position(&plain.simulated, index) {
-                        queue.done(&plain.simulated.remove(index));
+                        plain.simulated.remove(index);
+                        queue.done(&controls.remove(index));
                     }
                 }
                 Step::Cancel(index) => {
                     if let Some(index) = position(&plain.waiting, index) {
-                        queue.cancel(plain.waiting.remove(index).number);
+                        queue.cancel(&[plain.waiting.remove(index).number]);
                     }
                 }
             }
@@ -269,19 +318,19 @@ proptest! {
         for number in 0..200 {
             queue.put([of(&format!("owner-{}", number % owners), task(number, &format!("sweep-{}", number % owners), 1))]);
         }
-        let mut simulated: Vec<Task> = Vec::new();
+        let mut simulated: Vec<(i64, Arc<Control>)> = Vec::new();
         let mut last = vec![-1; owners as usize];
         for end in std::iter::once(None).chain(ends.into_iter().map(Some)) {
             if let Some(index) = end.and_then(|end| position(&simulated, end)) {
-                queue.done(&simulated.swap_remove(index));
+                queue.done(&simulated.swap_remove(index).1);
             }
-            while let Some(task) = try_take(&queue) {
+            while let Some((task, control)) = try_take(&queue) {
                 let owner = (task.number % owners) as usize;
                 prop_assert!(task.number > last[owner], "{} began after {}", task.number, last[owner]);
                 last[owner] = task.number;
-                simulated.push(task);
+                simulated.push((task.number, control));
             }
-            let counts = (0..owners).map(|owner| simulated.iter().filter(|task| task.number % owners == owner).count());
+            let counts = (0..owners).map(|owner| simulated.iter().filter(|(number, _)| number % owners == owner).count());
             let (least, most) = counts.fold((usize::MAX, 0), |(least, most), count| (least.min(count), most.max(count)));
             prop_assert!(most - least <= 1, "from {least} to {most}");
         }

@@ -1,5 +1,6 @@
 //! What a thread survives: work that goes wrong in any way.
 
+mod cancelling;
 mod scripted;
 
 use std::time::Instant;
@@ -23,7 +24,7 @@ impl Workers for NoWorkers {
 }
 
 /// An engine without threads, in a folder of its own.
-fn engine(folder: &std::path::Path) -> Engine {
+pub(super) fn engine(folder: &std::path::Path) -> Engine {
     engine_with(folder, Limits { concurrent_runs_max: 1, ..Limits::default() }, Box::new(NoWorkers))
 }
 
@@ -49,20 +50,36 @@ fn new(id: &str, execution: Execution) -> New {
 }
 
 fn accept(engine: &Engine, id: &str) {
-    let new = new(id, Execution::default());
+    accept_as(engine, new(id, Execution::default()));
+}
+
+fn accept_as(engine: &Engine, new: New) {
     let insert = move |writing: &mut Writing<'_>| {
         let mut stored = runs::insert(writing, &new)?;
         events::append_state(writing, &mut stored, 100)?;
         Ok(stored)
     };
     let stored = engine.shared.store.write_blocking(insert).expect("it can be written");
-    engine.shared.queue.put([Task::simulate(&stored)]);
+    engine.shared.queue.put([Task::of(&stored)]);
+}
+
+fn stored(engine: &Engine, id: &str) -> Stored {
+    engine.shared.store.read_blocking(|connection| runs::get(connection, id)).expect("it is there")
 }
 
 fn state(engine: &Engine, id: &str) -> (State, Option<RunFailure>) {
-    let stored = engine.shared.store.read_blocking(|connection| runs::get(connection, id));
-    let run = stored.expect("it is there").run;
+    let run = stored(engine, id).run;
     (run.state, run.failure)
+}
+
+/// Makes a call of the server.
+fn call<T>(call: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().expect("it can be started").block_on(call)
+}
+
+/// Asks a run to stop; gives it as it is then.
+fn cancel(engine: &Engine, id: &str) -> Run {
+    call(engine.cancel(id.to_owned(), |_| Ok(()))).expect("it can be").run
 }
 
 /// Waits for what other threads do.
@@ -154,8 +171,7 @@ fn what_is_suspended_waits_for_the_next_start() {
         })
         .expect("a thread can be started");
     until(|| state(&engine, "one").0 == State::Succeeded);
-    let stored = engine.shared.store.read_blocking(|connection| runs::get(connection, "one"));
-    assert_eq!(stored.expect("it is there").run.restarts, 1);
+    assert_eq!(stored(&engine, "one").run.restarts, 1);
     engine.stop();
     engine.shared.store.close();
 }

@@ -100,7 +100,7 @@ fn one_at_a_time() -> Limits {
 }
 
 fn run(engine: &Engine) -> Run {
-    engine.shared.store.read_blocking(|connection| runs::get(connection, "one")).expect("it is there").run
+    stored(engine, "one").run
 }
 
 /// How the run has ended, when the engine has, too.
@@ -162,11 +162,7 @@ fn a_worker_that_takes_too_long_or_that_nobody_wants_any_more_is_revoked() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let (engine, counts) = carried_out(folder.path(), vec![vec![began(0)]], one_at_a_time());
     until(|| state(&engine, "one").0 == State::Running);
-    let kept = engine.shared.limits.events_kept_max;
-    let cancelled = engine.shared.store.write_blocking(move |writing| transitions::cancel(writing, "one", kept));
-    for (number, _) in cancelled.expect("it can be written").1 {
-        engine.shared.queue.cancel(number);
-    }
+    assert_eq!(cancel(&engine, "one").state, State::Cancelling);
     assert_eq!(ended(&engine).state, State::Cancelled);
     assert_eq!(counts.revoked.load(Ordering::Relaxed), 1);
 }
@@ -195,8 +191,7 @@ fn a_worker_that_goes_on_without_the_server_is_found_by_the_next() {
     let counts = Arc::<Counts>::default();
     let workers = Scripted { scripts: Mutex::new([vec![began(7), succeeded()]].into()), counts: counts.clone() };
     let engine = engine_with(folder.path(), one_at_a_time(), Box::new(workers));
-    let number =
-        engine.shared.store.read_blocking(|connection| runs::get(connection, "one")).expect("it is there").number;
+    let number = stored(&engine, "one").number;
     assert_eq!(*counts.kept.lock().expect("nobody has panicked"), BTreeSet::from([number]));
     engine.spawn(carry_out).expect("a thread can be started");
     assert_eq!(ended(&engine).state, State::Succeeded);
