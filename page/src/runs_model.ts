@@ -4,7 +4,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 
 import { type Run, RunState } from "./generated/tailback/v1/run_pb";
 import { isActive } from "./format";
-import { CALL_MS, call, repeat, runs } from "./server";
+import { CALL_MS, call, isTransient, repeat, runs, words } from "./server";
 
 const PAGE_RUNS = 1000;
 /** Runs that are asked for each time: those that have come since must be among them. */
@@ -21,12 +21,14 @@ export class RunsModel {
     private byId = new Map<string, Run>();
     private order: string[] = [];
     private readAt = 0;
+    /** Why they could not be read, if the server says so itself. */
+    problem = "";
     /** Whether all runs have been read once. */
     isComplete = false;
     private readonly controller = new AbortController();
 
     constructor(private readonly changed: () => void) {
-        void repeat(this.controller.signal, () => this.refresh());
+        void repeat(this.controller.signal, () => this.refresh().catch((error) => this.failed(error)));
     }
 
     stop(): void {
@@ -42,9 +44,16 @@ export class RunsModel {
         return call(runs.listRuns({ pageToken, pageSize, states }, options));
     }
 
+    private failed(error: unknown): never {
+        this.problem = isTransient(error) ? "" : words(error);
+        this.changed();
+        throw error;
+    }
+
     private async refresh(): Promise<number> {
         if (performance.now() - this.readAt > ALL_MS || !this.isComplete) await this.readAll();
         else await this.readNew();
+        this.problem = "";
         this.changed();
         const active = this.order.some((id) => {
             const run = this.byId.get(id);

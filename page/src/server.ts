@@ -73,6 +73,7 @@ export function isTransient(error: unknown): boolean {
         case Code.Unimplemented:
         case Code.Unauthenticated:
         case Code.DataLoss:
+        case Code.Internal:
             return false;
         default:
             return true;

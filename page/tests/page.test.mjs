@@ -131,6 +131,20 @@ test("links and congestion trees of a run that has kept them", async () => {
     await page.context().close();
 });
 
+test("what is wrong in the server is told in its words, and not taken for silence", async () => {
+    await server.submit("intact", scenario(400));
+    const page = await browser.open(server.url, "#/new");
+    const message = "something is wrong in the server: it is a test";
+    const headers = { "content-type": "application/grpc-web+proto", "grpc-status": "13", "grpc-message": message };
+    for (const method of ["ListRuns", "GetRun"]) await page.route(`**/tailback.v1.RunService/${method}`, (route) => route.fulfill({ headers }));
+    for (const place of ["#/", "#/run/intact"]) {
+        await page.evaluate((hash) => (location.hash = hash), place);
+        await page.getByText(message).waitFor();
+        assert.equal(await page.getByTestId("presence").innerText(), "connected");
+    }
+    await page.context().close();
+});
+
 test("a server that was killed is found again, and the run goes on", async () => {
     await server.submit("lasting", endless());
     const page = await browser.open(server.url, "#/run/lasting");

@@ -1,9 +1,11 @@
 """Files that scenarios name."""
 
 import hashlib
+import io
 import json
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,54 @@ async def test_the_same_for_asyncio(server, scenario):
         for file in await client.files():
             await client.delete_file(file.sha256)
         assert await client.files() == []
+
+
+def damage(server) -> None:
+    """Damages all that was uploaded to a server."""
+    for file in (server.folder / "data/files").iterdir():
+        file.write_bytes(b"damaged")
+
+
+def test_what_is_damaged_on_the_server_is_sent_again(server, client, scenario):
+    found = client.run(scenario).wait().info.result_digest
+    damage(server)
+    assert not client.validate(scenario).diagnostics
+    damage(server)
+    assert client.run(scenario).wait().info.result_digest == found
+    # Where a file is that is named by its digest is not known.
+    damage(server)
+    listed = client.upload(scenario.parent / "list.csv")
+    files = {"traces/pair.goal": scenario.parent / "traces/pair.goal", "map.txt": scenario.parent / "map.txt"}
+    with pytest.raises(tailback.DataLoss) as refused:
+        client.run(scenario.read_text(), files={**files, "list.csv": listed.sha256})
+    assert refused.value.metadata["file"] == listed.sha256
+    client.upload(scenario.parent / "list.csv", again=True)
+    assert client.run(scenario.read_text(), files={**files, "list.csv": listed.sha256}).wait().state == "SUCCEEDED"
+
+
+async def test_what_is_damaged_is_sent_again_for_asyncio_too(server, scenario):
+    async with tailback.aio.Client(server.address) as client:
+        for file in ("traces/pair.goal", "list.csv", "map.txt"):
+            await client.upload(scenario.parent / file)
+        damage(server)
+        assert not (await client.validate(scenario)).diagnostics
+        damage(server)
+        assert (await (await client.run(scenario)).wait()).info.result_digest == digest_here(scenario)
+
+
+async def test_no_file_is_read_on_the_loop_of_asyncio(server, scenario, monkeypatch):
+    loop, reading = threading.get_ident(), []
+
+    class Read(io.FileIO):
+        def read(self, *count):
+            reading.append(threading.get_ident())
+            return super().read(*count)
+
+    monkeypatch.setattr(Path, "open", lambda path, mode: Read(path, mode))
+    async with tailback.aio.Client(server.address) as client:
+        assert (await client.upload(scenario.parent / "list.csv")).size == len(LIST)
+    # Once for its digest and once to be sent, each to its end.
+    assert len(reading) == 4 and loop not in reading
 
 
 def test_what_is_refused_is_told(serve, tmp_path, scenario, small):

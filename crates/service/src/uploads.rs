@@ -4,7 +4,7 @@
 //! say. What breaks off leaves nothing behind.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -19,8 +19,16 @@ pub(crate) struct Uploads {
     store: Arc<Store>,
     limits: Arc<Limits>,
     places: Arc<Semaphore>,
-    /// By owner: files and bytes that are coming, which count as if they were there.
-    coming: Arc<Mutex<BTreeMap<String, (u64, u64)>>>,
+    coming: Arc<Mutex<Coming>>,
+}
+
+/// What is on its way counts as if it were there.
+#[derive(Default)]
+struct Coming {
+    /// By owner: files and bytes.
+    of_owners: BTreeMap<String, (u64, u64)>,
+    /// Bytes of all of them that are not on the disk yet; several sizes may be as large as a number can be.
+    missing: u128,
 }
 
 /// A place to upload to.
@@ -32,28 +40,42 @@ pub(crate) struct Place {
 pub(crate) struct Upload {
     file: KeptFile,
     incoming: Incoming,
-    _share: Share,
+    share: Share,
     _place: Place,
 }
 
-/// What a file that is coming takes of what its owner may have.
+/// What a file that is coming takes of what its owner may have, and of the room on the disk.
 struct Share {
-    coming: Arc<Mutex<BTreeMap<String, (u64, u64)>>>,
+    coming: Arc<Mutex<Coming>>,
     owner: String,
     size: u64,
+    missing: u64,
+}
+
+impl Share {
+    /// So many bytes more are on the disk.
+    fn arrived(&mut self, bytes: u64) {
+        self.missing -= bytes;
+        lock(&self.coming).missing -= u128::from(bytes);
+    }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut coming = self.coming.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((files, bytes)) = coming.get_mut(&self.owner) {
+        let mut coming = lock(&self.coming);
+        coming.missing -= u128::from(self.missing);
+        if let Some((files, bytes)) = coming.of_owners.get_mut(&self.owner) {
             *files -= 1;
             *bytes -= self.size;
             if *files == 0 {
-                coming.remove(&self.owner);
+                coming.of_owners.remove(&self.owner);
             }
         }
     }
+}
+
+fn lock(coming: &Mutex<Coming>) -> MutexGuard<'_, Coming> {
+    coming.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Uploads {
@@ -76,24 +98,27 @@ impl Uploads {
         let (owner, sha256) = (file.owner.clone(), file.sha256.clone());
         let there = self.store.read(move |connection| uploads::usage(connection, &owner, &sha256)).await?;
         let share = self.share(&file, there)?;
-        let (store, needed) = (self.store.clone(), file.size.saturating_add(self.limits.disk_free_bytes_min));
+        let (store, coming, left) = (self.store.clone(), self.coming.clone(), self.limits.disk_free_bytes_min);
         let start = move || {
-            if store.free_bytes()? < needed {
+            // In this order, what arrives in between is counted twice rather than not at all.
+            let needed = lock(&coming).missing + u128::from(left);
+            if u128::from(store.free_bytes()?) < needed {
                 return Err(StoreError::Full);
             }
             Incoming::start(store.folder())
         };
         let incoming = blocking(start).await?;
-        Ok(Upload { file, incoming, _share: share, _place: place })
+        Ok(Upload { file, incoming, share, _place: place })
     }
 
     /// Counts a file as its owner's from now on, if the owner may have it.
     fn share(&self, file: &KeptFile, there: (u64, u64)) -> Result<Share, ApiError> {
-        let mut coming = self.coming.lock().unwrap_or_else(PoisonError::into_inner);
-        let (files, bytes) = coming.get(&file.owner).copied().unwrap_or_default();
+        let mut coming = lock(&self.coming);
+        let (files, bytes) = coming.of_owners.get(&file.owner).copied().unwrap_or_default();
         check(&self.limits, (there.0 + files, there.1 + bytes), file.size)?;
-        coming.insert(file.owner.clone(), (files + 1, bytes + file.size));
-        Ok(Share { coming: self.coming.clone(), owner: file.owner.clone(), size: file.size })
+        coming.of_owners.insert(file.owner.clone(), (files + 1, bytes + file.size));
+        coming.missing += u128::from(file.size);
+        Ok(Share { coming: self.coming.clone(), owner: file.owner.clone(), size: file.size, missing: file.size })
     }
 
     /// Keeps a file that has come as a whole; gives it as it is kept.
@@ -142,7 +167,12 @@ impl Upload {
                 format!("{came} bytes and more came, the header says {size}"),
             ));
         }
-        blocking(move || self.incoming.write(&piece).map(|()| self)).await
+        let write = move || {
+            self.incoming.write(&piece)?;
+            self.share.arrived(piece.len() as u64);
+            Ok(self)
+        };
+        blocking(write).await
     }
 }
 
@@ -158,4 +188,37 @@ pub(crate) async fn delete(store: &Store, owner: String, sha256: String) -> Resu
     let (content, folder) = (sha256.clone(), store.folder().to_owned());
     store.write(move |writing| uploads::delete(writing, &owner, &sha256)).await?;
     Ok(store.write(move |writing| uploads::remove(writing, &folder, &content)).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Told;
+
+    #[tokio::test]
+    async fn what_is_on_its_way_has_its_room_on_the_disk() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let told = Told { hub: Arc::default(), meters: Arc::default() };
+        let store = Arc::new(Store::open(folder.path(), false, told).expect("it can be opened"));
+        let size = store.free_bytes().expect("it can be asked") / 10 * 6;
+        let limits = Limits {
+            file_bytes_max: size,
+            file_bytes_per_owner_max: size,
+            disk_free_bytes_min: 0,
+            ..Limits::default()
+        };
+        let uploads = Uploads::new(store, Arc::new(limits));
+        let begin = async |owner: &str| {
+            let (owner, name) = (owner.to_owned(), "large".to_owned());
+            let file = KeptFile { owner, sha256: String::new(), size, name, uploaded_ms: 0 };
+            uploads.begin(uploads.place()?, file).await
+        };
+        let first = begin("alice").await.expect("there is room for one");
+        assert_eq!(begin("bob").await.err(), Some(ApiError::StorageFull));
+        let first = first.put(bytes::Bytes::from_static(b"a piece")).await.expect("it can be written");
+        assert_eq!(lock(&uploads.coming).missing, u128::from(size) - 7, "the rest is to come");
+        drop(first);
+        assert_eq!(lock(&uploads.coming).missing, 0);
+        begin("bob").await.expect("there is room again");
+    }
 }

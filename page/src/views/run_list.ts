@@ -103,7 +103,8 @@ class RunList implements View {
         const place = this.shown.findIndex((run) => run.id === chosen);
         this.current = place >= 0 ? place : Math.max(0, Math.min(this.current, this.shown.length - 1));
         const more = this.model.isComplete ? "" : " so far";
-        say(this.total, this.shown.length === all.length ? `${count(all.length)} runs${more}` : `${count(this.shown.length)} of ${count(all.length)}${more}`);
+        const total = this.shown.length === all.length ? `${count(all.length)} runs` : `${count(this.shown.length)} of ${count(all.length)}`;
+        say(this.total, this.model.problem || total + more);
         this.grid.setAttribute("aria-rowcount", String(this.shown.length + 1));
         this.canvas.style.height = `${this.shown.length * ROW_PX}px`;
         this.nothing.hidden = this.shown.length > 0 || !this.model.isComplete;

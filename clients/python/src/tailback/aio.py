@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from tailback_api.tailback.v1 import (
 )
 
 from . import requests
-from .errors import NotFound, RunFailed, from_rpc
+from .errors import DataLoss, NotFound, RunFailed, from_rpc
 
 if TYPE_CHECKING:
     import pandas
@@ -103,9 +103,9 @@ class Client:
             requests.must_know(await self.server_info(), "private")
         if project:
             requests.must_know(await self.server_info(), "projects")
-        await self._name_files(request.scenario, source, files)
+        named = await self._name_files(request.scenario, source, files)
         # The request has an id: made again after a lost answer it gives the same run.
-        return Run(self, (await self._call(self._runs.CreateRun, request)).run)
+        return Run(self, (await self._call_with_files(self._runs.CreateRun, request, named)).run)
 
     async def get(self, run_id: str) -> Run:
         """A run by its name."""
@@ -132,22 +132,24 @@ class Client:
     ) -> scenario_service_pb2.ValidateScenarioResponse:
         """What a scenario means, or its mistakes; `files` are as in `run`."""
         scenario = requests.scenario(source, overrides)
-        await self._name_files(scenario, source, files)
+        named = await self._name_files(scenario, source, files)
         request = scenario_service_pb2.ValidateScenarioRequest(scenario=scenario)
-        return await self._call(self._scenarios.ValidateScenario, request)
+        return await self._call_with_files(self._scenarios.ValidateScenario, request, named)
 
-    async def upload(self, path: str | Path, *, name: str = "") -> file_service_pb2.File:
-        """Has the server keep a file that scenarios can name; one that it has is not sent again."""
+    async def upload(self, path: str | Path, *, name: str = "", again: bool = False) -> file_service_pb2.File:
+        """Has the server keep a file that scenarios can name; one that it has is not sent, unless `again` says so, as it has to
+        be if what the server has is damaged. The file is read beside the loop."""
         path = Path(path)
-        header = requests.header(path, name or path.name)
-        owner = (await self.server_info()).caller
-        for file in await self.files(sha256=header.sha256, owner=owner):
-            return file
+        header = await asyncio.to_thread(requests.header, path, name or path.name)
+        if not again:
+            owner = (await self.server_info()).caller
+            for file in await self.files(sha256=header.sha256, owner=owner):
+                return file
         retry = self._retry()
         while True:
             try:
-                sent = await self._files.UploadFile(requests.parts(path, header), metadata=self._metadata)
-                return sent.file
+                parts = _beside_the_loop(requests.parts(path, header))
+                return (await self._files.UploadFile(parts, metadata=self._metadata)).file
             except grpc.RpcError as error:
                 told = from_rpc(error)
             await asyncio.sleep(retry.pause(told))
@@ -175,14 +177,30 @@ class Client:
 
     async def _name_files(
         self, scenario: run_pb2.Scenario, source: str | Path, files: Mapping[str, str | Path] | None
-    ) -> None:
-        """Says which files a scenario names, and uploads those that the server does not have."""
-        named = requests.named_files(source, files or {})
+    ) -> dict[str, str | Path]:
+        """Says which files a scenario names, and uploads those that the server does not have; gives where they are, by their
+        SHA-256s."""
+        named, paths = requests.named_files(source, files or {}), {}
         if named:
             requests.must_know(await self.server_info(), "files")
         for name, file in named.items():
-            is_there = requests.is_digest(file)
-            scenario.files[name] = str(file) if is_there else (await self.upload(file)).sha256
+            if requests.is_digest(file):
+                scenario.files[name] = str(file)
+            else:
+                scenario.files[name] = (await self.upload(file)).sha256
+                paths[scenario.files[name]] = file
+        return paths
+
+    async def _call_with_files(self, method: Any, request: Any, named: dict[str, str | Path]) -> Any:
+        """Makes a call whose scenario names files. Those that are found damaged on the server, or gone meanwhile, are sent once."""
+        while True:
+            try:
+                return await self._call(method, request)
+            except (DataLoss, NotFound) as refused:
+                file = named.pop(refused.metadata.get("file", ""), None)
+                if file is None:
+                    raise
+            await self.upload(file, again=True)
 
     async def schema(self) -> dict[str, Any]:
         """The JSON Schema of whole scenarios."""
@@ -205,6 +223,12 @@ class Client:
             except grpc.RpcError as error:
                 told = from_rpc(error)
             await asyncio.sleep(retry.pause(told))
+
+
+async def _beside_the_loop(items: Iterator[Any]) -> AsyncIterator[Any]:
+    """What takes its time to be made, each on another thread."""
+    while (item := await asyncio.to_thread(next, items, None)) is not None:
+        yield item
 
 
 class Run:

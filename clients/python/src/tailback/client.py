@@ -25,7 +25,7 @@ from tailback_api.tailback.v1 import (
 )
 
 from . import requests
-from .errors import NotFound, RunFailed, from_rpc
+from .errors import DataLoss, NotFound, RunFailed, from_rpc
 
 if TYPE_CHECKING:
     import pandas
@@ -104,9 +104,9 @@ class Client:
             requests.must_know(self.server_info(), "private")
         if project:
             requests.must_know(self.server_info(), "projects")
-        self._name_files(request.scenario, source, files)
+        named = self._name_files(request.scenario, source, files)
         # The request has an id: made again after a lost answer it gives the same run.
-        return Run(self, self._call(self._runs.CreateRun, request).run)
+        return Run(self, self._call_with_files(self._runs.CreateRun, request, named).run)
 
     def get(self, run_id: str) -> Run:
         """A run by its name."""
@@ -132,22 +132,23 @@ class Client:
     ) -> scenario_service_pb2.ValidateScenarioResponse:
         """What a scenario means, or its mistakes; `files` are as in `run`."""
         scenario = requests.scenario(source, overrides)
-        self._name_files(scenario, source, files)
+        named = self._name_files(scenario, source, files)
         request = scenario_service_pb2.ValidateScenarioRequest(scenario=scenario)
-        return self._call(self._scenarios.ValidateScenario, request)
+        return self._call_with_files(self._scenarios.ValidateScenario, request, named)
 
-    def upload(self, path: str | Path, *, name: str = "") -> file_service_pb2.File:
-        """Has the server keep a file that scenarios can name; one that it has is not sent again."""
+    def upload(self, path: str | Path, *, name: str = "", again: bool = False) -> file_service_pb2.File:
+        """Has the server keep a file that scenarios can name; one that it has is not sent, unless `again` says so, as it has to
+        be if what the server has is damaged."""
         path = Path(path)
         header = requests.header(path, name or path.name)
-        owner = self.server_info().caller
-        for file in self.files(sha256=header.sha256, owner=owner):
-            return file
+        if not again:
+            owner = self.server_info().caller
+            for file in self.files(sha256=header.sha256, owner=owner):
+                return file
         retry = self._retry()
         while True:
             try:
-                sent = self._files.UploadFile(requests.parts(path, header), metadata=self._metadata)
-                return sent.file
+                return self._files.UploadFile(requests.parts(path, header), metadata=self._metadata).file
             except grpc.RpcError as error:
                 told = from_rpc(error)
             time.sleep(retry.pause(told))
@@ -175,14 +176,30 @@ class Client:
 
     def _name_files(
         self, scenario: run_pb2.Scenario, source: str | Path, files: Mapping[str, str | Path] | None
-    ) -> None:
-        """Says which files a scenario names, and uploads those that the server does not have."""
-        named = requests.named_files(source, files or {})
+    ) -> dict[str, str | Path]:
+        """Says which files a scenario names, and uploads those that the server does not have; gives where they are, by their
+        SHA-256s."""
+        named, paths = requests.named_files(source, files or {}), {}
         if named:
             requests.must_know(self.server_info(), "files")
         for name, file in named.items():
-            is_there = requests.is_digest(file)
-            scenario.files[name] = str(file) if is_there else self.upload(file).sha256
+            if requests.is_digest(file):
+                scenario.files[name] = str(file)
+            else:
+                scenario.files[name] = self.upload(file).sha256
+                paths[scenario.files[name]] = file
+        return paths
+
+    def _call_with_files(self, method: Any, request: Any, named: dict[str, str | Path]) -> Any:
+        """Makes a call whose scenario names files. Those that are found damaged on the server, or gone meanwhile, are sent once."""
+        while True:
+            try:
+                return self._call(method, request)
+            except (DataLoss, NotFound) as refused:
+                file = named.pop(refused.metadata.get("file", ""), None)
+                if file is None:
+                    raise
+            self.upload(file, again=True)
 
     def models(self, kind: str = "") -> list[scenario_service_pb2.ModelSummary]:
         """What scenarios can be made of."""

@@ -4,6 +4,7 @@ mod limits;
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use tailback_service::{
     CertificateError, Configuration, Encryption, Limits, Placement, ServeError, Server, Tokens, WorkerCommand,
@@ -20,6 +21,9 @@ use limits::Note;
 /// Where systems that have control groups have them.
 const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
 
+/// How long what is still under way may take when the server has stopped: what a worker does not answer is waited for no longer.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
+
 /// Runs the command.
 pub fn run(arguments: &ServeArguments) -> Result<(), Complaint> {
     tailback_service::keep_files_private();
@@ -35,6 +39,7 @@ pub fn run(arguments: &ServeArguments) -> Result<(), Complaint> {
     if let Some(traces) = traces {
         traces.finish();
     }
+    runtime.shutdown_timeout(LAST_MOMENT);
     served
 }
 

@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use tailback_api::v1::upload_file_request::Part;
 use tailback_api::v1::{DeleteFileRequest, ListFilesRequest, UploadFileRequest, UploadHeader};
 use tonic::Status;
+use tonic_types::StatusExt as _;
 
 use super::Remote;
 use crate::complaint::Complaint;
@@ -18,6 +19,15 @@ use crate::output::tell_line;
 const PIECE_BYTES: usize = 256 << 10;
 /// Files that are asked for at once.
 const PAGE: u32 = 500;
+
+/// A file that the server has been told of.
+#[derive(Debug)]
+pub(super) struct Named {
+    path: PathBuf,
+    header: UploadHeader,
+    /// Whether it is said that it is sent.
+    tells: bool,
+}
 
 impl Remote {
     /// Sends files that the server does not have; gives the SHA-256 of each, by the name that a scenario has for it.
@@ -32,18 +42,31 @@ impl Remote {
             let (sha256, size) =
                 digest(path).map_err(|error| Complaint::bad_input(format!("cannot read {name}: {error}")))?;
             let request = ListFilesRequest { sha256: sha256.clone(), owner: owner.clone(), ..Default::default() };
+            let header = UploadHeader { name: short(name), size, sha256: sha256.clone() };
+            let file = Named { path: path.clone(), header, tells };
             if self.list_files(request).await?.is_empty() {
-                if tells {
-                    tell_line!("uploading {name} ({size} bytes)");
-                }
-                self.send(path, &UploadHeader { name: short(name), size, sha256: sha256.clone() }).await?;
+                self.send(&file).await?;
+            } else {
+                self.named.insert(sha256.clone(), file);
             }
             known.insert(name.clone(), sha256);
         }
         Ok(known)
     }
 
-    async fn send(&mut self, path: &Path, header: &UploadHeader) -> Result<(), Status> {
+    /// Sends a file again, once, because of which the server has refused a request: what it has of it is damaged, or gone meanwhile. Gives
+    /// any other refusal back.
+    pub(super) async fn send_again(&mut self, refused: Status) -> Result<(), Status> {
+        let details = refused.get_error_details();
+        let damaged = details.error_info().and_then(|about| about.metadata.get("file"));
+        let Some(file) = damaged.and_then(|sha256| self.named.remove(sha256)) else { return Err(refused) };
+        self.send(&file).await
+    }
+
+    async fn send(&mut self, Named { path, header, tells }: &Named) -> Result<(), Status> {
+        if *tells {
+            tell_line!("uploading {} ({} bytes)", header.name, header.size);
+        }
         let Self { files, retry, .. } = self;
         let send = async || {
             let file = File::open(path).map_err(|error| Status::failed_precondition(error.to_string()))?;

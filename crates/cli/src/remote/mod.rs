@@ -4,6 +4,7 @@ mod files;
 mod retry;
 mod shown;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use tonic_types::StatusExt as _;
 
 use crate::arguments::ServerArguments;
 use crate::complaint::Complaint;
+use files::Named;
 pub use retry::Retry;
 pub use shown::{ShownRun, state_name, table, time_text};
 
@@ -58,6 +60,8 @@ pub struct Remote {
     pub results: ResultServiceClient<Line>,
     files: FileServiceClient<Line>,
     system: SystemServiceClient<Line>,
+    /// Files that the server has and that were not sent, by their SHA-256.
+    named: HashMap<String, Named>,
     /// What is done when it is lost.
     pub retry: Retry,
 }
@@ -71,7 +75,7 @@ pub fn runtime() -> Result<Runtime, Complaint> {
 impl Remote {
     /// Connects to the server that was named.
     pub async fn connect(arguments: &ServerArguments) -> Result<Self, Complaint> {
-        let url = &arguments.server;
+        let url = &url(arguments);
         let endpoint = Endpoint::from_shared(url.clone())
             .map_err(|error| Complaint::bad_input(format!("`{url}` is not the address of a server: {error}")))?;
         let endpoint = if url.starts_with("https:") { encrypted(endpoint, arguments)? } else { endpoint };
@@ -90,17 +94,22 @@ impl Remote {
         let retry = Retry::new(url, Duration::from_secs(arguments.retry_time.into()));
         let (runs, results) = (RunServiceClient::new(line()), ResultServiceClient::new(line()));
         let (files, system) = (FileServiceClient::new(line()), SystemServiceClient::new(line()));
-        Ok(Self { runs, results, files, system, retry })
+        Ok(Self { runs, results, files, system, named: HashMap::new(), retry })
     }
 
-    /// Asks something about runs, again if the connection is lost meanwhile.
+    /// Asks something about runs, again if the connection is lost meanwhile, or a file that was named to the server has to be sent again.
     pub async fn ask_runs<Q: Clone, A>(
         &mut self,
         ask: impl AsyncFn(&mut RunServiceClient<Line>, Q) -> Result<Response<A>, Status>,
         question: Q,
     ) -> Result<A, Status> {
-        let Self { runs, retry, .. } = self;
-        retry.call(async || ask(runs, question.clone()).await.map(Response::into_inner)).await
+        loop {
+            let Self { runs, retry, .. } = self;
+            match retry.call(async || ask(runs, question.clone()).await.map(Response::into_inner)).await {
+                Ok(answer) => return Ok(answer),
+                Err(refused) => self.send_again(refused).await?,
+            }
+        }
     }
 
     /// The same about results.
@@ -123,6 +132,17 @@ impl Remote {
         let problem =
             format!("this server (version {}) does not know `{feature}`: nothing was asked of it", told.version);
         Err(Complaint::failed(problem))
+    }
+}
+
+/// The address of the server, which need not say how it is talked to.
+fn url(arguments: &ServerArguments) -> String {
+    let server = &arguments.server;
+    let is_encrypted = arguments.ca.is_some() || arguments.client_cert.is_some();
+    match (server.contains("://"), is_encrypted) {
+        (true, _) => server.clone(),
+        (false, true) => format!("https://{server}"),
+        (false, false) => format!("http://{server}"),
     }
 }
 

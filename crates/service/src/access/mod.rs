@@ -217,12 +217,17 @@ impl Guard {
         }
     }
 
-    /// Refuses who was let in and would not be any more, or into other projects: what was shown was revoked, or has expired.
+    /// Refuses who was let in and would not be any more, may do less by now, or is in other projects: what was shown was revoked, has
+    /// expired, or stands for less.
     pub(crate) fn must_still_be(&self, caller: &Caller) -> Result<(), ApiError> {
         let (Some(tokens), Some(shown)) = (&self.tokens.0, &caller.credential) else { return Ok(()) };
         let tokens = tokens.read().unwrap_or_else(PoisonError::into_inner);
         match tokens.bearer(shown, SystemTime::now()) {
-            Ok(entry) if entry.name == caller.name && entry.projects == caller.projects => Ok(()),
+            Ok(entry)
+                if entry.name == caller.name && entry.role >= caller.role && entry.projects == caller.projects =>
+            {
+                Ok(())
+            }
             _ => Err(ApiError::NotAuthenticated),
         }
     }
@@ -249,6 +254,8 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn caller(name: &str, role: Role, projects: &[&str]) -> Caller {
@@ -300,6 +307,30 @@ mod tests {
         assert!(member.may_put_into("fabric").is_ok() && member.may_put_into("").is_ok());
         assert!(member.may_put_into("third").is_err() && caller("bob", Role::Admin, &[]).may_put_into("third").is_ok());
         assert!(caller("bob", Role::Submit, &[""]).may_change(&run(true, "")).is_err());
+    }
+
+    #[test]
+    fn callers_stay_in_as_long_as_they_may_do_as_much() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+        let projects = vec!["fabric".to_owned()];
+        let grant = Grant { role: Role::Submit, projects, until: None };
+        let (token, line) = new_token("alice", &grant).expect("there are random bytes");
+        std::fs::write(file.path(), &line).expect("it can be written");
+        let tokens = Tokens::read(file.path()).expect("it is well formed");
+        let guard = Guard::new(Some(tokens), Arc::new(Failures::new(Duration::ZERO)), Arc::default());
+        let caller = guard.caller(Some(format!("Bearer {token}").as_bytes()), None).expect("she is let in");
+        for (now, stays) in [
+            (line.clone(), true),
+            (line.replace(" submit ", " admin "), true),
+            (line.replace(" submit ", " read "), false),
+            (line.replace("=fabric", "=other"), false),
+            (line.replace("alice", "bob"), false),
+            (String::new(), false),
+        ] {
+            std::fs::write(file.path(), &now).expect("it can be written");
+            guard.tokens().read_again();
+            assert_eq!(guard.must_still_be(&caller).is_ok(), stays, "{now}");
+        }
     }
 
     #[test]

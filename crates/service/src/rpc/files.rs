@@ -1,7 +1,6 @@
 //! FileService.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use tailback_api::v1::file_service_server::FileService;
 use tailback_api::v1::upload_file_request::Part;
@@ -10,8 +9,10 @@ use tailback_api::v1::{
     UploadHeader,
 };
 use tokio::time::sleep_until;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Code, Request, Response, Status, Streaming};
 
+use super::PIECE_BYTES_MAX;
+use super::stream::from_now;
 use crate::access::{Caller, Role};
 use crate::api_error::ApiError;
 use crate::context::{Context, caller, deadline, stopped, to_the_end};
@@ -35,7 +36,7 @@ impl FileService for Files {
         let (caller, gives_up) = (caller(&request)?, deadline(&request));
         caller.must_be(Role::Submit)?;
         let place = self.0.uploads.place()?;
-        let expires = Instant::now() + self.0.limits.stream_lifetime();
+        let expires = from_now(self.0.limits.stream_lifetime());
         let (until, at_end) = match gives_up {
             Some(gives_up) if gives_up < expires => (gives_up, ApiError::DeadlinePassed { resume_after: None }),
             _ => (expires, ApiError::StreamExpired { resume_after: None }),
@@ -108,17 +109,27 @@ async fn receive(
     place: uploads::Place,
     mut parts: Streaming<UploadFileRequest>,
 ) -> Result<uploads::Upload, Status> {
-    let Some(Part::Header(header)) = parts.message().await?.and_then(|first| first.part) else {
+    let Some(Part::Header(header)) = next(&mut parts).await?.and_then(|first| first.part) else {
         return Err(ApiError::invalid("header", "the first message must be the header").into());
     };
     let mut upload = context.uploads.begin(place, announced(caller, header)?).await?;
-    while let Some(next) = parts.message().await? {
+    while let Some(next) = next(&mut parts).await? {
         let Some(Part::Content(piece)) = next.part else {
             return Err(ApiError::invalid("content", "behind the header come pieces of the content only").into());
         };
         upload = upload.put(piece).await?;
     }
     Ok(upload)
+}
+
+/// The next message. One that is too large, before or after it is decompressed, the framework refuses without any details.
+async fn next(parts: &mut Streaming<UploadFileRequest>) -> Result<Option<UploadFileRequest>, Status> {
+    parts.message().await.map_err(|refused| match refused.code() {
+        Code::OutOfRange | Code::ResourceExhausted if refused.details().is_empty() => {
+            ApiError::invalid("content", format!("a message has more than {PIECE_BYTES_MAX} bytes")).into()
+        }
+        _ => refused,
+    })
 }
 
 /// The file that a header announces.

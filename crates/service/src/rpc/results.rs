@@ -111,6 +111,7 @@ impl ResultService for Results {
     ) -> Result<Response<QuerySeriesResponse>, Status> {
         let caller = caller(&request)?;
         let request = request.into_inner();
+        series::check_size(&request)?;
         let stored = find(&self.0, &caller, &request.run_id).await?;
         must_have_succeeded(&stored)?;
         let table = match request.table.as_str() {

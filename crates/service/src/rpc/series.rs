@@ -13,6 +13,9 @@ use crate::wire;
 
 /// Rows that are read before looking whether somebody still waits for them.
 const ROWS_AT_ONCE: usize = 1000;
+/// Columns that may be asked for by their names, and the bytes of all texts of a request: it is held while others are read.
+const COLUMNS_MAX: usize = 4096;
+const TEXT_BYTES_MAX: usize = 256 << 10;
 /// What a cell takes in an answer, about.
 const CELL_BYTES: u64 = 8;
 
@@ -24,6 +27,18 @@ struct Selection<'r> {
     flow: Option<(usize, &'r str)>,
     /// The column of cycles, the first cycle, and the one behind the last.
     cycles: Option<(usize, f64, f64)>,
+}
+
+/// Refuses a request that is too large.
+pub(super) fn check_size(request: &QuerySeriesRequest) -> Result<(), ApiError> {
+    let QuerySeriesRequest { columns, traffic, table, .. } = request;
+    let bytes = columns.iter().chain([traffic, table]).map(String::len).sum();
+    for (count, limit, what) in [(columns.len(), COLUMNS_MAX, "columns"), (bytes, TEXT_BYTES_MAX, "bytes of texts")] {
+        if count > limit {
+            return Err(ApiError::invalid("columns", format!("{count} {what}, the limit is {limit}")));
+        }
+    }
+    Ok(())
 }
 
 /// The part of a table that is asked for, if it is not too large.

@@ -93,6 +93,14 @@ impl<T> Sink<T> {
     }
 }
 
+/// What is as long as for ever.
+const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// The instant after so long, which limits may say to be more than any clock can tell.
+pub(super) fn from_now(length: Duration) -> Instant {
+    Instant::now() + length.min(FOR_EVER)
+}
+
 /// Opens a stream to a caller, whose messages `make` makes.
 pub(super) fn open<T, F>(
     context: &Context,
@@ -107,7 +115,7 @@ where
 {
     // One message waits for the client; what else there is to say is made when it is wanted.
     let (messages, receiver) = mpsc::channel(1);
-    let expires = Instant::now() + context.limits.stream_lifetime();
+    let expires = from_now(context.limits.stream_lifetime());
     let (until, at_end) = match deadline {
         Some(deadline) if deadline < expires => (deadline, ApiError::DeadlinePassed { resume_after: None }),
         _ => (expires, ApiError::StreamExpired { resume_after: None }),

@@ -23,7 +23,7 @@ pub(crate) fn page(
     bytes_max: u64,
     may_see: impl Fn(&Run) -> bool,
 ) -> Result<(Vec<Snapshot>, String), StoreError> {
-    let after = read_token(filter, &page.token)?;
+    let after = token_number(filter, &page.token)?;
     let size = match page.size {
         0 => PAGE_DEFAULT,
         size => size.min(PAGE_MAX),
@@ -89,7 +89,8 @@ fn token(filter: &RunFilter, number: i64) -> String {
     format!("{number:x}-{}", fingerprint(filter))
 }
 
-fn read_token(filter: &RunFilter, token: &str) -> Result<Option<i64>, ApiError> {
+/// Where a list goes on, if it does: refuses the token of another one.
+pub(crate) fn token_number(filter: &RunFilter, token: &str) -> Result<Option<i64>, ApiError> {
     if token.is_empty() {
         return Ok(None);
     }

@@ -6,7 +6,7 @@ use tailback_api::v1;
 
 use super::run::state;
 use crate::api_error::ApiError;
-use crate::domain::{Page, RetryRequest, RunFilter, RunRequest};
+use crate::domain::{Page, RetryRequest, RunFilter, RunRequest, State};
 
 impl From<v1::CreateRunRequest> for RunRequest {
     fn from(asked: v1::CreateRunRequest) -> Self {
@@ -31,8 +31,15 @@ impl From<v1::RetryRunRequest> for RetryRequest {
     }
 }
 
+/// The most states that a list of runs may be asked for: as many as there are, with the one that no run is in.
+const STATES_MAX: usize = State::ALL.len() + 1;
+
 /// Which runs, which of them, and whether with their scenarios.
 pub(crate) fn list(asked: v1::ListRunsRequest) -> Result<(RunFilter, Page, bool), ApiError> {
+    // Compressed, millions of them are a few kilobytes.
+    if asked.states.len() > STATES_MAX {
+        return Err(ApiError::invalid("states", format!("{} states, the limit is {STATES_MAX}", asked.states.len())));
+    }
     if let Some(&unknown) = asked.states.iter().find(|&&state| v1::RunState::try_from(state).is_err()) {
         return Err(ApiError::invalid("states", format!("{unknown} is not a state")));
     }

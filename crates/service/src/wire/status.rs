@@ -22,7 +22,7 @@ impl From<ApiError> for Status {
     fn from(error: ApiError) -> Self {
         let (code, reason) = code_and_reason(&error);
         let metadata: HashMap<String, String> =
-            metadata(&error).into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+            metadata(&error).into_iter().map(|(key, value)| (key.to_owned(), shortened(&value))).collect();
         let name = reason.as_str_name().trim_start_matches("ERROR_REASON_");
         let mut details = ErrorDetails::with_error_info(name, "tailback", metadata);
         let violations = violations(&error);
@@ -33,8 +33,10 @@ impl From<ApiError> for Status {
             details.set_retry_info(Some(RETRY_AFTER));
         }
         match &error {
-            ApiError::Internal(cause) => tracing::error!(%cause, "a call failed"),
-            ApiError::DataLoss { .. } | ApiError::FileLost { .. } => tracing::error!(%error, "a call failed"),
+            ApiError::Internal(cause) => tracing::error!(cause = %shortened(cause), "a call failed"),
+            ApiError::DataLoss { .. } | ApiError::FileLost { .. } => {
+                tracing::error!(error = %shortened(&error.to_string()), "a call failed");
+            }
             _ => {}
         }
         Self::with_error_details(code, shortened(&error.to_string()), details)
@@ -177,4 +179,34 @@ fn numbers(limit: &str, allowed: u64, asked: u64) -> Vec<(&'static str, String)>
 /// every client writes that out.
 pub(super) fn shortened(text: &str) -> String {
     cut(&tame(text), TEXT_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tracing_subscriber::layer::SubscriberExt as _;
+
+    use super::*;
+    use crate::access::Role;
+
+    /// However long a text is that a client has sent, or a cause that repeats it.
+    #[test]
+    fn what_is_told_and_logged_of_a_refusal_is_short() {
+        let log = Arc::new(tempfile::tempfile().expect("a temporary file can be made"));
+        let layer = tracing_subscriber::fmt::layer().with_writer(log.clone());
+        let long = || "x".repeat(1 << 20);
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
+            for refusal in [
+                ApiError::Internal(long()),
+                ApiError::FileLost { sha256: String::new(), problem: long() },
+                ApiError::NotAllowed { role: Role::Submit, owner: Some(long()) },
+            ] {
+                let told = Status::from(refusal);
+                assert!(told.message().len() + told.details().len() < 5 * TEXT_MAX, "{}", told.details().len());
+            }
+        });
+        let logged = log.metadata().expect("it is there").len() as usize;
+        assert!((2 * TEXT_MAX..4 * TEXT_MAX).contains(&logged), "{logged}");
+    }
 }

@@ -38,6 +38,9 @@ async fn nothing_is_created_by_checking_only() {
     let old = CreateRunRequest { validate_only: true, ..request(&format!("{SMALL}[protocol.srp]\ntoll = 3\n")) };
     let noted = client.runs.create_run(old).await.expect("it is accepted").into_inner().notes;
     assert!(noted.len() == 1 && noted[0].message.contains("`control_overhead`"), "{noted:?}");
+    client.create(named("taken", SMALL)).await.expect("it is accepted");
+    let only = CreateRunRequest { validate_only: true, ..named("taken", SMALL) };
+    assert_eq!(reason(&client.create(only).await.expect_err("there is one of this name")).0, "RUN_EXISTS");
     let only = CreateRunRequest { validate_only: true, ..request(&SMALL.replace("g = 9", "g = 10")) };
     assert_eq!(reason(&client.create(only).await.expect_err("it is invalid")).0, "INVALID_SCENARIO");
     server.stop().await;

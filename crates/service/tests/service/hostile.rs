@@ -2,13 +2,13 @@
 
 use prost::Message as _;
 use tailback_api::v1::{
-    CreateRunRequest, GetReportRequest, ListRunsRequest, QuerySeriesRequest, ReadArtifactRequest, Scenario, Sweep,
-    ValidateScenarioRequest,
+    CreateRunRequest, GetReportRequest, ListRunsRequest, QuerySeriesRequest, ReadArtifactRequest, RunState, Scenario,
+    Sweep, ValidateScenarioRequest,
 };
 use tailback_service::Limits;
 use tonic::{Code, Status};
 
-use crate::harness::{Client, SMALL, Served, in_time, limit, limits, named, reason, request};
+use crate::harness::{Client, SMALL, Served, in_time, limit, limits, named, reason, request, violations};
 
 fn swept(over: &[&str], seeds: u32) -> Option<Sweep> {
     Some(Sweep { over: over.iter().map(|&text| text.to_owned()).collect(), seeds, run_saturated: false })
@@ -121,6 +121,30 @@ async fn names_paths_and_overrides_are_counted_first() {
     let asked = CreateRunRequest { scenario: Some(long), sweep, ..request(SMALL) };
     let few = client.create(asked).await.expect_err("that is too much for all runs together");
     assert_eq!(limit(&few), "scenario_bytes_max");
+    server.stop().await;
+}
+
+/// What takes a few kilobytes on its way, compressed, takes many megabytes where it is read.
+#[tokio::test]
+async fn repeated_values_are_counted_first() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    let states = |count: usize| ListRunsRequest { states: vec![RunState::Pending.into(); count], ..Default::default() };
+    client.runs.list_runs(states(7)).await.expect("so many there are");
+    for count in [8, 4_000_000] {
+        let refused = client.runs.list_runs(states(count)).await.expect_err("there are less");
+        let told = ("states".to_owned(), format!("{count} states, the limit is 7"));
+        assert_eq!((refused.code(), violations(&refused)), (Code::InvalidArgument, vec![told]));
+    }
+    let owner = ListRunsRequest { owner: "x".repeat(64), ..Default::default() };
+    let refused = client.runs.list_runs(owner).await.expect_err("nobody has such a name");
+    assert_eq!(violations(&refused)[0].0, "owner");
+    for (columns, what) in [(vec![String::new(); 4097], "4097 columns"), (vec!["x".repeat(300_000)], "bytes of texts")]
+    {
+        let asked = QuerySeriesRequest { run_id: "any".to_owned(), columns, ..Default::default() };
+        let refused = client.results.query_series(asked).await.expect_err("that is too much");
+        assert!(refused.message().starts_with("columns: ") && refused.message().contains(what), "{refused:?}");
+    }
     server.stop().await;
 }
 

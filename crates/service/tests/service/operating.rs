@@ -5,6 +5,7 @@ use tailback_api::v1::{CancelRunRequest, CreateRunRequest, RunState};
 use tailback_service::Limits;
 
 use crate::harness::{SMALL, Served, endless, in_time, limits, named};
+use crate::uploading::{LIST, upload};
 
 /// A value of a metric with its labels.
 async fn value(server: &Served, name: &str) -> f64 {
@@ -168,5 +169,34 @@ async fn metrics_keep_to_their_format() {
         }
     }
     assert!(seen.len() > 15, "{seen:?}");
+    server.stop().await;
+}
+
+/// Limits that mean "never", and are more than any clock can tell.
+#[tokio::test]
+async fn times_may_be_as_long_as_numbers_can_be() {
+    let server = Served::with(Limits {
+        wall_time_s_max: u64::MAX,
+        check_s_max: u64::MAX,
+        stream_lifetime_s_max: u64::MAX,
+        stream_stall_s_max: u64::MAX,
+        wait_s_max: u64::MAX,
+        heartbeat_s: u64::MAX,
+        body_ms_max: u64::MAX,
+        header_ms_max: u64::MAX,
+        connection_opening_ms_max: u64::MAX,
+        refusal_pause_ms_max: u64::MAX,
+        ended_age_s_max: u64::MAX,
+        file_age_s_max: u64::MAX,
+        retention_interval_s: u64::MAX,
+        shutdown_s_max: u64::MAX,
+        ..limits()
+    })
+    .await;
+    let mut client = server.client().await;
+    upload(&mut client.files, "list.csv", LIST.as_bytes()).await.expect("it is kept");
+    client.create(named("one", SMALL)).await.expect("it is accepted");
+    client.until("one", RunState::Succeeded).await;
+    assert_eq!(client.ended("one").await.state(), RunState::Succeeded);
     server.stop().await;
 }

@@ -185,6 +185,7 @@ async fn what_is_not_as_the_header_says_is_refused_and_leaves_nothing() {
     let mut client = server.client().await;
     let bytes = PAIR.as_bytes();
     let size = bytes.len() as u64;
+    let large_piece = UploadFileRequest { part: Some(Part::Content(vec![b'x'; 1 << 20].into())) };
     for (sent, field) in [
         (parts("x", sha256(b"other"), size, bytes), "header.sha256"),
         (parts("x", sha256(bytes), size - 1, bytes), "header.size"),
@@ -194,6 +195,7 @@ async fn what_is_not_as_the_header_says_is_refused_and_leaves_nothing() {
         (parts("x", sha256(bytes), size, bytes)[1..].to_vec(), "header"),
         (Vec::new(), "header"),
         ([parts("x", sha256(bytes), size, bytes), parts("x", sha256(bytes), size, bytes)].concat(), "content"),
+        (vec![parts("x", sha256(bytes), size, bytes)[0].clone(), large_piece], "content"),
     ] {
         let refused = client.files.upload_file(tokio_stream::iter(sent)).await.expect_err("it is wrong");
         assert_eq!((reason(&refused).0.as_str(), violations(&refused)[0].0.as_str()), ("INVALID_REQUEST", field));
