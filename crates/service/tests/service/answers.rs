@@ -91,10 +91,8 @@ async fn answers_that_nobody_takes_are_limited_and_given_up() {
         }
     };
     in_time("there is room again", answered).await;
-    // Whoever takes them after all is told.
-    for answer in untaken {
-        assert_eq!(end(answer).await.code(), Code::Aborted);
-    }
+    // Whoever takes it after all is told; the oldest was given up, and others may be later.
+    assert_eq!(end(untaken.remove(0)).await.code(), Code::Aborted);
     server.stop().await;
 }
 

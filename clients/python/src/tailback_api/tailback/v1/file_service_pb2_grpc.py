@@ -69,7 +69,8 @@ class FileServiceServicer:
         answered OK, the file is on disk. A call that breaks off leaves nothing behind.
 
         Needs the role submit. What the caller has already is kept as it is, with the new name and time: calling again after a
-        lost answer does no harm. Ask ListFiles with the SHA-256 before, and nothing need be sent twice.
+        lost answer does no harm. Ask ListFiles with the SHA-256 before, and nothing need be sent twice; but send it again if a call
+        that names the file answers DATA_LOSS.
 
         * INVALID_ARGUMENT, INVALID_REQUEST: the header is missing or has mistakes, or what came is not of the size or SHA-256
         that the header says. Mend the request.
