@@ -158,6 +158,18 @@ impl<'a> TableReader<'a> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
+    /// The time at a key, which has to be whole link cycles.
+    pub(crate) fn whole_cycles(
+        &self,
+        key: &str,
+        ticks: u64,
+        ticks_per_cycle: u32,
+        reading: &mut Reading,
+    ) -> Option<u64> {
+        let place = self.table.get(key).map(|entry| entry.node.span);
+        reading.whole_cycles((&self.path_of(key), place), ticks, ticks_per_cycle)
+    }
+
     /// The entry at a key, which is known from now on.
     pub fn take(&mut self, key: &'static str) -> Option<&'a Entry> {
         self.known.push(key);

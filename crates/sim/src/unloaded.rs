@@ -1,7 +1,5 @@
 //! What a message takes in an empty network: what slowdowns are measured by.
 
-//! What a message takes in an empty network: what slowdowns are measured by.
-
 use std::sync::Arc;
 
 use tailback_engine::Stream;

@@ -94,9 +94,7 @@ impl ProgramReader<'_> {
             latency_ticks: values.ticks(LOCAL_LATENCY.name),
             flits_per_tick: values.number(LOCAL_RATE.name) / f64::from(ticks_per_cycle),
         };
-        let place = table.table.get(START.name).map(|entry| entry.node.span);
-        let start_cycle =
-            reading.whole_cycles((&table.path_of(START.name), place), values.ticks(START.name), ticks_per_cycle)?;
+        let start_cycle = table.whole_cycles(START.name, values.ticks(START.name), ticks_per_cycle, reading)?;
         let job = Job::new(program, nodes, start_cycle).with_messages_within_nodes(within_node);
         Some(Traffic::of_job(name, job))
     }

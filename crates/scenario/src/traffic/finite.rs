@@ -47,7 +47,7 @@ impl TrafficReader<'_> {
         if count.is_none() {
             table.resolved.remove(COUNT);
         }
-        let start = self.cycle(table, "start", &values, reading);
+        let start = table.whole_cycles("start", values.ticks("start"), self.scale.ticks_per_cycle, reading);
         Some(Amount::Rate { load: load?, start: start?, count })
     }
 

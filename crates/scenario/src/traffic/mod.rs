@@ -4,7 +4,6 @@ mod declarations;
 mod finite;
 mod slots;
 
-use tailback_parameters::Values;
 use tailback_workload::{ARRIVALS, Arrival, MessageSize, NodeSet, PATTERNS, Pattern, Phase, SIZES, Setting, Traffic};
 
 use crate::choice::{MIX, read_choice};
@@ -155,12 +154,6 @@ impl TrafficReader<'_> {
         Some(traffic)
     }
 
-    /// The link cycle that a key names.
-    fn cycle(&self, table: &TableReader<'_>, key: &str, values: &Values, reading: &mut Reading) -> Option<u64> {
-        let (path, place) = (table.path_of(key), table.table.get(key).map(|entry| entry.node.span));
-        reading.whole_cycles((&path, place), values.ticks(key), self.scale.ticks_per_cycle)
-    }
-
     /// Nobody may be left with only itself to send to.
     fn check_sources(
         &self,
@@ -230,7 +223,7 @@ impl TrafficReader<'_> {
         let (_, _) = (table.take("from"), table.take("load"));
         let pattern = self.pattern(table, before.map(|phase| &phase.pattern), reading);
         let values = values?;
-        let from_cycle = self.cycle(table, "from", &values, reading);
+        let from_cycle = table.whole_cycles("from", values.ticks("from"), self.scale.ticks_per_cycle, reading);
         Some(Phase { from_cycle: from_cycle?, pattern: pattern?, load: values.number("load") })
     }
 
