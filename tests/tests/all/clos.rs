@@ -192,6 +192,26 @@ fn a_queue_for_each_node_keeps_those_for_others_out_of_the_way() {
     assert!(shared > 2.0 * own, "{shared} and {own} cycles");
 }
 
+/// With queues of a packet for each node, a packet takes the channel that has room for its node even if another one has more room in all: a flit to
+/// node 2 is on the way by one, a packet to node 3 by the other, and the next one to node 2 takes as long as alone.
+#[test]
+fn a_packet_takes_a_channel_with_room_for_its_node() {
+    let network = network(2)
+        .replace("routing = \"clos\"", "routing.nearest-common-ancestor.vcs = 2")
+        .replace("spines = 2", "spines = 1")
+        .replace("level1 = { latency = 8", "level1 = { latency = 100")
+        .replace("output_queue = 16\n", "output_queue = 16\ndestination_queue = 8\n");
+    let last = flow(0, 2, 8, &[60]).replace("[[traffic]]", "[[traffic]]\nname = \"last\"");
+    let latency = |before: &str| {
+        let report = report_on(&format!("{network}{before}{last}[measure]\nwarmup = 0\ncycles = 3000\n"));
+        report.flows.iter().find(|(name, _)| *name == "last").and_then(|(_, flow)| flow.figures.latency.message.max)
+    };
+    let before = flow(0, 2, 1, &[0]) + &flow(0, 3, 8, &[30]);
+    let alone = latency("");
+    assert!(alone.is_some());
+    assert_eq!(latency(&before), alone);
+}
+
 #[test]
 fn reservations_over_the_data_network_take_a_way_there_and_back() {
     // The fabric of section 6.5: links of 5 cycles, switches of 4, messages of eight packets.

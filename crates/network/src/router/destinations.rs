@@ -6,9 +6,10 @@
 //! **The invariant it keeps:** no buffer holds more for a node than its queue has room for.
 
 use super::request::Request;
-use super::state::QueueId;
+use super::state::{Queue, QueueId};
 use super::{Microarchitecture, Routers, Surroundings, members};
 use crate::event::{credited, credited_node};
+use crate::fabric::Fabric;
 use crate::time::Time;
 
 impl<M: Microarchitecture> Routers<M> {
@@ -21,6 +22,40 @@ impl<M: Microarchitecture> Routers<M> {
             }
             _ => true,
         }
+    }
+
+    /// A channel by which the head of a queue could leave at once, among those that will do: of those behind which there is room for its
+    /// node, where there are such queues, the first of those with most room.
+    #[inline(always)]
+    pub(super) fn channel_for(
+        &mut self,
+        id: QueueId,
+        index: u32,
+        queue: &Queue,
+        now: Time,
+        fabric: &Fabric,
+    ) -> Option<u8> {
+        if self.sorts_by_node() && queue.vcs > 1 {
+            return self.channel_for_node(id, index, queue, now, fabric);
+        }
+        self.channel_with_room(index, queue, now, fabric)
+            .filter(|&vc| self.has_room_for_node(id, index, vc, queue.flits))
+    }
+
+    /// The same where there is a choice, and each channel has room for some nodes. Whoever chose by the room for all could wait for a
+    /// channel that is no good for its node, until others have made another one the roomiest.
+    #[inline(never)]
+    fn channel_for_node(
+        &self,
+        id: QueueId,
+        index: u32,
+        &Queue { vc, vcs, flits, .. }: &Queue,
+        now: Time,
+        fabric: &Fabric,
+    ) -> Option<u8> {
+        let with_room = (vc..vc + vcs).filter(|&vc| self.has_room_for_node(id, index, vc, flits));
+        let free = with_room.filter_map(|vc| self.room(index, vc, flits, now, fabric).map(|free| (free, vc)));
+        free.rev().max_by_key(|&(free, _)| free).map(|(_, vc)| vc)
     }
 
     /// A packet of a queue takes room behind a channel.
@@ -112,9 +147,8 @@ impl<M: Microarchitecture> Routers<M> {
                 continue;
             }
             debug_assert!(queue.is_settled(), "routing that decides anew has no queues for nodes");
-            let could_leave = self
-                .channel_of_sleeper(&queue, index, space, now, around)
-                .is_some_and(|vc| self.has_room_for_node(id, index, vc, queue.flits));
+            let has_space = space.is_none_or(|space| u32::from(queue.flits) <= space);
+            let could_leave = has_space && self.channel_for(id, index, &queue, now, around.fabric).is_some();
             if could_leave {
                 self.wake_head(id, now, around);
             }

@@ -69,8 +69,7 @@ impl<M: Microarchitecture> Routers<M> {
             return Examined::NeedsChannel;
         }
         let output = self.inputs[id.index as usize].first_port + u32::from(queue.port);
-        let channel = self.channel_with_room(output, &queue, now, around.fabric);
-        if let Some(vc) = channel.filter(|&vc| self.has_room_for_node(id, output, vc, queue.flits)) {
+        if let Some(vc) = self.channel_for(id, output, &queue, now, around.fabric) {
             let header = match revision {
                 Revision::Settled => SETTLED,
                 Revision::Kept => KEPT,
