@@ -5,14 +5,12 @@ use crate::{
     OutputHeld, QueuePer, SourceQueues, VCS_MAX,
 };
 
-/// The longest that a network can be simulated, in ticks.
-pub const TICKS_MAX: u64 = (u32::MAX - (1 << 24)) as u64;
+/// The longest that a network can be simulated, in ticks. Times of 32 bits go on after it: for what is on its way when a run ends, and for links that
+/// are held by what waits for them.
+pub const TICKS_MAX: u64 = (u32::MAX - (1 << 26)) as u64;
 
-/// The longest that a step of a router can take, in ticks.
+/// The longest that a step of a router, or a packet on a link, can take, in ticks.
 const STEP_TICKS_MAX: u32 = 1 << 22;
-
-/// The most packets that an output queue can hold: routers count their departures in 16 bits.
-const OUTPUT_QUEUE_PACKETS_MAX: u32 = 1 << 15;
 
 /// The longest that the credits of an input can wait for each other, in ticks.
 const CREDIT_TICKS_MAX: u64 = 1 << 23;
@@ -42,6 +40,7 @@ impl Problem {
 pub fn check(spec: &NetworkSpec, link_classes: &[&str], revises: bool) -> Vec<Problem> {
     let mut problems = Vec::new();
     check_buffers(spec, link_classes, &mut problems);
+    check_links(spec, link_classes, &mut problems);
     check_channels(spec, link_classes, &mut problems);
     check_router(spec, revises, &mut problems);
     check_router_times(spec, link_classes, &mut problems);
@@ -104,12 +103,23 @@ fn check_buffers(spec: &NetworkSpec, link_classes: &[&str], problems: &mut Vec<P
             format!("give it {packet} flits or more, or make packets smaller (nic.packet_flits)"),
         ));
     }
-    if let Some(packets) = spec.output_queue_packets().filter(|&packets| packets > OUTPUT_QUEUE_PACKETS_MAX) {
-        problems.push(Problem::of_router(
-            "output_queue",
-            format!("an output queue could hold {packets} packets, the limit is {OUTPUT_QUEUE_PACKETS_MAX}"),
-            "make it smaller, or \"unlimited\"",
-        ));
+}
+
+/// A link is not held by a packet for longer than times can tell.
+fn check_links(spec: &NetworkSpec, link_classes: &[&str], problems: &mut Vec<Problem>) {
+    let packet = u32::from(spec.packet_flits_max);
+    let name = |class: usize| if class == 0 { "ejection" } else { link_classes[class] };
+    let links = spec.links.iter().enumerate().map(|(class, link)| (name(class), link));
+    for (name, link) in links.chain([("injection", &spec.injection)]) {
+        if packet * u32::from(link.flit_ticks) > STEP_TICKS_MAX {
+            let cycles = STEP_TICKS_MAX / packet / spec.ticks_per_cycle;
+            problems.push(Problem {
+                section: format!("links.{name}"),
+                parameter: "cycles_per_flit",
+                message: format!("a packet of {packet} flits would take too long on a link"),
+                help: format!("give it {cycles} cycles for a flit at most, or make packets smaller (nic.packet_flits)"),
+            });
+        }
     }
 }
 

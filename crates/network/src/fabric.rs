@@ -76,8 +76,6 @@ pub struct Shape {
     pub outputs: usize,
     /// Output queues per port.
     pub output_queues: usize,
-    /// Packets that an output queue can hold; 0 where it has no bound.
-    pub departures: usize,
 }
 
 impl Fabric {
@@ -326,7 +324,6 @@ impl Shape {
             inputs: connections(spec.router.crossbar_inputs),
             outputs: connections(spec.router.crossbar_outputs),
             output_queues,
-            departures: spec.output_queue_packets().map_or(0, |packets| packets.next_power_of_two() as usize),
         }
     }
 }

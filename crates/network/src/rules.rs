@@ -15,6 +15,7 @@ use tailback_routing::Routing;
 use crate::declarations::Declarations;
 use crate::fabric::Shape;
 use crate::measured_span::MeasuredSpan;
+use crate::router::can_be_known;
 use crate::time::Time;
 
 /// What routers look up at each step, in one place.
@@ -175,8 +176,9 @@ impl Rules {
         let counts_for_nodes = declarations.needs.waiting_for_nodes;
         let in_order = claims_first && shape.output_queues == 1;
         let looks = counts_for_nodes.is_some() || declarations.needs.output_queues || declarations.needs.flits_sent;
-        let departs_at_once =
-            in_order && !(measures_queues || occupies_links || looks || ejects_when_idle || counts_in_output_queues);
+        let departs_at_once = in_order
+            && can_be_known(spec, shape, measured.end)
+            && !(measures_queues || occupies_links || looks || ejects_when_idle || counts_in_output_queues);
         let releases_late = router.output_queues.release == Release::End;
         // What is measured leaves a queue when it starts, not when it makes room.
         let departs_if_alone = claims_first

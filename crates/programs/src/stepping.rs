@@ -139,7 +139,8 @@ impl SteppingRank {
             under_way.receives += u32::from(!done);
         }
         if under_way.computes {
-            let ticks = self.step.compute_cycles * u64::from(self.program.ticks_per_cycle);
+            // More than all time there is lasts for all time there is.
+            let ticks = self.step.compute_cycles.saturating_mul(self.program.ticks_per_cycle.into());
             actions.push(Action::Wait { ticks, token: number });
         } else {
             under_way.sends = self.send(number, actions);

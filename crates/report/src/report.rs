@@ -226,7 +226,10 @@ impl Report {
         let Measured { cycles, interrupted, record, links, ejection, notes, performance, .. } = measured;
         assert_eq!(measured.flows.len(), record.flows().len(), "each flow of the record is described");
         let courses: Vec<LoadCourse> = measured.flows.iter().map(|flow| flow.course).collect();
-        let window = record.plan().window;
+        // What a run that was ended early has not reached of its window has no intervals that could make batches.
+        let planned = record.plan().window;
+        let reached = planned.from.saturating_add(cycles.measured.saturating_mul(measured.ticks_per_cycle));
+        let window = Window { until: planned.until.min(reached), ..planned };
         let clock = Clock { ticks_per_cycle: measured.ticks_per_cycle, cycle_ns };
         let figures = |record, sources, nodes: &[u32]| {
             let figures = Figures::new(record, window, sources, cycles.measured, clock);

@@ -235,10 +235,11 @@ impl Report {
         let performance = &self.performance;
         write!(
             text,
-            "\n  took {} s ({} s of CPU, {} threads)",
+            "\n  took {} s ({} s of CPU, {} thread{})",
             significant(performance.wall_s, 3),
             significant(performance.cpu_s, 3),
-            performance.threads
+            performance.threads,
+            if performance.threads == 1 { "" } else { "s" }
         )?;
         if let Some(rate) = performance.packet_hops_per_cpu_s {
             write!(text, ", {} million packet-hops per CPU second", significant(rate / 1e6, 3))?;

@@ -10,7 +10,8 @@ use crate::{Estimate, Report, SweepPoint, Table};
 /// The time series of the points of a sweep, of which `series` gives that of a run.
 ///
 /// The columns are what is varied, `variant`, `seeds`, `cycle`, `flow`, and for each figure of a series its mean over the seeds and in
-/// `<figure>_ci95` half the width of the mean's 95 % confidence interval. None if no run has a series.
+/// `<figure>_ci95` half the width of the mean's 95 % confidence interval. Both are none where a seed has no such number, as where nothing of a
+/// flow arrived, or its run was over: the mean of the others would be another one. None if no run has a series.
 pub fn sweep_series_table(points: &[SweepPoint], mut series: impl FnMut(&Report) -> Option<Table>) -> Option<Table> {
     let settings = settings(points);
     let mut columns = columns(&settings);
@@ -37,7 +38,8 @@ pub fn sweep_series_table(points: &[SweepPoint], mut series: impl FnMut(&Report)
             let mut row = start(point, &settings);
             row.extend([Cell::Integer(cycle), flows[flow].as_str().into()]);
             for samples in values {
-                let estimate = Estimate::from_samples(&samples);
+                let is_of_all = samples.len() == point.reports.len();
+                let estimate = Estimate::from_samples(&samples).filter(|_| is_of_all);
                 row.push(estimate.map(|estimate| estimate.mean).into());
                 row.push(estimate.and_then(|estimate| estimate.half_width_95).into());
             }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 use tailback_report::{
     ArrivedPacket, Curve, Cycles, Digest, Figure, FlowInput, HotNode, Interruption, Intervals, LinkUtilisation,
-    LoadCourse, Measured, Named, Performance, Record, RecordPlan, Report, SweepPoint, Table, Window,
-    sweep_histogram_table, sweep_series_table, sweep_table,
+    LoadCourse, Measured, Named, Performance, Point, Record, RecordPlan, Report, SweepPoint, Table, Window,
+    batch_means, sweep_histogram_table, sweep_series_table, sweep_table,
 };
 
 /// Two ticks per cycle, 1000 cycles of warm-up, 2000 measured.
@@ -381,6 +381,25 @@ fn sweeps_have_means_over_seeds() {
     assert_eq!((curves.len(), curves[0].name.as_str(), curves[0].points.len()), (1, "minimal", 2));
 }
 
+/// Of a run that was ended early the intervals that were measured make the batches, and not those that were to be.
+#[test]
+fn batches_are_those_of_the_time_that_was_measured() {
+    let mut record = Record::new(plan());
+    for tick in 0..3000 {
+        record.message_delivered(0, tick, 200 + tick / 100 % 7, 4);
+    }
+    let flows = || vec![flow("victim", 64, LoadCourse::Steady), flow("hotspot", 8, LoadCourse::Steady)];
+    let ended = Measured { cycles: Cycles { warmup: 1000, measured: 500 }, ..measured(flows(), &record, 1, None) };
+    let window = Window { from: 2000, until: 3000 };
+    let expected = batch_means(&record.flows()[0].batches, window, Point::message_latency).expect("messages arrive");
+    assert_eq!(expected.n, 13, "25 intervals of 40 ticks, two by two");
+    let latency = |report: &Report| report.flow("victim").expect("there is one").latency.message.clone();
+    let found = latency(&Report::new(ended));
+    // Two ticks are a cycle.
+    assert_eq!(found.ci95, expected.half_width_95.map(|ticks| ticks / 2.0));
+    assert_ne!(found.ci95, latency(&Report::new(measured(flows(), &record, 1, None))).ci95);
+}
+
 #[test]
 fn series_and_histograms_of_sweeps_are_of_all_seeds() {
     let point = |reports| SweepPoint {
@@ -407,6 +426,20 @@ fn series_and_histograms_of_sweeps_are_of_all_seeds() {
     let series = csv(series);
     assert!(series.starts_with(expected), "{series}");
     assert!(series.contains("\n0.1,minimal,2,100,a,,,1.5,6.35") && series.contains(",50.0,0.0,"), "{series}");
+    // Nothing of the second has arrived in the first interval, and it ends before the first does.
+    let mut runs = ["0,a,0.5,50.0\n100,a,0.5,60.0\n200,a,0.5,70.0\n", "0,a,0.1,\n100,a,0.1,80.0\n"].into_iter();
+    let series = sweep_series_table(&points, |_| {
+        let text = format!("cycle,flow,accepted_load,latency_message_mean\n{}", runs.next()?);
+        Table::read_csv(text.as_bytes()).ok()
+    });
+    let series = series.expect("there are two runs");
+    let of = |name: &str| {
+        let place = series.column(name).expect("there is such a column");
+        series.rows.iter().map(|row| row[place].number()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("accepted_load"), [Some(0.3), Some(0.3), None]);
+    assert_eq!(of("latency_message_mean"), [None, Some(70.0), None]);
+    assert_eq!(of("latency_message_mean_ci95").iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false]);
     let mut high = 3;
     let histograms = sweep_histogram_table(&points, |_| {
         high += 1;

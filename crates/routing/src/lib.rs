@@ -196,6 +196,12 @@ pub trait Routing: Send + Sync + Debug {
     /// terminals is the least that injection needs.
     fn virtual_channels(&self) -> Vec<u8>;
 
+    /// Whether the channel that a packet is injected by says where it goes, so that there may be no more of them than
+    /// [`Routing::virtual_channels`] says.
+    fn names_injection_channels(&self) -> bool {
+        false
+    }
+
     /// Makes the agent of `router`.
     fn agent(&self, router: RouterId) -> Box<dyn Agent>;
 

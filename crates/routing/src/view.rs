@@ -28,7 +28,7 @@ pub trait View {
 
     /// How much of that buffer is in use, in ten thousandths.
     fn used(&self, port: Port, vc: u8) -> u32 {
-        10_000 * self.occupancy(port, vc) / self.capacity(port, vc).max(1)
+        share_in_use(self.occupancy(port, vc), self.capacity(port, vc))
     }
 
     /// Those of some ports with links to routers, of one class, that admit the packet that is being routed, by virtual channel `vc`, and
@@ -98,6 +98,13 @@ impl View for Unseen {
     }
 }
 
+/// How much of a buffer is in use, in ten thousandths. Flits that wait in front of it count too, so it may be more than all.
+#[inline]
+#[must_use]
+pub fn share_in_use(flits: u32, capacity: u32) -> u32 {
+    u32::try_from(10_000 * u64::from(flits) / u64::from(capacity.max(1))).unwrap_or(u32::MAX)
+}
+
 /// The most flits of a buffer whose use in ten thousandths, rounded down, is not above `used`.
 #[inline]
 #[must_use]
@@ -112,7 +119,7 @@ mod tests {
 
     use tailback_random::Stream;
 
-    use super::{View, flits_of_use};
+    use super::{View, flits_of_use, share_in_use};
     use crate::{ANYWHERE, Agent, Header, PortVc, Step};
 
     /// Goes nowhere if there are more than two virtual channels at the first port.
@@ -136,6 +143,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn more_flits_are_no_smaller_share(flits in any::<[u32; 2]>(), capacity in 1u32..=65_535) {
+            let [less, more] = [flits[0].min(flits[1]), flits[0].max(flits[1])].map(|flits| share_in_use(flits, capacity));
+            prop_assert!(less <= more);
+        }
+
         #[test]
         fn flits_of_use_are_the_most_with_that_use(used in 0u32..=100_000, capacity in 1u32..=65_535) {
             let use_of = |flits: u32| 10_000 * u64::from(flits) / u64::from(capacity);

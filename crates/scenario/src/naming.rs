@@ -4,6 +4,9 @@ use crate::diagnostic::Diagnostic;
 use crate::reader::{Reading, TableReader};
 use crate::tree::{Item, Node};
 
+/// The longest name: files are named after it, and file systems have longest names, too.
+const NAME_BYTES_MAX: usize = 63;
+
 /// What a flow, or a program, is called that has no name.
 pub(crate) struct Called {
     /// The name of its section.
@@ -37,9 +40,18 @@ pub(crate) fn read_name(
     let name = given.map_or(otherwise, |(name, _)| name.to_owned());
     let span = given.map_or(table.span, |(_, span)| span);
     let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
-    if name.is_empty() || !name.chars().all(plain) {
-        let message = format!("\"{name}\" cannot name a flow");
-        reading.blame(Diagnostic::at(span, message).help("use letters, digits, `-` and `_`"));
+    let help = if name.is_empty() || !name.chars().all(plain) {
+        Some("use letters, digits, `-` and `_`")
+    } else if name.chars().all(|c| c.is_ascii_digit()) {
+        Some("add a letter: in a path, a number is a place in the list")
+    } else {
+        None
+    };
+    if let Some(help) = help {
+        reading.blame(Diagnostic::at(span, format!("\"{name}\" cannot name a flow")).help(help));
+    } else if name.len() > NAME_BYTES_MAX {
+        let message = format!("the name of a flow has {} bytes, the limit is {NAME_BYTES_MAX}", name.len());
+        reading.blame(Diagnostic::at(span, message).help("files of figures are named after it"));
     }
     if names.contains(&name) {
         let message = format!("two flows are called \"{name}\"");

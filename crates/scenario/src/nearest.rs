@@ -4,9 +4,11 @@
 #[must_use]
 pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(1) + 1;
-    let distance = |candidate: &&str| distance(&word.to_lowercase(), &candidate.to_lowercase());
-    let best = words.into_iter().min_by_key(distance)?;
-    (distance(&best) <= limit).then_some(best)
+    let distance = |candidate: &'a str| distance(&word.to_lowercase(), &candidate.to_lowercase());
+    let near = words.into_iter().map(|candidate| (distance(candidate), candidate));
+    // Of a short word in which every letter is another one nothing is left.
+    let near = near.filter(|(distance, candidate)| *distance <= limit && *distance < candidate.chars().count());
+    near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 
 /// How many letters must be put in, taken out, exchanged for another, or swapped with their neighbour.
@@ -40,5 +42,7 @@ mod tests {
         assert_eq!(nearest("Load", words), Some("load"));
         assert_eq!(nearest("colour", words), None);
         assert_eq!(nearest("x", []), None);
+        assert_eq!(nearest("-1", ["at", "load"]), None);
+        assert_eq!(nearest("ta", ["at"]), Some("at"));
     }
 }

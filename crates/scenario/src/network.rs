@@ -12,6 +12,9 @@ use crate::parameters::{Context, read_parameters};
 use crate::reader::{Reading, TableReader};
 use crate::tree::{Item, Table};
 
+/// The longest latency of a link, in ticks.
+const LATENCY_TICKS_MAX: u64 = 1 << 24;
+
 /// How packets of the classes of a protocol are routed.
 #[derive(Clone, Debug)]
 pub struct Routings {
@@ -109,8 +112,14 @@ fn read_link(
     let values = read_section(section, key, parameters, context, reading)?;
     let ticks_per_cycle = context.scale.ticks_per_cycle;
     let latency = values.ticks("latency");
-    if latency == 0 || !latency.is_multiple_of(ticks_per_cycle.into()) || latency > 1 << 24 {
-        let path = section.path_of(key);
+    let path = section.path_of(key);
+    if latency > LATENCY_TICKS_MAX {
+        let most = LATENCY_TICKS_MAX / u64::from(ticks_per_cycle);
+        let message = format!("`{path}.latency` is longer than {most} link cycles");
+        reading.blame(Diagnostic::at(place, message).help(format!("give it {most} cycles at most")));
+        return None;
+    }
+    if latency == 0 || !latency.is_multiple_of(ticks_per_cycle.into()) {
         let message = format!("`{path}.latency` is not a whole number of link cycles from 1 on");
         reading.blame(Diagnostic::at(place, message).help("links are clocked: give whole cycles, at least 1"));
         return None;
@@ -150,11 +159,13 @@ impl Hardware {
         }
     }
 
-    /// Complains if routing needs more channels of injection than there are.
+    /// Complains if routing needs more channels of injection than there are, or has no use for so many.
     pub fn check_injection(&self, routing: &dyn Routing, root: &Table, reading: &mut Reading) {
         let needed = routing.virtual_channels()[0];
-        if let Some(vcs) = self.injection_vcs.filter(|&vcs| vcs < needed) {
-            let message = format!("routing needs {needed} virtual channels of injection, there are {vcs}");
+        let too_many = |vcs: u8| vcs > needed && routing.names_injection_channels();
+        if let Some(vcs) = self.injection_vcs.filter(|&vcs| vcs < needed || too_many(vcs)) {
+            let least = if too_many(vcs) { "just" } else { "at least" };
+            let message = format!("routing needs {least} {needed} virtual channels of injection, there are {vcs}");
             reading.blame(Diagnostic {
                 span: place_of(root, "links.injection", "vcs"),
                 ..Diagnostic::new(message).help(format!("set links.injection.vcs = {needed}"))

@@ -54,6 +54,10 @@ fn by_text(text: &str, span: Span, book: &NodeBook, reading: &mut Reading) -> Op
     if let Some((from, until)) = text.split_once("..") {
         let (until, inclusive) = until.strip_prefix('=').map_or((until, false), |until| (until, true));
         if let (Ok(from), Ok(until)) = (from.trim().parse::<u64>(), until.trim().parse::<u64>()) {
+            if from >= until && !(inclusive && from == until) {
+                reading.blame(empty_range(text, (from, until), span));
+                return None;
+            }
             let until = until.saturating_add(u64::from(inclusive));
             return checked(NodeSet::range(from, until, book.count), span, reading);
         }
@@ -64,12 +68,27 @@ fn by_text(text: &str, span: Span, book: &NodeBook, reading: &mut Reading) -> Op
     None
 }
 
+/// What is said of a range that ends before it has begun.
+fn empty_range(text: &str, (from, until): (u64, u64), span: Span) -> Diagnostic {
+    let (first, end) = (from.min(until), from.max(until).saturating_add(1));
+    let message = format!("\"{text}\" is empty");
+    if text.contains("..=") {
+        return Diagnostic::at(span, message).help(format!("write \"{first}..={}\"", from.max(until)));
+    }
+    Diagnostic::at(span, message).help(format!("the end is not included: write \"{first}..{end}\""))
+}
+
 fn checked(set: Result<NodeSet, NodeSetError>, span: Span, reading: &mut Reading) -> Option<NodeSet> {
     set.map_err(|error| reading.blame(Diagnostic::at(span, error.to_string()))).ok()
 }
 
 fn by_list(node: &Node, path: &str, book: &NodeBook, reading: &mut Reading) -> Option<NodeSet> {
     let numbers = read_numbers(node, path, reading)?;
+    if numbers.is_empty() {
+        let help = "name some, as in [0, 1], or leave the key out";
+        reading.blame(Diagnostic::at(node.span, format!("`{path}` has no node")).help(help));
+        return None;
+    }
     checked(NodeSet::of(&numbers, book.count), node.span, reading)
 }
 

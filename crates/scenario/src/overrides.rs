@@ -8,6 +8,8 @@ use crate::bounds::{Bounded, Excess};
 use crate::choice::tags_of;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::nearest::nearest;
+use crate::program::{PROGRAM, PROGRAM_KEYS};
+use crate::traffic::{TRAFFIC, TRAFFIC_KEYS};
 use crate::tree::{Entry, Item, Node, Table};
 
 /// The most keys of a path.
@@ -100,7 +102,46 @@ fn set_in_table(table: &mut Table, keys: &Keys<'_>, setting: &mut Setting<'_>) -
     let entry = table.get_mut(key).expect("it was put there");
     match tags_of(key) {
         Some(tags) => set_in_choice(entry, (key, &tags), rest, setting),
-        None => set_in(&mut entry.node, rest, setting),
+        None => {
+            if let Item::List(list) = &entry.node.item {
+                check_named(key, list, rest)?;
+            }
+            set_in(&mut entry.node, rest, setting)
+        }
+    }
+}
+
+/// Refuses a path that leads into a flow, or a program, which is not there: it would go on in all of them, and each would say
+/// that it does not know the name as a key.
+fn check_named(key: &str, list: &[Node], keys: &Keys<'_>) -> Result<(), NotSet> {
+    let (what, keys_known, parameters) = match key {
+        "traffic" => ("flow", TRAFFIC_KEYS, TRAFFIC),
+        "program" => ("program", PROGRAM_KEYS, PROGRAM),
+        _ => return Ok(()),
+    };
+    let (name, span) = keys[0];
+    let mut known = keys_known.iter().map(|key| key.name).chain(parameters.iter().map(|parameter| parameter.name));
+    let is_key = tags_of(name).is_some() || known.any(|known| known == name);
+    let is_part = |element: &Node| matches!(&element.item, Item::Table(table) if table.get(name).is_some());
+    let is_led_through = is_key || name.parse::<usize>().is_ok() || list.iter().any(is_part);
+    let names: Vec<&str> = list.iter().filter_map(name_of).collect();
+    // Of what is not there at all, nothing is set.
+    if keys.len() == 1 || list.is_empty() || is_led_through || names.contains(&name) {
+        return Ok(());
+    }
+    let meant =
+        nearest(name, names.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    let named = if names.is_empty() { "none has a name".to_owned() } else { format!("there are {}", names.join(", ")) };
+    let help = format!("{meant}{named}; a number counts from 0");
+    Err(Diagnostic::at(span, format!("there is no {what} `{name}`")).help(help).into())
+}
+
+/// The name of an element of a list, if it has one.
+fn name_of(element: &Node) -> Option<&str> {
+    let Item::Table(table) = &element.item else { return None };
+    match &table.get("name")?.node.item {
+        Item::Text(name) => Some(name),
+        _ => None,
     }
 }
 
@@ -159,13 +200,7 @@ fn set_in_list(list: &mut [Node], keys: &Keys<'_>, setting: &mut Setting<'_>) ->
         };
         return set_element(element, rest, setting);
     }
-    let is_named = |element: &Node| match &element.item {
-        Item::Table(table) => {
-            matches!(table.get("name").map(|entry| &entry.node.item), Some(Item::Text(name)) if name == key)
-        }
-        _ => false,
-    };
-    if let Some(element) = list.iter_mut().find(|element| is_named(element)) {
+    if let Some(element) = list.iter_mut().find(|element| name_of(element) == Some(key)) {
         return set_element(element, rest, setting);
     }
     list.iter_mut().try_for_each(|element| set_in(element, keys, setting))
@@ -207,6 +242,29 @@ mod tests {
         assert!(c.contains("[routing.minimal]\nvcs = \"l0 g0 l1\""), "{c}");
         let d = after("", &["links.local.latency=50 ns", "seed=3"]);
         assert!(d.contains("[links.local]\nlatency = \"50 ns\"") && d.contains("seed = 3"), "{d}");
+    }
+
+    #[test]
+    fn a_flow_that_is_not_there_is_said_once() {
+        let text =
+            "[[traffic]]\nname = \"bystanders\"\nload = 0.1\n[[traffic]]\nname = \"hot\"\nload = 0.1\n[[program]]\n";
+        let (mut root, _, _) = Table::parse(text, 0);
+        for (assignment, reason, help) in [
+            (
+                "traffic.hott.load=0.5",
+                "there is no flow `hott`",
+                "did you mean `hot`? there are bystanders, hot; a number counts from 0",
+            ),
+            ("program.ring.start=5", "there is no program `ring`", "none has a name; a number counts from 0"),
+        ] {
+            let Err(NotSet::Mistake(mistake)) = apply(&mut root, assignment, 1, &mut EXTENT.clone()) else {
+                panic!("{assignment}")
+            };
+            assert_eq!((mistake.message.as_str(), mistake.help.as_deref()), (reason, Some(help)));
+        }
+        for good in ["traffic.load=0.5", "traffic.hot.load=0.5", "traffic.1.load=0", "traffic.pattern.mix.share=1"] {
+            apply(&mut root, good, 1, &mut EXTENT.clone()).unwrap_or_else(|_| panic!("{good}"));
+        }
     }
 
     #[test]

@@ -205,8 +205,13 @@ impl<'a> Unread<'a> {
         let fits = min <= value && value <= max;
         if !fits {
             let message = format!("`{}` = {value} is outside {min} to {max}", self.path);
-            let mend = if value < min { min } else { max };
-            reading.blame(Diagnostic::at(node.span, message).help(format!("the nearest allowed value is {mend}")));
+            let mend = [(value < min, min), (value > max, max)].into_iter().find(|(is_beyond, _)| *is_beyond);
+            let diagnostic = Diagnostic::at(node.span, message);
+            reading.blame(match mend {
+                Some((_, mend)) => diagnostic.help(format!("the nearest allowed value is {mend}")),
+                // Nothing is near what is no number.
+                None => diagnostic,
+            });
         }
         fits
     }

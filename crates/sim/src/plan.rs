@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tailback_network::{Basic, Crosspoints, NetworkPlan, Partition, Plain, Sorting};
+use tailback_network::{
+    Arbiter, Basic, CrossbarPorts, Crosspoints, NetworkPlan, Partition, Plain, Sorting, departure_bytes,
+};
 use tailback_report::Cell;
 use tailback_scenario::{PartitionChoice, Scenario};
 use tailback_topology::{Peer, Port, Topology};
@@ -131,13 +133,18 @@ fn links_between_routers(topology: &dyn Topology) -> u64 {
 /// What the network takes, without what is written down.
 pub(crate) fn memory(scenario: &Scenario, topology: &dyn Topology, plain: bool) -> u64 {
     let spec = &scenario.network;
+    // By output, of each input: when it was served last.
+    let connections = |kind| if kind == CrossbarPorts::PerChannel { spec.vcs() as u64 } else { 1 };
+    let pairs = connections(spec.router.crossbar_inputs) * connections(spec.router.crossbar_outputs);
+    let by_age = spec.router.output_arbiter == Arbiter::LeastRecentlyServed;
+    let turns = |ports: u64| if by_age { ports * pairs * size_of::<u32>() as u64 } else { 0 };
     // Storage is for the largest router, but what is for ports that others lack is never touched.
     let of_router = |router| {
         let ports = u64::from(topology.ports(router));
         let per_node = spec.router.destination_queue.map_or(1, |_| u64::from(topology.nodes()));
         let queues = if spec.router.virtual_output_queues { ports } else { per_node };
         let channels = if plain { 0 } else { spec.vcs() as u64 * queues };
-        ports * (PLAIN_PORT_BYTES + GENERAL_CHANNEL_BYTES * channels)
+        ports * (PLAIN_PORT_BYTES + GENERAL_CHANNEL_BYTES * channels + departure_bytes(spec) + turns(ports))
     };
     let Population { packets, messages, offered } = Population::of(scenario, topology);
     (0..topology.routers()).map(of_router).sum::<u64>()
@@ -189,7 +196,9 @@ impl Backlog {
             sources += u64::from(traffic.sources.len());
             messages += messages_offered(traffic, cycles);
         }
-        let limit = scenario.network.nic.queue_limit;
+        // Copies of what was dropped are kept beside what the limit counts.
+        let keeps_copies = scenario.protocol.built.hooks().copies;
+        let limit = scenario.network.nic.queue_limit.filter(|_| !keeps_copies);
         let allowed = limit.map_or(u64::MAX, |limit| sources.saturating_mul(limit.into()));
         let bytes_max = (messages as u64).min(allowed).saturating_mul(message_bytes(scenario));
         Self { bytes_max, is_limited: limit.is_some() }

@@ -273,7 +273,7 @@ impl<M: Microarchitecture> RunningNetwork for Simulation<NetworkRegion<Recorder,
     fn link_use(&self, topology: &dyn Topology) -> LinkUse {
         let mut links = LinkUse::default();
         self.regions().for_each(|region| {
-            region.visit_links(|router, port, class, flits| {
+            region.visit_links(Self::now(self), |router, port, class, flits| {
                 let node = match topology.peer(router, port) {
                     Peer::Node(node) => Some(node),
                     Peer::Router { .. } => None,

@@ -21,17 +21,27 @@ pub(crate) fn describe(waiting: &[Waiting], workload: &Workload, for_ever: bool)
     let of_one_program = waiting.chunk_by(|one, other| one.program == other.program);
     let sentence = |ranks: &[Waiting]| {
         let name = &workload.flows[usize::from(ranks[0].program)].name;
-        let (what, chain) = if for_ever { (" never ends", chain(ranks)) } else { ("", first_want(&ranks[0])) };
+        let (what, chain) = if for_ever { (" never ends", chain(ranks)) } else { ("", first_want(&ranks[0]).0) };
         format!("program `{name}`{what}: {chain}")
     };
     of_one_program.map(sentence).collect()
 }
 
-/// What a rank waits for: of several things the first that another has to do.
-fn first_want(waiting: &Waiting) -> String {
-    let Waiting { rank, wants, .. } = waiting;
-    let want = wants.iter().find(|want| want.of.is_some()).unwrap_or(&wants[0]);
-    format!("rank {rank} waits for {}", want.what)
+/// What a rank waits for: of several things the first that another has to do; and that other.
+fn first_want(waiting: &Waiting) -> (String, Option<u32>) {
+    let want = waiting.wants.iter().find(|want| want.of.is_some()).unwrap_or(&waiting.wants[0]);
+    (waits_for(waiting, want), want.of)
+}
+
+/// The same where it tells why nothing goes on: what no single rank has to do comes first. What others have to do may well follow it,
+/// as of a rank whose time to compute is longer than any run. Its own time comes last of those.
+fn last_cause(waiting: &Waiting) -> (String, Option<u32>) {
+    let own = waiting.wants.iter().rfind(|want| want.of.is_none());
+    own.map_or_else(|| first_want(waiting), |want| (waits_for(waiting, want), None))
+}
+
+fn waits_for(waiting: &Waiting, want: &Want) -> String {
+    format!("rank {} waits for {}", waiting.rank, want.what)
 }
 
 /// From the first rank that waits to the one that it waits for, and so on, where nothing is under way any more.
@@ -51,8 +61,9 @@ fn chain(ranks: &[Waiting]) -> String {
         }
         seen.push(rank);
         sentence += if seen.len() > 1 { ", " } else { "" };
-        sentence += &first_want(&ranks[place]);
-        next = ranks[place].wants.iter().find_map(|want| want.of);
+        let (waits, of) = last_cause(&ranks[place]);
+        sentence += &waits;
+        next = of;
     }
     sentence
 }
@@ -77,5 +88,18 @@ mod tests {
         assert_eq!(chain(&[waits(3, None)]), "rank 3 waits for its own computing");
         let long: Vec<Waiting> = (0..9).map(|rank| waits(rank, Some(rank + 1))).collect();
         assert!(chain(&long).ends_with("rank 3 waits for a message with tag 7 from rank 4, and so on"));
+    }
+
+    /// As in a halo exchange whose ranks compute for longer than any run: they have told each other nothing yet.
+    #[test]
+    fn ranks_that_compute_are_in_no_circle() {
+        let also_computes = |rank, of| {
+            let mut waiting = waits(rank, Some(of));
+            waiting.wants.extend(waits(rank, None).wants);
+            waiting
+        };
+        assert_eq!(chain(&[also_computes(0, 1), also_computes(1, 0)]), "rank 0 waits for its own computing");
+        let behind = "rank 0 waits for a message with tag 7 from rank 1, rank 1 waits for its own computing";
+        assert_eq!(chain(&[waits(0, Some(1)), also_computes(1, 0)]), behind);
     }
 }

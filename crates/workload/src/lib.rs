@@ -28,7 +28,8 @@ pub use pattern::{Groups, Pattern, PatternError};
 pub use process::{Process, Request};
 pub use program::{Action, Job, Machine, Part, Program, RANKS_PER_NODE_MAX, Want, WithinNode};
 pub use registry::{
-    ARRIVALS, ArrivalModel, MESSAGE_FLITS_MAX, PATTERNS, PatternModel, SIZES, SLOTS_LOAD_MIN, Setting, SizeModel,
+    ARRIVALS, ArrivalModel, LOAD_MIN, MESSAGE_FLITS_MAX, PATTERNS, PatternModel, SIZES, SLOTS_LOAD_MIN, Setting,
+    SizeModel,
 };
 pub use size::MessageSize;
 pub use tailback_parameters::{NodeSet, NodeSetError};

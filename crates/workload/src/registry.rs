@@ -285,11 +285,21 @@ fn weighted(values: &Values) -> Result<MessageSize, BuildError> {
     if shares.iter().sum::<f64>() <= 0.0 {
         return Err(BuildError::at("shares", "no size has a share").help("give at least one size a positive share"));
     }
+    let of_flits = values.text("shares_of") == "flits";
+    // A share of flits is as many messages as it has room for, which a number may be too small to tell.
+    let lost = sizes.iter().zip(shares).find(|&(&size, &share)| share > 0.0 && share / f64::from(size) == 0.0);
+    if let Some((size, share)) = lost.filter(|_| of_flits) {
+        let message = format!("a share of {share:e} of all flits is too little for messages of {size} flits");
+        return Err(BuildError::at("shares", message).help("give all sizes larger shares, which may be in any unit"));
+    }
     Ok(match values.text("shares_of") {
         "flits" => MessageSize::weighted_by_flits(&sizes, shares),
         _ => MessageSize::weighted(&sizes, shares),
     })
 }
+
+/// The least load that is not silence: with the largest messages and the longest bursts they still have a chance in each cycle.
+pub const LOAD_MIN: f64 = 1e-12;
 
 /// The least load of arrivals by slots that is not silence: each slot is drawn, so rare messages would take long to find.
 pub const SLOTS_LOAD_MIN: f64 = 0.00001;

@@ -41,7 +41,7 @@ impl MessageSize {
     /// One of `sizes`, each in proportion to its share of all flits.
     ///
     /// # Panics
-    /// When the lists differ in length or the shares are no weights.
+    /// When the lists differ in length or the shares are no weights, also by message.
     #[must_use]
     pub fn weighted_by_flits(sizes: &[u32], shares: &[f64]) -> Self {
         let messages: Vec<f64> = sizes.iter().zip(shares).map(|(&size, share)| share / f64::from(size)).collect();

@@ -197,6 +197,7 @@ impl Workload {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{LOAD_MIN, MESSAGE_FLITS_MAX};
 
     #[test]
     fn mean_loads_weigh_phases_by_their_length() {
@@ -219,6 +220,20 @@ mod tests {
         let traffic = Traffic::new(name, sources, size, Arrival::Bernoulli, vec![phase(0, 0.5), phase(20, 0.1)]);
         let changes = [(0, 20), (0, 21), (20, 30), (21, 30)].map(|(from, until)| traffic.changes_between(from, until));
         assert_eq!(changes, [false, true, true, false]);
+    }
+
+    #[test]
+    fn the_least_load_is_drawn_by_each_arrival_process() {
+        let largest = MessageSize::Fixed(MESSAGE_FLITS_MAX as u32);
+        let rarest = Arrival::Bursts { messages_mean: 1e6, same_destination: true, cycles_per_flit: 64 };
+        for arrival in [Arrival::Bernoulli, rarest] {
+            let pattern = Pattern::shift(&NodeSet::all(4), 4, 1).unwrap();
+            let phases = vec![Phase { from_cycle: 0, pattern, load: LOAD_MIN }];
+            let flow = Traffic::new("t".to_owned(), NodeSet::all(4), largest.clone(), arrival, phases);
+            let workload = Workload { flows: vec![flow] };
+            let first: Vec<_> = workload.processes(1, 5).iter().map(|process| process.next_cycle()).collect();
+            assert!(first.iter().all(|&cycle| cycle > Some(1 << 32)), "{first:?}");
+        }
     }
 
     #[test]

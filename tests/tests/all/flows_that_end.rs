@@ -54,6 +54,25 @@ fn a_detour_slows_a_message_down() {
     assert!(completions(&report, "traffic").slowdown.max > Some(1.1));
 }
 
+/// What links have been granted and not sent when a run ends that is drained does not count.
+#[test]
+fn links_of_a_drained_run_are_as_busy_as_in_one_that_was_to_be_as_long() {
+    let run = |measure: &str| {
+        report(&format!(
+            "routing = \"direct\"\n[topology.single-switch]\nnodes = 8\n[nic]\nqueue_limit = 4\npacket_flits = 32\n\
+             [[traffic]]\nname = \"hot\"\nfrom = \"1..7\"\nload = 1\npattern.hot-spot.to = [0]\nsaturates = true\n\
+             [[traffic]]\nname = \"few\"\nfrom = [7]\nat = [20]\nsize = 64\npattern.hot-spot.to = [6]\n\
+             [measure]\nwarmup = 0\n{measure}\n"
+        ))
+    };
+    let drained = run("cycles = 50000\nuntil = \"drained\"");
+    let planned = run(&format!("cycles = {}", drained.cycles.measured));
+    assert!(drained.cycles.measured < 50000);
+    assert!(drained.links.iter().all(|links| links.max <= 1.0), "{:?}", drained.links);
+    assert_eq!(drained.links, planned.links);
+    assert_eq!(drained.hot_nodes, planned.hot_nodes);
+}
+
 /// `n` sources send at once what the link to one node can only take one after the other: the last flit arrives as many cycles after the
 /// first as there are flits before it.
 #[test]

@@ -207,6 +207,24 @@ fn a_schedule_that_never_ends_is_named() {
     assert!(report.notes.iter().any(|note| note == expected), "{:?}", report.notes);
 }
 
+/// Computing that takes longer than all time there is ends no program, and the run ends as it is to.
+#[test]
+fn computing_for_ever_is_told() {
+    let told = |report: &Report| {
+        assert!(!program(report, "it").completed);
+        report.notes.iter().find(|note| note.starts_with("program `it` never ends: ")).cloned()
+    };
+    let schedule = "num_ranks 2\nrank 0 {\na: calc 5\nb: calc 18446744073709551615\nb requires a\n}\nrank 1 {\n}\n";
+    let note = told(&run_schedule(schedule, ""));
+    assert_eq!(note.as_deref(), Some("program `it` never ends: rank 0 waits for its own computing"));
+    for flits_per_cycle in ["6.9e-18", "1e-300"] {
+        let what =
+            format!("collective.allreduce-ring = {{ nodes = \"0..4\", bytes = 400, reduce = {flits_per_cycle} }}");
+        let report = run_program(SWITCH, &what);
+        assert!(told(&report).is_some(), "{:?}", report.notes);
+    }
+}
+
 /// Two ranks that both send first end if messages are small, and wait for each other's receives if they are announced.
 #[test]
 fn large_messages_wait_for_their_receivers() {

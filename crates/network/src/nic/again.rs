@@ -45,6 +45,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
             copy.rest_flits -= u32::from(flits);
             if copy.rest_flits > 0 {
                 due.lossless.push_back(again);
+            } else {
+                self.nodes.nodes[node as usize].withheld -= 1;
             }
         }
         let packet = self.pool.insert(part.packet(self.node_ids[node as usize], flits, send_as, &self.fabric, now));

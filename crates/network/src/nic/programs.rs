@@ -192,7 +192,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
                 Action::Send { to, flits, word } => self.send_of_rank(node, seat, (to, flits, word), now),
                 Action::Wait { ticks, token } => {
                     debug_assert!(ticks > 0, "what is over at once is not waited for");
-                    self.wait_until(node, u64::from(now) + ticks.max(1), What::Elapsed { seat: seat as u32, token });
+                    let tick = u64::from(now).saturating_add(ticks.max(1));
+                    self.wait_until(node, tick, What::Elapsed { seat: seat as u32, token });
                 }
                 Action::Reached { phase } => {
                     let started = self.job(traffic).start_cycle * u64::from(self.fabric.spec.ticks_per_cycle);

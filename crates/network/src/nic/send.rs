@@ -49,7 +49,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         now: Time,
     ) {
         let record = &mut self.nodes.nodes[node as usize];
-        let is_full = self.fabric.spec.nic.queue_limit.is_some_and(|limit| record.waiting >= limit);
+        let is_full = self.fabric.spec.nic.queue_limit.is_some_and(|limit| record.waiting + record.withheld >= limit);
         // A program would wait for ever for what is lost.
         let lost = is_full && self.fabric.workload.flows[usize::from(traffic)].job.is_none();
         let offer = Offer { tick: now.into(), node: self.node_ids[node as usize], traffic, flits, lost };

@@ -254,7 +254,8 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let copy = self.nodes.copies[node as usize].get_mut(name);
         let Some((rest, refused_since)) = self.nodes.sources.withdraw(node, copy.destination, name) else { return };
         (copy.rest_index, copy.rest_flits, copy.rest_refused_since) = (rest.index, rest.flits_left, refused_since);
-        self.nodes.nodes[node as usize].waiting -= 1;
+        let record = &mut self.nodes.nodes[node as usize];
+        (record.waiting, record.withheld) = (record.waiting - 1, record.withheld + 1);
     }
 
     /// Puts a control packet among those of its class.

@@ -33,6 +33,8 @@ pub(crate) struct Node {
     pub next_message: u32,
     /// Messages that wait or are in flight to the network.
     pub waiting: u32,
+    /// Messages whose rest the protocol withholds, or has let go without all of it having left.
+    pub withheld: u32,
     /// Control packets that wait.
     pub control_waiting: u32,
     /// Its processes, as a range of all.
@@ -121,6 +123,7 @@ impl NodeState {
                 last_injection_queue: 0,
                 next_message: 0,
                 waiting: 0,
+                withheld: 0,
                 control_waiting: 0,
                 processes: (first, processes.len() as u32),
             }

@@ -26,7 +26,7 @@ use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
 use crate::router::{Held, Microarchitecture, PortId, Routers, Surroundings};
 use crate::state_broadcast::{Posting, StateBroadcast};
-use crate::time::Time;
+use crate::time::{Time, time};
 
 /// What a region sends another. Each comes with the event that it causes there, in the numbers of the receiver.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -156,14 +156,16 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.routers.last_hop().into()
     }
 
-    /// Shows each link of the region: its router and port, its class, and the flits it has sent while it was measured: of a
-    /// packet that has been granted, those that it will have sent by the end of that time.
-    pub fn visit_links(&self, mut visit: impl FnMut(RouterId, Port, LinkClass, u32)) {
+    /// Shows each link of the region: its router and port, its class, and the flits it has sent while it was measured and before
+    /// tick `now`, until which everything is simulated. Packets that have been granted and have not left count up to there, as a run
+    /// may end before the measured time does.
+    pub fn visit_links(&self, now: Tick, mut visit: impl FnMut(RouterId, Port, LinkClass, u32)) {
+        let now = time(now);
         for (number, &router) in self.router_ids.iter().enumerate() {
             for port in 0..self.fabric.topology.ports(router) {
                 let id = PortId { router: number as u32, port: port as Port };
                 let class = self.fabric.topology.link_class(router, id.port);
-                visit(router, id.port, class, self.routers.flits_sent(id));
+                visit(router, id.port, class, self.routers.flits_sent_before(id, now));
             }
         }
     }

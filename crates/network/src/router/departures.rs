@@ -3,10 +3,13 @@
 //! the room it leaves in its output queue is followed only when somebody needs it.
 
 use serde::{Deserialize, Serialize};
+use tailback_engine::Tick;
+use tailback_hardware::{NetworkSpec, TICKS_MAX};
 
 use super::state::OutputPort;
 use super::{Microarchitecture, Routers};
 use crate::event::{Event, EventKind};
+use crate::fabric::Shape;
 use crate::packet::Packet;
 use crate::router::Surroundings;
 use crate::rules::Rules;
@@ -17,6 +20,38 @@ use crate::time::Time;
 pub(super) struct Departure {
     pub time: Time,
     pub flits: u16,
+}
+
+/// The most packets of an output queue whose departures are followed: rings of more would take more memory than the rest of a port.
+const RING_PLACES_MAX: u32 = 1 << 13;
+
+/// The longest that a bounded output queue can hold a link, in ticks, for its departures to be known in advance. Times end later than runs by more.
+const AHEAD_TICKS_MAX: u64 = 1 << 23;
+
+/// The places of a port's ring, 0 where output queues have no bound. None if they hold too many packets to follow.
+pub(super) fn ring_places(spec: &NetworkSpec) -> Option<usize> {
+    match spec.output_queue_packets() {
+        None => Some(0),
+        Some(packets) => (packets <= RING_PLACES_MAX).then(|| packets.next_power_of_two() as usize),
+    }
+}
+
+/// The bytes that a port takes at most for departures that are known in advance.
+#[must_use]
+pub fn departure_bytes(spec: &NetworkSpec) -> u64 {
+    (ring_places(spec).unwrap_or(0) * size_of::<Departure>()) as u64
+}
+
+/// Whether departures can be known in advance until the end of a run: what has crossed to a slow link can be long before its turn, longer than times
+/// can tell.
+pub(crate) fn can_be_known(spec: &NetworkSpec, shape: &Shape, end: Tick) -> bool {
+    let slowest = spec.links.iter().map(|link| u64::from(link.flit_ticks)).max().unwrap_or(1);
+    let (flits, most) = match spec.router.output_queues.flits {
+        Some(flits) => (u64::from(flits), AHEAD_TICKS_MAX),
+        // Each connection of the crossbar brings a flit per tick at most.
+        None => (end.saturating_mul(shape.outputs as u64), TICKS_MAX),
+    };
+    ring_places(spec).is_some() && flits.saturating_mul(slowest) <= most
 }
 
 impl Departure {

@@ -147,14 +147,31 @@ impl<M: Microarchitecture> Routers<M> {
                 continue;
             }
             debug_assert!(queue.is_settled(), "routing that decides anew has no queues for nodes");
-            let has_space = space.is_none_or(|space| u32::from(queue.flits) <= space);
-            let could_leave = has_space && self.channel_for(id, index, &queue, now, around.fabric).is_some();
+            let could_leave = self.could_leave(id, &queue, index, space, now, around);
             if could_leave {
                 self.wake_head(id, now, around);
             }
             stay |= !could_leave;
         }
         stay
+    }
+
+    /// Whether the head of a queue, which sleeps, could leave by a port that has so many free flits, if that is known.
+    #[inline]
+    fn could_leave(
+        &mut self,
+        id: QueueId,
+        queue: &Queue,
+        index: u32,
+        space: Option<u32>,
+        now: Time,
+        around: &Surroundings<'_>,
+    ) -> bool {
+        if queue.vcs > 1 {
+            return self.channel_for_node(id, index, queue, now, around.fabric).is_some();
+        }
+        self.channel_of_sleeper(queue, index, space, now, around)
+            .is_some_and(|vc| self.has_room_for_node(id, index, vc, queue.flits))
     }
 
     /// Where the set begins of an input's VOQs that may sleep at a port.

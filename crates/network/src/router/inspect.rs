@@ -143,12 +143,13 @@ impl<M: Microarchitecture> Routers<M> {
         (first..first + count).any(|vc| self.credits(port, vc) >= queue.flits)
     }
 
-    /// Flits that a port's link has sent while it was measured and before tick `now`. Whatever has been granted to it is taken to
-    /// follow without a gap.
+    /// Flits that a port's link has sent while it was measured and before tick `now`, which may lie before, inside of or after that
+    /// time. Whatever has been granted to the link is taken to follow without a gap, as it does where the link is busy.
     pub fn flits_sent_before(&self, port: PortId, now: Time) -> u32 {
         let output = &self.outputs[self.port_index(port) as usize];
-        let granted_until = output.link_free_at.min(self.rules.measured.until);
-        let still_to_send = granted_until.saturating_sub(now) / Time::from(output.flit_ticks.max(1));
+        let granted_from = |time: Time| output.link_free_at.saturating_sub(time) / Time::from(output.flit_ticks.max(1));
+        // What leaves after the measured time has not been counted.
+        let still_to_send = granted_from(now).saturating_sub(granted_from(self.rules.measured.until));
         output.flits_sent.saturating_sub(still_to_send)
     }
 

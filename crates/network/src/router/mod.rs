@@ -46,6 +46,8 @@ use serde::{Deserialize, Serialize};
 
 use self::active::ActivePorts;
 use self::departures::Departures;
+pub(crate) use self::departures::can_be_known;
+pub use self::departures::departure_bytes;
 pub(crate) use self::inspect::{Held, InputQueue};
 pub use self::microarchitecture::{Basic, Crosspoints, General, Microarchitecture, Plain, Sorting, Traced};
 use self::request::Scratch;
@@ -99,7 +101,7 @@ impl<M: Microarchitecture> Routers<M> {
     pub fn new(fabric: &Fabric, links: &[PortLinks]) -> Self {
         let (shape, rules) = (fabric.shape, fabric.rules);
         let (inputs, outputs, credits) = state::ports(fabric, links);
-        let departures = if rules.departs_at_once { shape.departures } else { 0 };
+        let departures = departures::ring_places(&fabric.spec).filter(|_| rules.departs_at_once).unwrap_or(0);
         Self {
             shape,
             rules,
@@ -344,11 +346,6 @@ impl<M: Microarchitecture> Routers<M> {
     fn credit_mut(&mut self, index: u32, vc: u8) -> &mut u16 {
         let channel = self.channel(index, vc);
         self.outputs[index as usize].credit_mut::<M>(&mut self.credits, channel, vc)
-    }
-
-    /// Flits that a port's link has sent while it was measured.
-    pub fn flits_sent(&self, port: PortId) -> u32 {
-        self.outputs[self.port_index(port) as usize].flits_sent
     }
 
     /// Whether the routing agent is told of the heads of a port. It does not know of what the router itself sends.

@@ -117,7 +117,7 @@ fn run(values: u16) -> (Vec<u32>, usize) {
     simulation.run_until(end, &Sequential, |_| ControlFlow::Continue(()));
     let region = simulation.regions().next().expect("there is one region");
     let mut loads = Vec::new();
-    region.visit_links(|_, _, class, flits| loads.extend((class != LinkClass::TERMINAL).then_some(flits)));
+    region.visit_links(end, |_, _, class, flits| loads.extend((class != LinkClass::TERMINAL).then_some(flits)));
     loads.sort_unstable();
     (loads, region.observer().packets().iter().filter(|(_, packet)| packet.kind == PacketKind::DATA).count())
 }

@@ -37,7 +37,7 @@ fn run<M: Microarchitecture>(plan: NetworkPlan) -> (u64, Vec<LinkClass>) {
         region.observer().packets().iter().rfind(|(_, packet)| packet.is_last()).expect("the message arrives");
     let total = region.observer().packets().iter().map(|(_, packet)| u32::from(packet.flits)).sum::<u32>();
     let mut path = Vec::new();
-    region.visit_links(|_, _, class, flits| {
+    region.visit_links(simulation.now(), |_, _, class, flits| {
         if class != LinkClass::TERMINAL {
             path.extend(std::iter::repeat_n(class, (flits / total) as usize));
         }
@@ -59,11 +59,16 @@ fn channels_are_allocated_while_others_cross() {
 
 /// What all links have sent in some ticks, in a network in which one node sends one message.
 fn sent<M: Microarchitecture>(plan: &NetworkPlan, measured: std::ops::Range<u64>) -> u32 {
+    sent_before::<M>(1 << 20, plan, measured)
+}
+
+/// The same if the run ends at tick `end`.
+fn sent_before<M: Microarchitecture>(end: u64, plan: &NetworkPlan, measured: std::ops::Range<u64>) -> u32 {
     let plan = NetworkPlan { measured, ..plan.clone() };
     let mut simulation: Simulation<NetworkRegion<NoteTaker, M>> = plan.build(|_| NoteTaker::of_packets());
-    simulation.run_until(1 << 20, &Sequential, |_| ControlFlow::Continue(()));
-    let mut sum = 0;
-    simulation.regions().for_each(|region| region.visit_links(|_, _, _, flits| sum += flits));
+    simulation.run_until(end, &Sequential, |_| ControlFlow::Continue(()));
+    let (now, mut sum) = (simulation.now(), 0);
+    simulation.regions().for_each(|region| region.visit_links(now, |_, _, _, flits| sum += flits));
     sum
 }
 
@@ -82,6 +87,26 @@ fn links_count_the_flits_of_the_time_in_which_they_are_measured() {
         let parts = [0..at, at..at + cycle, at + cycle..end].map(|measured| sent::<Plain>(&plan, measured));
         assert_eq!(parts.iter().sum::<u32>(), 8, "cut at tick {at}");
         assert!(parts[1] <= 1, "{} flits in a cycle from tick {at} on", parts[1]);
+    }
+}
+
+/// A run that ends while a packet is in flight counts the flits until then, and not until when it was to end.
+#[test]
+fn links_of_a_run_that_ends_early_count_no_flit_that_comes_later() {
+    let sample = fixed(("single-switch", &[("nodes", &[3])]));
+    let output_queues = OutputQueueSpec { flits: Some(8), ..sample.router.output_queues };
+    let router = RouterSpec { output_queues, ..sample.router.clone() };
+    let sample = Sample { routing: ("direct", &[("vcs", "1")]), packet_flits: 8, router, ..sample };
+    let plan = one_message(&sample, 0, 1, 8);
+    for from in [1, 5, 20] {
+        for at in (0..100).filter(|&at| at > from) {
+            let expected = (sent::<Plain>(&plan, from..at), sent::<General>(&plan, from..at));
+            let early = |measured: std::ops::Range<u64>| {
+                (sent_before::<Plain>(at, &plan, measured.clone()), sent_before::<General>(at, &plan, measured))
+            };
+            assert_eq!(early(from..1 << 20), expected, "measured from tick {from}, ended at {at}");
+        }
+        assert_eq!(sent_before::<Plain>(from, &plan, from..1 << 20), 0, "nothing was measured before tick {from}");
     }
 }
 

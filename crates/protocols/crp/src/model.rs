@@ -49,7 +49,7 @@ pub const CRP: ProtocolModel = ProtocolModel {
             "200",
             "how long a speculative packet may wait in input buffers, all in all, before it is dropped",
         ),
-        count("eager", 0, CELLS_MAX as u64, "1", "slots that each channel reserves for a request as it passes"),
+        count("eager", 0, CELLS_MAX as u64, "1", "slots that each of these links reserves for a request as it passes"),
         Parameter {
             name: "more_eager_after",
             kind: Kind::IntegerOr { min: 0, max: 1 << 20, word: "never" },

@@ -94,7 +94,7 @@ impl Protocol for Crp {
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks { copies: true, unacknowledged: true, entropy: true, ..Hooks::default() }
+        Hooks { copies: true, unacknowledged: true, entropy: true, departures: true, ..Hooks::default() }
     }
 
     fn watches(&self) -> Vec<Watch> {

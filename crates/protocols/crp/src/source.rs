@@ -11,6 +11,8 @@
 //!
 //! A send queue has one segment under way. It is over when each of its packets has been acknowledged or has left as lossless data, and
 //! the next one begins. With requests on NACKs only, a segment asks when its first packet has been dropped.
+//!
+//! What was granted goes before what is speculative: while a segment sends in its time, others of the node send nothing.
 
 use std::collections::BTreeMap;
 
@@ -94,6 +96,11 @@ struct Segment {
     dropped: Vec<u32>,
     /// Packets that have neither been acknowledged nor left as lossless data.
     open: u32,
+    /// Packets that have not left.
+    unsent: u32,
+    /// When it asked last, and how long the answer took to a request before that.
+    asked_at: u64,
+    round_trip: u64,
 }
 
 impl Segment {
@@ -116,11 +123,22 @@ pub(crate) struct Sender {
     packet_flits: u32,
     /// By destination, the segment that is under way.
     segments: BTreeMap<u32, Segment>,
+    /// By destination, from when on a granted segment sends that has packets left.
+    reserved: BTreeMap<u32, u64>,
+    /// Destinations whose speculative packets wait until such a segment has sent them.
+    outranked: Vec<u32>,
 }
 
 impl Sender {
     pub fn new(asking: Asking, grid: Grid, packet_flits: u16) -> Self {
-        Self { asking, grid, packet_flits: packet_flits.into(), segments: BTreeMap::new() }
+        Self {
+            asking,
+            grid,
+            packet_flits: packet_flits.into(),
+            segments: BTreeMap::new(),
+            reserved: BTreeMap::new(),
+            outranked: Vec::new(),
+        }
     }
 
     /// The segment that begins with a packet, unless it is too small to take part.
@@ -140,6 +158,9 @@ impl Sender {
             asked: 0,
             dropped: Vec::new(),
             open: packets,
+            unsent: packets,
+            asked_at: 0,
+            round_trip: 0,
         })
     }
 
@@ -149,19 +170,40 @@ impl Sender {
         let more = self.asking.more_eager_after.map_or(0, |after| segment.asked.saturating_sub(after));
         let eager = u32::from(self.asking.eager).saturating_add(more).min(self.grid.cells) as u8;
         segment.asked += 1;
-        segment.request = Request::Asked;
+        (segment.request, segment.asked_at) = (Request::Asked, now);
         let about = PacketRef { message: segment.message, index: segment.first };
         let ask = Control::new(kind::REQUEST, segment.source, destination, about);
-        let ask = ask.flits(segment.flits).payload(&Slots::all(self.grid, now).words());
+        // Slots that are over when the answer is back are of no use to a channel on the way.
+        let back = if segment.round_trip < self.grid.slot_ticks() { now } else { now + segment.round_trip };
+        let ask = ask.flits(segment.flits).payload(&Slots::from_tick(self.grid, now, back).words());
         actions.push(SourceAction::Control(Control { marks: eager, entropy: segment.entropy(), ..ask }));
     }
 
-    fn granted(segment: &mut Segment, destination: u32, at: u64, actions: &mut Vec<SourceAction>) {
+    /// The segment under way to a destination may send from a tick on.
+    fn granted(&mut self, destination: u32, at: u64, actions: &mut Vec<SourceAction>) {
+        let segment = self.segments.get_mut(&destination).expect("a segment is granted that is under way");
         (segment.request, segment.phase) = (Request::Granted, Phase::Granted(at));
         segment.dropped.sort_unstable();
         let message = segment.message;
         actions.extend(segment.dropped.drain(..).map(|index| resend(PacketRef { message, index }, at)));
+        if segment.unsent > 0 {
+            self.reserved.insert(destination, at);
+        }
         actions.push(SourceAction::Open { destination });
+    }
+
+    /// The answer to the verdict about a speculative packet: it waits while a granted segment sends.
+    fn speculate(&mut self, destination: u32, now: u64) -> Verdict {
+        if self.sends_reserved(now) {
+            self.outranked.push(destination);
+            return Verdict::Hold;
+        }
+        Verdict::Send { kind: kind::SPECULATIVE, marks: 0 }
+    }
+
+    /// Whether a segment has packets left that it sends now as they were granted.
+    fn sends_reserved(&self, now: u64) -> bool {
+        self.reserved.values().any(|&at| at <= now)
     }
 
     /// When a segment asks again that was told to, perhaps so that the request comes at a tick.
@@ -208,11 +250,11 @@ impl Source for Sender {
             if self.asking.when == AskWhen::AtOnce {
                 self.ask(destination, now, actions);
             }
-            return Verdict::Send { kind: kind::SPECULATIVE, marks: 0 };
+            return self.speculate(destination, now);
         };
         match segment.phase {
             _ if !segment.has(packet.packet) => Verdict::Hold,
-            Phase::Speculating => Verdict::Send { kind: kind::SPECULATIVE, marks: 0 },
+            Phase::Speculating => self.speculate(destination, now),
             Phase::Held => Verdict::Hold,
             Phase::Granted(at) if now < at => Verdict::NotBefore(at),
             Phase::Granted(_) => Verdict::Send { kind: PacketKind::DATA, marks: 0 },
@@ -228,8 +270,20 @@ impl Source for Sender {
         }
     }
 
-    fn gone(&mut self, packet: &Outgoing, _now: u64, actions: &mut Vec<SourceAction>) {
+    fn sent(&mut self, packet: &Outgoing, _now: u64) {
+        let segment = self.segments.get_mut(&packet.destination).filter(|segment| segment.has(packet.packet));
+        let Some(segment) = segment else { return };
+        segment.unsent -= 1;
+        if segment.unsent == 0 {
+            self.reserved.remove(&packet.destination);
+        }
+    }
+
+    fn gone(&mut self, packet: &Outgoing, now: u64, actions: &mut Vec<SourceAction>) {
         self.settle(packet.packet, packet.destination, actions);
+        if !(self.outranked.is_empty() || self.sends_reserved(now)) {
+            actions.extend(self.outranked.drain(..).map(|destination| SourceAction::Open { destination }));
+        }
     }
 
     fn on_control(&mut self, control: &Control, latency: u64, now: u64, actions: &mut Vec<SourceAction>) {
@@ -243,15 +297,16 @@ impl Source for Sender {
             answer => {
                 // A segment may have got through before its answer is here: then nobody waits for that.
                 let lead = self.asking.lead;
-                let waits = |segment: &&mut Segment| segment.first == packet.index && segment.has(packet);
-                let Some(segment) = self.segments.get_mut(&destination).filter(waits) else { return };
+                let waits = |segment: &&Segment| segment.first == packet.index && segment.has(packet);
+                let Some(segment) = self.segments.get(&destination).filter(waits) else { return };
                 if answer == kind::GRANT {
                     let at = lead.start(control.time.unwrap_or(now), latency, now);
-                    return Self::granted(segment, destination, at, actions);
+                    return self.granted(destination, at, actions);
                 }
-                let segment = self.segments[&destination].clone();
-                let at = self.next_request(&segment, control, latency, now);
-                self.segments.insert(destination, Segment { request: Request::Again(at), ..segment });
+                let at = self.next_request(segment, control, latency, now);
+                let round_trip = now - segment.asked_at;
+                let segment = Segment { request: Request::Again(at), round_trip, ..segment.clone() };
+                self.segments.insert(destination, segment);
                 actions.push(SourceAction::Timer { at, token: destination });
             }
         }
@@ -269,11 +324,11 @@ impl Source for Sender {
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
-        write_down(&self.segments, bytes);
+        write_down(&(&self.segments, &self.reserved, &self.outranked), bytes);
     }
 
     fn load(&mut self, bytes: &mut &[u8]) -> Option<()> {
-        self.segments = remember(bytes)?;
+        (self.segments, self.reserved, self.outranked) = remember(bytes)?;
         Some(())
     }
 }
@@ -403,6 +458,50 @@ mod tests {
         hear(&mut sender, kind::GRANT, 4, Some(10), 160);
         (4..8).for_each(|index| sender.gone(&outgoing(index, 95), 170, &mut actions));
         assert_eq!(turn(&mut sender, 8, 95, 180), (small, Vec::new()));
+    }
+
+    /// What is granted to one destination is sent as a whole; packets to others wait for its end, and requests do not.
+    #[test]
+    fn nothing_speculative_leaves_while_a_granted_segment_sends() {
+        let mut sender = sender(ASKING);
+        let to = |destination, index| Outgoing { destination, ..outgoing(index, 40) };
+        let mut actions = Vec::new();
+        turn(&mut sender, 0, 40, 5);
+        sender.sent(&to(2, 0), 5);
+        hear(&mut sender, kind::GRANT, 0, Some(150), 60);
+        // Its time begins at 100.
+        assert_eq!(sender.may_send(&to(3, 0), 99, &mut actions), SPECULATIVE);
+        sender.sent(&to(3, 0), 99);
+        assert_eq!(sender.may_send(&to(3, 1), 100, &mut actions), Verdict::Hold);
+        actions.clear();
+        assert_eq!(sender.may_send(&to(4, 0), 100, &mut actions), Verdict::Hold);
+        assert_eq!(asked(&actions), Some((40, 1)));
+        actions.clear();
+        for index in 1..4 {
+            assert_eq!(
+                (sender.may_send(&to(2, index), 110, &mut actions), actions.as_slice()),
+                (LOSSLESS, [].as_slice())
+            );
+            sender.sent(&to(2, index), 110);
+            sender.gone(&to(2, index), 110, &mut actions);
+        }
+        assert_eq!(actions, [3, 4].map(|destination| SourceAction::Open { destination }));
+        assert_eq!(sender.may_send(&to(3, 1), 140, &mut actions), SPECULATIVE);
+    }
+
+    /// With slots of 100 ticks a request whose answer took 250 leaves out the two that are over when the next answer is back.
+    #[test]
+    fn a_request_that_comes_again_leaves_out_what_is_over_when_it_is_answered() {
+        let free = |answered: u64| {
+            let mut sender = sender(ASKING);
+            turn(&mut sender, 0, 40, 0);
+            hear(&mut sender, kind::RETRY, 0, None, answered);
+            let mut actions = Vec::new();
+            sender.on_timer(2, answered + 30, &mut actions);
+            let SourceAction::Control(ask) = &actions[0] else { panic!("it asks") };
+            Slots::from_words(&ask.payload).free
+        };
+        assert_eq!([99, 100, 250].map(free), [u32::MAX, u32::MAX << 1, u32::MAX << 3]);
     }
 
     #[test]

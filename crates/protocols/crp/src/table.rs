@@ -182,6 +182,14 @@ impl Slots {
         Self { first: grid.slot_at(now), free: grid.all(), eager: 0 }
     }
 
+    /// The same without those that are over at a later tick.
+    #[must_use]
+    pub fn from_tick(grid: Grid, now: u64, tick: u64) -> Self {
+        let all = Self::all(grid, now);
+        let over = (grid.slot_at(tick) - all.first).min(grid.cells.into()) as u32;
+        Self { free: all.free & grid.all().checked_shl(over).unwrap_or(0), ..all }
+    }
+
     /// Those in some words.
     #[must_use]
     pub fn from_words(words: &[u64]) -> Self {

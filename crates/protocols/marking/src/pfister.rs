@@ -111,7 +111,7 @@ pub(crate) struct State {
 impl Pauses {
     fn of(&self, index: u64) -> u64 {
         match self {
-            Self::Step(step) => index * step,
+            Self::Step(step) => index.saturating_mul(*step),
             Self::Table(pauses) => {
                 let last = pauses.len().saturating_sub(1);
                 pauses.get(last.min(index as usize)).copied().unwrap_or(0)
@@ -159,7 +159,7 @@ impl Response for Pfister {
 
     fn open_at(&self, state: &State, now: u64) -> u64 {
         // Time passes and the index falls, so there is one such tick.
-        let opens = |tick| state.left + self.pauses.of(self.index_at(state, tick));
+        let opens = |tick| state.left.saturating_add(self.pauses.of(self.index_at(state, tick)));
         first_open(now, opens(now), |tick| tick >= opens(tick))
     }
 

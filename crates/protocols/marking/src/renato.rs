@@ -97,7 +97,7 @@ pub(crate) struct State {
 
 impl Renato {
     pub fn of(values: &Values) -> Result<Self, tailback_parameters::BuildError> {
-        let rate = |name| ((values.number(name) * FULL as f64).round() as u64).max(1);
+        let rate = |name| (values.number(name) * FULL as f64).round() as u64;
         let divisor = values.integer("divisor").into();
         let function = match values.text("response") {
             "aimd" => Function::Aimd { increase: rate("increase"), divisor },
@@ -109,7 +109,7 @@ impl Renato {
                 from: shared::wait_from(values),
             },
         };
-        Ok(Self { window: shared::window_of(values), function, least: rate("least_rate") })
+        Ok(Self { window: shared::window_of(values), function, least: rate("least_rate").max(1) })
     }
 
     /// The rate at a tick, if nothing has been heard meanwhile.

@@ -165,8 +165,11 @@ pub const LHRP: ProtocolModel = ProtocolModel {
             default: Some("false"),
             help: "whether speculative packets are dropped before the last router too, after the timeout",
         },
-        TIMEOUT,
-        TIMEOUT_COUNTS,
+        Parameter {
+            help: "with fabric_drop: how long a speculative packet may wait, all in all, before it is dropped",
+            ..TIMEOUT
+        },
+        Parameter { help: "with fabric_drop: which waiting counts towards the timeout", ..TIMEOUT_COUNTS },
         Parameter {
             name: "nacks",
             kind: Kind::Integer { min: 1, max: 1 << 16 },

@@ -1,6 +1,6 @@
 //! From where to where axes go, and what is written along them.
 
-use super::ticks::{decade_ticks, label, step_for};
+use super::ticks::{decade_ticks, linear_ticks, step_for};
 
 /// How values are laid out along an axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,9 +118,7 @@ impl Axis {
     }
 
     fn linear_ticks(&self, step: f64) -> Vec<(f64, String)> {
-        let first = (self.from / step - 1e-9).ceil();
-        let count = ((self.to / step + 1e-9).floor() - first).max(0.0) as u32;
-        (0..=count).map(|index| (first + f64::from(index)) * step).map(|at| (at, label(at, step))).collect()
+        linear_ticks(self.from, self.to, step)
     }
 }
 

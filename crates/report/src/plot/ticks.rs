@@ -1,5 +1,9 @@
 //! Where ticks lie, and how numbers are written at them.
 
+/// A logarithmic axis of fewer decades has too few multiples of powers of ten by one digit to have a scale by them: it has
+/// the ticks of a linear one.
+const FEW_DECADES: f64 = 0.5;
+
 /// The distance of ticks along an axis of this length: 1, 2 or 5 times a power of ten, such that there are at most so many.
 pub(super) fn step_for(length: f64, most: usize) -> f64 {
     let least = length / most.max(2) as f64;
@@ -15,6 +19,9 @@ pub(super) fn step_for(length: f64, most: usize) -> f64 {
 pub(super) fn decade_ticks(from: f64, to: f64, most: usize) -> Vec<(f64, String)> {
     let (first, last) = (libm::floor(libm::log10(from)) as i32, libm::ceil(libm::log10(to)) as i32);
     let decades = libm::log10(to / from);
+    if decades < FEW_DECADES {
+        return linear_ticks(from, to, step_for(to - from, most));
+    }
     let every = ((last - first) as usize).div_ceil(most.max(2)).max(1) as i32;
     let labelled: &[u32] = match decades {
         decades if decades < 1.2 => &[1, 2, 3, 4, 5, 7],
@@ -33,6 +40,13 @@ pub(super) fn decade_ticks(from: f64, to: f64, most: usize) -> Vec<(f64, String)
         }
     }
     ticks
+}
+
+/// Ticks at all multiples of a step from one number to another one, all with labels.
+pub(super) fn linear_ticks(from: f64, to: f64, step: f64) -> Vec<(f64, String)> {
+    let first = (from / step - 1e-9).ceil();
+    let count = ((to / step + 1e-9).floor() - first).max(0.0) as u32;
+    (0..=count).map(|index| (first + f64::from(index)) * step).map(|at| (at, label(at, step))).collect()
 }
 
 /// A number at a tick of a linear axis, where ticks are so far apart: all are written alike.
@@ -116,6 +130,7 @@ mod tests {
         assert_eq!(labels(10.0, 100.0, 6), ["10", "20", "30", "40", "50", "70", "100"]);
         assert_eq!(labels(0.01, 100.0, 6), ["0.01", "0.1", "1", "10", "100"]);
         assert_eq!(labels(1.0, 1e9, 4), ["1", "1000", "10⁶", "10⁹"]);
+        assert_eq!(labels(1000.0, 2000.0, 6), ["1000", "1200", "1400", "1600", "1800", "2000"]);
     }
 
     #[test]

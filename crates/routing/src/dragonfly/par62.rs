@@ -71,7 +71,8 @@ impl Rule {
 
     /// Whether another path will do instead of a minimal one for which so many flits wait.
     fn accepts(self, view: &dyn View, minimal: u32, step: &Step) -> bool {
-        self.has_room(view, step) && 100 * view.waiting(step.port) < self.share * minimal
+        self.has_room(view, step)
+            && 100 * u64::from(view.waiting(step.port)) < u64::from(self.share) * u64::from(minimal)
     }
 }
 

@@ -203,9 +203,11 @@ impl Agent for PiggybackAgent {
             self.rule.occupancy.means(view, *ports.start(), 0, &mut self.used[places]);
         }
         let (sum, links) = (self.used.iter().sum::<u32>(), self.routes.ports(Hop::Global).len());
-        let limit = self.rule.saturation * sum / (100 * links.max(1)) + self.rule.margin;
+        let percent = u64::from(self.rule.saturation) * u64::from(sum);
+        let limit = percent / (100 * links.max(1) as u64) + u64::from(self.rule.margin);
         // A router has at most as many global links as the set of those that are saturated has bits: others are refused.
-        let saturated = (0..).zip(&self.used).fold(0, |set, (offset, used)| set | u64::from(*used > limit) << offset);
+        let is_above = |used: &u32| u64::from(u64::from(*used) > limit);
+        let saturated = (0..).zip(&self.used).fold(0, |set, (offset, used)| set | is_above(used) << offset);
         let news = saturated != self.saturated;
         self.saturated = saturated;
         news.then(|| Notice { word: saturated, list: Vec::new() })

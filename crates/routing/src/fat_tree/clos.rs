@@ -129,6 +129,10 @@ impl Routing for Clos {
         Arc::clone(&self.topology) as _
     }
 
+    fn names_injection_channels(&self) -> bool {
+        self.queues == Queues::Crosspoints
+    }
+
     fn virtual_channels(&self) -> Vec<u8> {
         if self.queues == Queues::Inputs {
             return vec![1, 1];

@@ -73,6 +73,9 @@ pub struct SweepRun {
     pub document: Document,
 }
 
+/// What is said of two paths of which one counts an element and the other one names it.
+const SAME: &str = ", which may be the same: write both by name, or both by number";
+
 /// More runs, and more values of one path, than anybody waits for.
 const RUNS_MAX: usize = 100_000;
 /// More paths, and more variants, than anybody can tell apart.
@@ -162,12 +165,15 @@ impl Sweep {
         let taken_by = |(later, path): (usize, &Path<'_>)| {
             let values = |earlier: usize| move || self.axes[earlier].values.iter().map(String::as_str);
             let earlier = (0..later).find(|&earlier| path.takes_place_of(&paths[earlier].keys(), values(earlier)))?;
-            Some((&self.axes[earlier].path, &self.axes[later].path))
+            Some((earlier, later))
         };
-        match paths.iter().enumerate().find_map(taken_by)? {
-            (earlier, later) if earlier == later => Some(format!("`{later}` is varied twice")),
-            (earlier, later) => Some(format!("`{earlier}` is varied, and so is `{later}`, which would take its place")),
-        }
+        let (earlier, later) = paths.iter().enumerate().find_map(taken_by)?;
+        let may_mean_the_same = paths[later].may_mean_the_same(&paths[earlier].keys());
+        Some(match (paths[earlier].text, paths[later].text) {
+            (earlier, later) if earlier == later => format!("`{later}` is varied twice"),
+            (earlier, later) if may_mean_the_same => format!("`{earlier}` is varied, and so is `{later}`{SAME}"),
+            (earlier, later) => format!("`{earlier}` is varied, and so is `{later}`, which would take its place"),
+        })
     }
 
     fn values(&self) -> impl Iterator<Item = &String> {
@@ -234,7 +240,8 @@ impl Variant {
         self.settings().find_map(|(set, value)| {
             let keys: Vec<&str> = overlap::keys(set).collect();
             let axis = axes.iter().find(|axis| axis.takes_place_of(&keys, || [value].into_iter()))?;
-            Some(format!("`{}` is varied, and variant \"{}\" sets `{set}`", axis.text, self.name))
+            let same = if axis.may_mean_the_same(&keys) { SAME } else { "" };
+            Some(format!("`{}` is varied, and variant \"{}\" sets `{set}`{same}", axis.text, self.name))
         })
     }
 }
@@ -278,7 +285,7 @@ impl Axis {
     }
 }
 
-/// The numbers of `a..b/step`, both ends included. `None` if the text is no range.
+/// The numbers of `a..b/step`, both ends included; the step of whole numbers is 1 if nothing is said. `None` if the text is no range.
 fn range(text: &str) -> Option<Result<Vec<String>, String>> {
     let (from, rest) = text.split_once("..")?;
     let (until, step) = rest.split_once('/').unwrap_or((rest, "1"));
@@ -286,6 +293,10 @@ fn range(text: &str) -> Option<Result<Vec<String>, String>> {
         return Some(Err(format!("`{text}` is not a range of numbers a..b/step")));
     };
     let places = from.places.max(until.places).max(step.places);
+    if places > 0 && !text.contains('/') {
+        let step = Decimal { units: 1, places };
+        return Some(Err(format!("`{text}` has no step: write {}/{step}", text.trim())));
+    }
     let [first, last, step] = [from, until, step].map(|number| number.units_at(places));
     if step == 0 || last < first {
         return Some(Err(format!("`{text}` does not lead upwards")));
@@ -310,6 +321,10 @@ mod tests {
         assert_eq!(values("routing=minimal, valiant"), ["minimal", "valiant"]);
         for bad in ["load", "load=", "load=1,,2", "load=2..1", "load=0..1/0", "load=a..b", "load=0..1/0.0000001"] {
             assert!(Axis::parse(bad).is_err(), "{bad}");
+        }
+        for (bad, step) in [("0.1..0.5", "0.1"), ("0..0.25", "0.01"), ("1.0..2.0", "0.1")] {
+            let told = Axis::parse(&format!("load={bad}")).unwrap_err();
+            assert_eq!(told, format!("`{bad}` has no step: write {bad}/{step}"));
         }
     }
 
@@ -349,6 +364,17 @@ mod tests {
             ("traffic.load = [0.1]", variant("traffic.hot.load = 0.2"), "variant \"A\" sets `traffic.hot.load`"),
             ("\"routing\" = [\"par\"]\n\"routing.valiant.target\" = [1]", String::new(), "which would take its place"),
             ("\"traffic.hot.load\" = [1]\n\"traffic.load\" = [1]", String::new(), "which would take its place"),
+            (
+                "traffic.1.load = [0.1]",
+                variant("traffic.hot.load = 0.2"),
+                "sets `traffic.hot.load`, which may be the same",
+            ),
+            (
+                "\"traffic.1.load\" = [1]\n\"traffic.hot.load\" = [1]",
+                String::new(),
+                "which may be the same: write both by",
+            ),
+            ("\"traffic.1.load\" = [1]\n\"traffic.01.load\" = [1]", String::new(), "which would take its place"),
             ("traffic.load = [0.1, 0.2, 0.10]", String::new(), "`traffic.load` is varied over 0.1 twice"),
             ("seed = [4, 5]\n[sweep]\nseeds = 2", String::new(), "`seeds` gives each point its seeds"),
             ("x = [1]\n[sweep]\nseeds = 2", variant("seed = 7"), "variant \"A\" sets `seed`"),
@@ -365,6 +391,15 @@ mod tests {
         ] {
             let text = format!("[sweep.over]\n{over}\n{}", variant(set));
             assert!(Document::read("x", &text).sweep().is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_varied_is_a_table() {
+        for (over, found) in [("[\"traffic.load=0.1..0.3/0.1\"]", "a list"), ("\"traffic.load=0.1,0.2\"", "the text")] {
+            let told = problem(&format!("[sweep]\nover = {over}\n"));
+            assert!(told.contains(&format!("x:2:8: `over` is a table of paths and values, not {found}")), "{told}");
+            assert!(told.ends_with("help: write `over = { \"traffic.load\" = \"0.1..0.9/0.1\" }`"), "{told}");
         }
     }
 

@@ -31,11 +31,6 @@ pub(super) fn keys(path: &str) -> impl Iterator<Item = &str> {
 
 impl<'p> Path<'p> {
     pub(super) fn new(text: &'p str) -> Self {
-        let inside = |key| match tags_of(key) {
-            Some(tags) => Inside::Choice(tags),
-            None if LISTS.contains(&key) => Inside::List,
-            None => Inside::Table,
-        };
         Self { text, keys: keys(text).map(|key| (key, inside(key))).collect() }
     }
 
@@ -54,6 +49,38 @@ impl<'p> Path<'p> {
             values().filter_map(chosen).any(|other| other != tag && tags.contains(&other.as_str()))
         };
         takes_place(&self.keys, earlier, &Inside::Table, &excludes)
+    }
+
+    /// Whether an element of a list is counted in one of two paths and named in the other, so that only the document tells
+    /// whether it is the same one.
+    pub(super) fn may_mean_the_same(&self, earlier: &[&str]) -> bool {
+        let differs = self.keys.iter().zip(earlier).position(|((key, _), other)| key != other);
+        differs.is_some_and(|place| {
+            let is_in_list = place.checked_sub(1).is_some_and(|list| matches!(self.keys[list].1, Inside::List));
+            let is_counted = |key: &str| key.parse::<usize>().is_ok();
+            is_in_list && is_counted(self.keys[place].0) != is_counted(earlier[place])
+        })
+    }
+}
+
+fn inside(key: &str) -> Inside {
+    match tags_of(key) {
+        Some(tags) => Inside::Choice(tags),
+        None if LISTS.contains(&key) => Inside::List,
+        None => Inside::Table,
+    }
+}
+
+/// Whether two keys that are written in different ways may be the same element of a list: two numbers of the same value, or
+/// a number and a name, of which only the document tells.
+fn may_be_same_element(key: &str, other: &str) -> bool {
+    // What can be a part of all elements is no name of one.
+    let is_name = |key: &str| matches!(inside(key), Inside::Table);
+    match (key.parse::<usize>(), other.parse::<usize>()) {
+        (Ok(index), Ok(other)) => index == other,
+        (Ok(_), Err(_)) => is_name(other),
+        (Err(_), Ok(_)) => is_name(key),
+        (Err(_), Err(_)) => false,
     }
 }
 
@@ -84,7 +111,14 @@ fn takes_place(
             (false, false) => false,
         },
         // A name that is the last key is that of a value in all elements; a number is a whole element.
-        Inside::List => without_other() || (!rest.is_empty() || key.parse::<usize>().is_ok()) && without_key(),
+        Inside::List => {
+            let is_element = |key: &str, rest_is_empty: bool| !rest_is_empty || key.parse::<usize>().is_ok();
+            let (is_key, is_other) = (is_element(key, rest.is_empty()), is_element(other, other_rest.is_empty()));
+            let same = || is_key && is_other && may_be_same_element(key, other);
+            same() && takes_place(rest, other_rest, &Inside::Table, excludes)
+                || without_other()
+                || is_key && without_key()
+        }
     }
 }
 
@@ -125,6 +159,11 @@ mod tests {
             ("traffic.hot.load", "traffic.load=0.1"),
             ("traffic.0.load", "traffic.load=0.1"),
             ("traffic.0", "traffic.load=0.1"),
+            ("traffic.hot.load", "traffic.1.load=0.1"),
+            ("traffic.1.load", "traffic.hot.load=0.1"),
+            ("traffic.01.load", "traffic.1.load=0.1"),
+            ("traffic.1", "traffic.hot.load=0.1"),
+            ("traffic.hot.pattern.mix.0.share", "traffic.1.pattern.mix.0.share=1"),
             ("traffic.pattern", "traffic.hot.pattern.mix.0.share=1"),
             ("traffic.hot.pattern.adversarial.offset", "traffic.pattern=\"uniform\""),
         ] {
@@ -140,6 +179,9 @@ mod tests {
             ("traffic.hot.load", "traffic.calm.load=0.1"),
             ("traffic.hot.load", "traffic.size=8"),
             ("traffic.1.load", "traffic.0.load=0.1"),
+            ("traffic.1.load", "traffic.hot.size=8"),
+            ("traffic.1.load", "traffic.phases.load=0.1"),
+            ("traffic.1.load.more", "traffic.load=0.1"),
             ("traffic.cold.load", "traffic=[{ name = \"cold\", load = 0.5 }]"),
             ("traffic.pattern.mix.0.share", "traffic.size=1"),
             ("routing.par.threshold", "routing=\"par\""),

@@ -69,7 +69,14 @@ pub fn seeds(node: &Node, reading: &mut Reading) -> Vec<u64> {
 /// Reads paths and the values that they take. Keys may be whole paths in quotes, or tables in tables.
 pub fn axes(node: &Node, reading: &mut Reading) -> Vec<Axis> {
     let mut axes = Vec::new();
-    read_axes(node, "", &mut axes, reading);
+    match &node.item {
+        Item::Table(_) => read_axes(node, "", &mut axes, reading),
+        // A list of what the option `--over` takes, say.
+        item => reading.blame(
+            Diagnostic::at(node.span, format!("`over` is a table of paths and values, not {}", item.describe()))
+                .help("write `over = { \"traffic.load\" = \"0.1..0.9/0.1\" }`"),
+        ),
+    }
     axes
 }
 

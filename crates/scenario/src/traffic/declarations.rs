@@ -34,7 +34,8 @@ pub(super) const DESTINATION_LOAD: Parameter = Parameter {
     name: "destination_load",
     kind: Kind::Number { min: 0.0, max: 65536.0 },
     default: None,
-    help: "flits per destination and link cycle that all sources send it together: above 1 it is overloaded",
+    help: "flits per destination and link cycle that all sources send together, as the mean over destinations: above 1 these \
+           are overloaded",
 };
 
 /// The keys that say at which rate a flow sends, of which there is one.

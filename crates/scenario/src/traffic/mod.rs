@@ -4,7 +4,9 @@ mod declarations;
 mod finite;
 mod slots;
 
-use tailback_workload::{ARRIVALS, Arrival, MessageSize, NodeSet, PATTERNS, Pattern, Phase, SIZES, Setting, Traffic};
+use tailback_workload::{
+    ARRIVALS, Arrival, LOAD_MIN, MessageSize, NodeSet, PATTERNS, Pattern, Phase, SIZES, Setting, Traffic,
+};
 
 use crate::choice::{MIX, read_choice};
 use crate::diagnostic::Diagnostic;
@@ -14,7 +16,7 @@ use crate::parameters::{Context, read_parameters};
 use crate::quantity::TimeScale;
 use crate::reader::{Reading, TableReader};
 use crate::tree::{Entry, Item, Node, Table};
-use declarations::{FROM, LOAD, PHASE, SATURATES, SATURATING};
+use declarations::{FROM, LOAD, PHASE, RATE_KEYS, SATURATES, SATURATING};
 pub(crate) use declarations::{PHASE_FROM, PHASE_KEYS, SHARE, TRAFFIC, TRAFFIC_KEYS};
 use finite::Amount;
 pub(crate) use finite::{check_end, check_listed};
@@ -148,6 +150,7 @@ impl TrafficReader<'_> {
         let phases = self.phases(table, first, reading);
         let (sources, size, arrival, phases) = (sources?, size?, arrival?, phases?);
         self.check_sources(table, &sources, &phases, reading)?;
+        check_loads(table, &phases, reading)?;
         self.check_count(table, count, &phases, reading)?;
         let mut traffic = Traffic::new(self.name.clone(), sources, size, arrival, phases);
         traffic.count = count;
@@ -326,6 +329,21 @@ impl TrafficReader<'_> {
         table.resolved.put("arrival", resolved);
         Some((choice.model.build)(&choice.values))
     }
+}
+
+/// What is next to nothing has no chance at all in a cycle, as numbers go.
+fn check_loads(table: &TableReader<'_>, phases: &[Phase], reading: &mut Reading) -> Option<()> {
+    let is_too_little = |phase: &Phase| phase.load > 0.0 && phase.load < LOAD_MIN;
+    let Some(index) = phases.iter().position(is_too_little) else { return Some(()) };
+    // The first is what the flow itself says.
+    let later = index.checked_sub(1).zip(table.table.get("phases"));
+    let place = match later.map(|(later, entry)| (later, &entry.node.item)) {
+        Some((later, Item::List(list))) => list.get(later).map(|node| node.span),
+        _ => RATE_KEYS.iter().find_map(|key| table.table.get(key)).map(|entry| entry.node.span),
+    };
+    let message = format!("a load is 0, or at least {LOAD_MIN:e} flits per source and link cycle");
+    reading.blame(Diagnostic::at(place.unwrap_or(table.span), message).help("let it be 0 for silence"));
+    None
 }
 
 /// The parts of a mixture with a number for the share that is what the others leave of 100.

@@ -59,14 +59,29 @@ test.toml:22:1: unknown key `treshold` in [measure]
     assert_eq!(mistakes(text, &[]), expected);
 }
 
+/// The channel that a packet is injected by names its spine, so there is no use for others.
+#[test]
+fn a_clos_network_has_as_many_channels_of_injection_as_spines() {
+    let clos = "routing = \"clos\"\n[topology.two-level-tree]\nnodes_per_leaf = 3\nleaves = 4\nspines = 2\n\
+        [router]\ncrossbar_inputs = \"per-channel\"\n[[traffic]]\nload = 0.1\n";
+    for (vcs, needed) in [("1", "at least 2"), ("4", "just 2")] {
+        let said = mistakes(clos, &[&format!("links.injection.vcs={vcs}")]);
+        let expected = format!("routing needs {needed} virtual channels of injection, there are {vcs}");
+        assert!(said.contains(&expected) && said.contains("set links.injection.vcs = 2"), "{said}");
+    }
+}
+
 #[test]
 fn each_kind_of_mistake_has_its_words() {
     let cases: &[(&[&str], &str)] = &[
         (&["router.speedup=3"], "a speedup of 3 is not a power of two"),
         (&["links.local.buffer=4"], "a buffer of 4 flits has no room for a packet of 8"),
         (&["router.output_queue=4"], "an output queue of 4 flits has no room"),
-        (&["router.output_queue=32769", "traffic.size=1"], "could hold 32769 packets, the limit is 32768"),
-        (&["router.output_queue=32769", "protocol=lhrp"], "could hold 32769 packets, the limit is 32768"),
+        (&["links.local.latency=16777217"], "`links.local.latency` is longer than 8388608 link cycles"),
+        (
+            &["links.local.cycles_per_flit=1024", "nic.packet_flits=8192"],
+            "a packet of 8192 flits would take too long on a link",
+        ),
         (&["router.credits=link"], "block other channels"),
         (&["measure.trees.every=0"], "`measure.trees.every` is not a whole number of link cycles, at least one"),
         (&["measure.trees.evry=10"], "unknown key `evry` in [measure.trees]"),
@@ -97,6 +112,16 @@ fn each_kind_of_mistake_has_its_words() {
         (&["traffic.from=[72]"], "node 72 does not exist"),
         (&["traffic.from=0..99999999999"], "node 72 does not exist"),
         (&["traffic.from=[1, 1]"], "node 1 is listed twice"),
+        (&["traffic.from=5..2"], "\"5..2\" is empty\n  help: the end is not included: write \"2..6\""),
+        (&["traffic.from=3..3"], "\"3..3\" is empty\n  help: the end is not included: write \"3..4\""),
+        (&["traffic.from=5..=2"], "\"5..=2\" is empty\n  help: write \"2..=5\""),
+        (&["traffic.from=[]"], "`traffic.from` has no node\n  help: name some, as in [0, 1], or leave the key out"),
+        (&["traffic.name=17"], "`traffic.name` is a text"),
+        (&["traffic.name=\"17\""], "\"17\" cannot name a flow\n  help: add a letter: in a path, a number is a place"),
+        (
+            &["traffic.name=a123456789a123456789a123456789a123456789a123456789a123456789a123"],
+            "the name of a flow has 64 bytes, the limit is 63",
+        ),
         (&["traffic.from={ random = 73 }"], "73 nodes are asked for"),
         (&["traffic.from=hot"], "unknown set of nodes \"hot\""),
         (&["traffic.from=from"], "unknown set of nodes \"from\""),
@@ -116,6 +141,20 @@ fn each_kind_of_mistake_has_its_words() {
         (&["traffic.arrival=poisson"], "unknown arrival process \"poisson\""),
         (&["traffic.arrival=slots", "traffic.size.uniform={ min = 3, max = 9 }"], "those of this flow differ"),
         (&["traffic.arrival=slots", "traffic.load=0.000001"], "a load is 0, or at least 0.00001"),
+        (&["traffic.load=5e-324"], "a load is 0, or at least 1e-12 flits per source and link cycle"),
+        (&["traffic.phases=[{ from = 100, load = 5e-324 }]"], "a load is 0, or at least 1e-12"),
+        (
+            &[
+                "traffic.load=1e-300",
+                "traffic.size=1048576",
+                "traffic.arrival.bursts={ messages = 1000000, cycles_per_flit = 64 }",
+            ],
+            "a load is 0, or at least 1e-12",
+        ),
+        (
+            &["traffic.size.weighted={ flits = [4, 24], shares = [5e-324, 0], shares_of = \"flits\" }"],
+            "a share of 5e-324 of all flits is too little for messages of 4 flits",
+        ),
         (&["traffic.phases=[{ from = 0, load = 0.2 }]"], "this phase begins in cycle 0"),
         (&["topology.dragonfly.p=256"], "a router would need 261 ports"),
         (&["topology=mesh"], "unknown topology \"mesh\""),

@@ -173,6 +173,8 @@ fn loads_may_be_those_of_destinations() {
     assert_eq!(resolve(&hot.text, &[]).digest, hot.digest);
     let said = mistakes(&flow("destination_load = 13.0\npattern.hot-spot.to = [0, 1]\nfrom = \"8..32\""), &[]);
     assert!(said.contains("13 for each of 2 destinations is 1.0833 for each of 24 sources"), "{said}");
+    let said = mistakes(&flow("destination_load = 1e-15\npattern.hot-spot.to = [0, 1]\nfrom = \"8..32\""), &[]);
+    assert!(said.contains("test.toml:9:20: a load is 0, or at least 1e-12"), "{said}");
     let said = mistakes(&flow("destination_load = 0.5\npattern = \"itself\""), &[]);
     assert!(said.contains("`traffic.destination_load` needs a pattern that names its destinations"), "{said}");
 }

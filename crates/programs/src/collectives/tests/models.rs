@@ -1,13 +1,15 @@
 //! What scenario files can name.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use tailback_parameters::{Kind, NodeSet, Parameter, Value, Values};
+use tailback_workload::{Action, Program};
 
 use crate::collectives::{Built, COLLECTIVES, CollectiveModel, Setting};
 use crate::interpreter::{Empty, Flow, Order, Totals, run};
-use crate::{Receive, Repeated, Send, Step, Steps};
+use crate::{Receive, Repeated, Send, Step, SteppingProgram, Steps, Transport};
 
 fn model(name: &str) -> &'static CollectiveModel {
     COLLECTIVES.iter().find(|model| model.name == name).unwrap()
@@ -261,6 +263,27 @@ fn a_training_step_that_does_not_add_up_is_refused() {
     let unknown = Setting { flit_bytes: None, ..setting(24) };
     let error = build("training-step", &unknown, &TRAINING).unwrap_err();
     assert_eq!(error.to_string(), "the sizes of a training step are in bytes, and nobody says how large a flit is");
+}
+
+/// Computing that takes more ticks than can be told is waited for, and not over at once.
+#[test]
+fn computing_for_ever_takes_all_time_there_is() {
+    for flits_per_cycle in [1e-18, 1e-300] {
+        let given = [("bytes", Value::Integer(8)), ("reduce", Value::Number(flits_per_cycle))];
+        let steps: Arc<dyn Steps> = build("reduce", &setting(2), &given).unwrap().into();
+        let program = SteppingProgram::new(steps, Transport::EAGER, setting(2).ticks_per_cycle);
+        let (mut root, mut actions) = (program.machine(0), Vec::new());
+        program.machine(1).start(&mut actions);
+        let sent = actions.drain(..).find_map(|action| match action {
+            Action::Send { to: 0, word, .. } => Some(word),
+            _ => None,
+        });
+        let word = sent.expect("rank 1 sends to the root");
+        root.start(&mut actions);
+        assert_eq!(actions, [], "the root waits for what it is sent");
+        root.received(1, word, &mut actions);
+        assert_eq!(actions, [Action::Wait { ticks: u64::MAX, token: 1 }], "{flits_per_cycle} flits per cycle");
+    }
 }
 
 #[test]

@@ -39,6 +39,15 @@ fn the_index_rises_with_marks_and_falls_when_none_come() {
 }
 
 #[test]
+fn pauses_beyond_the_end_of_time_are_as_long_as_can_be() {
+    let (pfister, mut state) = flow(&[("step", "1000000000000000000")]);
+    (0..100).for_each(|_| pfister.heard(&mut state, Signal::Hot, 0));
+    pfister.left(&mut state, 0, 278);
+    // That is, until the index has fallen from its limit.
+    assert_eq!(pfister.open_at(&state, 278), 127 * 8900);
+}
+
+#[test]
 fn unmarked_packets_and_warm_ones_change_nothing() {
     let (pfister, mut state) = flow(&[]);
     pfister.heard(&mut state, Signal::Hot, 100);

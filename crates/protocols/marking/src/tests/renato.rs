@@ -48,6 +48,16 @@ fn the_rate_is_halved_and_grows_by_steps() {
 }
 
 #[test]
+fn a_rate_that_does_not_grow_stays() {
+    let (renato, mut state) = flow(&[("response", "aimd"), ("increase", "0.0"), ("least_rate", "0.0")]);
+    renato.heard(&mut state, Signal::Hot, 300);
+    (0..100).for_each(|_| renato.heard(&mut state, Signal::Unmarked, 300));
+    assert_eq!(state.rate, FULL / 2);
+    (0..100).for_each(|_| renato.heard(&mut state, Signal::Hot, 300));
+    assert_eq!(state.rate, 1, "a rate of 0 would never send again");
+}
+
+#[test]
 fn the_rate_is_halved_and_doubles_with_time() {
     let (renato, mut state) = flow(&[("response", "fimd"), ("recovery", "1000")]);
     for at in [0, 0, 500] {

@@ -1,6 +1,7 @@
 //! Congestion as credits tell it: how full the buffer behind an output is.
 
 use super::DecisionContext;
+use crate::view::share_in_use;
 use crate::{Hop, PortVc};
 
 /// When a minimal path counts as congested, and another one as better.
@@ -33,7 +34,7 @@ impl Credits {
     #[inline]
     fn used(&self, context: &DecisionContext<'_>, channel: PortVc) -> u32 {
         if self.whole_port {
-            10_000 * self.occupancy(context, channel) / context.view.capacity(channel.port, channel.vc).max(1)
+            share_in_use(self.occupancy(context, channel), context.view.capacity(channel.port, channel.vc))
         } else {
             context.view.used(channel.port, channel.vc)
         }
@@ -62,19 +63,25 @@ impl Credits {
         };
         // own > siblings % · sum / count + margin, without fractions.
         let (own, count) = (self.occupancy(context, context.minimal), siblings.len());
-        100 * count * own <= self.siblings * sum + 100 * count * self.siblings_margin
+        let [own, sum, siblings, margin] = [own, sum, self.siblings, self.siblings_margin].map(u64::from);
+        let hundred = 100 * u64::from(count);
+        hundred * own <= siblings * sum + hundred * margin
     }
 
     /// The most that may be in use of the buffer of another path for it to be better: much less than of the minimal one, by share of their buffers. None
     /// if this is not about single buffers: see [`Credits::accepts`].
     #[inline]
     pub fn used_max(&self, context: &DecisionContext<'_>) -> Option<u32> {
-        (!self.whole_port).then(|| self.share * self.used(context, context.minimal) / 100)
+        (!self.whole_port).then(|| {
+            let used = u64::from(self.share) * u64::from(self.used(context, context.minimal)) / 100;
+            u32::try_from(used).unwrap_or(u32::MAX)
+        })
     }
 
     /// Whether another path is better.
     #[inline]
     pub fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool {
-        100 * self.used(context, candidate) <= self.share * self.used(context, context.minimal)
+        100 * u64::from(self.used(context, candidate))
+            <= u64::from(self.share) * u64::from(self.used(context, context.minimal))
     }
 }
