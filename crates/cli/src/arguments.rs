@@ -5,6 +5,7 @@ mod service;
 mod wall_time;
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -99,11 +100,11 @@ pub struct RunArguments {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// The seed of all random streams
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Threads to simulate on, as many as there are cores by default; 0 for the sequential executor. They change no
     /// result
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     pub threads: Option<u32>,
     /// Write report.json, the resolved scenario and time series into this directory; interrupted.json, if Ctrl-C ends the
     /// run while it measures
@@ -165,6 +166,13 @@ fn message_choice(text: &str) -> Result<MessageChoice, String> {
     })
 }
 
+/// A whole number that is not negative.
+fn whole<N: FromStr>(text: &str) -> Result<N, String> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let problem = if is_number { "the number is too large" } else { "a whole number from 0 on is needed" };
+    text.parse().map_err(|_| problem.to_owned())
+}
+
 /// Two nodes.
 fn node_pair(text: &str) -> Result<(u32, u32), String> {
     let usage = || "two numbers are needed: the source and the destination, as in `3,17`".to_owned();
@@ -177,7 +185,8 @@ fn node_pair(text: &str) -> Result<(u32, u32), String> {
 pub struct SweepArguments {
     #[command(flatten)]
     pub scenario: ScenarioArguments,
-    /// Vary a value: `traffic.load=0.1..0.9/0.1` or `routing=minimal,valiant`; may be repeated, the last varies fastest
+    /// Vary a value: `traffic.load=0.1..0.9/0.1`, `seed=1..4` (the step of whole numbers is 1) or `routing=minimal,valiant`; may
+    /// be repeated, the last varies fastest
     #[arg(long = "over", value_name = "PATH=VALUES")]
     pub over: Vec<String>,
     /// How many seeds each point is run with; without it, what the scenario says, or one

@@ -22,6 +22,8 @@ pub struct Bar {
     next_line: Option<Instant>,
     start: Instant,
     end: u64,
+    /// Whether it is foretold how long it will take.
+    foretells: bool,
 }
 
 impl Bar {
@@ -34,7 +36,12 @@ impl Bar {
         });
         let start = Instant::now();
         let next_line = (!terminal && !quiet).then(|| start + line_every());
-        Self { bar, next_line, start, end }
+        Self { bar, next_line, start, end, foretells: true }
+    }
+
+    /// The same for something that may be over long before: nobody knows how long it will take.
+    pub fn at_most(end: u64, quiet: bool) -> Self {
+        Self { foretells: false, ..Self::new(end, quiet) }
     }
 
     /// It has come to `position`, which is described in words.
@@ -59,7 +66,7 @@ impl Bar {
     /// The time that is left if all goes on as before.
     fn left(&self, position: u64) -> String {
         let passed = self.start.elapsed();
-        if position == 0 || passed < FORETOLD_AFTER {
+        if !self.foretells || position == 0 || passed < FORETOLD_AFTER {
             return String::new();
         }
         let seconds = passed.as_secs_f64() * self.end.saturating_sub(position) as f64 / position as f64;

@@ -29,7 +29,7 @@ use tower::Layer;
 
 use crate::api_error::ApiError;
 use crate::connection::address;
-use crate::connection::places::{Place, Places};
+use crate::connection::places::{NoPlace, Place, Places};
 use crate::endings::{TameEnd, tame_words};
 use crate::limits::Limits;
 use crate::rpc;
@@ -59,14 +59,13 @@ impl UntilBytes {
 pub(crate) struct AnswerLayer {
     /// A place for each byte that there may be.
     places: Arc<Places>,
-    bytes_max: u32,
     stall_max: Duration,
 }
 
 impl AnswerLayer {
     pub(crate) fn new(limits: &Limits) -> Self {
         let bytes_max = limits.answer_bytes_max.saturating_mul(AT_ONCE);
-        Self { places: Places::new(bytes_max, bytes_max), bytes_max, stall_max: limits.stream_stall() }
+        Self { places: Places::new(bytes_max, bytes_max), stall_max: limits.stream_stall() }
     }
 
     /// The same answer to a peer, as bytes that are counted; or that there is no room for it.
@@ -104,8 +103,14 @@ impl AnswerLayer {
     }
 
     fn piece(&self, bytes: &[u8], peer: IpAddr) -> Result<Bytes, Status> {
-        let (what, limit) = ("bytes of answers that nobody takes", "answer_bytes_max");
-        let full = |_| ApiError::TooManyStreams { what, limit, allowed: self.bytes_max.into() };
+        let full = |why| ApiError::TooManyStreams {
+            what: match why {
+                NoPlace::All => "bytes of answers that nobody takes",
+                NoPlace::OfPeer => "bytes of answers that nobody takes at one address",
+            },
+            limit: "answer_bytes_max",
+            allowed: self.places.allowed(why).into(),
+        };
         let place = self.places.take_many(peer, bytes.len() as u32).map_err(full)?;
         Ok(Bytes::from_owner(Piece { bytes: bytes.into(), _place: place }))
     }
@@ -186,7 +191,8 @@ impl Rest {
 
     /// Nobody gets what is left; whoever asks after all is told why.
     fn abort(&mut self, stalled: Duration) {
-        let (why, mut trailers) = (Status::from(ApiError::WatchTooSlow { resume_after: 0, stalled }), HeaderMap::new());
+        let why = Status::from(ApiError::ReadTooSlow { stalled, then: "ask again" });
+        let mut trailers = HeaderMap::new();
         self.pieces.clear();
         self.trailers = why.add_header(&mut trailers).is_ok().then_some(trailers);
     }

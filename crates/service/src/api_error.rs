@@ -6,6 +6,7 @@ use tailback_scenario::{Bounded, Diagnostics, Excess};
 
 use crate::access::Role;
 use crate::domain::State;
+use crate::names::quoted;
 
 /// Why a call is refused or fails.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -14,9 +15,9 @@ pub(crate) enum ApiError {
     InvalidScenario(Diagnostics),
     #[error("{field}: {problem}")]
     InvalidRequest { field: &'static str, problem: String },
-    #[error("there is no run called `{0}`")]
+    #[error("there is no run called {}", quoted(.0))]
     RunNotFound(String),
-    #[error("run `{run}` has no artifact called `{artifact}`")]
+    #[error("run `{run}` has no artifact called {}", quoted(.artifact))]
     ArtifactNotFound { run: String, artifact: String },
     #[error("there is no {kind} called `{name}`")]
     ModelNotFound { kind: String, name: String },
@@ -34,10 +35,19 @@ pub(crate) enum ApiError {
     PartOfSweep { run: String, parent: String },
     #[error("run `{0}` has succeeded: there is nothing to retry")]
     NothingToRetry(String),
-    #[error("{asked} more runs would make {} longer than {allowed}; try again later", .scope.queue())]
+    #[error(
+        "{asked} more run{} would make {} longer than {allowed}; try again later",
+        if *asked == 1 { "" } else { "s" },
+        .scope.queue()
+    )]
     QueueFull { scope: Scope, allowed: u64, asked: u64 },
     #[error("{asked} {} are asked for, this server allows {allowed}", .limit.unit())]
     LimitExceeded { limit: Limit, allowed: u64, asked: u64 },
+    #[error(
+        "the rows that are asked for take more than the {allowed} bytes of answer that this server allows; ask for fewer \
+         `columns`, or for fewer rows by `traffic`, `from_cycle` and `until_cycle`, or read the file `{file}` with ReadArtifact"
+    )]
+    TableTooLarge { file: String, allowed: u64, asked: u64 },
     #[error("{allowed} {what} are open already; try again later")]
     TooManyStreams { what: &'static str, limit: &'static str, allowed: u64 },
     #[error("the server's disk is full")]
@@ -48,6 +58,8 @@ pub(crate) enum ApiError {
     OffsetOutOfRange { size: u64 },
     #[error("no event was taken for {} s; go on after sequence {resume_after}", .stalled.as_secs())]
     WatchTooSlow { resume_after: i64, stalled: Duration },
+    #[error("nothing was taken for {} s; {then}", .stalled.as_secs())]
+    ReadTooSlow { stalled: Duration, then: &'static str },
     #[error("the server is stopping; try again when it is back")]
     ShuttingDown { resume_after: Option<i64> },
     #[error("the stream has lived as long as it may; open another")]

@@ -41,7 +41,7 @@ pub(crate) fn known_run(name: &str) -> Result<(), ApiError> {
     if name.is_empty() {
         return Err(ApiError::invalid("run_id", "there is no name"));
     }
-    new_run(own).and(if is_number { Ok(()) } else { Err(ApiError::RunNotFound(quoted(name))) })
+    new_run(own).and(if is_number { Ok(()) } else { Err(ApiError::RunNotFound(name.to_owned())) })
 }
 
 /// What makes repeated requests one.

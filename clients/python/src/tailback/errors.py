@@ -152,6 +152,7 @@ _BY_REASON: dict[str, type[TailbackError]] = {
     "SHUTTING_DOWN": Unavailable,
     "STREAM_EXPIRED": Unavailable,
     "WATCH_TOO_SLOW": Unavailable,
+    "READ_TOO_SLOW": Unavailable,
     "DATA_LOSS": DataLoss,
 }
 
@@ -183,4 +184,4 @@ def is_passing(error: TailbackError) -> bool:
 
 
 # How streams end without anything being wrong with the server.
-ROUTINE = ("STREAM_EXPIRED", "WATCH_TOO_SLOW")
+ROUTINE = ("STREAM_EXPIRED", "WATCH_TOO_SLOW", "READ_TOO_SLOW")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import random
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailback_api.tailback.v1 import file_service_pb2, result_service_pb2, run_pb2, run_service_pb2, system_service_pb2
 
+from . import documents
 from .errors import ROUTINE, NotKnown, TailbackError, is_passing
 
 if TYPE_CHECKING:
@@ -143,14 +143,7 @@ def scenario(source: str | Path, overrides: Mapping[str, Any] | Sequence[str] = 
         name, document = str(source), Path(source).read_text(encoding="utf-8")
     else:
         name, document = "scenario", source
-    if isinstance(overrides, Mapping):
-        overrides = [f"{path}={_literal(value)}" for path, value in overrides.items()]
-    return run_pb2.Scenario(name=name, document=document, overrides=overrides)
-
-
-def _literal(value: Any) -> str:
-    """A value as a scenario has it: texts may be written as they are."""
-    return value if isinstance(value, str) else json.dumps(value)
+    return run_pb2.Scenario(name=name, document=document, overrides=documents.overrides(overrides, {}))
 
 
 def create(

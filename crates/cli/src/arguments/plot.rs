@@ -52,7 +52,7 @@ pub struct PlotArguments {
     #[arg(long, conflicts_with = "picture")]
     pub pdf: bool,
     /// Cut latencies off at this many cycles
-    #[arg(long, value_name = "CYCLES", conflicts_with_all = ["x", "y", "range", "kind"])]
+    #[arg(long, value_name = "CYCLES", value_parser = height, allow_negative_numbers = true, conflicts_with_all = ["x", "y", "range", "kind"])]
     pub latency_max: Option<f64>,
 }
 
@@ -113,6 +113,12 @@ fn setting(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// The height of a figure.
+fn height(text: &str) -> Result<f64, String> {
+    let height = text.trim().parse().ok().filter(|height: &f64| height.is_finite() && *height > 0.0);
+    height.ok_or_else(|| "a number above 0 is needed, as in `500`".to_owned())
+}
+
 fn labels(text: &str) -> Result<(String, String), String> {
     let (x, y) = text.split_once(',').ok_or("two labels are needed, as in `load,latency (ns)`; either may be empty")?;
     Ok((x.trim().to_owned(), y.trim().to_owned()))
@@ -143,6 +149,14 @@ fn ends(text: &str, axis: &str) -> Result<AxisRange, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn latencies_are_cut_off_above_nothing() {
+        assert_eq!(height("1.5e3"), Ok(1500.0));
+        for wrong in ["0", "-1", "nan", "inf", "high", ""] {
+            assert!(height(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn ranges_may_leave_ends_out() {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tailback_service::LastDay;
 
-use super::{Format, ScenarioArguments};
+use super::{Format, ScenarioArguments, whole};
 use crate::telemetry;
 
 #[derive(Args, Debug)]
@@ -151,10 +151,10 @@ pub struct SubmitArguments {
     #[command(flatten)]
     pub scenario: ScenarioArguments,
     /// The seed of all random streams
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Threads to simulate on; 0 for the sequential executor, which is the default of servers
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     pub threads: Option<u32>,
     /// Run the sweep that the file says
     #[arg(long)]

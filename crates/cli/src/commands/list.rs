@@ -1,7 +1,7 @@
 //! `tailback list`: the runs of a server.
 
 use tailback_api::v1::run_service_client::RunServiceClient;
-use tailback_api::v1::{ListRunsRequest, RunState};
+use tailback_api::v1::{GetRunRequest, ListRunsRequest, RunState};
 
 use crate::arguments::{Format, ListArguments, StateArgument};
 use crate::commands::submit::labels;
@@ -39,6 +39,10 @@ async fn list(arguments: &ListArguments, mut request: ListRunsRequest) -> Result
         if request.page_token.is_empty() {
             break;
         }
+    }
+    if runs.is_empty() && !arguments.sweep.is_empty() {
+        // No sweep is without runs of its own: the name may be wrong, and then this says so.
+        remote.ask_runs(RunServiceClient::get_run, GetRunRequest { run_id: arguments.sweep.clone() }).await?;
     }
     match arguments.format {
         Format::Text => say!("{}", table(&runs).to_text()),

@@ -19,7 +19,7 @@ use self::source::Source;
 use crate::arguments::{Picture, PlotArguments, PlotKind};
 use crate::complaint::Complaint;
 use crate::output::{say_line, tell_line};
-use crate::results::Directory;
+use crate::results::{CHECKPOINT, Directory, INTERRUPTED};
 
 /// So many curves can be told apart in one figure.
 const CURVES: usize = 12;
@@ -92,7 +92,28 @@ fn series_figures(sources: &[Source], arguments: &PlotArguments) -> Result<Vec<(
     }
 }
 
+/// What is said of a directory in which nothing was found that is drawn by default: what is there, and how that is drawn.
 fn nothing(source: &Source) -> Complaint {
+    let path = source.path.display();
+    let kinds = [("series", "series"), ("histograms", "cdf"), ("trees", "trees"), ("links", "heat-map")];
+    let there = kinds.into_iter().filter(|(table, _)| source.has(table));
+    let there: Vec<String> = there.map(|(table, kind)| format!("--kind {kind} draws its {table}")).collect();
+    if source.manifest.is_some() && source.sweep.is_none() {
+        let help = "the `tailback sweep` that has begun it goes on with it, and writes sweep.csv at its end";
+        return Complaint::BadInput(format!("{path} holds a sweep that is not finished"), Some(help.to_owned()));
+    }
+    if !there.is_empty() {
+        let what = if source.has("series") { "no sweep" } else { "neither a sweep nor a time series" };
+        return Complaint::BadInput(format!("{path} holds {what}"), Some(there.join(", ")));
+    }
+    if source.path.join(INTERRUPTED).exists() {
+        let help = if source.path.join(CHECKPOINT).exists() {
+            format!("go on with `tailback run --resume {path}`")
+        } else {
+            "make the run again: what it has measured until then is no result".to_owned()
+        };
+        return Complaint::BadInput(format!("{path} holds a run that was interrupted"), Some(help));
+    }
     Complaint::BadInput(
         format!("{} holds neither a sweep nor a time series", source.path.display()),
         Some("make one with `tailback sweep`, or with `tailback run --set measure.series=100 --out …`".into()),

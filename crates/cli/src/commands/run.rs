@@ -98,7 +98,9 @@ impl Prepared {
 
     fn run(mut self, arguments: &RunArguments, exchange: Option<Box<dyn Exchange>>) -> Result<(), Complaint> {
         let (scenario, threads, are_several) = (&self.scenario, self.threads, exchange.is_some());
-        let mut bar = Bar::new(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet || !self.is_first);
+        let until_drained = scenario.measure.until_drained;
+        let new_bar = if until_drained { Bar::at_most } else { Bar::new };
+        let mut bar = new_bar(scenario.measure.warmup + scenario.measure.cycles, arguments.quiet || !self.is_first);
         let run = match (self.traced, exchange) {
             (_, Some(exchange)) => Run::together(scenario, threads, exchange),
             (Some(what), None) => Run::tracing(scenario, threads, what),
@@ -110,7 +112,11 @@ impl Prepared {
         }
         let hops_before = run.progress().packet_hops;
         let show = |progress: &Progress, wall: &Instant| {
-            bar.show(progress.cycle, || speed(progress, hops_before, wall.elapsed().as_secs_f64()));
+            bar.show(progress.cycle, || {
+                let come = speed(progress, hops_before, wall.elapsed().as_secs_f64());
+                let Progress { cycle, cycles, .. } = progress;
+                format!("{cycle} of {}{cycles} cycles, {come}", if until_drained { "at most " } else { "" })
+            });
         };
         let outcome = finish(&mut run, Stopwatch::of_process, show, self.checkpoints.as_mut());
         bar.clear();
@@ -256,9 +262,8 @@ fn finish(
     is_first.then(|| Ok(Simulated { ending, findings: run.findings()?, timing })).transpose()
 }
 
-/// How far a run has come, and how fast it is, which began after so many packet-hops.
+/// How fast a run is, which began after so many packet-hops.
 fn speed(progress: &Progress, hops_before: u64, seconds: f64) -> String {
-    let Progress { cycle, cycles, packet_hops, .. } = *progress;
-    let speed = (packet_hops - hops_before) as f64 / seconds.max(1e-3) / 1e6;
-    format!("{cycle} of {cycles} cycles, {speed:.1} M packet-hops/s")
+    let speed = (progress.packet_hops - hops_before) as f64 / seconds.max(1e-3) / 1e6;
+    format!("{speed:.1} M packet-hops/s")
 }

@@ -67,7 +67,11 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
     }
     if !arguments.quiet {
         let known = wanted - missing.len();
-        let known = if known > 0 { format!("; {known} of them are there already") } else { String::new() };
+        let known = match known {
+            0 => String::new(),
+            1 => "; 1 of them is there already".to_owned(),
+            known => format!("; {known} of them are there already"),
+        };
         tell_line!("{}, {jobs} at a time, into {}{known}", count(wanted as u32, "run"), out.display());
     }
     let (orders, places): (Vec<Order<'_>>, Vec<_>) = missing.into_iter().unzip();

@@ -27,6 +27,10 @@ fn add(arguments: &TokenArguments, name: &str) -> Result<Changed, Complaint> {
         RoleArgument::Submit => Role::Submit,
         RoleArgument::Admin => Role::Admin,
     };
+    if let Some(last) = arguments.expires.as_ref().filter(|last| last.is_over()) {
+        let help = "name today, in UTC, or a day that comes".to_owned();
+        return Err(Complaint::BadInput(format!("--expires: {last} is over, and would let nobody in"), Some(help)));
+    }
     let grant = Grant { role, projects: arguments.projects.clone(), until: arguments.expires.clone() };
     let file = arguments.tokens.display();
     let (token, line) = match &arguments.cert {

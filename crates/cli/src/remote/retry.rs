@@ -5,6 +5,7 @@
 //! cancels, deletes, or is the same submission by its request id.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use tonic::{Code, Status};
@@ -17,6 +18,13 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// A server that is back is found within this time.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
+/// Who has never answered, and has broken off so many connections in a row, is no server that comes back: whatever listens
+/// there speaks another protocol, and does so again in five minutes.
+const BROKEN_OFF_MAX: u32 = 4;
+/// How connections end that somebody has accepted.
+const BREAKS: [ErrorKind; 4] =
+    [ErrorKind::BrokenPipe, ErrorKind::ConnectionReset, ErrorKind::ConnectionAborted, ErrorKind::UnexpectedEof];
+
 /// How calls are repeated.
 #[derive(Debug)]
 pub struct Retry {
@@ -25,6 +33,8 @@ pub struct Retry {
     time_max: Duration,
     /// Whether it is said that a connection is lost.
     tells: bool,
+    /// Whether the server has ever answered.
+    is_known: bool,
     lost: Option<Lost>,
 }
 
@@ -33,12 +43,14 @@ pub struct Retry {
 struct Lost {
     since: Instant,
     attempts: u32,
+    /// How many attempts in a row somebody was reached who broke the connection off.
+    broken_off: u32,
     is_told: bool,
 }
 
 impl Retry {
     pub fn new(server: &str, time_max: Duration) -> Self {
-        Self { server: server.to_owned(), time_max, tells: true, lost: None }
+        Self { server: server.to_owned(), time_max, tells: true, is_known: false, lost: None }
     }
 
     /// From now on nothing is said.
@@ -61,6 +73,7 @@ impl Retry {
 
     /// The server is there: what is lost from now on is lost anew.
     pub fn answered(&mut self) {
+        self.is_known = true;
         self.lost = None;
     }
 
@@ -69,7 +82,16 @@ impl Retry {
         if !is_passing(&status) {
             return Err(status);
         }
-        let lost = self.lost.get_or_insert(Lost { since: Instant::now(), attempts: 0, is_told: false });
+        let nothing_yet = Lost { since: Instant::now(), attempts: 0, broken_off: 0, is_told: false };
+        let lost = self.lost.get_or_insert(nothing_yet);
+        self.is_known |= std::error::Error::source(&status).is_none();
+        lost.broken_off = if is_broken_off(&status) { lost.broken_off + 1 } else { 0 };
+        if !self.is_known && lost.broken_off >= BROKEN_OFF_MAX {
+            let (server, cause) = (&self.server, cause(&status));
+            let message =
+                format!("{server} does not answer as a tailback server: is it the port of `--listen`? ({cause})");
+            return Err(Status::new(status.code(), message));
+        }
         let random = RandomState::new().hash_one(0);
         let Some(pause) = pause(lost.attempts, lost.since.elapsed(), self.time_max, random) else {
             let (server, time) = (&self.server, duration(self.time_max.as_secs_f64()));
@@ -107,7 +129,20 @@ pub fn is_passing(status: &Status) -> bool {
 /// Whether a stream has ended as streams do, without anything being wrong with the server.
 fn is_routine(status: &Status) -> bool {
     let details = status.get_error_details();
-    details.error_info().is_some_and(|about| matches!(about.reason.as_str(), "STREAM_EXPIRED" | "WATCH_TOO_SLOW"))
+    let routine = ["STREAM_EXPIRED", "WATCH_TOO_SLOW", "READ_TOO_SLOW"];
+    details.error_info().is_some_and(|about| routine.contains(&about.reason.as_str()))
+}
+
+/// Whether somebody was reached, and no answer came: not where nobody could be reached at all.
+fn is_broken_off(status: &Status) -> bool {
+    let mut cause = std::error::Error::source(status);
+    let mut unreached = cause.is_none();
+    while let Some(error) = cause {
+        let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        unreached |= kind.is_some_and(|kind| !BREAKS.contains(&kind));
+        cause = error.source();
+    }
+    !unreached
 }
 
 /// What is behind a failure: of a connection that broke, what the system says.
@@ -163,7 +198,7 @@ mod tests {
         let mut retry = Retry::new("http://server", Duration::ZERO);
         let lost = retry.call(async || -> Result<(), Status> {
             asked += 1;
-            let broken = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+            let broken = std::io::Error::from(ErrorKind::ConnectionReset);
             Err(Status::from_error(Box::new(broken)))
         });
         let lost = lost.await.expect_err("there is no time");
@@ -181,5 +216,35 @@ mod tests {
         });
         assert_eq!(answer.await.expect("it answers"), 3);
         assert!(retry.lost.is_none(), "what is lost next has all the time again");
+    }
+
+    /// How often a call is made whose connections fail in one way, of a server that has answered before or not.
+    async fn attempts(kind: ErrorKind, has_answered: bool) -> (u32, String) {
+        let mut retry = Retry::new("http://server", Duration::from_secs(2));
+        retry.quieten();
+        if has_answered {
+            retry.answered();
+        }
+        let mut asked = 0;
+        let lost = retry.call(async || -> Result<(), Status> {
+            asked += 1;
+            Err(Status::from_error(Box::new(std::io::Error::from(kind))))
+        });
+        let message = lost.await.expect_err("it never answers").message().to_owned();
+        (asked, message)
+    }
+
+    #[tokio::test]
+    async fn who_has_never_answered_and_breaks_off_is_no_server() {
+        let (asked, message) = attempts(ErrorKind::BrokenPipe, false).await;
+        assert_eq!(asked, BROKEN_OFF_MAX);
+        assert_eq!(
+            message,
+            "http://server does not answer as a tailback server: is it the port of `--listen`? (broken pipe)"
+        );
+        for (kind, has_answered) in [(ErrorKind::BrokenPipe, true), (ErrorKind::ConnectionRefused, false)] {
+            let (asked, message) = attempts(kind, has_answered).await;
+            assert!(asked > BROKEN_OFF_MAX && message.contains("was not back within 2 s"), "{asked}: {message}");
+        }
     }
 }

@@ -1,5 +1,9 @@
 //! Commands that talk to a server outlive it: they go on with the next one where they were.
 
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use crate::program::{Program, SMALL};
@@ -136,6 +140,33 @@ fn without_time_to_retry_a_lost_server_is_the_end() {
     let (code, _, stderr) = watching.end();
     assert_eq!(code, Some(1), "{stderr}");
     assert!(stderr.starts_with(&format!("error: {} is lost: ", relay.url)), "{stderr}");
+}
+
+/// As the server of the page does, and others that speak another protocol.
+#[test]
+fn who_answers_in_another_way_is_no_server() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().map_while(Result::ok) {
+            // Who has gone already is not told.
+            let _ = client.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+        }
+    });
+    let (started, program) = (Instant::now(), Program::new());
+    let said = program.run(&["list", "--server", &url]);
+    assert!(said.code == Some(1) && started.elapsed() < Duration::from_secs(60), "{}", said.stderr);
+    let told = format!("error: {url} does not answer as a tailback server: is it the port of `--listen`?");
+    assert!(said.stderr.contains(&told), "{}", said.stderr);
+}
+
+#[test]
+fn a_sweep_that_is_not_there_has_no_list() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let said = server.ask(&program, &["list", "--sweep", "nope"]);
+    assert!(said.code == Some(2) && said.stderr.contains("there is no run called `nope`"), "{}", said.stderr);
+    server.stop();
 }
 
 #[test]

@@ -210,6 +210,23 @@ fn directories_that_cannot_be_made() {
     }
 }
 
+/// A number that begins with a sign is no option, and its range is told.
+#[test]
+fn numbers_of_options() {
+    let program = Program::new();
+    for option in ["--seed", "--threads"] {
+        for (value, why) in [
+            ("-1", "a whole number from 0 on is needed"),
+            ("abc", "a whole number from 0 on is needed"),
+            ("99999999999999999999", "the number is too large"),
+        ] {
+            let said = program.run(&["run", "small.toml", option, value]);
+            assert_eq!(said.code, Some(2), "{option} {value}");
+            assert!(said.stderr.contains(why) && !said.stderr.contains("-- "), "{option} {value}: {}", said.stderr);
+        }
+    }
+}
+
 #[test]
 fn what_does_not_exist() {
     let program = Program::new();

@@ -186,6 +186,32 @@ fn what_cannot_be_drawn_is_refused() {
     }
 }
 
+/// Where there is nothing to draw of what is asked for, it is said what there is.
+#[test]
+fn what_a_directory_holds_is_said() {
+    let program = Program::new();
+    made_up(&program);
+    program.good(&["run", "small.toml", "--quiet", "--set", "measure.series=50", "--out", "ran"]);
+    program.good(&["run", "small.toml", "--quiet", "--out", "plain"]);
+    for folder in ["begun", "stopped"] {
+        fs::create_dir(program.path(folder)).expect("a folder can be made");
+    }
+    program.write("begun/sweep.json", program.read("swept/sweep.json"));
+    program.write("stopped/interrupted.json", "{}");
+    for (arguments, what, help) in [
+        (&["ran", "--kind", "curves"][..], "ran holds no sweep", "--kind series draws its series, --kind cdf draws"),
+        (&["plain"], "plain holds neither a sweep nor a time series", "--kind cdf draws its histograms"),
+        (&["begun"], "begun holds a sweep that is not finished", "goes on with it"),
+        (&["stopped"], "stopped holds a run that was interrupted", "make the run again"),
+        (&["swept", "ran/../swept/"], "ran/../swept/ is named twice", ""),
+        (&["swept", "--latency-max", "-1"], "a number above 0 is needed", ""),
+    ] {
+        let said = program.run(&[&["plot"], arguments].concat());
+        assert_eq!(said.code, Some(2), "{arguments:?}");
+        assert!(said.stderr.contains(what) && said.stderr.contains(help), "{arguments:?}: {}", said.stderr);
+    }
+}
+
 /// What a sweep writes beside its table is drawn: distributions, and series with bands over seeds.
 #[test]
 fn sweeps_keep_series_and_histograms() {
@@ -322,6 +348,7 @@ fn heat_maps_and_trees_that_cannot_be_drawn_are_refused() {
         ("no-trees", ["plain", "--kind", "trees", "--y", "count"]),
         ("links-column", ["ran", "--kind", "heat-map", "--y", "usage"]),
         ("links-part", ["ran", "--kind", "heat-map", "--by", "rack"]),
+        ("links-level", ["ran", "--kind", "heat-map", "--by", "level"]),
         ("trees-figure", ["ran", "--kind", "trees", "--y", "smallest"]),
     ] {
         let arguments = [&["plot"], &arguments[..]].concat();

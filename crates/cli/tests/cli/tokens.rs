@@ -42,6 +42,9 @@ fn those_in_a_project_share_its_runs() {
     assert!(program.read("tokens").contains(" until=2999-12-31 projects=fabric,storage\n"));
     let refused = program.run(&["token", "mallory", "--tokens", "tokens", "--project", "a,b"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("`a,b` is not a name"), "{}", refused.stderr);
+    let refused = program.run(&["token", "mallory", "--tokens", "tokens", "--expires", "2020-01-01"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("2020-01-01 is over"), "{}", refused.stderr);
+    assert!(!program.read("tokens").contains("mallory"));
     let server = Server::start(&program, &["--tokens", "tokens"]);
     let ask = |name: &str, arguments: &[&str]| {
         server.ask(&program, &[arguments, &["--token-file", &format!("{name}.token")]].concat())

@@ -45,6 +45,15 @@ fn a_trace_is_written_after_the_report() {
     assert!(said.stderr.contains("cannot write `traced`: "), "{}", said.stderr);
 }
 
+#[test]
+fn a_trace_without_packets_is_called_empty() {
+    let program = program();
+    let said = program.run(&["run", "lone.toml", "--trace-packets", "1,40", "--trace-out", "trace.json"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let empty = "no packet of node 1 for node 40 leaves: the trace in trace.json is empty";
+    assert!(said.stderr.contains(empty) && !said.stderr.contains("has the trace"), "{}", said.stderr);
+}
+
 /// What came before it is not seen again.
 #[test]
 fn a_trace_does_not_begin_at_a_checkpoint() {

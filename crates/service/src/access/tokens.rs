@@ -113,6 +113,20 @@ pub(super) enum NotLetIn {
     Expired,
 }
 
+impl LastDay {
+    /// Whether it has passed.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.end <= SystemTime::now()
+    }
+}
+
+impl std::fmt::Display for LastDay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 impl std::str::FromStr for LastDay {
     type Err = String;
 

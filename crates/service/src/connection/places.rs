@@ -78,9 +78,12 @@ impl Places {
         Ok(Place { places: self.clone(), count, origin })
     }
 
-    /// How many there are.
-    pub(crate) fn max(&self) -> u32 {
-        self.max
+    /// How many there may be at most, of all or of one peer, whichever is why there is none.
+    pub(crate) fn allowed(&self, why: NoPlace) -> u32 {
+        match why {
+            NoPlace::All => self.max,
+            NoPlace::OfPeer => self.per_peer_max,
+        }
     }
 
     /// How many are taken.
@@ -135,6 +138,8 @@ mod tests {
         let places = Places::new(64, 512);
         let taken: Vec<_> = (0..64).filter_map(|_| places.take(address("10.0.0.1")).ok()).collect();
         assert_eq!(taken.len(), 48);
+        let why = places.take(address("10.0.0.1")).expect_err("the others are left");
+        assert_eq!((why, places.allowed(why), places.allowed(NoPlace::All)), (NoPlace::OfPeer, 48, 64));
         assert!(places.take(address("10.0.0.2")).is_ok());
         assert!(Places::new(1, 512).take(address("10.0.0.1")).is_ok());
     }

@@ -122,7 +122,8 @@ impl Processes {
     fn spawn(&self) -> Result<(Spawned, Channel), StoreError> {
         let WorkerCommand { program, arguments } = &self.command;
         let mut command = Command::new(program);
-        command.args(arguments);
+        // To name the places of a panic takes more memory than a worker may allocate, and it would be lost in the middle of that.
+        command.args(arguments).env("RUST_BACKTRACE", "0").env("RUST_LIB_BACKTRACE", "0");
         Spawned::new(command, |command| self.starter.spawn(command))
             .map_err(|error| StoreError::Broken(format!("cannot start a worker, {}: {error}", program.display())))
     }
@@ -269,6 +270,18 @@ mod tests {
         let worker = Pid::from_raw(worker.id() as i32).expect("it is none of the system");
         assert_eq!(getpriority_process(Some(worker)).expect("it runs"), (own + 3).min(19));
         assert_eq!(getpriority_process(None).expect("it can be asked"), own);
+    }
+
+    #[test]
+    fn workers_write_no_backtraces() {
+        let processes = Processes::new(reader(), 0, Arc::default()).expect("it ends");
+        let (worker, _channel) = processes.spawn().expect("it starts");
+        let environment = std::fs::read(format!("/proc/{}/environ", worker.id())).expect("it can be read");
+        for variable in ["RUST_BACKTRACE=", "RUST_LIB_BACKTRACE="] {
+            let of_it = |set: &&[u8]| set.starts_with(variable.as_bytes());
+            let set: Vec<&[u8]> = environment.split(|&byte| byte == 0).filter(of_it).collect();
+            assert_eq!(set, [format!("{variable}0").as_bytes()]);
+        }
     }
 
     #[test]

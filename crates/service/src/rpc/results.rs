@@ -83,7 +83,7 @@ impl ResultService for Results {
         let (wanted, of) = (name.clone(), stored.clone());
         let found = self.0.store.read(move |connection| artifacts::find(connection, &of, &wanted));
         let artifact = found.await.map_err(ApiError::from)?;
-        let artifact = artifact.ok_or(ApiError::ArtifactNotFound { run: run_id, artifact: names::quoted(&name) })?;
+        let artifact = artifact.ok_or(ApiError::ArtifactNotFound { run: run_id, artifact: name })?;
         if offset > artifact.size {
             return Err(ApiError::OffsetOutOfRange { size: artifact.size }.into());
         }
@@ -125,12 +125,12 @@ impl ResultService for Results {
             let run = request.run_id.clone();
             match request.table.as_str() {
                 "" | "series" => ApiError::NoSeries(run),
-                _ => ApiError::ArtifactNotFound { run, artifact: names::quoted(&format!("{table}.csv")) },
+                _ => ApiError::ArtifactNotFound { run, artifact: format!("{table}.csv") },
             }
         })?;
         let (store, limits) = (self.0.store.clone(), self.0.limits.clone());
         let series = self.0.read_long(move |stop| {
-            let select = |file: &mut dyn Read| Ok(series::select(file, &request, &limits, stop)?);
+            let select = |file: &mut dyn Read| Ok(series::select((&artifact.name, file), &request, &limits, stop)?);
             Ok(checked::read(store.folder(), &stored, &artifact, select)?)
         });
         Ok(Response::new(series.await?))

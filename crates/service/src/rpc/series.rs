@@ -41,9 +41,9 @@ pub(super) fn check_size(request: &QuerySeriesRequest) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The part of a table that is asked for, if it is not too large.
+/// The part of a table that is asked for, if it is not too large; the table is the content of the file with this name.
 pub(super) fn select(
-    table: impl Read,
+    (name, table): (&str, impl Read),
     request: &QuerySeriesRequest,
     limits: &Limits,
     stop: &Stop,
@@ -63,7 +63,10 @@ pub(super) fn select(
         if selection.is_of_flow(&rows) && selection.is_in_time(&rows) {
             let fields = || selection.columns.iter().map(|&column| rows.field(column));
             bytes += fields().map(|field| CELL_BYTES + field.len() as u64).sum::<u64>();
-            limits.check_answer(bytes)?;
+            if limits.check_answer(bytes).is_err() {
+                let (file, allowed) = (name.to_owned(), limits.answer_bytes_max.into());
+                return Err(ApiError::TableTooLarge { file, allowed, asked: bytes });
+            }
             kept.iter_mut().zip(fields()).for_each(|(cells, field)| cells.push(field));
             count += 1;
         }
@@ -136,5 +139,31 @@ impl<'r> Selection<'r> {
         self.cycles.is_none_or(|(column, from, until)| {
             rows.field(column).parse().is_ok_and(|cycle: f64| from <= cycle && cycle < until)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::pool::Pool;
+
+    #[tokio::test]
+    async fn a_part_that_is_too_large_says_how_to_ask_for_less() {
+        let pool = Pool::start("reads", "reads_max", 1).expect("a thread can be started");
+        let limits = Limits { answer_bytes_max: 40, ..Limits::default() };
+        let ask = |columns: &[&str]| {
+            let columns = columns.iter().map(|&name| name.to_owned()).collect();
+            let (request, limits) = (QuerySeriesRequest { columns, ..Default::default() }, limits.clone());
+            let content = &b"cycle,load\n0,1\n10,2\n20,3\n"[..];
+            pool.run(Duration::from_secs(60), move |stop| select(("links.csv", content), &request, &limits, stop))
+        };
+        let refused = ask(&[]).await.expect_err("three rows of two cells take more");
+        let expected = "the rows that are asked for take more than the 40 bytes of answer that this server allows; ask for fewer \
+                        `columns`, or for fewer rows by `traffic`, `from_cycle` and `until_cycle`, or read the file `links.csv` \
+                        with ReadArtifact";
+        assert_eq!(refused.to_string(), expected);
+        assert_eq!(ask(&["load"]).await.expect("it is less").rows, 3);
     }
 }

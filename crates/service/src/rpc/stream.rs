@@ -77,7 +77,10 @@ impl<T> Sink<T> {
                 Ok(())
             }
             Ok(Err(_)) => Err(Closed::Gone),
-            Err(_) => Err(ApiError::WatchTooSlow { resume_after: 0, stalled: self.stall_max }.into()),
+            Err(_) => {
+                let then = "read on from the offset that you have";
+                Err(ApiError::ReadTooSlow { stalled: self.stall_max, then }.into())
+            }
         }
     }
 
@@ -133,4 +136,24 @@ where
         drop((messages, place));
     });
     Outgoing { messages: receiver, end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Failures;
+
+    /// Watches alone have numbers to go on after.
+    #[tokio::test]
+    async fn who_takes_nothing_is_told_to_read_on() {
+        let guard = Guard::new(None, Arc::new(Failures::new(Duration::ZERO)), Arc::default());
+        let caller = guard.caller(None, None).expect("everybody is let in");
+        let ((messages, untaken), (_running, stopping)) = (mpsc::channel(1), watch::channel(false));
+        let (until, at_end) = (from_now(FOR_EVER), ApiError::StreamExpired { resume_after: None });
+        let sink = Sink { messages, stopping, stall_max: Duration::ZERO, caller, guard, until, at_end };
+        sink.send(0).await.expect("there is room for one");
+        let Err(Closed::Because(refused)) = sink.send(1).await else { panic!("nobody has taken the first") };
+        assert_eq!(refused.to_string(), "nothing was taken for 0 s; read on from the offset that you have");
+        drop(untaken);
+    }
 }

@@ -139,7 +139,7 @@ impl Watcher {
 
     fn telling_where_to_go_on(&self, closed: Closed) -> Closed {
         match closed {
-            Closed::Because(ApiError::WatchTooSlow { stalled, .. }) => {
+            Closed::Because(ApiError::ReadTooSlow { stalled, .. }) => {
                 ApiError::WatchTooSlow { resume_after: self.cursor, stalled }.into()
             }
             Closed::Because(error) => error.resuming_after(self.cursor).into(),

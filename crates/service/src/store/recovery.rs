@@ -62,11 +62,9 @@ pub(super) fn rebuild(folder: &Path, connection: &mut Connection) -> Result<(), 
         if runs::find_number(&transaction, number)?.is_some() || runs::was_deleted(&transaction, number)? {
             continue;
         }
-        match read(&path, number, &left) {
-            Ok((new, _)) if runs::find(&transaction, &new.run.id)?.is_some() => {
-                tracing::error!(path = %path.display(), run = %new.run.id, "cannot be made a run again: another has its name");
-            }
-            Ok((new, found)) => {
+        match read(&path, &left) {
+            Ok((mut new, found)) => {
+                new.run.id = free_name(&transaction, number)?;
                 let mut stored = runs::insert_as(&writing, Some(number), &new)?;
                 artifacts::insert(&writing, number, &found)?;
                 uploads::take_over(&writing, folder, &stored.run.owner, &new.scenario)?;
@@ -79,8 +77,19 @@ pub(super) fn rebuild(folder: &Path, connection: &mut Connection) -> Result<(), 
     Ok(transaction.commit()?)
 }
 
-/// What a folder tells of its run.
-fn read(path: &Path, number: i64, left: &LeftFiles) -> Result<(New, Vec<Artifact>), String> {
+/// A name for the run of this number that no other has: somebody may have called another so.
+fn free_name(connection: &Connection, number: i64) -> Result<String, StoreError> {
+    let mut name = format!("recovered-{number}");
+    let mut further = 2;
+    while runs::find(connection, &name)?.is_some() {
+        name = format!("recovered-{number}-{further}");
+        further += 1;
+    }
+    Ok(name)
+}
+
+/// What a folder tells of its run, but for a name.
+fn read(path: &Path, left: &LeftFiles) -> Result<(New, Vec<Artifact>), String> {
     let names = files::entries(path).map_err(|error| error.to_string())?;
     let names: Vec<_> = names.iter().filter_map(|path| path.file_name()?.to_str()).collect();
     let is_sweep = names.contains(&"sweep.json");
@@ -115,8 +124,8 @@ fn read(path: &Path, number: i64, left: &LeftFiles) -> Result<(New, Vec<Artifact
         if is_sweep { sweep(&text("sweep.json")?, &scenario)? } else { simulation(&text("report.json")?, &scenario)? };
     // Whose it was, and who might see it, is not known.
     let private = true;
-    let (id, note, files) = (format!("recovered-{number}"), NOTE.to_owned(), source.files.clone());
-    let run = Run { id, state: State::Succeeded, note, private, files, ..run };
+    let (note, files) = (NOTE.to_owned(), source.files.clone());
+    let run = Run { state: State::Succeeded, note, private, files, ..run };
     let document_hash = runs::document_hash(&document);
     let found = names.iter().map(|name| artifact(path, name)).collect::<Result<_, _>>()?;
     Ok((New { run, scenario: source, document_hash, threads: 1, memory_bytes: 0 }, found))

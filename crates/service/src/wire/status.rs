@@ -60,12 +60,15 @@ fn code_and_reason(error: &ApiError) -> (Code, ErrorReason) {
         ApiError::PartOfSweep { .. } => (Code::FailedPrecondition, ErrorReason::PartOfSweep),
         ApiError::NothingToRetry(_) => (Code::FailedPrecondition, ErrorReason::NothingToRetry),
         ApiError::QueueFull { .. } => (Code::ResourceExhausted, ErrorReason::QueueFull),
-        ApiError::LimitExceeded { .. } => (Code::ResourceExhausted, ErrorReason::LimitExceeded),
+        ApiError::LimitExceeded { .. } | ApiError::TableTooLarge { .. } => {
+            (Code::ResourceExhausted, ErrorReason::LimitExceeded)
+        }
         ApiError::TooManyStreams { .. } => (Code::ResourceExhausted, ErrorReason::TooManyStreams),
         ApiError::StorageFull => (Code::ResourceExhausted, ErrorReason::StorageFull),
         ApiError::SequenceGone { .. } => (Code::OutOfRange, ErrorReason::SequenceGone),
         ApiError::OffsetOutOfRange { .. } => (Code::OutOfRange, ErrorReason::OffsetOutOfRange),
         ApiError::WatchTooSlow { .. } => (Code::Aborted, ErrorReason::WatchTooSlow),
+        ApiError::ReadTooSlow { .. } => (Code::Aborted, ErrorReason::ReadTooSlow),
         ApiError::ShuttingDown { .. } => (Code::Unavailable, ErrorReason::ShuttingDown),
         ApiError::StreamExpired { .. } => (Code::Unavailable, ErrorReason::StreamExpired),
         ApiError::NotAuthenticated => (Code::Unauthenticated, ErrorReason::NotAuthenticated),
@@ -98,6 +101,7 @@ fn metadata(error: &ApiError) -> Vec<(&'static str, String)> {
         ApiError::PartOfSweep { run, parent } => vec![("run", run.clone()), ("parent", parent.clone())],
         ApiError::QueueFull { scope, allowed, asked } => numbers(queue_field(*scope), *allowed, *asked),
         ApiError::LimitExceeded { limit, allowed, asked } => numbers(limit_field(*limit), *allowed, *asked),
+        ApiError::TableTooLarge { allowed, asked, .. } => numbers(limit_field(Limit::AnswerBytes), *allowed, *asked),
         ApiError::TooManyStreams { limit, allowed, .. } => {
             vec![("limit", (*limit).to_owned()), ("allowed", allowed.to_string())]
         }
@@ -189,6 +193,19 @@ mod tests {
 
     use super::*;
     use crate::access::Role;
+
+    #[test]
+    fn names_are_quoted_once() {
+        for (refusal, told) in [
+            (ApiError::RunNotFound("a.b".to_owned()), "there is no run called `a.b`"),
+            (
+                ApiError::ArtifactNotFound { run: "swp".to_owned(), artifact: "links.csv".to_owned() },
+                "run `swp` has no artifact called `links.csv`",
+            ),
+        ] {
+            assert_eq!(Status::from(refusal).message(), told);
+        }
+    }
 
     /// However long a text is that a client has sent, or a cause that repeats it.
     #[test]

@@ -79,7 +79,8 @@ async fn answers_that_nobody_takes_are_limited_and_given_up() {
     };
     assert!(!untaken.is_empty(), "there is room for one");
     assert_eq!((refused.code(), reason(&refused).0.as_str()), (Code::ResourceExhausted, "TOO_MANY_STREAMS"));
-    assert!(refused.message().contains("bytes of answers that nobody takes"), "{refused:?}");
+    let told = "786432 bytes of answers that nobody takes at one address are open already";
+    assert!(refused.message().contains(told), "{refused:?}");
     // One peer leaves something to others.
     let mut other = narrow(&server, [127, 0, 0, 2]).await;
     assert!(refusal(&ask(&mut other).await).is_none(), "another peer is answered");
@@ -92,7 +93,9 @@ async fn answers_that_nobody_takes_are_limited_and_given_up() {
     };
     in_time("there is room again", answered).await;
     // Whoever takes it after all is told; the oldest was given up, and others may be later.
-    assert_eq!(end(untaken.remove(0)).await.code(), Code::Aborted);
+    let told = end(untaken.remove(0)).await;
+    assert_eq!((told.code(), reason(&told).0.as_str()), (Code::Aborted, "READ_TOO_SLOW"));
+    assert_eq!(told.message(), "nothing was taken for 1 s; ask again");
     server.stop().await;
 }
 
@@ -119,11 +122,40 @@ async fn files_that_nobody_takes_are_few_and_leave_others_room() {
     };
     assert_eq!((reason(&refused).0.as_str(), limit(&refused).as_str()), ("TOO_MANY_STREAMS", "reads_max"));
     assert_eq!(untaken.len(), 3, "a quarter is left to others");
+    assert!(refused.message().starts_with("3 files that are sent to one address are open already"), "{refused:?}");
     let mut taken = in_time("another peer", other.results.read_artifact(asked.clone())).await.expect("is served");
     assert!(taken.get_mut().message().await.expect("it can be read").is_some());
     drop(untaken);
     let again = async { while one.results.read_artifact(asked.clone()).await.is_err() {} };
     in_time("there is room again", again).await;
+    server.stop().await;
+}
+
+/// Who takes nothing of a file for too long goes on where it is: files have no events.
+#[tokio::test]
+async fn who_takes_nothing_of_a_file_is_told_to_read_on() {
+    let server = Served::with(Limits { stream_stall_s_max: 1, ..limits() }).await;
+    let mut client = server.client().await;
+    let document = SMALL.replace("cycles = 400", "cycles = 20000\nseries = 1");
+    let run_id = client.create(request(&document)).await.expect("it is accepted").id;
+    client.ended(&run_id).await;
+    let asked = ReadArtifactRequest { run_id, name: "series.csv".to_owned(), offset: 0 };
+    let mut sleepy = Client::new(narrow(&server, [127, 0, 0, 1]).await);
+    let mut untaken = sleepy.results.read_artifact(asked.clone()).await.expect("it is there").into_inner();
+    // Until the server has given it up: then its place is free again.
+    in_time("it is given up", async { while server.open_streams().await > 0 {} }).await;
+    let mut taken = 0;
+    let told = loop {
+        match in_time("what is left comes", untaken.message()).await {
+            Ok(piece) => taken += piece.expect("the file has no end yet").content.len() as u64,
+            Err(told) => break told,
+        }
+    };
+    assert_eq!((told.code(), reason(&told).0.as_str()), (Code::Aborted, "READ_TOO_SLOW"));
+    assert_eq!(told.message(), "nothing was taken for 1 s; read on from the offset that you have");
+    let rest = client.results.read_artifact(ReadArtifactRequest { offset: taken, ..asked }).await;
+    let mut rest = rest.expect("it goes on").into_inner();
+    assert_eq!(rest.message().await.expect("it can be read").expect("there is more").offset, taken);
     server.stop().await;
 }
 

@@ -181,6 +181,28 @@ async fn a_damaged_database_is_set_aside_when_runs_are_rebuilt() {
     server.stop().await;
 }
 
+/// A run may be called as rebuilt ones are.
+#[tokio::test]
+async fn a_run_whose_name_is_taken_is_rebuilt_under_another() {
+    let folder = left_with(&["recovered-2"]).await;
+    let database = folder.path().join("tailback.sqlite");
+    let before = fs::read(&database).expect("it is there");
+    let server = Served::at(folder.path(), limits()).await;
+    let mut client = server.client().await;
+    client.create(named("lost", &with_series())).await.expect("it is accepted");
+    client.ended("lost").await;
+    server.stop().await;
+    fs::write(&database, before).expect("it can be written");
+    let server = recovered(folder.path()).await;
+    let mut client = server.client().await;
+    let ids: Vec<String> = listed(&mut client).await.into_iter().map(|run| run.id).collect();
+    assert_eq!(ids, ["recovered-2-2", "recovered-2"]);
+    for id in ids {
+        assert!(report(&mut client, &id).await.expect("it is there").contains("\"accepted_load\""), "{id}");
+    }
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn runs_are_rebuilt_with_their_tables() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");

@@ -84,6 +84,8 @@ async fn queues_at_sources_are_told_and_that_nothing_bounds_them() {
     assert!(unlimited.backlog_bytes_max > offered * 32, "{} bytes", unlimited.backlog_bytes_max);
     assert!(short.backlog_bytes_max < unlimited.backlog_bytes_max / 1_000_000);
     assert!(limited.backlog_limited, "ten messages of each node wait at most");
+    let dropping = format!("protocol = \"srp\"\n{}\n[nic]\nqueue_limit = 10\n", long(""));
+    assert!(!plan(&mut client, &dropping).await.backlog_limited, "copies of what is dropped are kept beside them");
     assert!((72 * 10 * 32..72 * 10 * 100).contains(&limited.backlog_bytes_max), "{} bytes", limited.backlog_bytes_max);
     server.stop().await;
 }

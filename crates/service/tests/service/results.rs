@@ -199,6 +199,7 @@ async fn tables_are_asked_for_by_name() {
     {
         let refused = client.results.query_series(table(name)).await.expect_err("it is not asked for");
         assert_eq!(reason(&refused).0, expected, "{name}");
+        assert!(!refused.message().contains("``"), "{refused:?}");
     }
     server.stop().await;
 }

@@ -209,6 +209,11 @@ fn parts(scenario: &Scenario, by: &str) -> Result<(Cells, Vec<usize>), Complaint
             let mut levels = names.clone();
             levels.sort();
             levels.dedup();
+            if levels.len() == 1 {
+                let by = if graph.domains() > 1 { "group" } else { "router" };
+                let message = "--by level: the network has one level only".to_owned();
+                return Err(Complaint::BadInput(message, Some(format!("try --by {by}"))));
+            }
             let place = |name| levels.binary_search(name).expect("all are among them");
             Ok((Cells::Named(levels.clone()), names.iter().map(place).collect()))
         }

@@ -29,6 +29,11 @@ pub struct Source {
 impl Source {
     /// All directories that are named.
     pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Self>, Complaint> {
+        let places: Vec<_> = paths.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone())).collect();
+        if let Some(twice) = (0..paths.len()).find(|&place| places[..place].contains(&places[place])) {
+            let message = format!("{} is named twice: its curves would hide themselves", paths[twice].display());
+            return Err(Complaint::bad_input(message));
+        }
         let prefix = |path: &Path| (paths.len() > 1).then(|| name_among(path, paths));
         paths.iter().map(|path| Self::read(path, prefix(path))).collect()
     }

@@ -247,7 +247,11 @@ pub fn run_all(
     let jobs = work::jobs(jobs, projects.iter().flat_map(|project| &project.tasks))?;
     if !quiet {
         let known = of - wanted.len();
-        let known = if known > 0 { format!("; {known} of them are there already") } else { String::new() };
+        let known = match known {
+            0 => String::new(),
+            1 => "; 1 of them is there already".to_owned(),
+            known => format!("; {known} of them are there already"),
+        };
         tell_line!("{}, {jobs} at a time{known}", count(of as u32, "run"));
     }
     let order = |users: &Vec<FigureRun>| {

@@ -55,8 +55,15 @@ pub fn write_chrome(run: &Run<'_>, arguments: &RunArguments) -> Result<(), Compl
     fs::create_dir_all(folder_of(path))
         .and_then(|()| fs::write(path, text))
         .map_err(|error| Complaint::failed(format!("cannot write `{}`: {error}", path.display())))?;
-    if !arguments.quiet {
-        tell_line!("{} has the trace: open it in ui.perfetto.dev or chrome://tracing", path.display());
+    let nothing_leaves = run.packet_trace().is_some_and(|trace| trace.lines.is_empty());
+    match packets(arguments) {
+        _ if arguments.quiet => {}
+        Some(PacketChoice { source, destination, from_cycle, .. }) if nothing_leaves => {
+            let from = if from_cycle > 0 { format!(" from cycle {from_cycle} on") } else { String::new() };
+            let file = path.display();
+            tell_line!("no packet of node {source} for node {destination} leaves{from}: the trace in {file} is empty");
+        }
+        _ => tell_line!("{} has the trace: open it in ui.perfetto.dev or chrome://tracing", path.display()),
     }
     Ok(())
 }

@@ -91,7 +91,8 @@ impl Array {
     /// What each task does: become the worker, so that signals of Slurm reach it. A task whose folder is gone has nothing to do.
     pub(super) fn script(&self, worker: &WorkerCommand) -> Vec<u8> {
         use std::os::unix::ffi::OsStrExt as _;
-        let mut script = b"#!/bin/sh\nexec".to_vec();
+        // Without backtraces: they take more memory than a worker may allocate.
+        let mut script = b"#!/bin/sh\nexport RUST_BACKTRACE=0 RUST_LIB_BACKTRACE=0\nexec".to_vec();
         let words = [worker.program.as_os_str()].into_iter().chain(worker.arguments.iter().map(OsString::as_os_str));
         for word in words.chain([self.folder.as_os_str()]) {
             script.push(b' ');
@@ -159,8 +160,10 @@ mod tests {
         let worker = WorkerCommand { program: "/it's here/tailback".into(), arguments: vec!["worker".into()] };
         let script = String::from_utf8(array.script(&worker)).expect("it is text");
         let folder = array.folder.display();
-        let wanted =
-            format!("#!/bin/sh\nexec '/it'\\''s here/tailback' 'worker' '{folder}'/\"$SLURM_ARRAY_TASK_ID\"\n");
+        let wanted = format!(
+            "#!/bin/sh\nexport RUST_BACKTRACE=0 RUST_LIB_BACKTRACE=0\n\
+             exec '/it'\\''s here/tailback' 'worker' '{folder}'/\"$SLURM_ARRAY_TASK_ID\"\n"
+        );
         assert_eq!(script, wanted);
     }
 }

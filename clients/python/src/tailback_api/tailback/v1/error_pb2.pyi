@@ -35,6 +35,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_NOTHING_TO_RETRY: _ClassVar[ErrorReason]
     ERROR_REASON_FILE_NOT_FOUND: _ClassVar[ErrorReason]
     ERROR_REASON_FILE_IN_USE: _ClassVar[ErrorReason]
+    ERROR_REASON_READ_TOO_SLOW: _ClassVar[ErrorReason]
 ERROR_REASON_UNSPECIFIED: ErrorReason
 ERROR_REASON_INVALID_SCENARIO: ErrorReason
 ERROR_REASON_INVALID_REQUEST: ErrorReason
@@ -64,3 +65,4 @@ ERROR_REASON_DATA_LOSS: ErrorReason
 ERROR_REASON_NOTHING_TO_RETRY: ErrorReason
 ERROR_REASON_FILE_NOT_FOUND: ErrorReason
 ERROR_REASON_FILE_IN_USE: ErrorReason
+ERROR_REASON_READ_TOO_SLOW: ErrorReason

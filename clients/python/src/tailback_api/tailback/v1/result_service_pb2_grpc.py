@@ -92,6 +92,7 @@ class ResultServiceServicer:
         * NOT_FOUND, RUN_NOT_FOUND or ARTIFACT_NOT_FOUND: ListArtifacts lists what there is.
         * OUT_OF_RANGE, OFFSET_OUT_OF_RANGE: what is there already is longer than the artifact; start again.
         * RESOURCE_EXHAUSTED, TOO_MANY_STREAMS: close a stream, or try again later.
+        * ABORTED, READ_TOO_SLOW: read faster; go on with what is there as the offset.
         * UNAVAILABLE, SHUTTING_DOWN or STREAM_EXPIRED: go on with what is there as the offset.
         * DATA_LOSS: the artifact is damaged on the server's disk, and nothing of it is given; its administrator may have a
         backup.
@@ -108,6 +109,7 @@ class ResultServiceServicer:
         * NOT_FOUND, RUN_NOT_FOUND: check the name. ARTIFACT_NOT_FOUND: there is no such table; ListArtifacts lists what there is.
         * FAILED_PRECONDITION, RUN_NOT_ENDED: wait for it. NO_RESULTS: look at the run's error. NO_SERIES: set
         `measure.series` in the scenario and run again.
+        * RESOURCE_EXHAUSTED, LIMIT_EXCEEDED: ask for fewer columns or rows, or read the file.
         * DATA_LOSS: the series or table is damaged on the server's disk; its administrator may have a backup.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
