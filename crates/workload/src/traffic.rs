@@ -231,7 +231,7 @@ mod tests {
             let phases = vec![Phase { from_cycle: 0, pattern, load: LOAD_MIN }];
             let flow = Traffic::new("t".to_owned(), NodeSet::all(4), largest.clone(), arrival, phases);
             let workload = Workload { flows: vec![flow] };
-            let first: Vec<_> = workload.processes(1, 5).iter().map(|process| process.next_cycle()).collect();
+            let first: Vec<_> = workload.processes(1, 5).iter().map(Process::next_cycle).collect();
             assert!(first.iter().all(|&cycle| cycle > Some(1 << 32)), "{first:?}");
         }
     }

@@ -204,7 +204,7 @@ impl Agent for PiggybackAgent {
         }
         let (sum, links) = (self.used.iter().sum::<u32>(), self.routes.ports(Hop::Global).len());
         let percent = u64::from(self.rule.saturation) * u64::from(sum);
-        let limit = percent / (100 * links.max(1) as u64) + u64::from(self.rule.margin);
+        let limit = percent / (100 * u64::from(links.max(1))) + u64::from(self.rule.margin);
         // A router has at most as many global links as the set of those that are saturated has bits: others are refused.
         let is_above = |used: &u32| u64::from(u64::from(*used) > limit);
         let saturated = (0..).zip(&self.used).fold(0, |set, (offset, used)| set | is_above(used) << offset);
