@@ -135,6 +135,15 @@ pub fn count(number: u32, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
+/// How many of some runs need not be made, as the end of a sentence.
+pub fn there_already(runs: usize) -> String {
+    match runs {
+        0 => String::new(),
+        1 => "; 1 of them is there already".to_owned(),
+        runs => format!("; {runs} of them are there already"),
+    }
+}
+
 /// Bytes in MiB, rounded up.
 pub fn mebibytes(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)

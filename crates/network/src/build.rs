@@ -22,7 +22,7 @@ use crate::partition::Partition;
 use crate::payload::Payloads;
 use crate::protocol_state::ProtocolState;
 use crate::region::ByPort;
-use crate::router::{Microarchitecture, Routers, Traced};
+use crate::router::{Microarchitecture, Routers, Traced, departure_bytes};
 use crate::rules::Rules;
 use crate::state_broadcast::{Domains, StateBroadcast};
 use crate::{NetworkRegion, Observer};
@@ -56,9 +56,20 @@ impl NetworkPlan {
     /// Whether routers of a microarchitecture can do what the plan asks for.
     #[must_use]
     pub fn suits<M: Microarchitecture>(&self) -> bool {
+        let (shape, rules) = self.shape_and_rules();
+        M::suits(&shape, &rules)
+    }
+
+    /// The bytes that a port takes at most for departures that are known in advance, where they are.
+    #[must_use]
+    pub fn departure_bytes(&self) -> u64 {
+        if self.shape_and_rules().1.departs_at_once { departure_bytes(&self.spec) } else { 0 }
+    }
+
+    fn shape_and_rules(&self) -> (Shape, Rules) {
         let declarations = Declarations::of(self.protocol.as_ref());
         let shape = Shape::of(&self.spec, self.topology.as_ref(), &declarations);
-        M::suits(&shape, &Rules::of(&self.spec, &self.routings, &shape, &declarations, &self.measured))
+        (shape, Rules::of(&self.spec, &self.routings, &shape, &declarations, &self.measured))
     }
 
     /// Builds the simulation with routers of microarchitecture `M` and an observer for each region.

@@ -52,5 +52,5 @@ pub use observer::{MessageDelivery, Observer, Offer, PhaseReached, Unobserved};
 pub use packet::Packet;
 pub use partition::Partition;
 pub use region::{Contender, NetworkMail, NetworkRegion};
-pub use router::{Basic, Crosspoints, General, Microarchitecture, Plain, Sorting, Traced, departure_bytes};
+pub use router::{Basic, Crosspoints, General, Microarchitecture, Plain, Sorting, Traced};
 pub use tailback_hardware::*;

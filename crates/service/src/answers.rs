@@ -29,7 +29,7 @@ use tower::Layer;
 
 use crate::api_error::ApiError;
 use crate::connection::address;
-use crate::connection::places::{NoPlace, Place, Places};
+use crate::connection::places::{Place, Places};
 use crate::endings::{TameEnd, tame_words};
 use crate::limits::Limits;
 use crate::rpc;
@@ -103,14 +103,8 @@ impl AnswerLayer {
     }
 
     fn piece(&self, bytes: &[u8], peer: IpAddr) -> Result<Bytes, Status> {
-        let full = |why| ApiError::TooManyStreams {
-            what: match why {
-                NoPlace::All => "bytes of answers that nobody takes",
-                NoPlace::OfPeer => "bytes of answers that nobody takes at one address",
-            },
-            limit: "answer_bytes_max",
-            allowed: self.places.allowed(why).into(),
-        };
+        let of = ["bytes of answers that nobody takes", "bytes of answers that nobody takes at one address"];
+        let full = |why| self.places.refusal(why, of, "answer_bytes_max");
         let place = self.places.take_many(peer, bytes.len() as u32).map_err(full)?;
         Ok(Bytes::from_owner(Piece { bytes: bytes.into(), _place: place }))
     }

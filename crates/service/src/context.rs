@@ -11,7 +11,7 @@ use tonic::Request;
 use crate::access::{Caller, Guard};
 use crate::api_error::ApiError;
 use crate::checks::Checks;
-use crate::connection::places::{NoPlace, Place, Places};
+use crate::connection::places::{Place, Places};
 use crate::domain::ScenarioSource;
 use crate::engine::Engine;
 use crate::limits::Limits;
@@ -75,14 +75,8 @@ impl Context {
 
     /// A place for a file that is sent to somebody there.
     pub(crate) fn send_file(&self, to: IpAddr) -> Result<Place, ApiError> {
-        let full = |why| ApiError::TooManyStreams {
-            what: match why {
-                NoPlace::All => "files that are sent",
-                NoPlace::OfPeer => "files that are sent to one address",
-            },
-            limit: "reads_max",
-            allowed: self.sent_files.allowed(why).into(),
-        };
+        let of = ["files that are sent", "files that are sent to one address"];
+        let full = |why| self.sent_files.refusal(why, of, "reads_max");
         self.sent_files.take(to).map_err(full)
     }
 

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tailback_network::{
-    Arbiter, Basic, CrossbarPorts, Crosspoints, NetworkPlan, Partition, Plain, Sorting, departure_bytes,
-};
+use tailback_network::{Arbiter, Basic, CrossbarPorts, Crosspoints, NetworkPlan, Partition, Plain, Sorting};
 use tailback_report::Cell;
 use tailback_scenario::{PartitionChoice, Scenario};
 use tailback_topology::{Peer, Port, Topology};
@@ -92,8 +90,8 @@ impl Plan {
         go_on()?;
         let lookahead_ticks = network.partition.lookahead(topology, &network.spec);
         go_on()?;
-        let memory_bytes = memory(scenario, topology, plain_routers)
-            .saturating_add(record_bytes(scenario, network.partition.regions()));
+        let memory_bytes =
+            memory(scenario, &network).saturating_add(record_bytes(scenario, network.partition.regions()));
         Some(Self {
             nodes: topology.nodes(),
             routers: topology.routers(),
@@ -131,8 +129,9 @@ fn links_between_routers(topology: &dyn Topology) -> u64 {
 }
 
 /// What the network takes, without what is written down.
-pub(crate) fn memory(scenario: &Scenario, topology: &dyn Topology, plain: bool) -> u64 {
-    let spec = &scenario.network;
+pub(crate) fn memory(scenario: &Scenario, network: &NetworkPlan) -> u64 {
+    let (spec, topology) = (&network.spec, network.topology.as_ref());
+    let (plain, departures) = (network.suits::<Plain>(), network.departure_bytes());
     // By output, of each input: when it was served last.
     let connections = |kind| if kind == CrossbarPorts::PerChannel { spec.vcs() as u64 } else { 1 };
     let pairs = connections(spec.router.crossbar_inputs) * connections(spec.router.crossbar_outputs);
@@ -144,7 +143,7 @@ pub(crate) fn memory(scenario: &Scenario, topology: &dyn Topology, plain: bool) 
         let per_node = spec.router.destination_queue.map_or(1, |_| u64::from(topology.nodes()));
         let queues = if spec.router.virtual_output_queues { ports } else { per_node };
         let channels = if plain { 0 } else { spec.vcs() as u64 * queues };
-        ports * (PLAIN_PORT_BYTES + GENERAL_CHANNEL_BYTES * channels + departure_bytes(spec) + turns(ports))
+        ports * (PLAIN_PORT_BYTES + GENERAL_CHANNEL_BYTES * channels + departures + turns(ports))
     };
     let Population { packets, messages, offered } = Population::of(scenario, topology);
     (0..topology.routers()).map(of_router).sum::<u64>()

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use tailback_engine::deal_out;
-use tailback_network::Plain;
 use tailback_scenario::Scenario;
 
 use crate::plan::{Regions, memory, network_plan, record_bytes};
@@ -40,7 +39,7 @@ impl RankPlan {
         let work = work(&plan);
         let shares = deal_out(&work, ranks);
         let all: u64 = work.iter().sum();
-        let network = memory(scenario, topology, plan.suits::<Plain>());
+        let network = memory(scenario, &plan);
         let known = u64::from(topology.routers()) * ROUTER_BYTES + u64::from(topology.nodes()) * NODE_BYTES;
         let mail = mail(scenario, &plan, &shares);
         let rank = |(regions, mail): (Range<usize>, Mail)| {

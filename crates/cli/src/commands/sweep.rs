@@ -11,7 +11,7 @@ use tailback_sim::{Curves, SweepManifest, vary};
 
 use crate::arguments::{Format, SweepArguments};
 use crate::complaint::Complaint;
-use crate::output::{count, say, say_line, tell_line};
+use crate::output::{count, say, say_line, tell_line, there_already};
 use crate::rendering::Notes;
 use crate::results::Directory;
 use crate::shard::Made;
@@ -66,12 +66,7 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
         }
     }
     if !arguments.quiet {
-        let known = wanted - missing.len();
-        let known = match known {
-            0 => String::new(),
-            1 => "; 1 of them is there already".to_owned(),
-            known => format!("; {known} of them are there already"),
-        };
+        let known = there_already(wanted - missing.len());
         tell_line!("{}, {jobs} at a time, into {}{known}", count(wanted as u32, "run"), out.display());
     }
     let (orders, places): (Vec<Order<'_>>, Vec<_>) = missing.into_iter().unzip();

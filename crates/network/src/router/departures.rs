@@ -37,8 +37,7 @@ pub(super) fn ring_places(spec: &NetworkSpec) -> Option<usize> {
 }
 
 /// The bytes that a port takes at most for departures that are known in advance.
-#[must_use]
-pub fn departure_bytes(spec: &NetworkSpec) -> u64 {
+pub(crate) fn departure_bytes(spec: &NetworkSpec) -> u64 {
     (ring_places(spec).unwrap_or(0) * size_of::<Departure>()) as u64
 }
 

@@ -46,8 +46,7 @@ use serde::{Deserialize, Serialize};
 
 use self::active::ActivePorts;
 use self::departures::Departures;
-pub(crate) use self::departures::can_be_known;
-pub use self::departures::departure_bytes;
+pub(crate) use self::departures::{can_be_known, departure_bytes};
 pub(crate) use self::inspect::{Held, InputQueue};
 pub use self::microarchitecture::{Basic, Crosspoints, General, Microarchitecture, Plain, Sorting, Traced};
 use self::request::Scratch;

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::api_error::ApiError;
+
 /// Where a peer is, as far as it matters: one who has an IPv6 address has all of its network of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Origin(IpAddr);
@@ -78,12 +80,13 @@ impl Places {
         Ok(Place { places: self.clone(), count, origin })
     }
 
-    /// How many there may be at most, of all or of one peer, whichever is why there is none.
-    pub(crate) fn allowed(&self, why: NoPlace) -> u32 {
-        match why {
-            NoPlace::All => self.max,
-            NoPlace::OfPeer => self.per_peer_max,
-        }
+    /// What is said where there is none: what there is too much of, of all or of one peer, and how many there may be.
+    pub(crate) fn refusal(&self, why: NoPlace, [of_all, of_peer]: [&'static str; 2], limit: &'static str) -> ApiError {
+        let (what, allowed) = match why {
+            NoPlace::All => (of_all, self.max),
+            NoPlace::OfPeer => (of_peer, self.per_peer_max),
+        };
+        ApiError::TooManyStreams { what, limit, allowed: allowed.into() }
     }
 
     /// How many are taken.
@@ -139,7 +142,9 @@ mod tests {
         let taken: Vec<_> = (0..64).filter_map(|_| places.take(address("10.0.0.1")).ok()).collect();
         assert_eq!(taken.len(), 48);
         let why = places.take(address("10.0.0.1")).expect_err("the others are left");
-        assert_eq!((why, places.allowed(why), places.allowed(NoPlace::All)), (NoPlace::OfPeer, 48, 64));
+        let said = |why| places.refusal(why, ["places", "places of one"], "places_max").to_string();
+        assert_eq!(why, NoPlace::OfPeer);
+        assert!(said(why).contains("48 places of one") && said(NoPlace::All).contains("64 places"), "{}", said(why));
         assert!(places.take(address("10.0.0.2")).is_ok());
         assert!(Places::new(1, 512).take(address("10.0.0.1")).is_ok());
     }

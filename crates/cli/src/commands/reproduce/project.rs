@@ -19,7 +19,7 @@ use super::folder;
 use crate::complaint::Complaint;
 use crate::host::{self, Stopwatch};
 use crate::interrupt;
-use crate::output::{count, tell_line};
+use crate::output::{count, tell_line, there_already};
 use crate::progress::duration;
 use crate::rendering::Notes;
 use crate::results::Directory;
@@ -246,12 +246,7 @@ pub fn run_all(
     }
     let jobs = work::jobs(jobs, projects.iter().flat_map(|project| &project.tasks))?;
     if !quiet {
-        let known = of - wanted.len();
-        let known = match known {
-            0 => String::new(),
-            1 => "; 1 of them is there already".to_owned(),
-            known => format!("; {known} of them are there already"),
-        };
+        let known = there_already(of - wanted.len());
         tell_line!("{}, {jobs} at a time{known}", count(of as u32, "run"));
     }
     let order = |users: &Vec<FigureRun>| {
