@@ -1,21 +1,20 @@
 //! What routers look up at each step: what follows from the description of a network, and nothing changes.
 
+mod description;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
-use tailback_hardware::{
-    AllocationOrder, Arbiter, ClassSpec, CreditCheck, Ejection, InputServed, InputTurns, LinkArbiter, NetworkSpec,
-    OutputHeld, OutputQueueSpec, Release, RouterSpec, TurnsMove,
-};
+use tailback_hardware::{AllocationOrder, Arbiter, InputServed, InputTurns, NetworkSpec, OutputHeld};
 use tailback_protocol::{Moment, WaitsUntil};
 use tailback_routing::Routing;
 
+use self::description::Description;
 use crate::declarations::Declarations;
 use crate::fabric::Shape;
 use crate::measured_span::MeasuredSpan;
-use crate::router::can_be_known;
 use crate::time::Time;
 
 /// What routers look up at each step, in one place.
@@ -127,120 +126,57 @@ impl Rules {
         declarations: &Declarations,
         measured: &Range<Tick>,
     ) -> Self {
-        let RouterSpec { head_delay, crossbar_delay, allocation_period, iterations, .. } = spec.router;
-        let router = &spec.router;
-        let claims_first = router.credits == CreditCheck::Crossbar;
-        let input_first = router.order == AllocationOrder::InputFirst;
-        let by_turns = router.input_arbiter == Arbiter::RoundRobin && router.input_turns == InputTurns::Queues;
-        let offers_one = input_first && shape.inputs == 1 && router.input_served == InputServed::Granted;
-        let one_priority = spec.classes.iter().all(|class| class.priority == spec.classes[0].priority);
-        // Heads that may be dropped are asked about at each allocation, those that seek a channel ask for it, and those of
-        // a lower priority are routed.
-        let settled =
-            !router.vc_allocation && !declarations.watches_heads() && (one_priority || router.virtual_output_queues);
-        let first_round_turns = router.turns_move == TurnsMove::FirstRound && iterations > 1;
-        let inputs_take_turns = offers_one && by_turns && settled && !first_round_turns;
-        let tells_heads = routings.iter().any(|routing| routing.interests().heads);
-        let times_out = declarations.queueing_timeouts.iter().any(Option::is_some);
-        let counts_in_output_queues =
-            declarations.queueing_timeouts.iter().flatten().any(|timeout| timeout.in_output_queues);
-        let ejects_when_idle = router.ejection == Ejection::Idle;
-        // Credits that wait for each other do so in the order in which packets cross in a tick, which depends on who is awake.
-        let knows_sleepers = router.credit_interval == 0
-            && (shape.inputs > 1 && (shape.outputs, shape.words) == (1, 1))
-            && input_first
-            && !(router.vc_allocation || first_round_turns || ejects_when_idle)
-            && !(tells_heads || times_out || declarations.watches_heads());
-        let wakes_next = knows_sleepers && shape.voqs == 1;
-        let wakes_able = knows_sleepers && router.destination_queue.is_some();
-        let classes = |is_so: fn(&dyn Routing) -> bool| {
-            (0..).zip(routings).map(|(class, routing)| u32::from(is_so(routing.as_ref())) << class).sum::<u32>()
-        };
-        let revising = classes(|routing| routing.revises());
-        let wakes_in_turn = wakes_next
-            && router.output_arbiter == Arbiter::RoundRobin
-            && one_priority
-            && !router.transit_first
-            && revising == 0;
-        // Packets go by turns alone, all heads are routed, and nothing depends on who is awake.
-        let outputs_take_turns = !input_first
-            && router.output_arbiter == Arbiter::RoundRobin
-            && router.virtual_output_queues
-            && (shape.inputs, shape.outputs, shape.words) == (1, 1, 1)
-            && router.credit_interval == 0
-            && one_priority
-            && settled
-            && !(router.transit_first || ejects_when_idle || times_out);
-        let measures_queues = routings.iter().any(|routing| routing.interests().queues);
-        let occupies_links = routings.iter().any(|routing| routing.interests().broadcast_flits > 0);
-        let counts_for_nodes = declarations.needs.waiting_for_nodes;
-        let in_order = claims_first && shape.output_queues == 1;
-        let looks = counts_for_nodes.is_some() || declarations.needs.output_queues || declarations.needs.flits_sent;
-        let departs_at_once = in_order
-            && can_be_known(spec, shape, measured.end)
-            && !(measures_queues || occupies_links || looks || ejects_when_idle || counts_in_output_queues);
-        let releases_late = router.output_queues.release == Release::End;
-        // What is measured leaves a queue when it starts, not when it makes room.
-        let departs_if_alone = claims_first
-            && crossbar_delay > 0
-            && shape.outputs == 1
-            && !(departs_at_once || occupies_links || looks || ejects_when_idle || declarations.is_lossy())
-            && !(measures_queues && releases_late);
+        let (router, described) = (&spec.router, Description { spec, routings, shape, declarations });
         Self {
-            head_delay,
-            crossbar_delay,
+            head_delay: router.head_delay,
+            crossbar_delay: router.crossbar_delay,
             link_mask: spec.ticks_per_cycle - 1,
-            allocation_mask: allocation_period - 1,
+            allocation_mask: router.allocation_period - 1,
             packet_flits_max: spec.packet_flits_max,
-            iterations,
+            iterations: router.iterations,
             transit_first: router.transit_first,
             input_arbiter: router.input_arbiter,
             output_arbiter: router.output_arbiter,
             turns_by_output: router.input_turns == InputTurns::Outputs,
             served_when_asked: router.input_served == InputServed::Asked,
-            ejects_when_idle,
+            ejects_when_idle: described.ejects_when_idle(),
             nodes_pause: spec.nic.pause_flits.is_some(),
             ejection_vcs: router.ejection_vcs,
-            claims_first,
+            claims_first: described.claims_first(),
             credit_interval: router.credit_interval,
-            departs_at_once,
-            departs_if_alone,
-            never_overtaken: never_overtaken(spec),
+            departs_at_once: described.departs_at_once(measured.end),
+            departs_if_alone: described.departs_if_alone(measured.end),
+            never_overtaken: described.never_overtaken(),
             bounded: router.output_queues.flits.is_some(),
-            releases_late,
+            releases_late: described.releases_late(),
             frees_outputs_early: router.output_held == OutputHeld::FullRate,
             vc_allocation: router.vc_allocation,
             outputs_first: router.order == AllocationOrder::OutputFirst,
-            first_round_turns,
-            inputs_take_turns,
-            outputs_take_turns,
+            first_round_turns: described.first_round_turns(),
+            inputs_take_turns: described.inputs_take_turns(),
+            outputs_take_turns: described.outputs_take_turns(),
             control_limit: router.output_queues.control_limit,
-            wakes_next,
-            wakes_in_turn,
-            wakes_able,
-            one_priority,
-            revising,
-            oblivious: classes(|routing| routing.is_oblivious()),
+            wakes_next: described.wakes_next(),
+            wakes_in_turn: described.wakes_in_turn(),
+            wakes_able: described.wakes_able(),
+            one_priority: described.one_priority(),
+            revising: described.classes(|routing| routing.revises()),
+            oblivious: described.classes(|routing| routing.is_oblivious()),
             routes_on_arrival: router.virtual_output_queues,
             destination_queue: router.destination_queue,
-            keeps_decisions: tells_heads
-                && routings.iter().any(|routing| routing.revises())
-                && !(router.virtual_output_queues || declarations.watches_heads()),
-            tells_heads,
-            tells_crossings: routings.iter().any(|routing| routing.interests().crossings),
-            looked_at: routings
-                .iter()
-                .map(|routing| routing.interests().changes.link_classes())
-                .fold(0, |all, set| all | set),
-            measures_queues,
+            keeps_decisions: described.keeps_decisions(),
+            tells_heads: described.any_wants(|interests| interests.heads),
+            tells_crossings: described.any_wants(|interests| interests.crossings),
+            looked_at: described.looked_at(),
+            measures_queues: described.measures_queues(),
             has_internal_port: declarations.has_internal_port(),
             records_paths: declarations.records_paths(),
             watches_arrivals: declarations.watches(Moment::Arrives),
             watches_heads: declarations.watches_heads(),
             watches_crossings: declarations.watches(Moment::Crosses),
-            times_out,
-            counts_in_output_queues,
-            counts_for_nodes,
+            times_out: described.times_out(),
+            counts_in_output_queues: described.counts_in_output_queues(),
+            counts_for_nodes: declarations.needs.waiting_for_nodes,
             counts_sent: declarations.needs.flits_sent,
             counts_inputs: declarations.needs.input_buffers,
             measured: MeasuredSpan::new(measured),
@@ -300,16 +236,4 @@ impl Rules {
         let round_robin = (self.input_arbiter, self.output_arbiter) == (Arbiter::RoundRobin, Arbiter::RoundRobin);
         round_robin && !self.turns_by_output && !self.served_when_asked
     }
-}
-
-/// The set of the traffic classes that nothing goes before on a link that comes later: where the oldest packet goes first, those
-/// of the highest priority.
-fn never_overtaken(spec: &NetworkSpec) -> u32 {
-    let highest = spec.classes.iter().map(|class| class.priority).max();
-    let OutputQueueSpec { link_arbiter, control_limit, .. } = spec.router.output_queues;
-    let is_first = |class: &ClassSpec| {
-        let has_to_wait = class.is_control && control_limit.is_some();
-        link_arbiter == LinkArbiter::Oldest && Some(class.priority) == highest && !has_to_wait
-    };
-    (0..).zip(&spec.classes).map(|(number, class)| u32::from(is_first(class)) << number).sum()
 }

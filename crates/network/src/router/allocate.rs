@@ -40,7 +40,7 @@ impl<M: Microarchitecture> Routers<M> {
         let words = router as usize * self.words()..(router as usize + 1) * self.words();
         let first = self.first_port(router);
         for round in 0..self.rules.iterations {
-            if Self::might(self.rules.first_round_turns) {
+            if Self::unless_basic(self.rules.first_round_turns) {
                 self.scratch.later_round = round > 0;
             }
             self.scratch.headers.clear();
@@ -53,13 +53,13 @@ impl<M: Microarchitecture> Routers<M> {
                     first += 64;
                 }
             }
-            if Self::might(!self.scratch.channel_seekers.is_empty()) {
+            if Self::unless_basic(!self.scratch.channel_seekers.is_empty()) {
                 self.allocate_channels();
             }
             if self.scratch.asked.is_empty() {
                 break;
             }
-            if Self::might(self.rules.outputs_first) {
+            if Self::unless_basic(self.rules.outputs_first) {
                 self.let_inputs_choose(around);
             }
             self.grant(now, around);

@@ -74,7 +74,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Whether arbiters keep their turns in this round of the allocation.
     #[inline]
     pub(super) fn keeps_turns(&self) -> bool {
-        Self::might(self.rules.first_round_turns) && self.scratch.later_round
+        Self::unless_basic(self.rules.first_round_turns) && self.scratch.later_round
     }
 
     /// Crossbar connections of a router on the input side.

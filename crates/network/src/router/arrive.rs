@@ -21,11 +21,11 @@ impl<M: Microarchitecture> Routers<M> {
         let (vc, flits) = (record.vc, record.flits);
         let mut id = self.queue_id(port, 0, vc);
         self.trace_arrival(id, packet, now, around);
-        if Self::may(self.rules.counts_inputs) {
+        if Self::unless_plain(self.rules.counts_inputs) {
             let channel = self.channel(port, vc);
             self.extras.occupied[channel] += flits;
         }
-        if Self::may(self.rules.records_paths) {
+        if Self::unless_plain(self.rules.records_paths) {
             self.note_path(id, packet, around);
         }
         if self.routes_on_arrival() {
@@ -33,7 +33,7 @@ impl<M: Microarchitecture> Routers<M> {
         } else if self.sorts_by_node() {
             id.voq = around.pool[packet].destination as u8;
         }
-        if Self::may(self.rules.watches_arrivals || self.rules.counts_for_nodes.is_some()) {
+        if Self::unless_plain(self.rules.watches_arrivals || self.rules.counts_for_nodes.is_some()) {
             self.arrive_watched(id, packet, now, around);
         } else {
             self.join_queue(id, packet, flits, now, around);
@@ -62,7 +62,8 @@ impl<M: Microarchitecture> Routers<M> {
         if self.tells_heads(id.index) && !self.is_crossing_still(id) {
             self.tell_head(id, index, packet, now, around);
         }
-        let alone_from = if Self::might(self.rules.head_delay > 0) { now.max(self.crossing_until(id)) } else { now };
+        let alone_from =
+            if Self::unless_basic(self.rules.head_delay > 0) { now.max(self.crossing_until(id)) } else { now };
         self.begin_asking(id, alone_from, now, around);
     }
 
@@ -140,7 +141,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// The head of a queue may ask for the crossbar, some time after it is alone at the head, which is at `from`.
     #[inline]
     pub(super) fn begin_asking(&mut self, id: QueueId, from: Time, now: Time, around: &mut Surroundings<'_>) {
-        if Self::might(self.rules.head_delay > 0) {
+        if Self::unless_basic(self.rules.head_delay > 0) {
             self.trace_head(id, Blocked::Pipeline, from, around);
             self.clear_awake(id);
             let payload = u32::from(id.voq) << 8 | u32::from(id.vc);
@@ -180,7 +181,7 @@ impl<M: Microarchitecture> Routers<M> {
             return self.step_on_path(id, packet, port, around);
         }
         let InputPort { router, first_port, link_class, .. } = self.inputs[id.index as usize];
-        let own = Self::may(self.is_internal(id.index));
+        let own = Self::unless_plain(self.is_internal(id.index));
         let class = around.pool[packet].class;
         let vc = id.vc - around.fabric.first_vc(class, link_class);
         let entry = if own { PortVc::OWN } else { PortVc { port: id.port, vc } };
@@ -204,7 +205,7 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline(always)]
     pub(super) fn vc_of(&self, step: &mut Step, first_port: u32, class: u8, fabric: &Fabric) -> u8 {
         let index = first_port as usize + usize::from(step.port);
-        if Self::may(self.rules.ejection_vcs > 1) && step.vcs > 0 && self.outputs[index].is_terminal() {
+        if Self::unless_plain(self.rules.ejection_vcs > 1) && step.vcs > 0 && self.outputs[index].is_terminal() {
             step.vcs = step.vcs.max(self.rules.ejection_vcs);
         }
         debug_assert!(

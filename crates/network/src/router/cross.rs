@@ -16,10 +16,10 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     pub(super) fn cross(&mut self, request: &Request, now: Time, around: &mut Surroundings<'_>) {
         let &Request { id, packet, output: index, vc, .. } = request;
-        if Self::may(self.rules.watches_crossings) {
+        if Self::unless_plain(self.rules.watches_crossings) {
             self.ask_crossing(id, packet, index, vc, now, around);
         }
-        if Self::may(self.rules.counts_for_nodes == Some(WaitsUntil::Crossing)) {
+        if Self::unless_plain(self.rules.counts_for_nodes == Some(WaitsUntil::Crossing)) {
             self.waits_no_more(index, &around.pool[packet], around.fabric);
         }
         if request.header != SETTLED {
@@ -27,7 +27,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
         let record = &mut around.pool[packet];
         let (flits, behind) = (record.flits, std::mem::replace(&mut record.next, NONE));
-        if Self::may(self.rules.times_out) && around.fabric.queueing_timeout(record.class).is_some() {
+        if Self::unless_plain(self.rules.times_out) && around.fabric.queueing_timeout(record.class).is_some() {
             record.word += now - record.head_at;
         }
         // The crossbar takes a flit per tick, but none before it has arrived.
@@ -46,7 +46,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
         self.take_input(request, end, now, around);
         self.leave_queue(request, behind, flits, now, around);
-        if Self::might(self.rules.head_delay > 0) || !self.inputs_share() {
+        if Self::unless_basic(self.rules.head_delay > 0) || !self.inputs_share() {
             self.begin_behind(id, behind, end, now, around);
         }
         self.take_room_for_node(id, index, vc, flits);
@@ -79,7 +79,7 @@ impl<M: Microarchitecture> Routers<M> {
         if !keeps_turns {
             connection.last = number;
         }
-        if Self::may(!self.rules.claims_first) {
+        if Self::unless_plain(!self.rules.claims_first) {
             self.extras.uncredited[channel] += u32::from(packet.flits);
         } else if !output.is_terminal() {
             *output.credit_mut::<M>(&mut self.credits, channel, vc) -= packet.flits;
@@ -99,7 +99,7 @@ impl<M: Microarchitecture> Routers<M> {
         let &Request { id, output: index, vc, .. } = request;
         let input = self.input_mut(id);
         (input.busy_until, input.last_voq, input.last_vc, input.last_port) = (end, id.voq, id.vc, request.port);
-        if Self::might(self.rules.first_round_turns) && !self.keeps_turns() {
+        if Self::unless_basic(self.rules.first_round_turns) && !self.keeps_turns() {
             self.note_turn(id, request.port);
         }
         if !M::BASIC {
@@ -125,7 +125,7 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     fn leave_queue(&mut self, request: &Request, behind: u32, flits: u16, now: Time, around: &mut Surroundings<'_>) {
         let &Request { id, queue, .. } = request;
-        if Self::may(self.rules.counts_inputs) {
+        if Self::unless_plain(self.rules.counts_inputs) {
             let channel = self.channel(id.index, id.vc);
             self.extras.occupied[channel] -= flits;
         }
@@ -141,7 +141,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
         let input = &mut self.inputs[id.index as usize];
         around.return_credit(input, id.vc, flits, node_of_credit, credit_at);
-        if behind == NONE || Self::might(self.rules.head_delay > 0) {
+        if behind == NONE || Self::unless_basic(self.rules.head_delay > 0) {
             Self::clear_awake_at(input, &mut self.extras, &self.shape, id);
         }
         if shares {
@@ -156,7 +156,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// When the credits are returned of what leaves an input now: behind those before them.
     #[inline]
     pub(super) fn credit_time(&mut self, index: u32, now: Time) -> Time {
-        if !Self::might(self.rules.credit_interval > 0) {
+        if !Self::unless_basic(self.rules.credit_interval > 0) {
             return now;
         }
         let next = &mut self.extras.next_credit[index as usize];

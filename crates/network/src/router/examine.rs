@@ -50,7 +50,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// 5 % of all instructions with VOQs.
     #[inline(always)]
     pub(super) fn examine(&mut self, id: QueueId, now: Time, around: &mut Surroundings<'_>) -> Examined {
-        if Self::may(self.rules.watches_heads) && self.stops_head(id, now, around) {
+        if Self::unless_plain(self.rules.watches_heads) && self.stops_head(id, now, around) {
             return Examined::Waits; // whoever is head now may be looked at in the next round
         }
         let number = self.queue_index(id);
@@ -64,7 +64,7 @@ impl<M: Microarchitecture> Routers<M> {
             Self::trace_wait(queue.head, Blocked::Routing, now, around);
             return Examined::Waits;
         }
-        if Self::might(self.rules.vc_allocation) && !queue.owns_vc {
+        if Self::unless_basic(self.rules.vc_allocation) && !queue.owns_vc {
             Self::trace_wait(queue.head, Blocked::VirtualChannel, now, around);
             return Examined::NeedsChannel;
         }
@@ -147,7 +147,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// about at each allocation.
     #[inline]
     fn stays(&self, validity: Validity) -> bool {
-        validity == Validity::UntilNamed && !Self::may(self.rules.watches_heads)
+        validity == Validity::UntilNamed && !Self::unless_plain(self.rules.watches_heads)
     }
 
     /// Whether the head of a queue, which is not settled, would decide the same as before.

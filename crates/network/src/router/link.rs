@@ -135,7 +135,7 @@ impl<M: Microarchitecture> Routers<M> {
         // It may have been taken for other things since the start was planned.
         let is_free = self.outputs[index as usize].link_free_at <= now;
         if is_free && let Some(queue) = self.choose_queue(index, now, around) {
-            if Self::may(self.rules.control_limit.is_some()) {
+            if Self::unless_plain(self.rules.control_limit.is_some()) {
                 self.count_control(index, queue, now, around);
             }
             self.start_from(index, queue, now, around);
@@ -222,7 +222,7 @@ impl<M: Microarchitecture> Routers<M> {
         let packet = self.first_of_queue(index, queue);
         let record = &mut around.pool[packet];
         let (next, flits, vc) = (record.next, record.flits, record.vc);
-        if Self::may(rules.counts_in_output_queues) {
+        if Self::unless_plain(rules.counts_in_output_queues) {
             count_in_output_queue(record, now - record.head_at, around.fabric);
         }
         let port = &mut self.outputs[index as usize];

@@ -123,13 +123,13 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Whether a rule holds that never does in plain routers.
     #[inline]
-    fn may(rule: bool) -> bool {
+    fn unless_plain(rule: bool) -> bool {
         !M::PLAIN && rule
     }
 
     /// Whether a rule holds that never does in basic routers.
     #[inline]
-    fn might(rule: bool) -> bool {
+    fn unless_basic(rule: bool) -> bool {
         !M::BASIC && rule
     }
 
@@ -142,7 +142,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Whether inputs have a queue per node of the network.
     #[inline]
     fn sorts_by_node(&self) -> bool {
-        Self::might(self.rules.destination_queue.is_some())
+        Self::unless_basic(self.rules.destination_queue.is_some())
     }
 
     /// Whether inputs have several queues per virtual channel.
@@ -169,13 +169,13 @@ impl<M: Microarchitecture> Routers<M> {
     /// Whether all virtual channels of an input share a connection to the crossbar.
     #[inline]
     fn inputs_share(&self) -> bool {
-        !M::CROSSPOINTS && !Self::might(self.shape.inputs > 1)
+        !M::CROSSPOINTS && !Self::unless_basic(self.shape.inputs > 1)
     }
 
     /// Whether all virtual channels of an output share a connection from the crossbar.
     #[inline]
     fn outputs_share(&self) -> bool {
-        !Self::might(self.shape.outputs > 1)
+        !Self::unless_basic(self.shape.outputs > 1)
     }
 
     /// Whether the time at which a packet departs is known when it crosses.
@@ -187,7 +187,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Whether packets cross to this port while its link is idle, and then without waiting for those before them.
     #[inline]
     fn ejects_when_idle(&self, index: u32) -> bool {
-        Self::might(self.rules.ejects_when_idle) && self.outputs[index as usize].is_terminal()
+        Self::unless_basic(self.rules.ejects_when_idle) && self.outputs[index as usize].is_terminal()
     }
 
     /// The number of the first port of a router in the region.

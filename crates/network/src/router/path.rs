@@ -28,7 +28,7 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// The port by which a packet leaves that takes a recorded path.
     pub(super) fn recorded_port(&self, packet: u32, around: &Surroundings<'_>) -> Option<u8> {
-        if !Self::may(self.rules.records_paths) {
+        if !Self::unless_plain(self.rules.records_paths) {
             return None;
         }
         let kind = &around.fabric.kinds[around.pool[packet].kind.index()];

@@ -1,8 +1,9 @@
 //! Sleeping: heads that cannot leave are not looked at until something changes at the output they want.
 //!
 //! What can change is that the crossbar connection becomes free, that the output queue gets room, that credits
-//! arrive, or that a virtual channel is given back. Each of these wakes all that sleep at the port. Heads whose routing decides anew
-//! at each attempt sleep only if it has said until when it would decide the same.
+//! arrive, or that a virtual channel is given back. Each of these wakes all that sleep at the port; but only the next one where the
+//! output alone chooses among them, and where each node has a queue only those that could leave (`wake_next.rs`, `destinations.rs`). Heads whose routing
+//! decides anew at each attempt sleep only if it has said until when it would decide the same.
 
 use super::active::{ActivePorts, Place};
 use super::state::{Extras, InputConnection, InputPort, OutputConnection, QueueId};
@@ -85,7 +86,7 @@ impl<M: Microarchitecture> Routers<M> {
     /// Puts the head of a queue to sleep until something changes at `port`.
     pub(super) fn sleep(&mut self, id: QueueId, port: u8, now: Time, around: &mut Surroundings<'_>) {
         let index = self.sleep_until_change(id, port);
-        if Self::may(self.rules.times_out) {
+        if Self::unless_plain(self.rules.times_out) {
             self.schedule_timeout(id, now, around);
         }
         if self.outputs_share() {
@@ -136,7 +137,7 @@ impl<M: Microarchitecture> Routers<M> {
             0 => self.outputs[index as usize].waiters |= 1 << id.port,
             word => self.extras.waiters[index as usize * (WORDS_MAX - 1) + word - 1] |= 1 << (id.port % 64),
         }
-        if M::CROSSPOINTS || Self::might(self.rules.wakes_next) {
+        if M::CROSSPOINTS || Self::unless_basic(self.rules.wakes_next) {
             self.note_sleeper(id, index);
         }
         index
@@ -161,7 +162,7 @@ impl<M: Microarchitecture> Routers<M> {
     pub fn output_free(&mut self, index: u32, vc: u8, now: Time, around: &mut Surroundings<'_>) {
         let output = self.output_mut(index, vc);
         output.free_scheduled = false;
-        if Self::might(self.rules.vc_allocation) {
+        if Self::unless_basic(self.rules.vc_allocation) {
             let channel = self.channel(index, self.output(index, vc).vc);
             self.extras.owned[channel] = false;
         }
@@ -205,7 +206,7 @@ impl<M: Microarchitecture> Routers<M> {
         if self.wakes_able() {
             return self.wake_able(index, now, around);
         }
-        if Self::might(self.rules.wakes_next) {
+        if Self::unless_basic(self.rules.wakes_next) {
             self.forget_sleepers(index);
         }
         let (first_port, to) = (self.inputs[index as usize].first_port, self.inputs[index as usize].port);

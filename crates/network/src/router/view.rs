@@ -121,7 +121,7 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     fn on_their_way(&self, output: &OutputPort, index: u32, vc: u8, capacity: u32) -> u32 {
         let channel = self.channel(index, vc);
-        let uncredited = if Self::may(!self.rules.claims_first) { self.extras.uncredited[channel] } else { 0 };
+        let uncredited = if Self::unless_plain(!self.rules.claims_first) { self.extras.uncredited[channel] } else { 0 };
         capacity - u32::from(output.credit::<M>(&self.credits, channel, vc)) + uncredited
     }
 

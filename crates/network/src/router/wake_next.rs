@@ -15,14 +15,14 @@ impl<M: Microarchitecture> Routers<M> {
     /// told.
     #[inline]
     pub(super) fn wakes_next(&self) -> bool {
-        M::CROSSPOINTS || (!M::TRACES && Self::might(self.rules.wakes_next))
+        M::CROSSPOINTS || (!M::TRACES && Self::unless_basic(self.rules.wakes_next))
     }
 
     /// Whether of the heads that sleep at an output only those are woken that could leave, where inputs have a queue for each node. Where
     /// messages are traced all are, too.
     #[inline]
     pub(super) fn wakes_able(&self) -> bool {
-        !M::TRACES && Self::might(self.rules.wakes_able)
+        !M::TRACES && Self::unless_basic(self.rules.wakes_able)
     }
 
     /// Wakes the first of those that sleep at a port and could leave, in the order in which its output serves; and those that decide
