@@ -55,6 +55,13 @@ impl NetworkSpec {
         self.nic.vc_choice == InjectionVc::Rotation { in_step: true }
     }
 
+    /// Ticks from one flit to the next of a packet that leaves its node; 0 where all leave at once.
+    #[inline]
+    #[must_use]
+    pub fn injection_flit_ticks(&self) -> u32 {
+        if self.nic.side_by_side { self.ticks_per_cycle } else { self.injection.flit_ticks.into() }
+    }
+
     /// Ticks from one flit to the next on the line by which data goes to a host in order.
     #[must_use]
     pub fn line_flit_ticks(&self) -> u32 {

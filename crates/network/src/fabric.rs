@@ -7,12 +7,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tailback_engine::Tick;
 use tailback_protocol::{
-    Clock, Control, Direction, Hooks, KindDeclaration, Moment, PacketKind, PathUse, Protocol, RecordedPath, Routes,
-    Station,
+    Clock, Control, Direction, Hooks, InjectionTime, KindDeclaration, Moment, PacketKind, PathUse, Protocol,
+    RecordedPath, Routes, Station,
 };
 use tailback_routing::reverse::ReverseChannels;
 use tailback_routing::{ChannelKind, Interests, PortVc, Routing, Step};
-use tailback_topology::{Locator, NodeId, Peer, RouterId, Topology};
+use tailback_topology::{Locator, NodeId, Peer, RouterId, Topology, nodes_of_first_router};
 use tailback_workload::Workload;
 
 use crate::declarations::{Declarations, Timeout, Watched};
@@ -256,12 +256,16 @@ impl Fabric {
 
     /// What the parts of a protocol are told about where they are.
     pub(crate) fn station(&self) -> Station {
+        let (spec, topology) = (&self.spec, self.topology.as_ref());
         Station {
-            flit_ticks: self.spec.line_flit_ticks().into(),
-            packet_flits_max: self.spec.packet_flits_max,
+            flit_ticks: spec.line_flit_ticks().into(),
+            injection: InjectionTime { flit_ticks: spec.injection_flit_ticks(), least_ticks: spec.ticks_per_cycle },
+            packet_flits_max: spec.packet_flits_max,
             ports: self.shape.ports as u32,
-            nodes: self.topology.nodes(),
-            routes: Routes { count: self.spec.routes(), in_step: self.spec.routes_in_step() },
+            routers: topology.routers(),
+            nodes_per_router: nodes_of_first_router(topology),
+            nodes: topology.nodes(),
+            routes: Routes { count: spec.routes(), in_step: spec.routes_in_step() },
         }
     }
 }

@@ -77,7 +77,7 @@ mod tests {
     use tailback_parameters::{Value, Values};
 
     use super::*;
-    use crate::Routes;
+    use crate::{InjectionTime, Routes};
 
     #[test]
     fn a_baseline_has_a_class_and_a_sink_for_acknowledgements_when_it_sends_any() {
@@ -86,7 +86,16 @@ mod tests {
             values.set("acknowledge", Value::Flag(acknowledge));
             values.set("control_routing", Value::Text("minimal".to_owned()));
             let protocol = (BASELINE.build)(&values).unwrap();
-            let station = Station { flit_ticks: 1, packet_flits_max: 8, ports: 1, nodes: 2, routes: Routes::ONE };
+            let station = Station {
+                flit_ticks: 1,
+                injection: InjectionTime::of_link(1),
+                packet_flits_max: 8,
+                ports: 1,
+                routers: 1,
+                nodes_per_router: 2,
+                nodes: 2,
+                routes: Routes::ONE,
+            };
             let classes = protocol.classes();
             assert_eq!(protocol.sink(&station).is_some(), acknowledge);
             assert_eq!(classes.len(), 1 + usize::from(acknowledge));

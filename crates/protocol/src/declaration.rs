@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 
 use crate::{
-    Clock, Control, ControlNetwork, Controller, KindDeclaration, Routes, Sink, Source, Switch, SwitchNeeds, Watch,
+    Clock, Control, ControlNetwork, Controller, InjectionTime, KindDeclaration, Routes, Sink, Source, Switch,
+    SwitchNeeds, Watch,
 };
 
 /// A class of traffic: packets that share virtual channels and a priority.
@@ -109,10 +110,16 @@ impl Hooks {
 pub struct Station {
     /// Ticks from one flit to the next on the way to a node: on the line of its host, where that is slower than the link.
     pub flit_ticks: u64,
+    /// How long packets take on the way from a node, whose link may be faster or slower than the way to it.
+    pub injection: InjectionTime,
     /// Flits of the largest packet.
     pub packet_flits_max: u16,
     /// Ports of the largest router.
     pub ports: u32,
+    /// Routers of the network.
+    pub routers: u32,
+    /// Nodes of the router by which the first one enters and leaves the network; 0 where these are two.
+    pub nodes_per_router: u32,
     /// Nodes of the network.
     pub nodes: u32,
     /// Routes that the packets of each flow take in turn; one where routing is free to choose.

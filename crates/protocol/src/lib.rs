@@ -60,7 +60,7 @@ pub use source::{Offered, Outgoing, Source, SourceAction, Verdict};
 pub use switch::{
     Fate, Fill, Here, Moment, Passing, PortVc, Ports, Switch, SwitchAction, SwitchNeeds, View, WaitsUntil, Watch,
 };
-pub use timing::{first_open, period};
+pub use timing::{InjectionTime, first_open, period};
 pub use words::{TooManyWords, Words};
 
 /// The protocol that the documents add, compiled and put through [`conformance`].

@@ -77,7 +77,7 @@ pub enum SourceAction {
         /// The destination.
         destination: u32,
     },
-    /// All destinations that are held are asked about again.
+    /// All destinations that are held are asked about again, in the order in which they were held.
     OpenAll,
     /// [`Source::on_timer`] is to be called at a tick.
     Timer {

@@ -27,11 +27,42 @@ pub fn period(values: &Values, name: &'static str) -> Result<u64, BuildError> {
     }
 }
 
+/// How long packets take to leave a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InjectionTime {
+    /// Ticks from one flit to the next; 0 where all flits of a packet leave at once.
+    pub flit_ticks: u32,
+    /// Ticks that each packet takes at least: a link cycle.
+    pub least_ticks: u32,
+}
+
+impl InjectionTime {
+    /// That of a link which takes one flit after the other.
+    #[must_use]
+    pub const fn of_link(flit_ticks: u32) -> Self {
+        Self { flit_ticks, least_ticks: flit_ticks }
+    }
+
+    /// Ticks from when a packet of so many flits begins to leave until its last one is gone.
+    #[must_use]
+    pub fn of(self, flits: u16) -> u64 {
+        (u64::from(flits) * u64::from(self.flit_ticks)).max(self.least_ticks.into())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use tailback_parameters::Value;
 
     use super::*;
+
+    #[test]
+    fn packets_take_the_time_of_their_flits_to_leave_or_a_cycle_as_wholes() {
+        let takes = |time: InjectionTime| [1, 8].map(|flits| time.of(flits));
+        assert_eq!(takes(InjectionTime::of_link(4)), [4, 32]);
+        assert_eq!(takes(InjectionTime { flit_ticks: 4, least_ticks: 2 }), [4, 32]);
+        assert_eq!(takes(InjectionTime { flit_ticks: 0, least_ticks: 2 }), [2, 2]);
+    }
 
     #[test]
     fn the_first_open_tick_is_found_wherever_it_is() {

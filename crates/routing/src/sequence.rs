@@ -183,8 +183,11 @@ fn parse_entry(entry: &str) -> Result<(Hop, u8), SequenceError> {
         Some('g') => Hop::Global,
         _ => return Err(malformed()),
     };
-    let vc: u8 = chars.as_str().parse().map_err(|_| malformed())?;
-    if usize::from(vc) < VCS_MAX { Ok((hop, vc)) } else { Err(malformed()) }
+    let number = chars.as_str();
+    // Numbers are read with a sign, too.
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    let vc: Option<u8> = number.parse().ok().filter(|&vc| is_number && usize::from(vc) < VCS_MAX);
+    vc.map(|vc| (hop, vc)).ok_or_else(malformed)
 }
 
 /// All paths that a path with optional hops stands for.
@@ -230,6 +233,7 @@ mod tests {
         let error = VcSequence::parse("l0 x1", &["l"]).unwrap_err();
         assert_eq!(error, SequenceError::Malformed("x1".to_owned()));
         assert!(VcSequence::parse("l16", &["l"]).is_err());
+        assert!(VcSequence::parse("l+0", &["l"]).is_err());
     }
 
     #[test]

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use tailback_hardware::{NetworkSpec, SourceQueues};
 use tailback_protocol::{
-    ClassRouting, Direction, KindDeclaration, PathUse, Ports, Protocol, RecordedPath, Routes, Station, SwitchNeeds,
+    ClassRouting, Direction, InjectionTime, KindDeclaration, PathUse, Ports, Protocol, RecordedPath, Routes, Station,
+    SwitchNeeds,
 };
 use tailback_routing::Routing;
 use tailback_routing::reverse::ReverseChannels;
-use tailback_topology::Topology;
+use tailback_topology::{Topology, nodes_of_first_router};
 
 use crate::diagnostic::Diagnostic;
 use crate::network::place_of;
@@ -118,8 +119,11 @@ pub(crate) fn check_protocol(
 pub(crate) fn station(spec: &NetworkSpec, topology: &dyn Topology) -> Station {
     Station {
         flit_ticks: spec.line_flit_ticks().into(),
+        injection: InjectionTime { flit_ticks: spec.injection_flit_ticks(), least_ticks: spec.ticks_per_cycle },
         packet_flits_max: spec.packet_flits_max,
         ports: topology.radix(),
+        routers: topology.routers(),
+        nodes_per_router: nodes_of_first_router(topology),
         nodes: topology.nodes(),
         routes: Routes { count: spec.routes(), in_step: spec.routes_in_step() },
     }

@@ -179,7 +179,7 @@ impl Dragonfly {
             let rank = self.partial_row.binary_search(&back).ok()? as u32;
             match self.arrangement {
                 Arrangement::Palmtree => rank,
-                Arrangement::Absolute => self.partial_peers(from).iter().position(|&peer| peer == to)? as u32,
+                Arrangement::Absolute => self.partial_peer_rank(from, rank),
             }
         };
         Some(row * (self.g - 1) + index)
@@ -196,17 +196,22 @@ impl Dragonfly {
         } else {
             match self.arrangement {
                 Arrangement::Palmtree => (from + self.g - self.partial_row.get(index as usize)?) % self.g,
-                Arrangement::Absolute => *self.partial_peers(from).get(index as usize)?,
+                Arrangement::Absolute if index as usize >= self.partial_row.len() => return None,
+                Arrangement::Absolute => {
+                    // Which number of the row has a rank is found like the rank of a number: both are the same turn and reversal.
+                    let place = self.partial_peer_rank(from, index);
+                    (from + self.g - self.partial_row[place as usize]) % self.g
+                }
             }
         };
         Some((to, row))
     }
 
-    /// The groups that the partial row joins `group` to, ascending.
-    fn partial_peers(&self, group: u32) -> Vec<u32> {
-        let mut peers: Vec<u32> = self.partial_row.iter().map(|back| (group + self.g - back) % self.g).collect();
-        peers.sort_unstable();
-        peers
+    /// Where the group that is the `place`-th distance of the partial row before `group` is among all that the row joins it to, in ascending
+    /// order: those up to `group` with the largest distance first, then those that are counted round.
+    fn partial_peer_rank(&self, group: u32, place: u32) -> u32 {
+        let split = self.partial_row.partition_point(|&back| back <= group) as u32;
+        if place < split { split - 1 - place } else { split + self.partial_row.len() as u32 - 1 - place }
     }
 }
 
@@ -349,6 +354,26 @@ mod tests {
                     topology.global_links(group, to),
                     [GlobalLink { router: index / 2, port: 5 + (index % 2) as Port }]
                 );
+            }
+        }
+    }
+
+    /// The links of a row that does not reach all groups as well.
+    #[test]
+    fn links_of_a_row_lead_to_groups_in_ascending_order() {
+        for (a, h, g) in [(4, 2, 6), (8, 4, 10), (6, 3, 12), (4, 4, 13), (24, 3, 50)] {
+            let topology = Dragonfly::new(1, a, h, g, Arrangement::Absolute).unwrap();
+            let in_row = topology.partial_row.len() as u32;
+            assert!(in_row > 1, "a={a} h={h} g={g}");
+            for group in 0..g {
+                let first = topology.full_rows() * (g - 1);
+                let offsets = first..first + in_row;
+                let peers: Vec<u32> =
+                    offsets.clone().map(|offset| topology.across(group, offset).expect("it leads on").0).collect();
+                assert!(peers.is_sorted_by(|one, next| one < next) && !peers.contains(&group), "{peers:?}");
+                let places = peers.iter().map(|&to| topology.offset_towards(topology.full_rows(), group, to));
+                assert!(places.eq(offsets.map(Some)));
+                assert_eq!(topology.across(group, first + in_row), None);
             }
         }
     }

@@ -197,7 +197,8 @@ impl FatTree {
     }
 
     /// A number that spreads destinations evenly over the links up from a level-`level` switch, taken modulo
-    /// their count: switches of each level use another part of the destination's number (D-mod-K).
+    /// their count: switches of each level use another part of the destination's number (D-mod-K). Taken modulo their count it spreads them
+    /// over the parallel links down to such a switch as well.
     #[must_use]
     pub fn spread(&self, level: u32, locator: Locator) -> u32 {
         let digit = |(index, level): (usize, &Level)| {
@@ -221,6 +222,25 @@ impl FatTree {
         let position = self.position(router);
         let first_node = position.subtree * self.level(position.level).nodes_below;
         self.prefix(position.level, self.locator(first_node))
+    }
+
+    /// The classes of the links of a shortest path between two leaves: up to an ancestor of both and down, on whichever links.
+    #[must_use]
+    pub fn shortest_path(&self, from: RouterId, to: RouterId) -> Vec<LinkClass> {
+        let up = 1..=self.levels_up(from, to) as u8;
+        up.clone().chain(up.rev()).map(LinkClass).collect()
+    }
+
+    /// How many levels above two leaves their nearest common ancestors are.
+    fn levels_up(&self, from: RouterId, to: RouterId) -> u32 {
+        let (mut from, mut to, mut up) = (self.position(from).subtree, self.position(to).subtree, 0);
+        for level in &self.levels[1..] {
+            if from == to {
+                break;
+            }
+            (from, to, up) = (from / level.children, to / level.children, up + 1);
+        }
+        up
     }
 
     fn level(&self, level: u32) -> &Level {
@@ -318,14 +338,7 @@ impl Topology for FatTree {
     }
 
     fn distance(&self, from: RouterId, to: RouterId) -> u32 {
-        let (mut from, mut to, mut up) = (self.position(from).subtree, self.position(to).subtree, 0);
-        for level in &self.levels[1..] {
-            if from == to {
-                break;
-            }
-            (from, to, up) = (from / level.children, to / level.children, up + 1);
-        }
-        2 * up
+        2 * self.levels_up(from, to)
     }
 
     fn domains(&self) -> u32 {

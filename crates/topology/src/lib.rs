@@ -226,6 +226,14 @@ pub enum TopologyError {
     },
 }
 
+/// How many nodes the router has by which the first one enters and leaves the network; 0 where these are two.
+#[must_use]
+pub fn nodes_of_first_router(topology: &dyn Topology) -> u32 {
+    let router = topology.attachment(0).0;
+    let is_there = |node| topology.attachment(node).0 == router && topology.injection(node).0 == router;
+    (0..topology.nodes()).take_while(|&node| is_there(node)).count() as u32
+}
+
 fn in_range(parameter: &'static str, value: u32, min: u32, max: u32) -> Result<(), TopologyError> {
     if (min..=max).contains(&value) {
         return Ok(());

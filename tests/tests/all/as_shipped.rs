@@ -4,11 +4,21 @@
 use std::sync::Arc;
 
 use tailback_protocol::{
-    Control, Fate, Fill, Here, PacketKind, PacketRef, Passing, PortVc, Protocol, Routes, SinkAction, Station, View,
+    Control, Fate, Fill, Here, InjectionTime, PacketKind, PacketRef, Passing, PortVc, Protocol, Routes, SinkAction,
+    Station, View,
 };
 use tailback_scenario::Document;
 
-const STATION: Station = Station { flit_ticks: 2, packet_flits_max: 24, ports: 4, nodes: 4, routes: Routes::ONE };
+const STATION: Station = Station {
+    flit_ticks: 2,
+    injection: InjectionTime::of_link(2),
+    packet_flits_max: 24,
+    ports: 4,
+    routers: 1,
+    nodes_per_router: 4,
+    nodes: 4,
+    routes: Routes::ONE,
+};
 
 /// The tick at which everything is asked.
 const NOW: u64 = 100;

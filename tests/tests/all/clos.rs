@@ -92,6 +92,19 @@ fn routers_are_simulated_as_crosspoints() {
     }
 }
 
+/// Sixteen nodes and four routes alone make no Clos network: two leaves of eight nodes have them as well.
+#[test]
+fn schedulers_are_refused_where_leaves_have_more_nodes_than_there_are_spines() {
+    let flow = "[[traffic]]\nload = 0.1\nsize = 8\n[measure]\ncycles = 100\n";
+    for protocol in ["central-scheduler", "distributed-scheduler"] {
+        let text = format!("protocol = \"{protocol}\"\n{}{flow}", network(4));
+        resolve(&text);
+        let other = text.replace("nodes_per_leaf = 4\nleaves = 4", "nodes_per_leaf = 8\nleaves = 2");
+        let refusal = Document::read("test.toml", &other).resolve().expect_err("it is another network").to_string();
+        assert!(refusal.contains("4 leaves of 4 nodes, and here are 6 routers, the first with 8 nodes"), "{refusal}");
+    }
+}
+
 #[test]
 fn a_packet_alone_takes_six_packet_times_between_any_two() {
     for (from, to) in (0..4).flat_map(|from| (0..4).map(move |to| (from, to))) {

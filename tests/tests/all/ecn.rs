@@ -64,6 +64,53 @@ fn marks_come_as_often_as_timers_take_them_back() {
     }
 }
 
+/// A node that always has something for another one, every packet of which is marked: the pause is 24 cycles all the time.
+const PAUSED: &str = r#"
+routing = "direct"
+
+[topology.single-switch]
+nodes = 2
+
+[nic]
+packet_flits = 8
+queues = "per-destination"
+
+[protocol.ecn]
+threshold = 0.0
+increment = 24
+longest = 24
+timer = 1000000
+
+[[traffic]]
+from = [0]
+load = 0.9
+size = 8
+pattern.hot-spot.to = [1]
+saturates = true
+
+[measure]
+warmup = 1000
+cycles = 20000
+"#;
+
+/// Pauses begin when a packet has left its node, whatever the link to its destination and the line behind it take.
+#[test]
+fn pauses_begin_at_the_end_of_a_packet_on_the_link_from_its_node() {
+    let document = Document::read("paused.toml", PAUSED);
+    // What the 8 flits of a packet take to leave.
+    let links: [(f64, &[&str]); 5] = [
+        (8.0, &[]),
+        (32.0, &["links.injection.cycles_per_flit=4"]),
+        (8.0, &["nic.delivery=\"in-order\"", "nic.line=2"]),
+        (1.0, &["links.injection.whole_packets=true"]),
+        (8.0, &["links.injection={ whole_packets = true, side_by_side = true }"]),
+    ];
+    for (cycles, overrides) in links {
+        let (accepted, expected) = (report(&document, overrides).total.accepted_load, 8.0 / (cycles + 24.0));
+        assert!((accepted / expected - 1.0).abs() < 0.01, "{accepted} and not {expected} with {overrides:?}");
+    }
+}
+
 /// Sixteen nodes send to two in a small network, eight times as much as these take.
 const SMALL: [&str; 9] = [
     "topology.dragonfly={ p = 2, a = 4, h = 2, g = 9, arrangement = \"absolute\" }",

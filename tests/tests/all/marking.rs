@@ -166,6 +166,51 @@ fn each_packet_is_counted_by_its_flow_and_its_marks() {
     }
 }
 
+/// What is accepted of flows from node 0 of a switch to nodes 1, 2 and so on, which want 0.5 of its link each.
+fn accepted_from_one_node(flows: u32, protocol: &str, links: &str) -> Vec<f64> {
+    let flow = |to: u32| {
+        format!(
+            "[[traffic]]\nname = \"to{to}\"\nfrom = [0]\nload = 0.5\nsize = 8\npattern.hot-spot.to = [{to}]\nsaturates = true\n"
+        )
+    };
+    let text = format!(
+        "routing = \"direct\"\nprotocol.{protocol}\n[topology.single-switch]\nnodes = 5\n{links}\
+         [nic]\npacket_flits = 8\nqueues = \"per-destination\"\n{}[measure]\nwarmup = 1000\ncycles = 20000\n",
+        (1..=flows).map(flow).collect::<String>()
+    );
+    let scenario = Document::read("marking", &text).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let mut run = Run::new(&scenario, 1).expect("there is nothing to start");
+    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+    let report = run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default());
+    report.flows.iter().map(|(_, flow)| flow.figures.accepted_load).collect()
+}
+
+/// Each packet is marked, and the pause after it is 24 cycles.
+const PAUSES: &str = "marking = \"input\", input_threshold = 0.0, table = [0, 24], limit = 1, timer = 1000000";
+
+/// A window or a wait of all that a node sends leaves room for one packet at a time: each destination has it in turn.
+#[test]
+fn destinations_of_a_node_with_one_window_take_turns() {
+    let pfister = format!("pfister = {{ scope = \"source\", {PAUSES} }}");
+    for protocol in ["renato = { scope = \"source\" }", "mvcm = { scope = \"source\", window = 1 }", &pfister] {
+        let shares = accepted_from_one_node(3, protocol, "");
+        let equal = shares.iter().sum::<f64>() / 3.0;
+        let are_equal = shares.iter().all(|share| (share / equal - 1.0).abs() < 0.02);
+        assert!(equal > 0.05 && are_equal, "{protocol}: {shares:?}");
+    }
+}
+
+/// A pause of 24 cycles after each packet of 8 flits begins when it has left its node, by a link that takes four cycles for a flit.
+#[test]
+fn pauses_begin_at_the_end_of_a_packet_on_the_link_from_its_node() {
+    let pfister = format!("pfister = {{ {PAUSES} }}");
+    for (cycles, links) in [(8.0, ""), (32.0, "[links.injection]\ncycles_per_flit = 4\n")] {
+        let accepted = accepted_from_one_node(1, &pfister, links)[0];
+        let expected = 8.0 / (cycles + 24.0);
+        assert!((accepted / expected - 1.0).abs() < 0.01, "{accepted} and not {expected}");
+    }
+}
+
 /// Queues are numbered by a byte, and there can be 256.
 #[test]
 fn packets_are_marked_in_any_number_of_queues() {

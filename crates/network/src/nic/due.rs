@@ -1,7 +1,7 @@
 //! What is to be sent from some time on.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use tailback_protocol::PacketKind;
@@ -67,8 +67,10 @@ pub(crate) struct DueQueue {
     /// What may be sent: lossless data, then lossy data.
     pub lossless: VecDeque<Again>,
     pub lossy: VecDeque<Again>,
-    /// The destinations that the source holds until it opens them, in ascending order.
-    held: Vec<u32>,
+    /// The destinations that the source holds until it opens them; of each, how many it had held before.
+    held: BTreeMap<u32, u64>,
+    /// How many it has held so far.
+    holds: u64,
 }
 
 impl DueQueue {
@@ -77,21 +79,24 @@ impl DueQueue {
         !self.lossless.is_empty() || !self.lossy.is_empty()
     }
 
-    /// The source holds a destination.
+    /// The source holds a destination. It is asked about none that it holds, so it does not hold this one yet.
     pub fn hold(&mut self, destination: u32) {
-        if let Err(place) = self.held.binary_search(&destination) {
-            self.held.insert(place, destination);
-        }
+        let before = self.held.insert(destination, self.holds);
+        debug_assert!(before.is_none(), "node {destination} is held twice");
+        self.holds += 1;
     }
 
     /// The source opens a destination; returns whether it held it.
     pub fn open(&mut self, destination: u32) -> bool {
-        self.held.binary_search(&destination).map(|place| self.held.remove(place)).is_ok()
+        self.held.remove(&destination).is_some()
     }
 
-    /// The source opens all that it holds.
+    /// The source opens all that it holds, in the order in which they were held: what has been sent is held behind what waits longer, so that
+    /// destinations take turns also where only one packet may leave each time.
     pub fn open_all(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.held)
+        let mut held: Vec<(u32, u64)> = std::mem::take(&mut self.held).into_iter().collect();
+        held.sort_unstable_by_key(|&(_, before)| before);
+        held.into_iter().map(|(destination, _)| destination).collect()
     }
 
     /// Lets something wait until `at`. Returns the number of the announcement to make for that time, if one is needed.
@@ -142,8 +147,13 @@ mod tests {
     #[test]
     fn what_a_source_holds_is_written() {
         let mut queue = DueQueue::default();
-        [5, 3, 5, 9].into_iter().for_each(|destination| queue.hold(destination));
+        [5, 9, 3, 7].into_iter().for_each(|destination| queue.hold(destination));
         let mut queue = written_and_read(&queue);
-        assert_eq!((queue.open(5), queue.open(5), queue.open_all()), (true, false, vec![3, 9]), "in order, each once");
+        assert_eq!((queue.open(9), queue.open(9)), (true, false), "each once");
+        // What is held again comes behind what was held all the time.
+        assert!(queue.open(5));
+        queue.hold(5);
+        assert_eq!(queue.open_all(), [3, 7, 5], "in the order in which they were held");
+        assert!(queue.open_all().is_empty(), "each once");
     }
 }

@@ -340,8 +340,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         let spec = &self.fabric.spec;
         let record = &mut self.pool[packet];
         let flits = record.flits;
-        let flit_ticks = if spec.nic.side_by_side { spec.ticks_per_cycle } else { spec.injection.flit_ticks.into() };
-        let tail_lag = u32::from(flits - 1) * flit_ticks;
+        let tail_lag = u32::from(flits - 1) * spec.injection_flit_ticks();
         (record.vc, record.injected) = (vc, now);
         (record.head_at, record.tail_lag) = (now + spec.injection.latency, tail_lag);
         let arrival = record.head_at;

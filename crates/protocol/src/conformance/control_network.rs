@@ -86,7 +86,7 @@ impl ControlNetwork {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ControlNetwork as Declared, KindDeclaration, Routes, TrafficClass};
+    use crate::{ControlNetwork as Declared, InjectionTime, KindDeclaration, Routes, TrafficClass};
 
     /// It adds up what it is told, and tells the first who spoke two ticks later.
     #[derive(Debug)]
@@ -136,7 +136,16 @@ mod tests {
     }
 
     fn network() -> ControlNetwork {
-        let station = Station { flit_ticks: 1, packet_flits_max: 1, ports: 1, nodes: 2, routes: Routes::ONE };
+        let station = Station {
+            flit_ticks: 1,
+            injection: InjectionTime::of_link(1),
+            packet_flits_max: 1,
+            ports: 1,
+            routers: 1,
+            nodes_per_router: 2,
+            nodes: 2,
+            routes: Routes::ONE,
+        };
         ControlNetwork::new(&Sums, &station).expect("it is declared as it should be")
     }
 

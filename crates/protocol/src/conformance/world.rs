@@ -11,8 +11,8 @@ use super::router::{Decided, Router, Visit};
 use super::trace::{Event, Trace};
 use super::{Obstacle, Script, Step};
 use crate::{
-    Control, Direction, Hooks, KindDeclaration, Outgoing, PacketKind, PacketRef, Party, PathUse, Protocol, Routes,
-    Station,
+    Control, Direction, Hooks, InjectionTime, KindDeclaration, Outgoing, PacketKind, PacketRef, Party, PathUse,
+    Protocol, Routes, Station,
 };
 
 /// The ports of routers: to the routers beside it, to nodes, and the last for what it sends itself.
@@ -92,8 +92,12 @@ impl World {
         let &Script { nodes, routers, packet_flits_max, routes, .. } = script;
         let station = Station {
             flit_ticks: 1,
+            injection: InjectionTime::of_link(1),
             packet_flits_max,
             ports: u32::from(node_port(nodes)) + 1,
+            // Protocols are told of a Clos network with so many routes, as packets may pass each other as in one.
+            routers: 2 * routes,
+            nodes_per_router: routes,
             nodes,
             routes: Routes::drawn(routes),
         };

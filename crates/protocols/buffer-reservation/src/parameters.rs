@@ -99,6 +99,10 @@ pub(crate) struct Terms {
     pub resequencing: u32,
 }
 
+/// What a network has to be.
+const SUITABLE: &str =
+    "make it of as many spines as leaves, each leaf with as many nodes, and have packets take all spines in turn";
+
 /// The most nodes that arbiters have numbers for.
 pub(crate) const NODES_MAX: u32 = 1 << 16;
 
@@ -126,8 +130,16 @@ impl Terms {
             let message = format!(
                 "buffers are reserved on the routes of a Clos network with as many nodes as the square of its routes, and here are {nodes} nodes and {routes} routes"
             );
-            let help = "make it of as many spines as leaves, each leaf with as many nodes, and have packets take all spines in turn";
-            return Err(BuildError::new(message).help(help));
+            return Err(BuildError::new(message).help(SUITABLE));
+        }
+        // Schedulers reckon leaves, spines and nodes of a leaf by the number of routes.
+        let (routers, of_leaf) = (station.routers, station.nodes_per_router);
+        if of_leaf != routes || u64::from(routers) != 2 * u64::from(routes) {
+            let message = format!(
+                "a Clos network with {routes} routes has {routes} spines and {routes} leaves of {routes} nodes, and here are {routers} routers, \
+                 the first with {of_leaf} nodes"
+            );
+            return Err(BuildError::new(message).help(SUITABLE));
         }
         if nodes > NODES_MAX {
             return Err(BuildError::new(format!("there are {nodes} nodes, and arbiters have numbers for {NODES_MAX}")));

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use tailback_protocol::{
-    Arrival, ClassRouting, Clock, Control, Direction, Fill, Here, Hooks, KindDeclaration, Moment, Outgoing, PacketKind,
-    Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch, SwitchNeeds, TrafficClass,
-    Verdict, Watch, remember, write_down,
+    Arrival, ClassRouting, Clock, Control, Direction, Fill, Here, Hooks, InjectionTime, KindDeclaration, Moment,
+    Outgoing, PacketKind, Passing, Ports, Protocol, Sink, SinkAction, Source, SourceAction, Station, Switch,
+    SwitchNeeds, TrafficClass, Verdict, Watch, remember, write_down,
 };
 
 use crate::pause::{Pacing, Pause};
@@ -74,7 +74,7 @@ impl Protocol for Ecn {
     }
 
     fn source(&self, station: &Station) -> Option<Box<dyn Source>> {
-        Some(Box::new(Pacer { pacing: self.pacing, flit_ticks: station.flit_ticks, pauses: BTreeMap::new() }))
+        Some(Box::new(Pacer { pacing: self.pacing, injection: station.injection, pauses: BTreeMap::new() }))
     }
 
     fn sink(&self, _: &Station) -> Option<Box<dyn Sink>> {
@@ -99,7 +99,7 @@ impl Protocol for Ecn {
 #[derive(Clone, Debug)]
 struct Pacer {
     pacing: Pacing,
-    flit_ticks: u64,
+    injection: InjectionTime,
     /// By destination. They last longer than the queues. One that is over goes, with the departure that it has noted, when
     /// the next packet asks.
     pauses: BTreeMap<u32, Pause>,
@@ -121,7 +121,7 @@ impl Source for Pacer {
 
     fn sent(&mut self, packet: &Outgoing, now: u64) {
         if let Some(pause) = self.pauses.get_mut(&packet.destination) {
-            pause.leaves(now + u64::from(packet.flits) * self.flit_ticks);
+            pause.leaves(now + self.injection.of(packet.flits));
         }
     }
 
@@ -213,7 +213,16 @@ mod tests {
         Ecn { pacing, threshold: 0.5, root_below: 0.125, carrier, routing: ClassRouting::Minimal }
     }
 
-    const STATION: Station = Station { flit_ticks: 1, packet_flits_max: 24, ports: 1, nodes: 2, routes: Routes::ONE };
+    const STATION: Station = Station {
+        flit_ticks: 1,
+        injection: InjectionTime::of_link(1),
+        packet_flits_max: 24,
+        ports: 1,
+        routers: 1,
+        nodes_per_router: 2,
+        nodes: 2,
+        routes: Routes::ONE,
+    };
     const PACKET: PacketRef = PacketRef { message: 0, index: 0 };
 
     #[test]

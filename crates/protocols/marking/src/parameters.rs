@@ -38,7 +38,8 @@ pub(crate) const fn marking(default: &'static str) -> Parameter {
             Choice {
                 word: "validated",
                 help: "marked by the rule of inputs, and where they enter an output queue above its threshold, then or \
-                       later, validated: only these count as congestion (4.1: MVPM)",
+                       later, validated: sources take only these for the cause of congestion, and `marked_packets` of \
+                       a report are all that are marked (4.1: MVPM)",
             },
         ]),
         default: Some(default),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tailback_parameters::Values;
 use tailback_protocol::{
-    Arrival, ClassRouting, Clock, Control, Direction, Hooks, KindDeclaration, MarkDeclaration, PacketKind, Protocol,
-    Sink, SinkAction, Source, Station, Switch, SwitchNeeds, TrafficClass, Watch, control_routing,
+    Arrival, ClassRouting, Clock, Control, Direction, Hooks, InjectionTime, KindDeclaration, MarkDeclaration,
+    PacketKind, Protocol, Sink, SinkAction, Source, Station, Switch, SwitchNeeds, TrafficClass, Watch, control_routing,
 };
 
 use crate::marks::{MARKED, Marker, Rule, Thresholds, VALIDATED};
@@ -42,8 +42,8 @@ impl<R: Response> Marked<R> {
         })
     }
 
-    pub fn sender(&self, flit_ticks: u64) -> Sender<R> {
-        Sender::new(self.response.clone(), self.rule, self.scope, self.reset, flit_ticks)
+    pub fn sender(&self, injection: InjectionTime) -> Sender<R> {
+        Sender::new(self.response.clone(), self.rule, self.scope, self.reset, injection)
     }
 
     pub fn marker(&self, packet_flits: u16) -> Marker {
@@ -82,7 +82,7 @@ impl<R: Response> Protocol for Marked<R> {
     }
 
     fn source(&self, station: &Station) -> Option<Box<dyn Source>> {
-        Some(Box::new(self.sender(station.flit_ticks)))
+        Some(Box::new(self.sender(station.injection)))
     }
 
     fn sink(&self, _: &Station) -> Option<Box<dyn Sink>> {

@@ -1,7 +1,7 @@
 //! Renato's proposal: marks of full input buffers, a static window, and one of three functions of the injection rate.
 
 use serde::{Deserialize, Serialize};
-use tailback_parameters::{Choice, Kind, Parameter, Values};
+use tailback_parameters::{BuildError, Choice, Kind, Parameter, Values};
 use tailback_protocol::{Clock, ProtocolModel, first_open, period};
 
 use crate::marks::Signal;
@@ -38,9 +38,17 @@ pub const RENATO: ProtocolModel = ProtocolModel {
             default: Some("2"),
             help: "AIMD, FIMD: what a mark divides the rate by, and FIMD multiplies it by (3.2.1: m = 2)",
         },
-        number("increase", "0.00390625", "AIMD: the share of the full rate that an unmarked packet adds (not given)"),
+        number(
+            "increase",
+            "0.00390625",
+            "AIMD: the share of the full rate that an unmarked packet adds, rounded to 65,536ths (not given)",
+        ),
         time("recovery", "71168", "FIMD: the time without a mark after which the rate is multiplied (not given)"),
-        number("least_rate", "0.00390625", "AIMD, FIMD: the least rate, as a share of the full one (not given)"),
+        number(
+            "least_rate",
+            "0.00390625",
+            "AIMD, FIMD: the least rate, as a share of the full one, rounded to 65,536ths (not given)",
+        ),
         shared::SCOPE,
         shared::INPUT_THRESHOLD,
         shared::OUTPUT_THRESHOLD,
@@ -95,12 +103,24 @@ pub(crate) struct State {
     left: (u64, u64),
 }
 
+/// A rate of [`FULL`]. One that is less than the smallest there is would silently be none.
+fn rate(values: &Values, name: &'static str) -> Result<u64, BuildError> {
+    let share = values.number(name);
+    match (share * FULL as f64).round() as u64 {
+        0 if share > 0.0 => {
+            let message = format!("rates are 65,536ths of the full one, and {share:e} is less than half of one");
+            let least = 1.0 / FULL as f64;
+            Err(BuildError::at(name, message).help(format!("give it {least} or more, or 0.0")))
+        }
+        rate => Ok(rate),
+    }
+}
+
 impl Renato {
-    pub fn of(values: &Values) -> Result<Self, tailback_parameters::BuildError> {
-        let rate = |name| (values.number(name) * FULL as f64).round() as u64;
+    pub fn of(values: &Values) -> Result<Self, BuildError> {
         let divisor = values.integer("divisor").into();
         let function = match values.text("response") {
-            "aimd" => Function::Aimd { increase: rate("increase"), divisor },
+            "aimd" => Function::Aimd { increase: rate(values, "increase")?, divisor },
             "fimd" => Function::Fimd { recovery: period(values, "recovery")?, divisor },
             "none" => Function::None,
             _ => Function::Lipd {
@@ -109,7 +129,7 @@ impl Renato {
                 from: shared::wait_from(values),
             },
         };
-        Ok(Self { window: shared::window_of(values), function, least: rate("least_rate").max(1) })
+        Ok(Self { window: shared::window_of(values), function, least: rate(values, "least_rate")?.max(1) })
     }
 
     /// The rate at a tick, if nothing has been heard meanwhile.

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tailback_protocol::{
-    Clock, Control, Offered, Outgoing, PacketKind, Source, SourceAction, Verdict, remember, write_down,
+    Clock, Control, InjectionTime, Offered, Outgoing, PacketKind, Source, SourceAction, Verdict, remember, write_down,
 };
 
 use crate::marks::Rule;
@@ -65,14 +65,14 @@ pub(crate) struct Sender<R: Response> {
     rule: Rule,
     scope: Scope,
     reset: Reset,
-    flit_ticks: u64,
+    injection: InjectionTime,
     /// By destination, or one for all.
     flows: BTreeMap<u32, Flow<R::State>>,
 }
 
 impl<R: Response> Sender<R> {
-    pub fn new(response: R, rule: Rule, scope: Scope, reset: Reset, flit_ticks: u64) -> Self {
-        Self { response, rule, scope, reset, flit_ticks, flows: BTreeMap::new() }
+    pub fn new(response: R, rule: Rule, scope: Scope, reset: Reset, injection: InjectionTime) -> Self {
+        Self { response, rule, scope, reset, injection, flows: BTreeMap::new() }
     }
 
     /// The flow of what goes to a node.
@@ -136,7 +136,7 @@ impl<R: Response> Source for Sender<R> {
     }
 
     fn sent(&mut self, packet: &Outgoing, now: u64) {
-        let end = now + u64::from(packet.flits) * self.flit_ticks;
+        let end = now + self.injection.of(packet.flits);
         let (response, flow) = self.flow(self.key(packet.destination));
         flow.unacknowledged += 1;
         flow.waiting = flow.waiting.saturating_sub(packet.flits.into());

@@ -1,5 +1,6 @@
 //! Up to the lowest level from which the destination can be reached by going down, then down.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use tailback_parameters::{Choice, Kind, Parameter};
@@ -168,7 +169,7 @@ struct NcaAgent {
 impl NcaAgent {
     /// The ports that lead on: one after the other, all equally good.
     #[inline]
-    fn ports(&self, destination: Locator) -> std::ops::Range<u32> {
+    fn ports(&self, destination: Locator) -> Range<u32> {
         let topology = &self.routing.topology;
         if topology.prefix(self.level, destination) == self.prefix {
             let child = topology.child_towards(self.level, destination);
@@ -178,18 +179,25 @@ impl NcaAgent {
         }
     }
 
-    /// Which of `count` equally good ports a packet takes, unless that is drawn.
+    /// Which of some equally good ports a packet takes, unless that is drawn.
     #[inline]
-    fn chosen(&self, header: &Header, count: u32) -> Option<u32> {
-        match self.routing.up {
-            _ if count == 1 => Some(0),
-            UpChoice::Random => None,
-            UpChoice::Destination => Some(self.routing.topology.spread(self.level, header.destination()) % count),
+    fn chosen(&self, header: &Header, ports: &Range<u32>) -> Option<u32> {
+        let count = ports.len() as u32;
+        let index = match self.routing.up {
+            _ if count == 1 => 0,
+            UpChoice::Random => return None,
+            UpChoice::Destination => {
+                // What comes to this switch has taken, up from the level below, the links of its part of the numbers there. So numbers of that level
+                // use all links down alike, and those of this one only one.
+                let level = if ports.start < self.first_up { self.level - 1 } else { self.level };
+                self.routing.topology.spread(level, header.destination()) % count
+            }
             UpChoice::Hash => {
                 let hash = scramble(u64::from(header.via()) << 32 | u64::from(self.router)) >> 32;
-                Some(((hash * u64::from(count)) >> 32) as u32)
+                ((hash * u64::from(count)) >> 32) as u32
             }
-        }
+        };
+        Some(ports.start + index)
     }
 
     /// The header of a packet whose flow is known: its first router hashes the flow for all others, as only that one sees by
@@ -219,9 +227,8 @@ impl NcaAgent {
 impl Agent for NcaAgent {
     fn route(&mut self, entry: PortVc, header: &Header, _view: &dyn View, random: &mut Stream) -> Step {
         let (ports, header) = (self.ports(header.destination()), self.with_flow(entry, *header));
-        let count = ports.len() as u32;
-        let index = self.chosen(&header, count).unwrap_or_else(|| random.below(count));
-        self.step(ports.start + index, header)
+        let port = self.chosen(&header, &ports).unwrap_or_else(|| ports.start + random.below(ports.len() as u32));
+        self.step(port, header)
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {
@@ -230,13 +237,15 @@ impl Agent for NcaAgent {
 
     fn only_port(&self, entry: PortVc, header: &Header) -> Option<Port> {
         let (ports, header) = (self.ports(header.destination()), self.with_flow(entry, *header));
-        self.chosen(&header, ports.len() as u32).map(|index| (ports.start + index) as Port)
+        self.chosen(&header, &ports).map(|port| port as Port)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
+
+    use tailback_topology::Peer;
 
     use super::*;
 
@@ -270,8 +279,46 @@ mod tests {
         let (leaf, above) = (routing.make_agent(0), routing.make_agent(16));
         let both = values().map(|header| {
             let header = leaf.with_flow(PortVc { port: 1, vc: 0 }, header);
-            (leaf.chosen(&header, 4), above.chosen(&header, 4))
+            (leaf.chosen(&header, &(4..8)), above.chosen(&header, &(4..8)))
         });
         assert_eq!(both.collect::<BTreeSet<_>>().len(), 16);
+    }
+
+    /// By the destination's number all links of a level are used alike, those that lead down beside each other, too.
+    #[test]
+    fn destinations_are_spread_over_all_links() {
+        for tree in [
+            FatTree::two_level(4, 2, 1, 4),
+            FatTree::two_level(8, 3, 2, 4),
+            FatTree::bidirectional_fly(4, 3, true),
+            FatTree::new(&[4, 4, 4], &[2, 2], &[2, 2]),
+        ] {
+            let tree = Arc::new(tree.expect("it exists"));
+            let routing = NearestCommonAncestor::new(Arc::clone(&tree), UpChoice::Destination, 1);
+            let mut used: BTreeMap<(RouterId, Port), u32> = BTreeMap::new();
+            for (source, destination) in
+                (0..tree.nodes()).flat_map(|source| (0..tree.nodes()).map(move |destination| (source, destination)))
+            {
+                let (mut router, header) = (tree.attachment(source).0, Header::new(tree.locator(destination)));
+                while let Some(port) = routing.make_agent(router).only_port(PortVc::OWN, &header)
+                    && let Peer::Router { router: next, .. } = tree.peer(router, port)
+                {
+                    *used.entry((router, port)).or_default() += 1;
+                    router = next;
+                }
+                assert_eq!(router, tree.attachment(destination).0);
+            }
+            let mut by_class: BTreeMap<u8, BTreeSet<u32>> = BTreeMap::new();
+            for router in 0..tree.routers() {
+                for port in (0..tree.ports(router)).map(|port| port as Port) {
+                    if let Peer::Router { .. } = tree.peer(router, port) {
+                        let uses = used.get(&(router, port)).copied().unwrap_or(0);
+                        by_class.entry(tree.channel_class(router, port)).or_default().insert(uses);
+                    }
+                }
+            }
+            let alike = by_class.values().all(|uses| uses.len() == 1 && !uses.contains(&0));
+            assert!(alike, "{}: by channel class {by_class:?}", tree.describe());
+        }
     }
 }

@@ -9,6 +9,8 @@
 
 mod graph;
 
+use std::iter::repeat_n;
+
 use crate::{
     LinkClass, Locator, NODES_MAX, NodeId, Port, RADIX_MAX, RouterId, TopologyError, at_most, in_range, radix_fits,
 };
@@ -277,6 +279,17 @@ impl MultiCluster {
         ClusterAddress { cluster, leaf: inside / each, port: (inside % each) as Port }
     }
 
+    /// The classes of the links of a shortest path between two leaves, those inside clusters first.
+    #[must_use]
+    pub fn shortest_path(&self, from: RouterId, to: RouterId) -> Vec<LinkClass> {
+        let [from, to] = [from, to].map(|leaf| self.position(leaf));
+        let ahead = (to.cluster + self.clusters() - from.cluster) % self.clusters();
+        let crossings = ahead.min(self.clusters() - ahead);
+        let inside = self.distances(from, to.cluster)[to.index as usize] - crossings;
+        let links = |class, count| repeat_n(class, count as usize);
+        links(Self::LOCAL, inside).chain(links(Self::CHANNEL, crossings)).collect()
+    }
+
     /// By leaf of `to`, the least links from a leaf of `from` on the shortest way round the ring.
     fn distances(&self, from: ClusterPosition, to: u32) -> Vec<u32> {
         let leaves = |cluster| self.size(cluster).leaves as usize;
@@ -326,6 +339,10 @@ mod tests {
         assert_eq!(topology.channels_towards(0, 1), 0..4);
         // Up, down, across, up, down.
         assert_eq!((topology.distance(1, 26), topology.distance(3, 27), topology.distance(0, 1)), (5, 1, 2));
+        let (inside, across) = (MultiCluster::LOCAL, MultiCluster::CHANNEL);
+        assert_eq!(topology.shortest_path(1, 26), [inside, inside, inside, inside, across]);
+        assert_eq!(topology.shortest_path(3, 27), [across]);
+        assert_eq!(topology.shortest_path(0, 0), []);
     }
 
     #[test]

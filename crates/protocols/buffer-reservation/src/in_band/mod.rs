@@ -151,11 +151,13 @@ impl Protocol for InBand {
     }
 
     fn explain(&self, station: &Station) -> Vec<String> {
-        let Room { grant_min, output, reorder, .. } = self.room;
+        let Room { grant_min, output, reorder, output_returns, .. } = self.room;
+        // Where both rooms come back in order, the smaller one bounds what is granted and not in order.
+        let granted = if output_returns == RoomReturns::InOrder { output.min(reorder) } else { reorder };
         let data = f64::from(grant_min) * f64::from(station.packet_flits_max);
         vec![
             format!(
-                "at most {reorder} packets are granted to a node and not in order there, {} of them not arrived",
+                "at most {granted} packets are granted to a node and not in order there, {} of them not arrived",
                 output.min(reorder)
             ),
             format!(

@@ -12,7 +12,7 @@ mod weights;
 mod world;
 
 use tailback_parameters::{BuildError, Kind, Value, Values};
-use tailback_protocol::{ProtocolModel, Routes, Station};
+use tailback_protocol::{InjectionTime, ProtocolModel, Routes, Station};
 
 use crate::central::Central;
 use crate::distributed::Distributed;
@@ -26,8 +26,11 @@ const PACKET: u64 = 8;
 fn station(routes: u32) -> Station {
     Station {
         flit_ticks: 1,
+        injection: InjectionTime::of_link(1),
         packet_flits_max: PACKET as u16,
         ports: 2 * routes,
+        routers: 2 * routes,
+        nodes_per_router: routes,
         nodes: routes * routes,
         routes: Routes::drawn(routes),
     }

@@ -1,6 +1,6 @@
 //! What does not fit together is refused, with the numbers.
 
-use tailback_protocol::Protocol;
+use tailback_protocol::{Protocol, Station};
 
 use super::{station, try_central, try_distributed, try_in_band};
 
@@ -14,6 +14,26 @@ fn networks_that_are_no_clos_are_refused() {
     assert!(refused.help.unwrap().contains("spines"));
     assert!(central.fits(&station(1)).is_err());
     assert!(central.fits(&station(16)).is_ok());
+}
+
+/// Two leaves of eight nodes and four spines have as many nodes as the square of four routes, and are no Clos network of four leaves.
+#[test]
+fn networks_with_other_leaves_and_spines_are_refused() {
+    let refused = |station: Station| {
+        let [central, distributed] = [
+            try_central(&[]).unwrap().fits(&station).unwrap_err(),
+            try_distributed(&[]).unwrap().fits(&station).unwrap_err(),
+        ];
+        assert_eq!(central, distributed);
+        assert!(central.help.unwrap().contains("each leaf with as many nodes"));
+        central.message
+    };
+    assert_eq!(
+        refused(Station { routers: 6, nodes_per_router: 8, ..station(4) }),
+        "a Clos network with 4 routes has 4 spines and 4 leaves of 4 nodes, and here are 6 routers, the first with 8 nodes"
+    );
+    assert!(refused(Station { routers: 7, ..station(4) }).contains("7 routers"), "there is a spine too few");
+    assert!(refused(Station { nodes_per_router: 0, ..station(4) }).contains("0 nodes"), "links lead one way");
 }
 
 #[test]
@@ -56,6 +76,10 @@ fn numbers_are_told_for_the_network_at_hand() {
     let lines = try_in_band(&[]).unwrap().explain(&station(8));
     assert!(lines[0].contains("at most 200 packets") && lines[0].contains("150 of them"), "{lines:#?}");
     assert!(lines[1].contains("0.889 of its link"), "8 flits of 9: {lines:#?}");
+    let lines = try_in_band(&[("output_returns", "in-order")]).unwrap().explain(&station(8));
+    assert!(lines[0].contains("at most 150 packets") && lines[0].contains("150 of them"), "{lines:#?}");
+    let lines = try_in_band(&[("output_returns", "in-order"), ("reorder_buffer", "99")]).unwrap().explain(&station(8));
+    assert!(lines[0].contains("at most 99 packets") && lines[0].contains("99 of them"), "{lines:#?}");
 }
 
 #[test]

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tailback_protocol::{
-    Control, Offered, Outgoing, PacketKind, PacketRef, Protocol, Routes, Source, SourceAction, Station, Verdict,
+    Control, InjectionTime, Offered, Outgoing, PacketKind, PacketRef, Protocol, Routes, Source, SourceAction, Station,
+    Verdict,
 };
 
 const ACKNOWLEDGEMENT: PacketKind = PacketKind::new(1);
@@ -13,8 +14,16 @@ const SELF: u32 = 1000;
 
 /// A packet of the paper: 256 bytes and a header.
 pub const PACKET: u16 = 278;
-pub const STATION: Station =
-    Station { flit_ticks: 1, packet_flits_max: PACKET, ports: 8, nodes: 2000, routes: Routes::ONE };
+pub const STATION: Station = Station {
+    flit_ticks: 1,
+    injection: InjectionTime::of_link(1),
+    packet_flits_max: PACKET,
+    ports: 8,
+    routers: 500,
+    nodes_per_router: 4,
+    nodes: 2000,
+    routes: Routes::ONE,
+};
 
 /// How the network treats a packet.
 #[derive(Clone, Copy, Debug)]

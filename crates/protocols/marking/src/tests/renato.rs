@@ -58,6 +58,22 @@ fn a_rate_that_does_not_grow_stays() {
 }
 
 #[test]
+fn rates_below_the_smallest_are_refused() {
+    for name in ["increase", "least_rate"] {
+        let refused = super::try_build(&RENATO, &[("response", "aimd"), (name, "0.000001")]).unwrap_err();
+        assert_eq!(refused.parameter, Some(name));
+        assert_eq!(refused.message, "rates are 65,536ths of the full one, and 1e-6 is less than half of one");
+        assert_eq!(refused.help.as_deref(), Some("give it 0.0000152587890625 or more, or 0.0"));
+    }
+    // What rounds to the smallest one is taken for it.
+    let smallest = [("response", "aimd"), ("increase", "0.000008"), ("least_rate", "0.0000152587890625")];
+    let (renato, mut state) = flow(&smallest);
+    (0..20).for_each(|_| renato.heard(&mut state, Signal::Hot, 300));
+    renato.heard(&mut state, Signal::Unmarked, 300);
+    assert_eq!(state.rate, 2);
+}
+
+#[test]
 fn the_rate_is_halved_and_doubles_with_time() {
     let (renato, mut state) = flow(&[("response", "fimd"), ("recovery", "1000")]);
     for at in [0, 0, 500] {
