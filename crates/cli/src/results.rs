@@ -76,6 +76,22 @@ impl Directory {
         Ok(())
     }
 
+    /// Refuses a run where a sweep has left its results, which go by the same names in part, as histograms do.
+    pub fn refuse_sweep(&self) -> Result<(), Complaint> {
+        self.refuse_beside(&[MANIFEST], "a sweep, whose files a run would overwrite")
+    }
+
+    /// Refuses a sweep where a run has left its results, or what there is of them.
+    pub fn refuse_run(&self) -> Result<(), Complaint> {
+        self.refuse_beside(&[REPORT, INTERRUPTED, CHECKPOINT], "a run, whose files a sweep would overwrite")
+    }
+
+    fn refuse_beside(&self, names: &[&str], whose: &str) -> Result<(), Complaint> {
+        let Some(path) = names.iter().map(|name| self.path(name)).find(|path| path.exists()) else { return Ok(()) };
+        let help = "choose another directory with `--out`".to_owned();
+        Err(Complaint::BadInput(format!("{} is of {whose}", path.display()), Some(help)))
+    }
+
     /// Refuses if a run has left a checkpoint here: it can go on.
     pub fn refuse_unfinished(&self) -> Result<(), Complaint> {
         let path = self.path(CHECKPOINT);

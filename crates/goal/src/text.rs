@@ -65,7 +65,7 @@ pub fn convert(text: impl BufRead, binary: &mut (impl Write + Seek), limits: Lim
     })?;
     let mut summary = reader.summary;
     let finished = reader.writer.expect("there was a last rank").finish();
-    let failed = |error| TextError { line: lines.number, rank: None, reason: TextReason::Write(error) };
+    let failed = |error| TextError { line: lines.place(), rank: None, reason: TextReason::Write(error) };
     (summary.bytes, summary.largest_cpu, summary.largest_nic) = finished.map_err(failed)?;
     Ok(summary)
 }
@@ -81,7 +81,7 @@ fn read<T: BufRead, W: Write + Seek>(lines: &mut Lines<T>, reader: &mut Reader<'
 
 /// Looks for a label that is unknown in the rest of its rank. Gives the line of the error, too.
 fn explain(reason: TextReason, lines: &mut Lines<impl BufRead>) -> (TextReason, u64) {
-    let line = lines.number;
+    let line = lines.place();
     let TextReason::UnknownLabel { label } = reason else { return (reason, line) };
     let mut in_comment = false;
     while lines.advance().unwrap_or(false) {
@@ -93,7 +93,7 @@ fn explain(reason: TextReason, lines: &mut Lines<impl BufRead>) -> (TextReason, 
         let is_label = rest.identifier() == Some(label.as_bytes());
         rest.skip_blanks();
         if is_label && rest.word(b":") {
-            return (TextReason::UsedBeforeDefinition { label, defined: lines.number }, line);
+            return (TextReason::UsedBeforeDefinition { label, defined: lines.place() }, line);
         }
     }
     (TextReason::UnknownLabel { label }, line)
@@ -104,6 +104,13 @@ struct Lines<T> {
     text: T,
     line: Vec<u8>,
     number: u64,
+}
+
+impl<T> Lines<T> {
+    /// The number of the line that was read last. An empty text ends in its first line, which nobody reads.
+    fn place(&self) -> u64 {
+        self.number.max(1)
+    }
 }
 
 impl<T: BufRead> Lines<T> {

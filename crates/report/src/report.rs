@@ -158,7 +158,7 @@ pub struct Measured<'a> {
     pub seed: u64,
     /// How many nodes the network has.
     pub nodes: u64,
-    /// How many of them are a source of some flow.
+    /// How many of them send, in any flow.
     pub sources: u64,
     /// How many ticks a link cycle has.
     pub ticks_per_cycle: u64,
@@ -190,7 +190,7 @@ pub struct FlowInput {
     pub name: String,
     /// How many nodes send.
     pub sources: u64,
-    /// Which they are, where what arrives is counted by source.
+    /// Which they are, where what arrives is counted by source; none if none of them ever sends.
     pub source_nodes: Vec<u32>,
     /// The load that sources were told to offer, if it is one number.
     pub offered_load_nominal: Option<f64>,

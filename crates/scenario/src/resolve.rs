@@ -215,7 +215,9 @@ impl Resolver<'_> {
         topology: Option<&Chosen<AnyTopology>>,
         context: &Context<'_>,
     ) -> Option<Chosen<Arc<dyn Routing>>> {
-        let node = self.required(root, "routing", "a line such as `routing = \"minimal\"`")?;
+        let kind = topology.map(|topology| topology.built.graph().name());
+        let suitable = ROUTINGS.iter().find(|model| Some(model.topology) == kind).map_or("minimal", |model| model.name);
+        let node = self.required(root, "routing", &format!("a line such as `routing = \"{suitable}\"`"))?;
         let (choice, resolved) = read_choice(node, "routing", "routing", ROUTINGS, context, self.reading)?;
         root.resolved.put("routing", resolved);
         if let Some((groups, _)) = topology.and_then(|topology| topology.built.node_groups()) {

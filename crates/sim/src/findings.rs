@@ -204,10 +204,12 @@ fn of_run(table: Table, scenario: &Scenario) -> Table {
 
 fn flows(scenario: &Scenario, until: u64) -> Vec<FlowInput> {
     let from = scenario.measure.warmup;
+    let counts_sources = |flow: &Traffic| scenario.measure.by_source && sends(flow, scenario);
     let input = |flow: &Traffic| FlowInput {
         name: flow.name.clone(),
         sources: flow.sources.len().into(),
-        source_nodes: if scenario.measure.by_source { flow.sources.iter().collect() } else { Vec::new() },
+        // Loads of all flows together know no sources of flows that are silent: see `sending_nodes`.
+        source_nodes: if counts_sources(flow) { flow.sources.iter().collect() } else { Vec::new() },
         offered_load_nominal: flow.messages().is_none().then(|| flow.mean_load(from, until)),
         course: course(flow, from, until),
         phases: flow.job.as_ref().map_or_else(Vec::new, |job| job.program.phases()),
@@ -227,11 +229,18 @@ fn course(flow: &Traffic, from: u64, until: u64) -> LoadCourse {
     }
 }
 
-/// How many nodes of a scenario send, in any flow: loads of all flows together are per one of these.
+/// How many nodes of a scenario send, in any flow: loads of all flows together are per one of these. Sources of a flow that has a load of 0 all
+/// the time do not count; nodes that run ranks of a program do, as nobody knows before it ends which of them send.
 #[must_use]
 pub fn sending_nodes(scenario: &Scenario) -> u64 {
-    let mut sends = vec![false; scenario.topology.built.graph().nodes() as usize];
-    let sources = scenario.workload.flows.iter().flat_map(|flow| flow.sources.iter());
-    sources.for_each(|node| sends[node as usize] = true);
-    sends.into_iter().filter(|&sends| sends).count() as u64
+    let mut is_source = vec![false; scenario.topology.built.graph().nodes() as usize];
+    let flows = scenario.workload.flows.iter().filter(|flow| sends(flow, scenario));
+    flows.flat_map(|flow| flow.sources.iter()).for_each(|node| is_source[node as usize] = true);
+    is_source.into_iter().filter(|&is_source| is_source).count() as u64
+}
+
+/// Whether a flow sends anything from the start of the run to its end, warm-up included, or is of a program.
+fn sends(flow: &Traffic, scenario: &Scenario) -> bool {
+    let end = scenario.measure.warmup + scenario.measure.cycles;
+    flow.job.is_some() || flow.mean_load(0, end) > 0.0
 }

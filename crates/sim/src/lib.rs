@@ -57,7 +57,7 @@ pub use plan::{Backlog, Plan};
 pub use rank_plan::RankPlan;
 pub use run::{Ending, Progress, Run};
 pub use state_format::STATE_FORMAT;
-pub use sweep::{SweepManifest, vary};
+pub use sweep::{SweepManifest, VariantSettings, vary};
 pub use tailback_engine::{Exchange, ExchangeError, InProcess, Notice, SnapshotError, StateSource};
 pub use tailback_network::{TracedMessage, TracedPackets, Tracing, Which};
 pub use trace::{PathType, path_types};

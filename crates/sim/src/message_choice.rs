@@ -6,6 +6,7 @@ use std::fmt;
 use tailback_network::{TracedMessage, Which};
 use tailback_scenario::Scenario;
 use tailback_topology::NodeId;
+use tailback_workload::Traffic;
 
 /// One of the messages that a node offers for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub enum NoSuchMessage {
         /// How many there are.
         nodes: u32,
     },
-    /// Nodes do not send to themselves over the network.
+    /// No flow has the node send itself anything over the network.
     #[error("node {0} is both the source and the destination")]
     SameNode(NodeId),
     /// There are not so many.
@@ -85,7 +86,10 @@ impl MessageChoice {
         if let Some(node) = [source, destination].into_iter().find(|&node| node >= nodes) {
             return Err(NoSuchMessage::NoNode { node, nodes });
         }
-        if source == destination {
+        let sends_itself = |flow: &Traffic| {
+            flow.sources.contains(source) && flow.phases().iter().any(|phase| phase.pattern.may_choose_source(source))
+        };
+        if source == destination && !scenario.workload.flows.iter().any(sends_itself) {
             return Err(NoSuchMessage::SameNode(source));
         }
         if scenario.workload.jobs().any(|(_, job)| !job.ranks_at(source).is_empty()) {

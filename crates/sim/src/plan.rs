@@ -215,6 +215,19 @@ fn messages_offered(traffic: &Traffic, cycles: f64) -> f64 {
     }
 }
 
+/// For how many cycles a packet is in the network: a path has links of each class twice at most, nearly, and at full load it waits several times
+/// as long as it travels.
+fn crossing_cycles(scenario: &Scenario) -> f64 {
+    let spec = &scenario.network;
+    let latency: u64 = spec.links.iter().map(|link| u64::from(link.latency)).sum();
+    let load_of = |traffic: &Traffic| match traffic.is_timed() || traffic.job.is_some() {
+        true => 1.0, // all at once, or whenever there is something to send
+        false => traffic.phases().iter().map(|phase| phase.load).fold(0.0, f64::max),
+    };
+    let load = scenario.workload.flows.iter().map(load_of).sum::<f64>().min(1.0);
+    (2.0 + 6.0 * load) * latency as f64 / f64::from(spec.ticks_per_cycle) + 100.0
+}
+
 /// What there may be of packets and messages.
 struct Population {
     /// Packets that may be in the network at once.
@@ -236,10 +249,7 @@ impl Population {
             flits += offered * traffic.size.mean();
             *if traffic.messages().is_some() { &mut ending } else { &mut messages } += offered;
         }
-        // Packets are in the network for a few times the zero-load latency at most, or for the whole run.
-        let latency: u64 = spec.links.iter().map(|link| u64::from(link.latency)).sum();
-        let crossing = 8 * latency / u64::from(spec.ticks_per_cycle) + 100;
-        let share = (crossing as f64 / cycles.max(1) as f64).min(1.0);
+        let share = (crossing_cycles(scenario) / cycles.max(1) as f64).min(1.0);
         let buffers: u64 = spec.input_buffers.iter().map(|&flits| u64::from(flits)).sum::<u64>() * spec.vcs() as u64;
         let room = u64::from(topology.routers()) * u64::from(topology.radix()) * buffers;
         let packets = (flits * share).min(room as f64) / f64::from(spec.packet_flits_max);

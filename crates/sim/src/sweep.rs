@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tailback_report::Table;
-use tailback_scenario::{Axis, SEEDS_MAX, Scenario, Sweep};
+use tailback_scenario::{Axis, SEEDS_MAX, Scenario, Sweep, Variant};
 
 /// What is said about a sweep as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +18,18 @@ pub struct SweepManifest {
     /// The cycles that all runs warm up, unless that is varied. Earlier builds did not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup_cycles: Option<u64>,
+    /// What its variants are, of which tables name those that rows are of. Earlier builds did not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<VariantSettings>,
+}
+
+/// A variant of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VariantSettings {
+    /// Its name.
+    pub name: String,
+    /// What it sets, as `--set` has it.
+    pub set: Vec<String>,
 }
 
 impl SweepManifest {
@@ -28,7 +40,16 @@ impl SweepManifest {
         let load_axis = sweep.load_axis().map(|index| axes[index].clone());
         let is_varied = axes.iter().any(|axis| axis == "measure.warmup");
         let warmup_cycles = (!is_varied).then_some(base.measure.warmup);
-        Self { title: base.title.clone(), scenario_digest: base.digest.clone(), axes, load_axis, warmup_cycles }
+        let settings =
+            |variant: &Variant| VariantSettings { name: variant.name.clone(), set: variant.assignments.clone() };
+        Self {
+            title: base.title.clone(),
+            scenario_digest: base.digest.clone(),
+            axes,
+            load_axis,
+            warmup_cycles,
+            variants: sweep.variants.iter().map(settings).collect(),
+        }
     }
 
     /// A table of the sweep with what tells of which one it is.

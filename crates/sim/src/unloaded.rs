@@ -18,6 +18,8 @@ pub(crate) struct Unloaded {
     routing: Arc<dyn Routing>,
     spec: NetworkSpec,
     board: Board,
+    /// In trees, the path from a node to itself: Clos networks send that through a spine as well.
+    within_leaf: Vec<LinkClass>,
 }
 
 impl Unloaded {
@@ -26,20 +28,30 @@ impl Unloaded {
         let topology = scenario.topology.built.clone();
         let graph = topology.graph();
         let (routing, spec) = (Arc::clone(&scenario.routing.built), scenario.network.clone());
-        Self { board: empty_board(graph.as_ref()), topology, graph, routing, spec }
+        let board = empty_board(graph.as_ref());
+        let mut unloaded = Self { topology, graph, routing, spec, board, within_leaf: Vec::new() };
+        if let AnyTopology::FatTree(_) = unloaded.topology {
+            unloaded.within_leaf = unloaded.only_kind_of_path(0, 0);
+        }
+        unloaded
     }
 
     /// Ticks from the creation of a message of `flits` to the arrival of its last flit, on a shortest path whose buffers are as large
     /// as its links are long: its packets follow each other without a gap.
     pub fn ticks(&self, source: NodeId, destination: NodeId, flits: u32) -> u64 {
-        let links = match &self.topology {
-            AnyTopology::Dragonfly(dragonfly) => {
-                let [from, to] = [source, destination].map(|node| dragonfly.attachment(node).0);
-                dragonfly.shortest_path(from, to)
-            }
-            _ => self.only_kind_of_path(source, destination),
-        };
-        ZeroLoad::new(&self.spec, &links, flits).total()
+        ZeroLoad::new(&self.spec, &self.path(source, destination), flits).total()
+    }
+
+    /// The classes of the links of a shortest path between two nodes.
+    fn path(&self, source: NodeId, destination: NodeId) -> Vec<LinkClass> {
+        let [from, to] = [source, destination].map(|node| self.graph.attachment(node).0);
+        match &self.topology {
+            AnyTopology::Dragonfly(dragonfly) => dragonfly.shortest_path(from, to),
+            AnyTopology::FatTree(_) if from == to => self.within_leaf.clone(),
+            AnyTopology::FatTree(tree) => tree.shortest_path(from, to),
+            AnyTopology::MultiCluster(clusters) => clusters.shortest_path(from, to),
+            AnyTopology::Butterfly(_) | AnyTopology::SingleSwitch(_) => self.only_kind_of_path(source, destination),
+        }
     }
 
     /// The path that routing takes, where all paths between two nodes are alike. Each has agents of its own: what these remember would make the
@@ -51,5 +63,32 @@ impl Unloaded {
             self.routing.agent(router).route(entry, header, &view, &mut random)
         });
         path.expect("routing takes a packet to its destination").0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tailback_scenario::Document;
+
+    use super::*;
+
+    /// Trees are not asked for their paths, as agents that send each flow by its spines in turn are large.
+    #[test]
+    fn shortest_paths_of_trees_are_those_that_packets_take() {
+        for network in [
+            "routing = \"nearest-common-ancestor\"\n[topology.fat-tree]\nchildren = [3, 2, 4]\nparents = [2, 3]\nparallel = [1, 2]",
+            "routing = \"nearest-common-ancestor\"\n[topology.fat-tree]\nchildren = [5]\nparents = []\nparallel = []",
+            "routing.clos.queues = \"inputs\"\n[topology.two-level-tree]\nnodes_per_leaf = 4\nleaves = 5\nspines = 3",
+        ] {
+            let text = format!("{network}\n[[traffic]]\nload = 0.1\n[measure]\nwarmup = 0\ncycles = 100");
+            let scenario = Document::read("tree.toml", &text).resolve().unwrap_or_else(|said| panic!("{said}"));
+            let unloaded = Unloaded::new(&scenario);
+            let nodes = unloaded.graph.nodes();
+            for (source, destination) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
+                let (found, taken) =
+                    (unloaded.path(source, destination), unloaded.only_kind_of_path(source, destination));
+                assert_eq!(found, taken, "from {source} to {destination}: {network}");
+            }
+        }
     }
 }

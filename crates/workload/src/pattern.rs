@@ -190,6 +190,18 @@ impl Pattern {
         }
     }
 
+    /// Whether messages of a source may be for the source itself: what is drawn may be that.
+    #[must_use]
+    pub fn may_choose_source(&self, source: u32) -> bool {
+        match self {
+            Self::Uniform { among, with_self } => *with_self && among.contains(source),
+            Self::Adversarial { .. } | Self::OwnGroup(_) => false,
+            Self::Itself => true,
+            Self::Permutation(destinations) => destinations[source as usize] == source,
+            Self::Mix { patterns, .. } => patterns.iter().any(|pattern| pattern.may_choose_source(source)),
+        }
+    }
+
     /// How many permutations it keeps, each a list of all nodes.
     #[must_use]
     pub fn permutations(&self) -> u64 {
@@ -359,6 +371,9 @@ mod tests {
             Pattern::uniform(NodeSet::of(&[5], 8).unwrap(), with_self).map(|p| p.leaves_alone(&NodeSet::all(8)))
         };
         assert_eq!((one(true), one(false)), (Ok(None), Err(PatternError::NobodyElse)));
+        let among = |with_self| Pattern::uniform(NodeSet::of(&[2, 5], 8).unwrap(), with_self).unwrap();
+        assert_eq!([true, false].map(|with_self| among(with_self).may_choose_source(5)), [true, false]);
+        assert!(Pattern::Itself.may_choose_source(5) && !among(true).may_choose_source(4));
         // The unbalanced traffic of switches: half to the own number, the rest to all alike.
         let uniform = Pattern::uniform(NodeSet::all(4), true).unwrap();
         let unbalanced = Pattern::mix(vec![Pattern::Itself, uniform], &[0.5, 0.5]);

@@ -63,7 +63,8 @@ impl Process {
     /// When none is due.
     pub fn fire(&mut self, traffic: &Traffic, source: u32) -> Request {
         let cycle = self.next_cycle;
-        let phase = traffic.phase_index(cycle).0.expect("a message is due only in a phase");
+        let (phase, end) = traffic.phase_index(cycle);
+        let phase = phase.expect("a message is due only in a phase");
         let flits = traffic.size.sample(&mut self.stream);
         let destination = self.destination(traffic, &traffic.phases()[phase].pattern, source);
         self.made += 1;
@@ -72,7 +73,12 @@ impl Process {
             Arrival::Bursts { cycles_per_flit, .. } => {
                 self.burst.messages_left -= 1;
                 // The line is busy with this message, so the next cannot come sooner.
-                cycle + u64::from(flits) * u64::from(cycles_per_flit)
+                let earliest = cycle + u64::from(flits) * u64::from(cycles_per_flit);
+                if end.is_some_and(|end| earliest >= end) {
+                    // What follows is of another phase, which has a load and destinations of its own.
+                    self.burst = Burst::default();
+                }
+                earliest
             }
         };
         self.schedule(traffic, earliest);
@@ -93,7 +99,7 @@ impl Process {
     }
 
     /// Draws the first message at or after `cycle`. Where a phase ends before it, the draw is made anew in the
-    /// next phase from its start.
+    /// next phase from its start, or from `cycle` if that is later. No burst lasts beyond its phase.
     #[inline(always)]
     fn schedule(&mut self, traffic: &Traffic, cycle: u64) {
         if traffic.count.is_some_and(|count| self.made >= count) {
@@ -210,6 +216,26 @@ mod tests {
             // A message that a burst has begun may still start in silence's first cycles: none does here.
             assert_eq!(load(&messages, 200_000, 300_000), 0.0);
             assert!((load(&messages, 300_000, 600_000) - 0.2).abs() < 0.03, "{arrival:?}");
+        }
+    }
+
+    #[test]
+    fn a_burst_ends_with_its_phase() {
+        let to = |from_cycle, node, load| {
+            let pattern = Pattern::uniform(NodeSet::of(&[node], 9).unwrap(), true).unwrap();
+            Phase { from_cycle, pattern, load }
+        };
+        // Of a million messages on average, so that no burst ends by itself.
+        for cycles_per_flit in [1, 10] {
+            let arrival = Arrival::Bursts { messages_mean: 1e6, same_destination: true, cycles_per_flit };
+            let phases = vec![to(0, 3, 1.0), to(1000, 4, 1.0), to(2000, 5, 1e-6)];
+            let size = MessageSize::Fixed(8);
+            let messages = run(&Traffic::new("test".to_owned(), NodeSet::all(9), size, arrival, phases), 1_000_000);
+            let destination = |cycle| if cycle < 1000 { 3 } else { 4 };
+            assert!(messages.iter().all(|&(cycle, request)| request.destination == destination(cycle)), "{messages:?}");
+            assert!(messages.iter().any(|&(cycle, _)| (1000..2000).contains(&cycle)), "the second phase has a burst");
+            // The third phase has a burst every 8e12 cycles on average.
+            assert!(messages.iter().all(|&(cycle, _)| cycle < 2000), "{messages:?}");
         }
     }
 

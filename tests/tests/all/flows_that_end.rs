@@ -47,6 +47,32 @@ fn a_message_alone_is_as_fast_as_in_an_empty_network() {
     }
 }
 
+/// Clusters are joined by several channels, and packets take any: what is nearest is what they are compared with.
+#[test]
+fn no_channel_between_clusters_makes_a_message_faster_than_in_an_empty_network() {
+    let report = report(
+        "routing = \"cluster-ring\"
+        [topology.multi-cluster]
+        clusters = 3
+        nodes_per_leaf = 2
+        leaves = 4
+        spines = 2
+        channels = 2
+        [[traffic]]
+        from = [0]
+        at = [0, 500, 1000, 1500, 2000, 2500, 3000, 3500]
+        size = 8
+        pattern.hot-spot.to = [8]
+        [measure]
+        warmup = 0
+        cycles = 10000
+        until = \"drained\"",
+    );
+    let slowdown = &completions(&report, "traffic").slowdown;
+    assert_eq!(slowdown.min, Some(1.0));
+    assert!(slowdown.max > Some(1.2), "some take a channel that is farther away");
+}
+
 /// A detour is a slowdown: it is minimal paths that messages are compared with, whatever routing takes.
 #[test]
 fn a_detour_slows_a_message_down() {

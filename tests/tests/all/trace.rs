@@ -288,6 +288,23 @@ fn announced_messages_of_programs_are_traced_with_what_is_about_them() {
     }
 }
 
+/// What a node sends itself through the network is traced like any other message.
+#[test]
+fn a_message_for_its_own_source_is_traced() {
+    let of = |pattern: &str| {
+        scenario(&format!(
+            "routing = \"direct\"\ntopology.single-switch.nodes = 4\n[measure]\nwarmup = 0\ncycles = 2000\n\
+             [[traffic]]\nload = 0.1\npattern = {pattern}\n"
+        ))
+    };
+    let choice = MessageChoice { source: 1, destination: 1, number: 0 };
+    for pattern in ["\"itself\"", "{ uniform = { with_self = true } }"] {
+        let (_, trace) = traced(&of(pattern), 0, choice);
+        assert!(!trace.is_under_way, "{pattern}: {trace}");
+    }
+    assert_eq!(choice.find(&of("\"uniform\"")), Err(NoSuchMessage::SameNode(1)));
+}
+
 #[test]
 fn messages_that_there_are_not_are_refused_with_numbers() {
     let scenario = resolve("protocol-srp", &[]);

@@ -67,6 +67,7 @@ impl Prepared {
         let directory = out.filter(|_| is_first).map(Directory::at).transpose()?;
         if let Some(directory) = &directory {
             directory.refuse_others(&scenario.digest)?;
+            directory.refuse_sweep()?;
             if checkpoint.is_none() {
                 directory.refuse_unfinished()?;
             }

@@ -43,6 +43,7 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Complaint> {
         .unwrap_or_else(|| ["results".to_owned(), input::stem(&arguments.scenario.file)].iter().collect());
     let directory = Directory::at(&out)?;
     directory.refuse_others(&base.digest)?;
+    directory.refuse_run()?;
     let manifest = SweepManifest::new(&base, &sweep);
     manifest::write(&manifest, &directory)?;
     directory.write("scenario.toml", base.text.as_bytes())?;

@@ -178,6 +178,8 @@ fn directories_of_others() {
     let sweep = ["sweep", "small.toml", "--set", "seed=2", "--over", "traffic.load=0.1"];
     refuses(&program, "sweep-into-results", &[&sweep[..], &["--out", "ran"]].concat());
     refuses(&program, "sweep-into-sweep", &[&sweep[..], &["--out", "swept"]].concat());
+    refuses(&program, "run-beside-sweep", &["run", "small.toml", "--out", "swept"]);
+    refuses(&program, "sweep-beside-run", &["sweep", "small.toml", "--over", "traffic.load=0.1", "--out", "ran"]);
     refuses(&program, "out-is-a-file", &["run", "small.toml", "--out", "small.toml"]);
     refuses(&program, "out-below-a-file", &["run", "small.toml", "--out", "small.toml/results"]);
 }

@@ -129,6 +129,18 @@ fn loads_are_per_node_that_sends() {
     assert!(said.contains("flits/cycle per node that sends (8 of 72)"), "{said}");
 }
 
+/// A flow that is silent as long as the run lasts has no nodes that send.
+#[test]
+fn nodes_of_a_silent_flow_do_not_count() {
+    let program = Program::new();
+    let flows = "name = \"some\"\nload = 0.3\nfrom = \"0..8\"\n[[traffic]]\nname = \"silent\"\nload = 0\n\
+                 phases = [{ from = 500, load = 0.5 }]";
+    program.write("silent.toml", SMALL.replace("load = 0.3", flows));
+    let report = report(&program.good(&["run", "silent.toml", "--quiet", "--format", "json"]));
+    assert_eq!(report["sources"], 8);
+    assert_eq!(report["offered_load"], report["flows"]["some"]["offered_load"]);
+}
+
 /// With SRP and small messages reservations alone can fill the links to a hot spot.
 #[test]
 fn what_control_packets_leave_of_a_hot_spot_is_noted() {

@@ -240,6 +240,9 @@ set = { routing.valiant.target = "group" }
     assert_eq!(values(&csv, "variant"), ["MIN", "MIN", "VAL", "VAL"]);
     assert_eq!(values(&csv, "traffic.load"), ["0.05", "0.1", "0.05", "0.1"]);
     assert_eq!(runs(&program, "out").len(), 8);
+    let manifest: serde_json::Value = serde_json::from_str(&program.read("out/sweep.json")).expect("it is JSON");
+    let (min, val) = (["routing=\"minimal\""], ["routing.valiant.target=\"group\""]);
+    assert_eq!(manifest["variants"], serde_json::json!([{ "name": "MIN", "set": min }, { "name": "VAL", "set": val }]));
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn each_mistake_in_a_statement_is_named() {
 #[test]
 fn each_mistake_around_ranks_is_named() {
     let table = [
-        ("", "line 0: the number of ranks is not known yet: begin with `num_ranks`"),
+        ("", "line 1: the number of ranks is not known yet: begin with `num_ranks`"),
         ("\n\n", "line 2: the number of ranks is not known yet: begin with `num_ranks`"),
         ("rank 0 {\n}", "line 1: the number of ranks is not known yet: begin with `num_ranks`"),
         ("calc 5", "line 1: expected `num_ranks`, found `calc`"),
@@ -267,7 +267,7 @@ impl Seek for Broken {
 #[test]
 fn broken_readers_and_writers_are_named() {
     let unread = text_to_binary(BufReader::new(Broken), &mut Cursor::new(Vec::new()));
-    assert_eq!(unread.expect_err("broken").to_string(), "line 0: the text cannot be read: broken");
+    assert_eq!(unread.expect_err("broken").to_string(), "line 1: the text cannot be read: broken");
     let unwritten = text_to_binary(&b"num_ranks 1\nrank 0 {}"[..], &mut Broken);
     assert_eq!(unwritten.expect_err("broken").to_string(), "line 2: the binary form cannot be written: broken");
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Cell, Column, Kind, Table, TableError};
+use super::{Cell, Column, Kind, NAMES, Table, TableError};
 
 impl Table {
     /// Writes the table as CSV. Numbers are written such that they are read back as the same.
@@ -19,7 +19,7 @@ impl Table {
     }
 
     /// Reads a table from CSV. The first line has the names; the kind of a column follows from what is in it: whole
-    /// numbers, numbers, or else text. A column without any content counts as text.
+    /// numbers, numbers, or else text. A column without any content counts as text, and so do `variant` and `flow`.
     ///
     /// # Errors
     /// When it is no CSV, a line has more or fewer fields than the first, or two columns have the same name; when
@@ -60,7 +60,8 @@ impl<R: io::Read> CsvRows<R> {
         if let Some((_, name)) = twice {
             return Err(TableError::Line { line: 1, reason: format!("two columns are named `{name}`") });
         }
-        Ok(Self { reader, record: csv::StringRecord::new(), kinds: vec![None; names.len()], names })
+        let kinds = names.iter().map(|name| NAMES.contains(&name.as_str()).then_some(Kind::Text)).collect();
+        Ok(Self { reader, record: csv::StringRecord::new(), kinds, names })
     }
 
     /// The place of a column.
@@ -151,6 +152,17 @@ mod tests {
         let kinds: Vec<_> = table.columns.iter().map(|column| column.kind).collect();
         assert_eq!(kinds, [Kind::Integer, Kind::Number, Kind::Text, Kind::Text]);
         assert_eq!(table.rows[2], [Cell::Empty, Cell::Number(0.5), "3".into(), Cell::Empty]);
+    }
+
+    #[test]
+    fn names_are_texts_whatever_they_look_like() {
+        let table = Table::read_csv("load,variant,traffic\n1,1,1e3\n2,1.0,1000\n".as_bytes()).unwrap();
+        let kinds: Vec<_> = table.columns.iter().map(|column| column.kind).collect();
+        assert_eq!(kinds, [Kind::Integer, Kind::Text, Kind::Text]);
+        assert_eq!(table.rows[1], [Cell::Integer(2), "1.0".into(), "1000".into()]);
+        let mut written = Vec::new();
+        table.write_csv(&mut written).unwrap();
+        assert_eq!(Table::read_csv(written.as_slice()).unwrap(), table);
     }
 
     #[test]

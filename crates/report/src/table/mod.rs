@@ -43,6 +43,9 @@ pub struct Column {
     pub kind: Kind,
 }
 
+/// The columns of names that people give, as of variants and flows. They are texts, even where all names look like numbers: `1` and `1.0` are two.
+const NAMES: [&str; 2] = ["variant", "flow"];
+
 impl Column {
     /// A column.
     #[must_use]

@@ -83,6 +83,10 @@ impl Places {
         if let Some(other) = header.iter().find(|name| !COLUMNS.contains(name)) {
             return Err(format!("a list of messages has no column \"{other}\""));
         }
+        let twice = COLUMNS.into_iter().find(|name| header.iter().filter(|column| column == name).count() > 1);
+        if let Some(name) = twice {
+            return Err(format!("two columns are named \"{name}\""));
+        }
         let place = |name: &str| header.iter().position(|column| column == name);
         let needed = |name: &str| place(name).ok_or_else(|| format!("there is no column \"{name}\""));
         let (size, in_bytes) = match (place("bytes"), place("flits")) {
@@ -102,15 +106,33 @@ impl Places {
 
 fn read_list(text: &str, ranks: u32, scale: &TimeScale) -> Result<Vec<ListedMessage>, String> {
     let mut rows = csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+    let at = |position: Option<&csv::Position>, problem: String| {
+        let line = line_of_record(text, position.map_or(0, csv::Position::byte) as usize);
+        format!("line {line}: {problem}")
+    };
     let header = rows.headers().map_err(|error| error.to_string())?;
-    let places = Places::of(header).map_err(|problem| format!("line 1: {problem}"))?;
+    let places = Places::of(header).map_err(|problem| at(None, problem))?;
     let mut messages = Vec::new();
     for row in rows.records() {
-        let row = row.map_err(|error| error.to_string())?;
-        let line = row.position().map_or(0, csv::Position::line);
-        messages.push(read_row(&row, &places, ranks, scale).map_err(|problem| format!("line {line}: {problem}"))?);
+        let row = row.map_err(|error| match error.kind() {
+            csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
+                at(pos.as_ref(), format!("it has {len} fields, the header has {expected_len}"))
+            }
+            _ => error.to_string(),
+        })?;
+        messages.push(read_row(&row, &places, ranks, scale).map_err(|problem| at(row.position(), problem))?);
     }
     Ok(messages)
+}
+
+/// The line of a record, which is looked for from this byte on: its position is where the one before it ends, and comments and empty lines may
+/// stand between the two.
+fn line_of_record(text: &str, from: usize) -> usize {
+    let (before, rest) = text.split_at(from);
+    let rest = rest.strip_prefix('\u{feff}').unwrap_or(rest); // which may stand before all text
+    let is_left_out = |line: &&str| line.trim_end_matches(['\r', '\n']).is_empty() || line.starts_with('#');
+    let left_out = rest.split_inclusive('\n').take_while(is_left_out).filter(|line| line.ends_with('\n')).count();
+    1 + before.matches('\n').count() + left_out
 }
 
 /// The library panics at some of what is damaged: that is a mistake like any other.

@@ -286,7 +286,7 @@ impl TrafficReader<'_> {
         };
         let mut parts: Vec<Option<(Pattern, f64)>> = Vec::new();
         let mut resolved = Vec::new();
-        for (index, node) in with_rest(list).iter().enumerate() {
+        for (index, node) in with_rest(list, reading).iter().enumerate() {
             let mut table = TableReader::of(node, format!("{path}.{index}"), reading);
             let share = read_parameters(&mut table, SHARE, &self.context(), reading);
             let pattern = self.pattern(&mut table, None, reading);
@@ -346,20 +346,29 @@ fn check_loads(table: &TableReader<'_>, phases: &[Phase], reading: &mut Reading)
     None
 }
 
-/// The parts of a mixture with a number for the share that is what the others leave of 100.
-fn with_rest(parts: &[Node]) -> Vec<Node> {
+/// What shares may be above 100 together without being refused: sums of decimal numbers are not exact.
+const SHARES_SLACK: f64 = 1e-9;
+
+/// The parts of a mixture with a number for the share that is what the others leave of 100, which is nothing where they are 100 themselves, as at
+/// an end of a sweep.
+fn with_rest(parts: &[Node], reading: &mut Reading) -> Vec<Node> {
     let share = |node: &Node| match &node.item {
         Item::Table(table) => table.get("share").and_then(|entry| entry.node.item.number()),
         _ => None,
     };
-    let rest = (100.0 - parts.iter().filter_map(share).sum::<f64>()).max(0.0);
+    let others: f64 = parts.iter().filter_map(share).sum();
     let mut parts = parts.to_vec();
     let tables = parts.iter_mut().filter_map(|node| match &mut node.item {
         Item::Table(table) => table.get_mut("share"),
         _ => None,
     });
     for entry in tables.filter(|entry| entry.node.item == Item::Text("rest".to_owned())).take(1) {
-        entry.node.item = Item::Number(rest);
+        if others > 100.0 + SHARES_SLACK {
+            let message = format!("the other shares of this mixture are {others} together: nothing of 100 is left");
+            let help = "give the others less, or write a number for this share, too";
+            reading.blame(Diagnostic::at(entry.node.span, message).help(help));
+        }
+        entry.node.item = Item::Number((100.0 - others).max(0.0));
     }
     parts
 }

@@ -72,6 +72,22 @@ fn a_clos_network_has_as_many_channels_of_injection_as_spines() {
 }
 
 #[test]
+fn a_routing_is_proposed_that_suits_the_topology() {
+    for (topology, routing) in [
+        ("single-switch = { nodes = 8 }", "direct"),
+        ("dragonfly = { p = 2, a = 4, h = 2, g = 9 }", "minimal"),
+        ("k-ary-n-tree = { k = 4, n = 3 }", "nearest-common-ancestor"),
+    ] {
+        let text = format!("topology.{topology}\n[[traffic]]\nload = 0.1\n");
+        let line = format!("routing = \"{routing}\"");
+        let said = mistakes(&text, &[]);
+        assert!(said.contains(&format!("`routing` is missing\n  help: add a line such as `{line}`")), "{said}");
+        let document = Document::read("test.toml", &format!("{line}\n{text}"));
+        document.resolve().unwrap_or_else(|said| panic!("{topology}\n{said}"));
+    }
+}
+
+#[test]
 fn each_kind_of_mistake_has_its_words() {
     let cases: &[(&[&str], &str)] = &[
         (&["router.speedup=3"], "a speedup of 3 is not a power of two"),
@@ -201,6 +217,10 @@ fn each_kind_of_mistake_has_its_words() {
             "`traffic.pattern.mix.1.share` is a number",
         ),
         (&["traffic.pattern.mix=[{ share = \"most\" }]"], "`traffic.pattern.mix.0.share` is a number"),
+        (
+            &["traffic.pattern.mix=[{ share = 80 }, { share = \"rest\" }, { share = 20.5 }]"],
+            "the other shares of this mixture are 100.5 together: nothing of 100 is left\n  help: give the others less",
+        ),
         (&["traffic.pattern.mix=[{ share = 100 }, { share = \"rest\", pattern = \"mix\" }]"], "a list of tables"),
         (&["traffic.pattern=mix"], "a list of tables"),
         (&["nonsense"], "an override is a path and a value"),

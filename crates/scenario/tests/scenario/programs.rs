@@ -164,7 +164,27 @@ fn bad_programs_are_told_with_what_would_do() {
             "messages.text = \"time,source,destination,flits\\n0,1,8,1\\n\"",
             "the text: line 2: \"8\" is no rank: the nodes run 8",
         ),
-        ("messages.text = \"time,source,destination,flits\\n0,1,2\\n\"", "the text: CSV error"),
+        (
+            "messages.text = \"time,source,destination,flits\\n0,1,2\\n\"",
+            "the text: line 2: it has 3 fields, the header has 4",
+        ),
+        // Comments and empty lines are lines as well, and lines may end as on Windows.
+        (
+            "messages.text = \"time,source,destination,flits\\n0,1,2,1\\n# later\\n\\n0,1,8,1\\n\"",
+            "the text: line 5: \"8\" is no rank: the nodes run 8",
+        ),
+        (
+            "messages.text = \"time,source,destination,flits\\r\\n# all\\r\\n\\r\\n0,1,2\\r\\n\"",
+            "the text: line 4: it has 3 fields, the header has 4",
+        ),
+        (
+            "messages.text = \"# all\\n\\ntime,source,destination,size\\n\"",
+            "the text: line 3: a list of messages has no column \"size\"",
+        ),
+        (
+            "messages.text = \"time,source,destination,flits,time\\n0,1,2,1,5\\n\"",
+            "the text: line 1: two columns are named \"time\"",
+        ),
         ("messages.text = \"time,source,destination,flits\\nsoon,1,2,1\\n\"", "the text: line 2: "),
         (
             "messages.text = \"time,source,destination,flits\\n0,1,2,0\\n\"",
