@@ -71,7 +71,8 @@ pub enum Verdict {
     Fail,
     /// It does not, and the program of the paper's authors contradicts it in the same direction.
     Refuted,
-    /// The interval of the number reaches across a bound, or runs ended too early: more or longer ones would have to decide.
+    /// The interval of the number reaches across a bound, or runs ended too early: more or longer ones would have to decide. Or the number or its
+    /// interval is none.
     Undecided,
     /// Nobody knows: runs are missing.
     NotRun,
@@ -124,6 +125,10 @@ impl Expectation {
     /// The verdict about a number with its interval.
     fn verdict(self, number: Measured) -> Verdict {
         let margin = number.half_width.unwrap_or(0.0);
+        // What is no number is neither below nor above any bound, and must not pass for that.
+        if !(number.value.is_finite() && margin.is_finite()) {
+            return Verdict::Undecided;
+        }
         let (low, high) = (number.value - margin, number.value + margin);
         let (low, high) = match number.bound {
             Bound::Exact => (low, high),
@@ -189,13 +194,15 @@ impl Claim {
     /// What has been found about it; nothing at a scale where it is not made.
     #[must_use]
     pub fn judge(&self, scale: Scale, results: &Results) -> Option<Finding> {
-        let number = match self.judgement(scale)?.measure.over_seeds(results) {
+        let measure = &self.judgement(scale)?.measure;
+        let number = match measure.over_seeds(results) {
             Ok(number) if number.bound != Bound::Unknown => number,
             Ok(_) => return Some(Finding::without_number(Verdict::Undecided, ENDED_TOO_EARLY.to_owned())),
             Err(Absent::NotRun(what)) => return Some(Finding::without_number(Verdict::NotRun, what)),
             Err(Absent::Undefined(what)) => return Some(Finding::without_number(Verdict::Fail, what)),
             Err(Absent::Incomplete(what)) => return Some(Finding::without_number(Verdict::Undecided, what)),
         };
+        let number = number.at_least_as_wide(measure.grain(results));
         let Measured { value, half_width, bound } = number;
         let verdict = self.verdict(scale, number)?;
         Some(Finding { measured: Some(value), half_width, bound, verdict, note: None })
@@ -217,5 +224,22 @@ impl Claim {
 impl Finding {
     fn without_number(verdict: Verdict, why: String) -> Self {
         Self { measured: None, half_width: None, bound: Bound::Exact, verdict, note: Some(why) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_never_passes() {
+        let (no_number, endless) = (f64::NAN, f64::INFINITY);
+        let cases = [(no_number, None), (endless, None), (1.0, Some(no_number)), (1.0, Some(endless))];
+        for (value, half_width) in cases {
+            let number = Measured { half_width, ..Measured::alone(value) };
+            for expect in [Expectation::Above(0.0), Expectation::Between(-endless, endless)] {
+                assert_eq!(expect.verdict(number), Verdict::Undecided, "{number:?}, {expect}");
+            }
+        }
     }
 }

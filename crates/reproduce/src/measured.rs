@@ -117,6 +117,12 @@ impl Measured {
         Self { value: self.value * factor, half_width: self.half_width.map(|half| half * factor.abs()), bound }
     }
 
+    /// The same number with an interval that reaches at least so far to each side, where that is known.
+    #[must_use]
+    pub fn at_least_as_wide(self, half_width: Option<f64>) -> Self {
+        Self { half_width: self.half_width.into_iter().chain(half_width).reduce(f64::max), ..self }
+    }
+
     fn pair(self, other: Self, join: impl Fn(f64, f64) -> f64) -> Option<f64> {
         Some(join(self.half_width?, other.half_width?))
     }
@@ -163,6 +169,14 @@ mod tests {
         let ratio = A.by(B);
         assert!((ratio.half_width.expect("both have one") - 2.0 * 0.0375_f64.hypot(0.1)).abs() < 1e-12);
         assert_eq!(A.times(-2.0), Measured { value: -16.0, half_width: Some(0.6), ..A });
+    }
+
+    #[test]
+    fn an_interval_grows_to_what_it_is_at_least() {
+        let wide = |least| A.at_least_as_wide(least).half_width;
+        assert_eq!([wide(None), wide(Some(0.2)), wide(Some(0.5))], [Some(0.3), Some(0.3), Some(0.5)]);
+        let alone = Measured::alone(1.0);
+        assert_eq!([None, Some(0.2)].map(|least| alone.at_least_as_wide(least).half_width), [None, Some(0.2)]);
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub struct Row {
     pub paper: String,
     /// The figure.
     pub figure: String,
+    /// The short name of the claim; none in files of before it was written down.
+    #[serde(default)]
+    pub name: String,
     /// What is claimed.
     pub claim: String,
     /// What the paper has.
@@ -34,6 +37,9 @@ pub struct Row {
     /// What the authors' program gives instead, where that refutes the claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authors_program: Option<f64>,
+    /// The digest of the scenarios of the runs that it was found in, as records have it; none where that is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scenarios: String,
     /// Whether it was found in other runs than those that the figure is made of now.
     #[serde(default)]
     pub outdated: bool,
@@ -45,6 +51,7 @@ pub fn rows(paper: &str, figure: &str, scale: Scale, findings: &[(&Claim, Findin
     let row = |(claim, found): &(&Claim, Finding)| Row {
         paper: paper.to_owned(),
         figure: figure.to_owned(),
+        name: claim.name.clone(),
         claim: claim.says.clone(),
         paper_value: claim.paper.clone(),
         measured: found.measured,
@@ -53,6 +60,7 @@ pub fn rows(paper: &str, figure: &str, scale: Scale, findings: &[(&Claim, Findin
         tolerance: claim.judgement(scale).map_or_else(String::new, |judgement| judgement.expect.to_string()),
         verdict: found.verdict,
         authors_program: refutation(claim, found).map(|refutation| refutation.gives),
+        scenarios: String::new(),
         outdated: false,
     };
     findings.iter().map(row).collect()

@@ -58,6 +58,39 @@ pub enum Absent {
     Incomplete(String),
 }
 
+impl Absent {
+    /// Which of several reasons is told: that of the lowest rank.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::NotRun(_) => 0,
+            Self::Incomplete(_) => 1,
+            Self::Undefined(_) => 2,
+        }
+    }
+}
+
+/// Both of two, or why there is no number. A run that is missing goes before one that ended too early, and both before what is not in runs: of
+/// what is not all there nobody can say yet that it fails.
+pub(crate) fn both_of<A, B>(one: Result<A, Absent>, other: Result<B, Absent>) -> Result<(A, B), Absent> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(one), Err(other)) => Err(if other.rank() < one.rank() { other } else { one }),
+        (Err(why), _) | (_, Err(why)) => Err(why),
+    }
+}
+
+/// The same of several; of equal reasons the first.
+pub(crate) fn all_of<T>(parts: impl IntoIterator<Item = Result<T, Absent>>) -> Result<Vec<T>, Absent> {
+    let mut all = Ok(Vec::new());
+    for part in parts {
+        all = both_of(all, part).map(|(mut all, part)| {
+            all.push(part);
+            all
+        });
+    }
+    all
+}
+
 /// What the runs of an experiment have found.
 #[derive(Clone, Debug)]
 pub struct Results {

@@ -8,6 +8,7 @@ use tailback_report::Digest;
 use crate::claim::{Claim, Finding, Verdict};
 use crate::experiment::Scale;
 use crate::measured::{Bound, Measured};
+use crate::render::Row;
 
 /// The verdicts of a paper that are expected to stay as they are: by figure and scale.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -87,6 +88,20 @@ impl RecordedFigure {
         Self { wall_s, cpu_s, runs, claims: findings.iter().map(recorded).collect() }
     }
 
+    /// What rows that were written down say about the runs with this [digest](digest_of_scenarios). Those of other runs or of none say nothing, nor
+    /// do those of before the names of claims were written down.
+    #[must_use]
+    pub fn of_rows(rows: &[Row], scenarios: &str) -> Self {
+        let is_of_them = |row: &&Row| row.scenarios == scenarios && row.verdict != Verdict::NotRun;
+        let recorded = |row: &Row| {
+            let &Row { verdict, measured, interval, bound, .. } = row;
+            let half_width = interval.map(|[low, high]| (high - low) / 2.0);
+            (row.name.clone(), RecordedClaim { verdict, measured, half_width, bound })
+        };
+        let runs = RecordedRuns { scenarios: scenarios.to_owned(), ..RecordedRuns::default() };
+        Self { runs, claims: rows.iter().filter(is_of_them).map(recorded).collect(), ..Self::default() }
+    }
+
     /// What is no longer as it was, claim by claim.
     #[must_use]
     pub fn changes(&self, findings: &[(&Claim, Finding)]) -> Vec<String> {
@@ -106,20 +121,25 @@ impl RecordedFigure {
         changes
     }
 
-    /// Whether other runs were made than those with this [digest](digest_of_scenarios), as far as it is known which.
+    /// Whether other runs were made than those with this [digest](digest_of_scenarios), as far as it is known which. Whether a number was computed
+    /// from them by another measure than that of today is not recorded.
     #[must_use]
     pub fn is_outdated(&self, scenarios: &str) -> bool {
         !self.runs.scenarios.is_empty() && self.runs.scenarios != scenarios
     }
 
-    /// What is recorded about a claim at the scale of the figure. A number is judged by what is expected of it now, which may have changed.
+    /// What is recorded about a claim at the scale of the figure. A number is judged by what is expected of it now, which may have changed. Its
+    /// interval is at least what the claim says now of the intervals of a series that it is a time of.
     #[must_use]
     pub fn finding(&self, claim: &Claim, scale: Scale) -> Finding {
         let Some(&RecordedClaim { verdict, measured, half_width, bound }) = self.claims.get(&claim.name) else {
             let (measured, half_width, bound) = (None, None, Bound::default());
             return Finding { measured, half_width, bound, verdict: Verdict::NotRun, note: None };
         };
-        let judged = measured.and_then(|value| claim.verdict(scale, Measured { value, half_width, bound }));
+        let grain = claim.judgement(scale).and_then(|judgement| judgement.measure.grain_without_runs());
+        let number = measured.map(|value| Measured { value, half_width, bound }.at_least_as_wide(grain));
+        let judged = number.and_then(|number| claim.verdict(scale, number));
+        let half_width = number.map_or(half_width, |number| number.half_width);
         Finding { measured, half_width, bound, verdict: judged.unwrap_or(verdict), note: None }
     }
 }

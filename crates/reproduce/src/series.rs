@@ -120,6 +120,12 @@ impl Series {
         Ok(rows.filter_map(sample).collect())
     }
 
+    /// The cycles of an interval; none where there is only one, whose end nobody knows.
+    pub(crate) fn interval(&self) -> Option<f64> {
+        let cycle = self.table.column("cycle").ok()?;
+        Some(self.width(cycle)).filter(|width| width.is_finite())
+    }
+
     /// The cycles of an interval, of which rows say when it begins.
     fn width(&self, cycle: usize) -> f64 {
         let begins = |row: &Vec<Cell>| row[cycle].number().unwrap_or_default();

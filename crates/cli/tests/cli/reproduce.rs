@@ -268,7 +268,19 @@ fn claims_for_programs_are_one_list() {
     let program = paper();
     let claims = json(&program.good(&["reproduce", "toy", "--full", "--quiet", "--format", "json"]));
     assert_eq!(claims.len(), 3);
-    let keys = ["claim", "figure", "interval", "measured", "outdated", "paper", "paper_value", "tolerance", "verdict"];
+    let keys = [
+        "claim",
+        "figure",
+        "interval",
+        "measured",
+        "name",
+        "outdated",
+        "paper",
+        "paper_value",
+        "scenarios",
+        "tolerance",
+        "verdict",
+    ];
     for claim in &claims {
         assert_eq!(claim.keys().map(String::as_str).collect::<Vec<_>>(), keys);
         let verdict = claim["verdict"].as_str().expect("a word");
@@ -357,6 +369,52 @@ fn what_was_found_in_other_runs_is_outdated() {
     assert_eq!(outdated(), [true, true]);
     let scores = ["reproduce", "--out", "elsewhere"];
     compare("reproduce-scores-outdated", &scores, &program.good(&scores));
+}
+
+#[test]
+fn what_is_finished_counts_if_it_is_of_the_same_runs() {
+    let program = paper();
+    let (figure, records) = ("configs/papers/toy/fig1.toml", "configs/papers/toy/verdicts.json");
+    let verdicts = || -> Vec<String> {
+        let claims = json(&program.good(&["reproduce", "--format", "json"]));
+        let told = claims.iter().map(|claim| {
+            let verdict = claim["verdict"].as_str().expect("a word").to_owned();
+            if claim["outdated"] == true { verdict + ", outdated" } else { verdict }
+        });
+        told.collect()
+    };
+    program.good(&["reproduce", "toy/fig1", "--quiet", "--record"]);
+    let recorded = program.read(records);
+    program.write(records, "{}");
+    assert_eq!(verdicts(), ["pass", "fail"]);
+    // Other bounds are judged by the same runs.
+    program.write(figure, FIG1.replace("below = 1.1", "below = 9"));
+    assert_eq!(verdicts(), ["pass", "pass"]);
+    // Claims go by their names, whatever they say.
+    program.write(figure, FIG1.replace("MIN has a lower latency than VAL", "VAL has a higher latency than MIN"));
+    assert_eq!(verdicts(), ["pass", "fail"]);
+    // Of other runs nothing is known but what is recorded, and that is of other runs too.
+    program.write(figure, FIG1.replace("seeds = 1\n", "seeds = 2\n"));
+    assert_eq!(verdicts(), ["not_run", "not_run"]);
+    program.write(records, &recorded);
+    assert_eq!(verdicts(), ["pass, outdated", "fail, outdated"]);
+    // What is half made knows no better.
+    program.good(&["reproduce", "toy/fig1", "--no-run", "--quiet"]);
+    assert_eq!(verdicts(), ["pass, outdated", "fail, outdated"]);
+    program.good(&["reproduce", "toy/fig1", "--quiet"]);
+    assert!(verdicts().iter().all(|verdict| !verdict.contains("outdated") && verdict != "not_run"));
+    // Earlier files do not say whose runs they are of, nor how claims are called.
+    let claims = "results/reproduce/toy/fig1-quick/claims.json";
+    let (finished, mut old) = (program.read(claims), json(&program.read(claims)));
+    for claim in &mut old {
+        claim.remove("name");
+        claim.remove("scenarios");
+    }
+    program.write(records, "{}");
+    program.write(claims, serde_json::to_string(&old).expect("plain data"));
+    assert_eq!(verdicts(), ["not_run", "not_run"]);
+    program.write(claims, finished);
+    assert!(verdicts().iter().all(|verdict| verdict != "not_run"));
 }
 
 #[test]

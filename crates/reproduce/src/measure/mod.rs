@@ -9,7 +9,7 @@ pub use self::points::{Along, Apart, At, Order};
 pub use self::timed::{Timed, Trace};
 use crate::experiment::Experiment;
 use crate::measured::{Measured, largest, smallest, sum};
-use crate::results::{Absent, Results};
+use crate::results::{Absent, Results, all_of, both_of};
 use crate::signal::{self, Extreme};
 
 /// How a number is computed from results.
@@ -65,7 +65,7 @@ impl Measure {
     /// When a run is missing, or has no such number.
     pub fn evaluate(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
         let each = |measures: &[Self]| -> Result<Vec<Measured>, Absent> {
-            measures.iter().map(|measure| measure.evaluate(results, seed)).collect()
+            all_of(measures.iter().map(|measure| measure.evaluate(results, seed)))
         };
         let any = |number: Option<Measured>| number.expect("there is at least one");
         match self {
@@ -80,10 +80,7 @@ impl Measure {
             Self::Apart(apart) => apart.in_percent(results, seed),
             Self::Distance(apart) => apart.as_difference(results, seed),
             Self::Order(order) => order.evaluate(results, seed),
-            Self::Ratio(both) => match each(both.as_slice())?.as_slice() {
-                [_, by] if by.value == 0.0 => Err(Absent::Undefined("it would be a number divided by zero".to_owned())),
-                both => Ok(both[0].by(both[1])),
-            },
+            Self::Ratio(both) => each(both.as_slice()).and_then(|both| quotient(both[0], both[1])),
             Self::Difference(both) => each(both.as_slice()).map(|both| both[0].less(both[1])),
             Self::Sum(several) => Ok(any(sum(each(several)?))),
             Self::LargestOf(several) => Ok(any(largest(each(several)?))),
@@ -92,14 +89,13 @@ impl Measure {
             Self::Extreme(which, timed) => Ok(Measured::alone(timed.extreme(*which, results, seed)?.value)),
             Self::ExtremeTime(which, timed) => Ok(Measured::alone(timed.extreme(*which, results, seed)?.time)),
             Self::Settling(timed, percent, last) => {
-                let level = timed.mean(results, seed, *last)?;
-                let time = signal::settling(&timed.samples(results, seed)?, level, *percent);
-                alone(time, "it does not settle in that span of time")
+                let (level, samples) = both_of(timed.mean(results, seed, *last), timed.samples(results, seed))?;
+                alone(signal::settling(&samples, level, *percent), "it does not settle in that span of time")
             }
             Self::Reaching(timed, percent, before, last) => {
-                let (from, to) = (timed.mean(results, seed, *before)?, timed.mean(results, seed, *last)?);
-                let time = signal::reaching(&timed.samples(results, seed)?, from, to, *percent);
-                alone(time, "it does not get that far")
+                let levels = both_of(timed.mean(results, seed, *before), timed.mean(results, seed, *last));
+                let ((from, to), samples) = both_of(levels, timed.samples(results, seed))?;
+                alone(signal::reaching(&samples, from, to, *percent), "it does not get that far")
             }
             Self::Amplitude(timed) => {
                 alone(signal::amplitude(&timed.samples(results, seed)?), "there are too few values for an amplitude")
@@ -115,8 +111,7 @@ impl Measure {
     /// # Errors
     /// When a run is missing, or has no such number.
     pub fn over_seeds(&self, results: &Results) -> Result<Measured, Absent> {
-        let numbers: Result<Vec<_>, Absent> = (0..results.seeds()).map(|seed| self.evaluate(results, seed)).collect();
-        let numbers = numbers?;
+        let numbers = all_of((0..results.seeds()).map(|seed| self.evaluate(results, seed)))?;
         if let [only] = numbers[..] {
             return Ok(only);
         }
@@ -124,6 +119,24 @@ impl Measure {
         let estimate = Estimate::from_samples(&values).expect("there is at least one seed");
         let bound = sum(numbers).expect("there is at least one seed").bound;
         Ok(Measured { value: estimate.mean, half_width: estimate.half_width_95, bound })
+    }
+
+    /// The series of a number that is the time when one of its intervals begins, and is not known any closer than that.
+    fn beginning(&self) -> Option<&Timed> {
+        match self {
+            Self::Settling(timed, ..) | Self::Reaching(timed, ..) => Some(timed),
+            _ => None,
+        }
+    }
+
+    /// How far off a number of these runs may be however many seeds agree on it, as it is when an interval begins.
+    pub(crate) fn grain(&self, results: &Results) -> Option<f64> {
+        self.beginning()?.interval(results)
+    }
+
+    /// The same of a number whose runs are not at hand: as far as the figure says it.
+    pub(crate) fn grain_without_runs(&self) -> Option<f64> {
+        self.beginning()?.trace.bin
     }
 
     /// The same about other curves: with each name replaced by what `rename` makes of it.
@@ -190,6 +203,14 @@ impl Measure {
             }
         }
     }
+}
+
+/// The first by the second, if that is not zero.
+fn quotient(number: Measured, by: Measured) -> Result<Measured, Absent> {
+    if by.value == 0.0 {
+        return Err(Absent::Undefined("it would be a number divided by zero".to_owned()));
+    }
+    Ok(number.by(by))
 }
 
 /// A value that is there.

@@ -1,10 +1,10 @@
 //! Points of curves: one, those of a range, and what two curves or more have in common.
 
-use super::found;
+use super::{found, quotient};
 use crate::experiment::{Experiment, same};
 use crate::measured::{Measured, largest, smallest};
 use crate::quantity::Quantity;
-use crate::results::{Absent, Found, Results};
+use crate::results::{Absent, Found, Results, all_of, both_of};
 
 /// A figure at a point of a curve.
 #[derive(Clone, Debug)]
@@ -94,15 +94,15 @@ impl Along {
 impl Apart {
     pub(super) fn in_percent(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
         self.farthest(results, seed, |number, other| {
-            let ratio = number.by(other);
-            Measured { value: (ratio.value - 1.0).abs(), ..ratio }.times(100.0)
+            let ratio = quotient(number, other)?;
+            Ok(Measured { value: (ratio.value - 1.0).abs(), ..ratio }.times(100.0))
         })
     }
 
     pub(super) fn as_difference(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
         self.farthest(results, seed, |number, other| {
             let difference = number.less(other);
-            Measured { value: difference.value.abs(), ..difference }
+            Ok(Measured { value: difference.value.abs(), ..difference })
         })
     }
 
@@ -110,27 +110,26 @@ impl Apart {
         &self,
         results: &Results,
         seed: usize,
-        between: impl Fn(Measured, Measured) -> Measured,
+        between: impl Fn(Measured, Measured) -> Result<Measured, Absent>,
     ) -> Result<Measured, Absent> {
-        let others = self.along.points_of(&self.other, results, seed)?;
-        let points = self.along.points(results, seed)?;
+        let others = self.along.points_of(&self.other, results, seed);
+        let (points, others) = both_of(self.along.points(results, seed), others)?;
         let apart = points.into_iter().filter_map(|(x, number)| Some(between(number, at_same(&others, x)?)));
-        largest(apart).ok_or_else(nothing_in_common)
+        largest(all_of(apart)?).ok_or_else(nothing_in_common)
     }
 }
 
 impl Order {
     pub(super) fn evaluate(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
         let read = |curve: &String| self.along.points_of(curve, results, seed);
-        let ranks: Result<Vec<Vec<_>>, _> =
-            self.curves.iter().map(|rank| rank.iter().map(read).collect::<Result<Vec<_>, _>>()).collect();
+        let ranks = all_of(self.curves.iter().map(|rank| all_of(rank.iter().map(read))))?;
         let mut ratios = Vec::new();
-        for pair in ranks?.windows(2) {
+        for pair in ranks.windows(2) {
             for (lower, upper) in pair[0].iter().flat_map(|lower| pair[1].iter().map(move |upper| (lower, upper))) {
-                ratios.extend(lower.iter().filter_map(|&(x, number)| Some(at_same(upper, x)?.by(number))));
+                ratios.extend(lower.iter().filter_map(|&(x, number)| Some(quotient(at_same(upper, x)?, number))));
             }
         }
-        smallest(ratios).filter(|least| least.value.is_finite()).ok_or_else(nothing_in_common)
+        smallest(all_of(ratios)?).ok_or_else(nothing_in_common)
     }
 }
 

@@ -46,6 +46,15 @@ impl Timed {
         Ok(samples)
     }
 
+    /// The cycles from one time of a value to the next, where a run says so or the figure.
+    pub(super) fn interval(&self, results: &Results) -> Option<f64> {
+        let Trace { curve, axis, at, bin, .. } = &self.trace;
+        let found = results.at(curve, axis.as_deref(), *at, 0).ok();
+        let own = found.and_then(|found| found.outcome()?.series.as_ref()?.interval());
+        // Bins that are shorter than the intervals of the series hold one of those or none.
+        own.into_iter().chain(*bin).reduce(f64::max)
+    }
+
     pub(super) fn samples(&self, results: &Results, seed: usize) -> Result<Vec<Sample>, Absent> {
         complete(self.within(results, seed, (self.from, self.until))?)
     }

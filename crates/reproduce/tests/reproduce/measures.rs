@@ -1,8 +1,8 @@
 //! Every measure on results whose numbers can be worked out in the head.
 
-use tailback_reproduce::{Figure, MEASURES, Results, Scale, Verdict};
+use tailback_reproduce::{Figure, MEASURES, Outcome, RecordedFigure, RecordedRuns, Results, Scale, Verdict};
 
-use crate::by_hand::{CURVES, SERIES, claim, curves, finding, read, step_and_wave};
+use crate::by_hand::{CURVES, SERIES, claim, curves, finding, read, report, step_and_wave};
 
 /// Measures of curves, and what they are for the results made by hand, as a mean of both seeds.
 const OF_CURVES: &[(&str, f64)] = &[
@@ -134,8 +134,7 @@ fn intervals_are_over_seeds_or_those_of_the_only_one() {
     let mut results = Results::new(single.experiment(Scale::Full));
     assert_eq!(finding(&single, &results).verdict, Verdict::NotRun);
     for (point, _) in single.experiment(Scale::Full).sweep.points().iter().enumerate() {
-        let report = crate::by_hand::report(0.1, 0.1, 100.0);
-        results.put(point, 0, tailback_reproduce::Outcome { report, series: None });
+        results.put(point, 0, Outcome { report: report(0.1, 0.1, 100.0), series: None });
     }
     let found = finding(&single, &results);
     assert_eq!((found.measured, found.half_width, found.verdict), (Some(100.0), Some(0.5), Verdict::Fail));
@@ -154,6 +153,81 @@ fn a_claim_whose_runs_are_not_all_there_is_open() {
     let found = finding(&figure, &part);
     assert_eq!((found.verdict, found.measured), (Verdict::NotRun, None));
     assert!(found.note.expect("it says why").contains("high traffic.load = 0.1 has not been run"));
+}
+
+/// What the runs that are there lack decides nothing before the others are there.
+#[test]
+fn a_missing_run_goes_before_what_is_not_in_others() {
+    let hops = |curve: &str| format!("{{ value = {{ curve = \"{curve}\", metric = \"hops_mean\", at = 0.1 }} }}");
+    let measures = [
+        format!("{{ difference = [{}, {}] }}", hops("low"), hops("high")),
+        r#"{ apart = { curve = "low", other = "high", metric = "hops_mean" } }"#.to_owned(),
+        r#"{ apart = { curve = "high", other = "low", metric = "hops_mean" } }"#.to_owned(),
+        r#"{ order = { curves = ["low", "high"], metric = "hops_mean" } }"#.to_owned(),
+        hops("low"),
+    ];
+    for measure in measures {
+        let figure = read(&format!("{CURVES}{}", claim(&measure, "{ above = 0 }")));
+        // Of the first curve, and of its first seed only.
+        let mut part = Results::new(figure.experiment(Scale::Full));
+        for point in 0..3 {
+            part.put(point, 0, Outcome { report: report(0.1, 0.1, 100.0), series: None });
+        }
+        let found = finding(&figure, &part);
+        assert_eq!(found.verdict, Verdict::NotRun, "{measure}: {found:?}");
+        assert_eq!(finding(&figure, &curves(&figure)).verdict, Verdict::Fail, "{measure}");
+    }
+}
+
+#[test]
+fn nothing_is_divided_by_zero() {
+    for measure in [
+        r#"{ apart = { curve = "high", other = "low", metric = "accepted_load" } }"#,
+        r#"{ order = { curves = ["low", "high"], metric = "accepted_load" } }"#,
+    ] {
+        let figure = read(&format!("{CURVES}{}", claim(measure, "{ above = 0 }")));
+        for high in [0.0, 0.3] {
+            let mut results = Results::new(figure.experiment(Scale::Full));
+            for (point, accepted) in [0.0, 0.0, 0.0, high, high, high].into_iter().enumerate() {
+                for seed in 0..2 {
+                    results.put(point, seed, Outcome { report: report(0.1, accepted, 100.0), series: None });
+                }
+            }
+            let found = finding(&figure, &results);
+            assert_eq!((found.measured, found.verdict), (None, Verdict::Fail), "{measure}: {found:?}");
+            assert!(found.note.as_deref().is_some_and(|note| note.contains("divided by zero")), "{found:?}");
+        }
+    }
+}
+
+/// The latency of `step` has settled after 80 cycles, by intervals of ten cycles and by bins of twenty: not after exactly 80.
+#[test]
+fn a_time_is_no_surer_than_an_interval_is_long() {
+    for (bin, expect, half_width, verdict) in [
+        ("", "{ below = 90 }", 10.0, Verdict::Pass),
+        ("", "{ below = 89 }", 10.0, Verdict::Undecided),
+        ("bin = 20, ", "{ below = 100 }", 20.0, Verdict::Pass),
+        ("bin = 20, ", "{ below = 90 }", 20.0, Verdict::Undecided),
+        ("bin = 20, ", "{ above = 101 }", 20.0, Verdict::Fail),
+        ("bin = 1, ", "{ below = 89 }", 10.0, Verdict::Undecided),
+    ] {
+        let series = format!("curve = \"step\", series = \"latency_message_mean\", {bin}span = [0, 2000]");
+        let measure = format!("{{ settling = {{ {series}, within = 10, final = [500, 1000] }} }}");
+        let figure = read(&format!("{SERIES}{}", claim(&measure, expect)));
+        let found = finding(&figure, &step_and_wave(&figure));
+        let expected = (Some(80.0), Some(half_width), verdict);
+        assert_eq!((found.measured, found.half_width, found.verdict), expected, "{bin}{expect}");
+        let findings = [(&figure.claims[0], found)];
+        let mut recorded = RecordedFigure::new(&findings, RecordedRuns::default(), 0.0, 0.0);
+        let known = recorded.finding(&figure.claims[0], Scale::Full);
+        assert_eq!((known.measured, known.half_width, known.verdict), expected, "{bin}{expect}");
+        // Earlier records may have an interval of nothing, as of seeds that all agree.
+        recorded.claims.get_mut("it").expect("it is recorded").half_width = Some(0.0);
+        let known = recorded.finding(&figure.claims[0], Scale::Full);
+        if bin == "bin = 20, " {
+            assert_eq!((known.half_width, known.verdict), (Some(half_width), verdict), "{expect}");
+        }
+    }
 }
 
 #[test]

@@ -123,8 +123,11 @@ impl Project {
         self.entry.figure.findings(self.scale, &self.results)
     }
 
+    /// The claims as they are written down, with the runs that they were found in.
     pub fn rows(&self) -> Vec<Row> {
-        self.entry.figure.rows(&self.entry.group, &self.entry.name, self.scale, &self.results)
+        let scenarios = self.recorded_runs().scenarios;
+        let rows = self.entry.figure.rows(&self.entry.group, &self.entry.name, self.scale, &self.results);
+        rows.into_iter().map(|row| Row { scenarios: scenarios.clone(), ..row }).collect()
     }
 
     /// How large the networks are that its drawings show, and whether that is as large as they should be.

@@ -1,6 +1,7 @@
 //! The scoreboard: how many claims of which papers hold, from what is finished or recorded.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use tailback_report::{Cell, Column, Kind, Table};
 use tailback_reproduce::{Count, RecordedFigure, Row, Scale, Verdict, count, rows};
@@ -18,18 +19,10 @@ pub fn tell(catalogue: &Catalogue, arguments: &ReproduceArguments, scale: Scale)
     for group in &catalogue.groups {
         records.insert(group.name.as_str(), group.record()?);
     }
-    let claims = |entry: &Entry, scale: Scale| -> Result<Vec<Row>, Complaint> {
-        let none = RecordedFigure::default();
+    let none = RecordedFigure::default();
+    let claims = |entry: &Entry, scale: Scale| {
         let recorded = records[entry.group.as_str()].figure(&entry.name, scale).unwrap_or(&none);
-        let outdated =
-            !recorded.claims.is_empty() && recorded.is_outdated(&entry.figure.scenarios(&entry.scenario, scale)?);
-        let made = entry.figure.claims.iter().filter(|claim| claim.judgement(scale).is_some());
-        let findings: Vec<_> = made.map(|claim| (claim, recorded.finding(claim, scale))).collect();
-        let known = rows(&entry.group, &entry.name, scale, &findings);
-        let known = known.into_iter().map(|row| Row { outdated: outdated && row.verdict != Verdict::NotRun, ..row });
-        let fresh = finished::read(&arguments.out, entry, scale).unwrap_or_default();
-        let newest = |row: Row| fresh.iter().find(|fresh| fresh.claim == row.claim).cloned().unwrap_or(row);
-        Ok(known.map(newest).collect())
+        known_claims(entry, scale, recorded, &arguments.out)
     };
     match arguments.format {
         Format::Json => {
@@ -50,6 +43,27 @@ pub fn tell(catalogue: &Catalogue, arguments: &ReproduceArguments, scale: Scale)
         }
     }
     Ok(())
+}
+
+/// What is known of the claims about a figure: as they were found when it was last made, if the same would be run now, or else as recorded.
+fn known_claims(entry: &Entry, scale: Scale, recorded: &RecordedFigure, out: &Path) -> Result<Vec<Row>, Complaint> {
+    let finished = finished::read(out, entry, scale);
+    // To put scenarios together takes a while, and where nothing is known they are not needed.
+    let is_known = !(recorded.claims.is_empty() && finished.is_empty());
+    let scenarios = if is_known { entry.figure.scenarios(&entry.scenario, scale)? } else { String::new() };
+    let finished = RecordedFigure::of_rows(&finished, &scenarios);
+    let mut claims = Vec::new();
+    for claim in entry.figure.claims.iter().filter(|claim| claim.judgement(scale).is_some()) {
+        let known = if finished.claims.contains_key(&claim.name) { &finished } else { recorded };
+        for mut row in rows(&entry.group, &entry.name, scale, &[(claim, known.finding(claim, scale))]) {
+            if row.verdict != Verdict::NotRun {
+                row.scenarios.clone_from(&known.runs.scenarios);
+                row.outdated = known.is_outdated(&scenarios);
+            }
+            claims.push(row);
+        }
+    }
+    Ok(claims)
 }
 
 /// How many claims hold, in a sentence.
