@@ -7,7 +7,7 @@ use tailback_engine::{Executor, Simulation, Tick};
 use tailback_hardware::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Delivery, Ejection, InjectionVc, InputServed,
     InputTurns, LinkArbiter, LinkSpec, NetworkSpec, NicSpec, OutputHeld, OutputQueueSpec, QueuePer, Release,
-    RouterSpec, SourceQueues, TurnsMove,
+    RouterSpec, SourceQueues, TurnsKept, TurnsMove,
 };
 use tailback_network::{Microarchitecture, NetworkPlan, NetworkRegion, Partition, Unobserved};
 use tailback_protocol::{Baseline, ClassRouting};
@@ -76,6 +76,7 @@ const ROUTER: RouterSpec = RouterSpec {
     iterations: 1,
     order: AllocationOrder::InputFirst,
     turns_move: TurnsMove::EveryRound,
+    turns_kept: TurnsKept::Together,
     input_arbiter: Arbiter::RoundRobin,
     output_arbiter: Arbiter::RoundRobin,
     transit_first: true,

@@ -5,7 +5,7 @@ use tailback_parameters::{Choice, Kind, Parameter, Values};
 use crate::{
     AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Delivery, Ejection, InjectionVc, InputServed, InputTurns,
     LinkArbiter, LinkSpec, NicSpec, OutputHeld, OutputQueueSpec, QueuePer, Release, RouterSpec, SourceQueues,
-    TurnsMove,
+    TurnsKept, TurnsMove,
 };
 
 const fn choice(
@@ -81,6 +81,21 @@ pub const ROUTER: &[Parameter] = &[
         ],
         "\"every-round\"",
         "in which rounds of an allocation round-robin arbiters move on",
+    ),
+    choice(
+        "turns_kept",
+        &[
+            word(
+                "together",
+                "one for all packets: who is served after a packet that goes first follows from where that came from",
+            ),
+            word(
+                "by-priority",
+                "one for those of each priority, and with transit_first for those that enter the network",
+            ),
+        ],
+        "\"together\"",
+        "for what round-robin arbiters of inputs, outputs and links keep a turn of its own",
     ),
     choice("input_arbiter", ARBITERS, "\"round-robin\"", "how an input chooses among its queues"),
     choice(
@@ -221,6 +236,7 @@ pub fn router(values: &Values) -> RouterSpec {
         iterations: values.integer("iterations"),
         order: if is("order", "output-first") { AllocationOrder::OutputFirst } else { AllocationOrder::InputFirst },
         turns_move: if is("turns_move", "first-round") { TurnsMove::FirstRound } else { TurnsMove::EveryRound },
+        turns_kept: if is("turns_kept", "by-priority") { TurnsKept::ByPriority } else { TurnsKept::Together },
         input_arbiter: arbiter("input_arbiter"),
         input_turns: if is("input_turns", "outputs") { InputTurns::Outputs } else { InputTurns::Queues },
         input_served: if is("input_served", "asked") { InputServed::Asked } else { InputServed::Granted },

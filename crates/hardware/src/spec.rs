@@ -117,6 +117,8 @@ pub struct RouterSpec {
     pub order: AllocationOrder,
     /// In which rounds of an allocation arbiters that go round move on.
     pub turns_move: TurnsMove,
+    /// For what such arbiters keep a turn of its own.
+    pub turns_kept: TurnsKept,
     /// How an input chooses among its queues.
     pub input_arbiter: Arbiter,
     /// What an input whose arbiter goes round takes turns among.
@@ -168,6 +170,15 @@ pub enum TurnsMove {
     EveryRound,
     /// In the first, as in iSLIP: so nobody starves whom the first round would serve.
     FirstRound,
+}
+
+/// For what arbiters that go round keep a turn of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnsKept {
+    /// For all packets together.
+    Together,
+    /// For packets of each priority, and, where packets in transit go first, for those that enter the network.
+    ByPriority,
 }
 
 /// How one of several requests is chosen, among those of equal priority.

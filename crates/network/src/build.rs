@@ -60,10 +60,16 @@ impl NetworkPlan {
         M::suits(&shape, &rules)
     }
 
+    /// Whether the time at which a packet departs is known when it crosses, so that links are not started by events.
+    #[must_use]
+    pub fn departs_at_once(&self) -> bool {
+        self.shape_and_rules().1.departs_at_once
+    }
+
     /// The bytes that a port takes at most for departures that are known in advance, where they are.
     #[must_use]
     pub fn departure_bytes(&self) -> u64 {
-        if self.shape_and_rules().1.departs_at_once { departure_bytes(&self.spec) } else { 0 }
+        if self.departs_at_once() { departure_bytes(&self.spec) } else { 0 }
     }
 
     fn shape_and_rules(&self) -> (Shape, Rules) {

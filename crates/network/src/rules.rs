@@ -64,6 +64,8 @@ pub struct Rules {
     pub outputs_first: bool,
     /// Whether arbiters keep their turns in all rounds of an allocation but the first.
     pub first_round_turns: bool,
+    /// Whether arbiters have turns for each priority, and there are several.
+    pub turns_by_priority: bool,
     /// Whether an input offers the first packet by turns that could cross, of the highest priority, and need not look at
     /// those after it.
     pub inputs_take_turns: bool,
@@ -153,6 +155,7 @@ impl Rules {
             vc_allocation: router.vc_allocation,
             outputs_first: router.order == AllocationOrder::OutputFirst,
             first_round_turns: described.first_round_turns(),
+            turns_by_priority: described.turns_by_priority(),
             inputs_take_turns: described.inputs_take_turns(),
             outputs_take_turns: described.outputs_take_turns(),
             control_limit: router.output_queues.control_limit,

@@ -11,7 +11,7 @@ use crate::tree::{Item, Node};
 
 /// Parameters that came later than their siblings, by the end of their paths. Where they are what their default says, the resolved text is
 /// without them, so that scenarios have the digests, and find the results, that they had before.
-const CAME_LATER: [&str; 20] = [
+const CAME_LATER: [&str; 21] = [
     "arrival.bursts.cycles_per_flit",
     "arrival.slots.cycles_per_flit",
     "measure.by_source",
@@ -30,6 +30,7 @@ const CAME_LATER: [&str; 20] = [
     "router.control_limit",
     "router.credit_interval",
     "router.destination_queue",
+    "router.turns_kept",
     "router.turns_move",
     "routing.clos.queues",
 ];

@@ -47,8 +47,10 @@ pub struct Backlog {
 
 /// A node: its state, its processes with their random streams, its events and those of its link.
 const NODE_BYTES: u64 = 700;
-/// A port of a plain router with its event and mail storage, and what a general one has on top for each channel.
+/// A port of a plain router with its event and mail storage, and what others have on top for each channel: basic ones whose links are not started by
+/// events a queue and its credits, general ones output queues and more.
 const PLAIN_PORT_BYTES: u64 = 400;
+const BASIC_CHANNEL_BYTES: u64 = 32;
 const GENERAL_CHANNEL_BYTES: u64 = 160;
 /// A packet with the events that it causes and the mail that it travels in.
 const PACKET_BYTES: u64 = 160;
@@ -131,7 +133,14 @@ fn links_between_routers(topology: &dyn Topology) -> u64 {
 /// What the network takes, without what is written down.
 pub(crate) fn memory(scenario: &Scenario, network: &NetworkPlan) -> u64 {
     let (spec, topology) = (&network.spec, network.topology.as_ref());
-    let (plain, departures) = (network.suits::<Plain>(), network.departure_bytes());
+    let departures = network.departure_bytes();
+    let of_channel = if network.suits::<Plain>() {
+        0
+    } else if network.suits::<Basic>() && network.departs_at_once() {
+        BASIC_CHANNEL_BYTES
+    } else {
+        GENERAL_CHANNEL_BYTES
+    };
     // By output, of each input: when it was served last.
     let connections = |kind| if kind == CrossbarPorts::PerChannel { spec.vcs() as u64 } else { 1 };
     let pairs = connections(spec.router.crossbar_inputs) * connections(spec.router.crossbar_outputs);
@@ -142,8 +151,7 @@ pub(crate) fn memory(scenario: &Scenario, network: &NetworkPlan) -> u64 {
         let ports = u64::from(topology.ports(router));
         let per_node = spec.router.destination_queue.map_or(1, |_| u64::from(topology.nodes()));
         let queues = if spec.router.virtual_output_queues { ports } else { per_node };
-        let channels = if plain { 0 } else { spec.vcs() as u64 * queues };
-        ports * (PLAIN_PORT_BYTES + GENERAL_CHANNEL_BYTES * channels + departures + turns(ports))
+        ports * (PLAIN_PORT_BYTES + of_channel * spec.vcs() as u64 * queues + departures + turns(ports))
     };
     let Population { packets, messages, offered } = Population::of(scenario, topology);
     (0..topology.routers()).map(of_router).sum::<u64>()

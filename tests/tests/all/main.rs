@@ -28,6 +28,7 @@ mod scenarios;
 mod slow_links;
 mod sources;
 mod trace;
+mod turns;
 mod unsafe_code;
 mod windows;
 mod wire_types;

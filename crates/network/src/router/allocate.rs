@@ -156,7 +156,7 @@ impl<M: Microarchitecture> Routers<M> {
         }
         if let Some((_, request)) = best {
             if self.rules.served_when_asked {
-                self.note_asked(request.id, request.port, now);
+                self.note_asked(&request, now, around);
             }
             self.offer(request, around);
         }

@@ -16,7 +16,7 @@ impl<M: Microarchitecture> Routers<M> {
         let own = number(id.voq, id.vc);
         let turn = match self.rules.input_arbiter {
             Arbiter::RoundRobin => {
-                let last = self.last_turn(id);
+                let last = self.last_turn(request, around);
                 let going_round = |own: usize, last: usize, count: usize| (own + count - last - 1) % count;
                 let by_queue = going_round(own, number(last.voq, last.vc), shape.voqs * shape.vcs);
                 let by_output = || going_round(request.port.into(), last.port.into(), shape.ports);
@@ -32,11 +32,15 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     pub(super) fn output_key(&self, request: &Request, around: &Surroundings<'_>) -> u64 {
         let input = self.input_number(request.id);
-        let enters = self.rules.transit_first && self.inputs[request.id.index as usize].fed_by == FarKind::Node;
+        let enters = self.enters(request.id);
         let arbiter = if M::BASIC { Arbiter::RoundRobin } else { self.rules.output_arbiter };
         let turn = match arbiter {
             Arbiter::RoundRobin => {
-                let last = self.output(request.output, request.vc).last;
+                let last = if Self::unless_basic(self.rules.turns_by_priority) {
+                    self.last_of_level(request, around)
+                } else {
+                    self.output(request.output, request.vc).last
+                };
                 let inputs = self.inputs_per_router() as u16;
                 u64::from(if input > last { input - last } else { input + inputs - last })
             }
@@ -51,9 +55,19 @@ impl<M: Microarchitecture> Routers<M> {
         u64::from(priority) << 56 | u64::from(enters) << 55 | turn
     }
 
+    /// Whether a packet of a queue enters the network, where those in transit go first.
+    #[inline]
+    pub(super) fn enters(&self, id: QueueId) -> bool {
+        self.rules.transit_first && self.inputs[id.index as usize].fed_by == FarKind::Node
+    }
+
     /// Whose turn it was last at the connection of a queue to the crossbar.
     #[inline]
-    fn last_turn(&self, id: QueueId) -> Turn {
+    fn last_turn(&self, request: &Request, around: &Surroundings<'_>) -> Turn {
+        let id = request.id;
+        if self.rules.turns_by_priority {
+            return self.last_turn_of_level(request, around);
+        }
         if self.rules.first_round_turns {
             return self.extras.turns[self.turn_index(id)];
         }
@@ -61,7 +75,7 @@ impl<M: Microarchitecture> Routers<M> {
         Turn { voq: input.last_voq, vc: input.last_vc, port: input.last_port }
     }
 
-    fn turn_index(&self, id: QueueId) -> usize {
+    pub(super) fn turn_index(&self, id: QueueId) -> usize {
         id.index as usize * self.shape.inputs + if self.inputs_share() { 0 } else { usize::from(id.vc) }
     }
 
@@ -84,8 +98,13 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// Notes that a queue is chosen to ask for the output of `port`.
-    pub(super) fn note_asked(&mut self, id: QueueId, port: u8, now: Time) {
-        if self.rules.first_round_turns {
+    pub(super) fn note_asked(&mut self, request: &Request, now: Time, around: &Surroundings<'_>) {
+        let &Request { id, port, .. } = request;
+        if self.rules.turns_by_priority {
+            if !self.keeps_turns() {
+                self.note_input_turn_of_level(request, around.pool[request.packet].class);
+            }
+        } else if self.rules.first_round_turns {
             if !self.keeps_turns() {
                 self.note_turn(id, port);
             }

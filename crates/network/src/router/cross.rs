@@ -33,6 +33,9 @@ impl<M: Microarchitecture> Routers<M> {
         // The crossbar takes a flit per tick, but none before it has arrived.
         let end = (now + Time::from(flits)).max(record.tail_at() + 1);
         record.vc = vc;
+        if Self::unless_basic(self.rules.turns_by_priority) && !self.keeps_turns() {
+            self.note_turns_of_level(request, record.class);
+        }
         let sent = self.take_output(request, record, end, now);
         if self.wakes_next() && self.outputs[index as usize].waiters != 0 {
             self.outputs[index as usize].connection.announce_free(index, 0, around);

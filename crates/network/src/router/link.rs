@@ -80,6 +80,9 @@ impl<M: Microarchitecture> Routers<M> {
         let Sent { start, arrival, departure } = output.send(&mut around.pool[packet], end, now, &self.rules);
         Self::trace_start(packet, start, around);
         around.send_packet(output, packet, arrival);
+        if Self::unless_basic(self.rules.turns_by_priority) {
+            self.extras.turns_by_priority.note_queue(index, class, queue);
+        }
         let sender = &mut self.extras.senders[index as usize];
         (sender.lone, sender.lone_queue, sender.last_queue) = (departure, queue as u8, queue as u8);
         true
@@ -166,12 +169,17 @@ impl<M: Microarchitecture> Routers<M> {
     fn choose_of_several(&self, index: u32, now: Time, around: &Surroundings<'_>) -> Option<usize> {
         let sender = &self.extras.senders[index as usize];
         let ready = |queue: &usize| self.is_ready(index, *queue, now, around);
-        let (queues, last) = (self.shape.output_queues, usize::from(sender.last_queue));
+        let queues = self.shape.output_queues;
         let is_turn_of_data = self.rules.control_limit.is_some_and(|limit| sender.control_in_row >= limit);
         let key = |queue: &usize| {
             let packet = &around.pool[self.first_of_queue(index, *queue)];
             let class = &around.fabric.spec.classes[usize::from(packet.class)];
             let priority = (is_turn_of_data && class.is_control, u8::MAX - class.priority);
+            let last = if Self::unless_basic(self.rules.turns_by_priority) {
+                self.extras.turns_by_priority.last_queue(index, packet.class)
+            } else {
+                usize::from(sender.last_queue)
+            };
             let turn = if *queue > last { queue - last } else { queue + queues - last };
             match around.fabric.spec.router.output_queues.link_arbiter {
                 LinkArbiter::Oldest => (priority, packet.head_at, turn),
@@ -222,6 +230,9 @@ impl<M: Microarchitecture> Routers<M> {
         let packet = self.first_of_queue(index, queue);
         let record = &mut around.pool[packet];
         let (next, flits, vc) = (record.next, record.flits, record.vc);
+        if Self::unless_basic(rules.turns_by_priority) {
+            self.extras.turns_by_priority.note_queue(index, record.class, queue);
+        }
         if Self::unless_plain(rules.counts_in_output_queues) {
             count_in_output_queue(record, now - record.head_at, around.fabric);
         }

@@ -82,7 +82,8 @@ fn has_basic_crossbar(shape: &Shape, rules: &Rules) -> bool {
     shape.outputs == 1
         && (rules.head_delay, rules.credit_interval) == (0, 0)
         && rules.serves_by_turns()
-        && !(rules.outputs_first || rules.first_round_turns || rules.vc_allocation || rules.ejects_when_idle)
+        && !(rules.outputs_first || rules.first_round_turns || rules.turns_by_priority)
+        && !(rules.vc_allocation || rules.ejects_when_idle)
 }
 
 pub(crate) mod sealed {

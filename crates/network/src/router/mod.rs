@@ -36,6 +36,7 @@ mod surroundings;
 mod switch;
 mod trace;
 mod turns;
+mod turns_by_priority;
 mod vc_allocation;
 mod view;
 mod wake_next;

@@ -13,6 +13,7 @@ use tailback_hardware::Arbiter;
 use super::WORDS_MAX;
 use super::decision::{Decision, KeptDecisions};
 use super::departures::Departure;
+use super::turns_by_priority::TurnsByPriority;
 use crate::event::{Event, EventKind};
 use crate::fabric::{Fabric, Shape};
 use crate::link::{FarKind, InputLink, OutputLink, PortLinks};
@@ -351,6 +352,8 @@ pub(super) struct Extras {
     pub last_channel: Vec<u16>,
     /// Where arbiters keep their turns in all rounds but the first: by crossbar connection of inputs, whose turn it was last.
     pub turns: Vec<Turn>,
+    /// Where arbiters have turns for each priority.
+    pub turns_by_priority: TurnsByPriority,
     /// Where the least recently served goes first: when each queue was served, and each input by each output.
     pub queue_served: Vec<Time>,
     pub input_served: Vec<Time>,
@@ -398,6 +401,10 @@ impl Extras {
             last_seeker: vec![0; owners],
             last_channel: vec![0; only_if(rules.vc_allocation, queues)],
             turns: vec![Turn::default(); only_if(rules.first_round_turns, ports * shape.inputs)],
+            turns_by_priority: match rules.turns_by_priority {
+                true => TurnsByPriority::new(fabric, ports),
+                false => TurnsByPriority::default(),
+            },
             queue_served: vec![0; by_age(rules.input_arbiter, queues)],
             input_served: vec![0; by_age(rules.output_arbiter, ports * shape.outputs * shape.ports * shape.inputs)],
         }

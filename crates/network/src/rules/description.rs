@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tailback_engine::Tick;
 use tailback_hardware::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, Ejection, InputServed, InputTurns, LinkArbiter, NetworkSpec,
-    OutputQueueSpec, Release, RouterSpec, TurnsMove,
+    OutputQueueSpec, Release, RouterSpec, TurnsKept, TurnsMove,
 };
 use tailback_routing::{Interests, Routing};
 
@@ -71,6 +71,12 @@ impl Description<'_> {
         self.router().turns_move == TurnsMove::FirstRound && self.router().iterations > 1
     }
 
+    /// Whether arbiters have turns for each priority, and there are several.
+    pub fn turns_by_priority(&self) -> bool {
+        let there_are_several = self.router().transit_first || !self.one_priority();
+        self.router().turns_kept == TurnsKept::ByPriority && there_are_several
+    }
+
     fn inputs_choose_first(&self) -> bool {
         self.router().order == AllocationOrder::InputFirst
     }
@@ -92,7 +98,7 @@ impl Description<'_> {
         let go_round = router.input_arbiter == Arbiter::RoundRobin && router.input_turns == InputTurns::Queues;
         let offer_one =
             self.inputs_choose_first() && self.shape.inputs == 1 && router.input_served == InputServed::Granted;
-        offer_one && go_round && self.skips_heads() && !self.first_round_turns()
+        offer_one && go_round && self.skips_heads() && !(self.first_round_turns() || self.turns_by_priority())
     }
 
     /// Packets go by turns alone, all heads are routed, and nothing depends on who is awake.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use tailback_network::{
     AllocationOrder, Arbiter, CreditCheck, CrossbarPorts, Ejection, InputServed, InputTurns, LinkArbiter, OutputHeld,
-    OutputQueueSpec, QueuePer, Release, RouterSpec, TurnsMove,
+    OutputQueueSpec, QueuePer, Release, RouterSpec, TurnsKept, TurnsMove,
 };
 
 pub fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value = RouterSpec> {
@@ -46,12 +46,21 @@ pub fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value =
         1u8..4,
         select(vec![OutputHeld::Crossing, OutputHeld::FullRate]),
         select(vec![TurnsMove::EveryRound, TurnsMove::FirstRound]),
+        select(vec![TurnsKept::Together, TurnsKept::ByPriority]),
         prop_oneof![3 => Just(0), 1 => 1u32..12],
     );
     (0u32..4, 1u32..8, allocator, shape, queues, oddities).prop_map(
         move |(head_delay, crossbar_delay, allocator, shape, output_queues, oddities)| {
-            let (input_turns, input_served, ejection, ejection_vcs, output_held, turns_move, credit_interval) =
-                oddities;
+            let (
+                input_turns,
+                input_served,
+                ejection,
+                ejection_vcs,
+                output_held,
+                turns_move,
+                turns_kept,
+                credit_interval,
+            ) = oddities;
             let (iterations, order, input_arbiter, output_arbiter, allocation_period) = allocator;
             let (crossbar_inputs, crossbar_outputs, vc_allocation, queues_per_output, credits, transit_first) = shape;
             // Where packets wait for credits in a queue with those of other channels, channels wait for each other.
@@ -68,6 +77,7 @@ pub fn routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<Value =
                 iterations: if vc_allocation { 1 } else { iterations },
                 order,
                 turns_move,
+                turns_kept,
                 input_arbiter,
                 output_arbiter,
                 transit_first,
@@ -95,6 +105,7 @@ pub fn basic_routers(ticks_per_cycle: u32, packet_flits: u16) -> impl Strategy<V
         head_delay: 0,
         order: AllocationOrder::InputFirst,
         turns_move: TurnsMove::EveryRound,
+        turns_kept: TurnsKept::Together,
         input_arbiter: Arbiter::RoundRobin,
         output_arbiter: Arbiter::RoundRobin,
         vc_allocation: false,

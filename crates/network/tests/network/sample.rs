@@ -7,7 +7,7 @@ use proptest::sample::select;
 use tailback_network::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, CrossbarPorts, Delivery, Ejection, InjectionVc, InputServed,
     InputTurns, LinkArbiter, LinkSpec, NetworkPlan, NetworkSpec, NicSpec, OutputHeld, OutputQueueSpec, Partition,
-    QueuePer, Release, RouterSpec, SourceQueues, TurnsMove,
+    QueuePer, Release, RouterSpec, SourceQueues, TurnsKept, TurnsMove,
 };
 use tailback_parameters::{Kind, Parameter, Value, Values};
 use tailback_protocol::{Baseline, ClassRouting, Protocol, TrafficClass};
@@ -233,6 +233,7 @@ pub fn own_connection_samples() -> impl Strategy<Value = Sample> {
         router: RouterSpec {
             order: AllocationOrder::InputFirst,
             turns_move: TurnsMove::EveryRound,
+            turns_kept: TurnsKept::Together,
             vc_allocation: false,
             crossbar_inputs: CrossbarPorts::PerChannel,
             crossbar_outputs: CrossbarPorts::PerPort,
@@ -492,6 +493,7 @@ pub fn fixed(topology: (&'static str, &'static [(&'static str, &'static [u64])])
             iterations: 1,
             order: AllocationOrder::InputFirst,
             turns_move: TurnsMove::EveryRound,
+            turns_kept: TurnsKept::Together,
             input_arbiter: Arbiter::RoundRobin,
             output_arbiter: Arbiter::RoundRobin,
             transit_first: false,

@@ -4,7 +4,7 @@
 //! again meanwhile, and its table is made anew when they have ended.
 //!
 //! **The invariant it keeps:** what is put back has nothing left of what it had found, and is on disk as a run that waits
-//! before it waits for a thread. What has succeeded stays as it is.
+//! before it waits for a thread. What has succeeded stays as it is. Nothing is put back whose files were deleted.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::queue::Task;
 use crate::api_error::ApiError;
 use crate::domain::{Progress, RetryRequest, Run, State};
 use crate::store::runs::{self, Stored};
-use crate::store::{StoreError, Writing, artifacts, events, files, samples};
+use crate::store::{StoreError, Writing, artifacts, events, files, samples, uploads};
 
 /// A run that is simulated again: itself, or those of its runs that are put back.
 struct Again {
@@ -104,6 +104,9 @@ impl<M: Fn(&Run) -> Result<(), ApiError>> Asked<M> {
             Ok(again) => again,
             repeated => return Ok(repeated),
         };
+        // They may have been deleted since it ended. Its owner's count, whoever asks.
+        let scenario = runs::scenario(writing.connection, &found.run)?;
+        uploads::must_have(writing.connection, &found.run.run.owner, &scenario)?;
         let again = put_back(writing, found, kept)?;
         let Self { request, caller, .. } = self;
         if !request.request_id.is_empty() {

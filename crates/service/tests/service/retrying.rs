@@ -1,17 +1,19 @@
 //! Runs that failed or were cancelled, simulated again.
 
+use std::fs;
 use std::path::Path;
 
 use tailback_api::v1::watch_run_response::Event;
 use tailback_api::v1::{
-    CancelRunRequest, CreateRunRequest, ListArtifactsRequest, ListRunsRequest, QuerySeriesRequest, QuerySeriesResponse,
-    RetryRunRequest, Run, RunState, Sweep,
+    CancelRunRequest, CreateRunRequest, DeleteFileRequest, ListArtifactsRequest, ListRunsRequest, QuerySeriesRequest,
+    QuerySeriesResponse, RetryRunRequest, Run, RunErrorReason, RunState, Sweep,
 };
 use tailback_service::{Limits, Role};
 use tonic::{Code, Status};
 
 use crate::harness::{Client, SMALL, Served, endless, limits, named, reason};
 use crate::tokens::{bearing, serve, tokens};
+use crate::uploading::{LIST, sha256, upload};
 
 async fn retry(client: &mut Client, run: &str, request: &str) -> Result<Run, Status> {
     let asked = RetryRunRequest { run_id: run.to_owned(), request_id: request.to_owned() };
@@ -187,6 +189,33 @@ async fn what_cannot_be_retried_is_refused() {
     }
     let refused = retry(&mut client, "waiting", "").await.expect_err("they are taken");
     assert_eq!((refused.code(), reason(&refused).0.as_str()), (Code::ResourceExhausted, "QUEUE_FULL"));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn without_its_files_a_run_is_not_simulated_again() {
+    let server = Served::start().await;
+    let mut client = server.client().await;
+    let digest = sha256(LIST.as_bytes());
+    upload(&mut client.files, "list.csv", LIST.as_bytes()).await.expect("it is kept");
+    let mut asked = named("one", &format!("{}\n[[program]]\nmessages = \"list.csv\"\nnodes = [7, 50]\n", endless()));
+    asked.scenario.as_mut().expect("there is one").files = [("list.csv".to_owned(), digest.clone())].into();
+    client.create(asked).await.expect("it is accepted");
+    cancel(&mut client, "one").await;
+    client.ended("one").await;
+    let delete = DeleteFileRequest { sha256: digest.clone(), owner: String::new() };
+    client.files.delete_file(delete).await.expect("no run needs it");
+    let refused = retry(&mut client, "one", "").await.expect_err("it is gone");
+    assert_eq!((refused.code(), reason(&refused).0.as_str()), (Code::NotFound, "FILE_NOT_FOUND"));
+    assert_eq!(reason(&refused).1["file"], digest);
+    assert_eq!(client.get("one").await.expect("it is there").state(), RunState::Cancelled, "it stays as it is");
+    upload(&mut client.files, "list.csv", LIST.as_bytes()).await.expect("it is kept");
+    // What is known and yet not there is told by the run itself.
+    fs::remove_file(server.folder.join("files").join(&digest)).expect("it is there");
+    retry(&mut client, "one", "").await.expect("it is known");
+    let error = client.ended("one").await.error.expect("it has failed");
+    assert_eq!(error.reason(), RunErrorReason::Storage);
+    assert!(error.message.contains("is not there any more"), "{}", error.message);
     server.stop().await;
 }
 

@@ -347,14 +347,9 @@ async fn a_file_that_a_run_needs_stays_until_it_has_ended_also_over_a_restart() 
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     // It cannot be simulated again without them.
-    client
-        .runs
-        .retry_run(RetryRunRequest { run_id: "long".to_owned(), ..Default::default() })
-        .await
-        .expect("it can be");
-    let error = client.ended("long").await.error.expect("it has failed");
-    assert_eq!(error.reason(), RunErrorReason::Storage);
-    assert!(error.message.contains("is not there any more"), "{}", error.message);
+    let again = RetryRunRequest { run_id: "long".to_owned(), ..Default::default() };
+    let refused = client.runs.retry_run(again).await.expect_err("they are gone");
+    assert_eq!((refused.code(), reason(&refused).0.as_str()), (Code::NotFound, "FILE_NOT_FOUND"));
     server.stop().await;
 }
 

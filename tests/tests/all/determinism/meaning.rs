@@ -116,6 +116,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "tree-plain" => plain_tree,
         "tree-tapered" => tapered,
         "tree-wide" => wide_tree,
+        "turns-by-priority" => turns_by_priority,
         _ => panic!("say in determinism/meaning.rs what {name} shows"),
     }
 }
@@ -348,6 +349,13 @@ fn bursts(seen: &Seen) {
     assert!(seen.count("/counters/acknowledgements") > 2 * seen.count("/messages/delivered"));
     let smooth = Seen::new("switch-bursts", &["traffic.arrival=bernoulli"]);
     assert!(seen.number("/latency/message/mean") > 1.1 * smooth.number("/latency/message/mean"));
+}
+
+fn turns_by_priority(seen: &Seen) {
+    seen.assert_plain(false);
+    assert!(seen.count("/counters/acknowledgements") > 1000);
+    let together = Seen::new("turns-by-priority", &["router.turns_kept=together"]);
+    assert_ne!(together.findings.digest(), seen.findings.digest(), "turns of their own change nothing");
 }
 
 fn idle_ejection(seen: &Seen) {

@@ -118,6 +118,7 @@ scenarios![
     tree_plain,
     tree_tapered,
     tree_wide,
+    turns_by_priority,
 ];
 
 fn check(name: &str) {

@@ -1,0 +1,89 @@
+//! Turns of round-robin arbiters: for all packets together, and for each priority.
+
+use std::ops::ControlFlow;
+
+use tailback_report::Report;
+use tailback_scenario::Document;
+use tailback_sim::{Run, Timing};
+
+/// Control packets go first everywhere, and pauses are next to nothing.
+const MARKS: &str = "[protocol.ecn]\nthreshold = 1\nincrement = 1\nlongest = 1\n";
+
+/// What is accepted of each of some flows.
+fn accepted<const N: usize>(text: &str, set: &[&str], flows: [&str; N]) -> [f64; N] {
+    let document = set.iter().fold(Document::read("test.toml", text), |document, set| document.with(set));
+    let scenario = document.resolve().unwrap_or_else(|said| panic!("{said}"));
+    let mut run = Run::new(&scenario, 1).expect("it can be started");
+    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+    let report: Report = run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default());
+    flows.map(|flow| report.flow(flow).expect("it is there").accepted_load)
+}
+
+fn flow(name: &str, from: u32, to: u32) -> String {
+    format!(
+        "[[traffic]]\nname = \"{name}\"\nfrom = [{from}]\nload = 1\nsaturates = true\npattern.hot-spot.to = [{to}]\n"
+    )
+}
+
+const MEASURE: &str = "[measure]\nwarmup = 2000\ncycles = 20000\n";
+const BY_PRIORITY: &str = "router.turns_kept=by-priority";
+
+fn are_alike(shares: &[f64]) -> bool {
+    let (least, most) = shares.iter().fold((f64::MAX, 0.0_f64), |(least, most), &it| (least.min(it), most.max(it)));
+    least > 0.95 * most
+}
+
+/// Of three nodes that send to one, two starve where acknowledgements for that one come in by the first port all the time.
+#[test]
+fn control_packets_need_not_move_the_turn_of_data_at_outputs() {
+    let flows = [flow("back", 0, 5), flow("one", 1, 0), flow("two", 2, 0), flow("three", 3, 0)].concat();
+    let text = format!("routing = \"direct\"\n{MARKS}[topology.single-switch]\nnodes = 6\n{flows}{MEASURE}");
+    let names = ["one", "two", "three"];
+    let together = accepted(&text, &[], names);
+    assert!(together[0] > 0.8 && together[1..].iter().all(|&it| it < 0.01), "{together:?}");
+    let by_priority = accepted(&text, &[BY_PRIORITY], names);
+    assert!(are_alike(&by_priority), "{by_priority:?}");
+}
+
+/// The same of the channels of an input that acknowledgements come in by as well.
+#[test]
+fn nor_at_inputs() {
+    let flows = [flow("back", 1, 3), flow("one", 3, 0), flow("two", 3, 2)].concat();
+    let text = format!(
+        "routing.direct.vcs = 2\n{MARKS}[topology.single-switch]\nnodes = 4\n[router]\nspeedup = 1\n[links.injection]\n\
+         whole_packets = true\n[nic]\nvc_choice = \"by-destination\"\n{flows}{MEASURE}"
+    );
+    let together = accepted(&text, &[], ["one", "two"]);
+    assert!(together[0] > 0.8 && together[1] < 0.01, "{together:?}");
+    let by_priority = accepted(&text, &[BY_PRIORITY], ["one", "two"]);
+    assert!(are_alike(&by_priority), "{by_priority:?}");
+}
+
+/// And of the output queues of a link.
+#[test]
+fn nor_at_links() {
+    let flows = [flow("near", 0, 2), flow("far", 8, 3), flow("back", 2, 1)].concat();
+    let text = format!(
+        "routing = \"minimal\"\n{MARKS}[topology.dragonfly]\np = 2\na = 2\nh = 1\ng = 3\n[router]\n\
+         output_queue_per = \"channel\"\nlink_arbiter = \"round-robin\"\n{flows}{MEASURE}"
+    );
+    let together = accepted(&text, &[], ["near", "far"]);
+    assert!(together[0] > 0.8 && together[1] < 0.01, "{together:?}");
+    let by_priority = accepted(&text, &[BY_PRIORITY], ["near", "far"]);
+    assert!(are_alike(&by_priority), "{by_priority:?}");
+}
+
+/// Packets in transit that go first need not move the turn of those that enter.
+#[test]
+fn nor_packets_in_transit_of_those_that_enter() {
+    let flows = [flow("remote", 4, 0), flow("one", 1, 0), flow("two", 2, 0), flow("three", 3, 0)].concat();
+    let text = format!(
+        "routing = \"nearest-common-ancestor\"\n[topology.two-level-tree]\nnodes_per_leaf = 4\nleaves = 2\nspines = 1\n\
+         [links.level1]\ncycles_per_flit = 2\n[router]\ntransit_first = true\n{flows}{MEASURE}"
+    );
+    let names = ["one", "two", "three"];
+    let together = accepted(&text, &[], names);
+    assert!(together[0] > 0.45 && together[1..].iter().all(|&it| it < 0.01), "{together:?}");
+    let by_priority = accepted(&text, &[BY_PRIORITY], names);
+    assert!(are_alike(&by_priority), "{by_priority:?}");
+}
