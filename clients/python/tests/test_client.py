@@ -196,3 +196,11 @@ async def test_the_same_for_asyncio(server, small):
             await client.get("nobody")
         assert (await client.validate(small)).plan.runs == 1
         assert "topology" in (await client.schema())["properties"]
+        assert "dragonfly" in [model.name for model in await client.models("topology")]
+        assert (await run.refresh()).state == "SUCCEEDED"
+        for name, artifact in (await run.artifacts()).items():
+            assert len(await run.read(name)) == artifact.size
+        with pytest.raises(tailback.NotFound):
+            await run.read("../../tailback.sqlite")
+        curve = await client.run(small, over=["traffic.load=0.1,0.2"])
+        assert [child.id for child in await curve.children()] == [f"{curve.id}.1", f"{curve.id}.2"]

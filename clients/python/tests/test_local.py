@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 
 import pytest
@@ -102,6 +103,28 @@ def test_what_a_text_names_is_found(small, tmp_path):
     assert beside["result_digest"] == given["result_digest"] and given["programs"][0]["completed"]
 
 
+def test_links_to_files_stay_inside_the_temporary_folder(small, tmp_path, monkeypatch):
+    for folder in ("jobs", "traces", "temporary"):
+        (tmp_path / folder).mkdir()
+    listed, other = tmp_path / "traces/list.csv", tmp_path / "other.csv"
+    for file in (listed, other):
+        file.write_text("time,source,destination,flits\n0,0,1,8\n")
+    names = ["../traces/list.csv", "here/../../../up.csv", "list.csv", str(listed)]
+    programs = [f'[[program]]\nmessages = "{name}"\nnodes = [{2 * at}, {2 * at + 1}]\n' for at, name in enumerate(names)]
+    scenario = tmp_path / "jobs/small.toml"
+    scenario.write_text(small + "".join(programs))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    given = {"here/../../../up.csv": other, "list.csv": listed, "./list.csv": listed}
+    # What the first has left is in the way of the second.
+    for _ in range(2):
+        assert tailback.check(scenario, files=given)["nodes"] == 72
+        assert os.listdir(tmp_path / "temporary") == []
+    for name in (str(listed), "./list.csv"):
+        with pytest.raises(tailback.InvalidRequest, match=f"`{name}` cannot stand for {other}"):
+            tailback.check(scenario, files={**given, name: other})
+    assert sorted(os.listdir(tmp_path)) == ["jobs", "other.csv", "temporary", "traces"]
+
+
 def test_progress_is_told(endless, small):
     heard = []
     tailback.run(small, measure__cycles=20000, progress=True)
@@ -169,6 +192,7 @@ def test_the_module_is_the_program():
         TABLES,
         {"a": {"b": [{"c": 1, "d": {"e": [1.5, -2]}}, {}]}, "text": 'a "quote"\n\u00fc\\', "flags": [True, False]},
         {"with space": {"dots.in": float("inf")}, "empty": {}, "mixed": [1, {"x": 2}], "none": []},
+        {"title": "\U0001f4e6 \uffff\u2028", "\U0001f4e6": {"\x7f": "".join(map(chr, range(0xa1)))}},
     ],
 )
 def test_dictionaries_are_written_as_toml(tables):

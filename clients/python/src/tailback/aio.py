@@ -202,6 +202,11 @@ class Client:
                     raise
             await self.upload(file, again=True)
 
+    async def models(self, kind: str = "") -> list[scenario_service_pb2.ModelSummary]:
+        """What scenarios can be made of."""
+        request = scenario_service_pb2.ListModelsRequest(kind=kind)
+        return list((await self._call(self._scenarios.ListModels, request)).models)
+
     async def schema(self) -> dict[str, Any]:
         """The JSON Schema of whole scenarios."""
         request = scenario_service_pb2.GetScenarioSchemaRequest()
@@ -248,6 +253,11 @@ class Run:
         """Where it stood when it was last heard of, such as `SUCCEEDED`."""
         return run_pb2.RunState.Name(self.info.state).removeprefix("RUN_STATE_")
 
+    async def refresh(self) -> Run:
+        """Hears of it anew."""
+        self.info = (await self._client.get(self.id)).info
+        return self
+
     async def events(
         self, after: int = 0, *, states_only: bool = False
     ) -> AsyncIterator[run_service_pb2.WatchRunResponse]:
@@ -276,7 +286,7 @@ class Run:
                 bar.show(event)
         finally:
             bar.close()
-        self.info = (await self._client.get(self.id)).info
+        await self.refresh()
         if self.info.state != run_pb2.RUN_STATE_SUCCEEDED:
             raise RunFailed(self.info)
         return self
@@ -303,6 +313,10 @@ class Run:
             if not retry.has_repeated:
                 raise
 
+    async def children(self) -> list[Run]:
+        """The runs of a sweep, in their order."""
+        return [child async for child in self._client.runs(parent_id=self.id, page_size=1000)]
+
     async def report(self) -> dict[str, Any]:
         """What it has found."""
         request = result_service_pb2.GetReportRequest(run_id=self.id)
@@ -318,6 +332,23 @@ class Run:
         request = result_service_pb2.ListArtifactsRequest(run_id=self.id)
         listed = await self._client._call(self._client._results.ListArtifacts, request)
         return {artifact.name: artifact for artifact in listed.artifacts}
+
+    async def read(self, name: str) -> bytes:
+        """The content of a file, which is compared with its SHA-256 beside the loop. A stream that breaks off is taken up again
+        where it was."""
+        content, artifact, retry = bytearray(), None, self._client._retry()
+        while True:
+            request = result_service_pb2.ReadArtifactRequest(run_id=self.id, name=name, offset=len(content))
+            try:
+                async for piece in self._client._results.ReadArtifact(request, metadata=self._client._metadata):
+                    artifact = piece.artifact if piece.HasField("artifact") else artifact
+                    content += piece.content
+                    retry.answered()
+                assert artifact is not None
+                return await asyncio.to_thread(requests.checked, bytes(content), artifact)
+            except grpc.RpcError as error:
+                told = from_rpc(error)
+            await asyncio.sleep(retry.pause(told))
 
     async def table(self, name: str, columns: Sequence[str] = (), **selection: Any) -> pandas.DataFrame:
         """Another table of it, as far as `measure` asks for it: `histograms`, `links`, `messages` or `trees`; `selection` is as

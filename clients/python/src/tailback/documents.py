@@ -18,7 +18,7 @@ def literal(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, Path)):
-        return json.dumps(str(value)).replace("\x7f", "\\u007f")
+        return _quoted(str(value))
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
@@ -53,7 +53,13 @@ def _is_section(value: Any) -> bool:
 
 
 def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else json.dumps(key)
+    return key if _BARE.fullmatch(key) else _quoted(key)
+
+
+def _quoted(text: str) -> str:
+    """A text in quotation marks. Characters beyond U+FFFF stand as they are, as JSON has pairs for them that are not TOML;
+    TOML wants DEL escaped, and JSON does not."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def overrides(given: Mapping[str, Any] | Sequence[str], more: Mapping[str, Any]) -> list[str]:

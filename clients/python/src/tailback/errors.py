@@ -71,8 +71,20 @@ class QueueFull(LimitExceeded):
     """Too many runs wait: try again later."""
 
 
+class NothingToRetry(TailbackError):
+    """The run has succeeded."""
+
+
 class SequenceGone(TailbackError):
     """Events after that number are not kept any more."""
+
+
+class OffsetOutOfRange(TailbackError):
+    """The file ends before that: `metadata` has its size."""
+
+
+class DeadlinePassed(TailbackError):
+    """The time for the call was over."""
 
 
 class Unavailable(TailbackError):
@@ -81,6 +93,10 @@ class Unavailable(TailbackError):
 
 class DataLoss(TailbackError):
     """What the server has kept is damaged, and is not given: `metadata` says what of which run."""
+
+
+class InternalError(TailbackError):
+    """A mistake in the server, to be reported."""
 
 
 class NotAuthenticated(TailbackError):
@@ -142,18 +158,22 @@ _BY_REASON: dict[str, type[TailbackError]] = {
     "NO_RESULTS": NoResults,
     "NO_SERIES": NoResults,
     "PART_OF_SWEEP": InvalidRequest,
+    "NOTHING_TO_RETRY": NothingToRetry,
     "QUEUE_FULL": QueueFull,
     "LIMIT_EXCEEDED": LimitExceeded,
     "TOO_MANY_STREAMS": LimitExceeded,
     "STORAGE_FULL": LimitExceeded,
     "SEQUENCE_GONE": SequenceGone,
+    "OFFSET_OUT_OF_RANGE": OffsetOutOfRange,
     "NOT_AUTHENTICATED": NotAuthenticated,
     "NOT_ALLOWED": NotAllowed,
     "SHUTTING_DOWN": Unavailable,
     "STREAM_EXPIRED": Unavailable,
     "WATCH_TOO_SLOW": Unavailable,
     "READ_TOO_SLOW": Unavailable,
+    "DEADLINE_PASSED": DeadlinePassed,
     "DATA_LOSS": DataLoss,
+    "INTERNAL": InternalError,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import documents, requests
-from .errors import Interrupted
+from .errors import Interrupted, InvalidRequest
 from .program import Progress, call
 from .results import RunResults, SweepResults
 
@@ -116,7 +117,8 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 @contextmanager
 def _written(scenario: Scenario, files: Mapping[str, str | Path] | None) -> Iterator[tuple[str, Path | None]]:
-    """A scenario as a file by its name, and the folder in which the name means it."""
+    """A scenario as a file by its name, and the folder in which the name means it. Where there are files, they are beside a
+    copy of it by the names that it has for them."""
     if not isinstance(scenario, Mapping) and requests.is_path(scenario) and not files:
         yield str(scenario), None
         return
@@ -127,13 +129,26 @@ def _written(scenario: Scenario, files: Mapping[str, str | Path] | None) -> Iter
         text = Path(scenario).read_text(encoding="utf-8") if is_file else str(scenario)
         named = requests.named_files(scenario, files or {})
     with tempfile.TemporaryDirectory(prefix="tailback-") as folder:
+        # So deep that no name leads out of the temporary folder, however often it goes up.
+        beside = Path(folder).joinpath(*["_"] * max((Path(file).parts.count("..") for file in named), default=0))
+        beside.mkdir(parents=True, exist_ok=True)
         name = Path(scenario).name if is_file else "scenario.toml"
-        (Path(folder) / name).write_text(text, encoding="utf-8")
+        (beside / name).write_text(text, encoding="utf-8")
         for file, path in named.items():
-            place = Path(folder) / file
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.symlink_to(Path(path).absolute())
-        yield name, Path(folder)
+            _link(beside / file, Path(path).absolute(), file)
+        yield name, beside
+
+
+def _link(place: Path, path: Path, name: str) -> None:
+    """Has a scenario find a file where its name for it leads to."""
+    # An absolute name leads where it leads, and two names may lead to one place.
+    if Path(name).is_absolute() or os.path.lexists(place):
+        leads = place.resolve()
+        if leads != path.resolve():
+            raise InvalidRequest(f"files: `{name}` cannot stand for {path}: it leads to {leads}", reason="INVALID_REQUEST")
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(path)
 
 
 @contextmanager

@@ -183,7 +183,7 @@ class RunServiceServicer:
         Needs the role submit, and the run must be the caller's own, or the role admin. With a `request_id`, calling again
         after a lost answer changes nothing and gives the run as it is then.
 
-        * NOT_FOUND, RUN_NOT_FOUND: check the name.
+        * NOT_FOUND, RUN_NOT_FOUND: check the name. FILE_NOT_FOUND: a file that it names was deleted; upload it again.
         * FAILED_PRECONDITION, RUN_NOT_ENDED: wait for it. NOTHING_TO_RETRY: it has succeeded. PART_OF_SWEEP: retry the
         sweep.
         * ALREADY_EXISTS, REQUEST_ID_REUSED: choose another request id.
