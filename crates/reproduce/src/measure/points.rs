@@ -129,7 +129,9 @@ impl Order {
                 ratios.extend(lower.iter().filter_map(|&(x, number)| Some(quotient(at_same(upper, x)?, number))));
             }
         }
-        smallest(all_of(ratios)?).ok_or_else(nothing_in_common)
+        // Where a curve has nothing, as of packets that are dropped, no number says how much more another one has.
+        let known: Vec<_> = ratios.iter().filter_map(|ratio| ratio.as_ref().ok().copied()).collect();
+        smallest(known).ok_or_else(|| ratios.into_iter().find_map(Result::err).unwrap_or_else(nothing_in_common))
     }
 }
 
