@@ -33,16 +33,20 @@ fn are_alike(shares: &[f64]) -> bool {
     least > 0.95 * most
 }
 
+/// The first flow has more than `at_least` and leaves next to nothing to the others; with turns by priority all have as much.
+fn starves_all_but_the_first_unless_by_priority<const N: usize>(text: &str, flows: [&str; N], at_least: f64) {
+    let together = accepted(text, &[], flows);
+    assert!(together[0] > at_least && together[1..].iter().all(|&it| it < 0.01), "{together:?}");
+    let by_priority = accepted(text, &[BY_PRIORITY], flows);
+    assert!(are_alike(&by_priority), "{by_priority:?}");
+}
+
 /// Of three nodes that send to one, two starve where acknowledgements for that one come in by the first port all the time.
 #[test]
 fn control_packets_need_not_move_the_turn_of_data_at_outputs() {
     let flows = [flow("back", 0, 5), flow("one", 1, 0), flow("two", 2, 0), flow("three", 3, 0)].concat();
     let text = format!("routing = \"direct\"\n{MARKS}[topology.single-switch]\nnodes = 6\n{flows}{MEASURE}");
-    let names = ["one", "two", "three"];
-    let together = accepted(&text, &[], names);
-    assert!(together[0] > 0.8 && together[1..].iter().all(|&it| it < 0.01), "{together:?}");
-    let by_priority = accepted(&text, &[BY_PRIORITY], names);
-    assert!(are_alike(&by_priority), "{by_priority:?}");
+    starves_all_but_the_first_unless_by_priority(&text, ["one", "two", "three"], 0.8);
 }
 
 /// The same of the channels of an input that acknowledgements come in by as well.
@@ -53,10 +57,7 @@ fn nor_at_inputs() {
         "routing.direct.vcs = 2\n{MARKS}[topology.single-switch]\nnodes = 4\n[router]\nspeedup = 1\n[links.injection]\n\
          whole_packets = true\n[nic]\nvc_choice = \"by-destination\"\n{flows}{MEASURE}"
     );
-    let together = accepted(&text, &[], ["one", "two"]);
-    assert!(together[0] > 0.8 && together[1] < 0.01, "{together:?}");
-    let by_priority = accepted(&text, &[BY_PRIORITY], ["one", "two"]);
-    assert!(are_alike(&by_priority), "{by_priority:?}");
+    starves_all_but_the_first_unless_by_priority(&text, ["one", "two"], 0.8);
 }
 
 /// And of the output queues of a link.
@@ -67,10 +68,7 @@ fn nor_at_links() {
         "routing = \"minimal\"\n{MARKS}[topology.dragonfly]\np = 2\na = 2\nh = 1\ng = 3\n[router]\n\
          output_queue_per = \"channel\"\nlink_arbiter = \"round-robin\"\n{flows}{MEASURE}"
     );
-    let together = accepted(&text, &[], ["near", "far"]);
-    assert!(together[0] > 0.8 && together[1] < 0.01, "{together:?}");
-    let by_priority = accepted(&text, &[BY_PRIORITY], ["near", "far"]);
-    assert!(are_alike(&by_priority), "{by_priority:?}");
+    starves_all_but_the_first_unless_by_priority(&text, ["near", "far"], 0.8);
 }
 
 /// Packets in transit that go first need not move the turn of those that enter.
@@ -81,9 +79,5 @@ fn nor_packets_in_transit_of_those_that_enter() {
         "routing = \"nearest-common-ancestor\"\n[topology.two-level-tree]\nnodes_per_leaf = 4\nleaves = 2\nspines = 1\n\
          [links.level1]\ncycles_per_flit = 2\n[router]\ntransit_first = true\n{flows}{MEASURE}"
     );
-    let names = ["one", "two", "three"];
-    let together = accepted(&text, &[], names);
-    assert!(together[0] > 0.45 && together[1..].iter().all(|&it| it < 0.01), "{together:?}");
-    let by_priority = accepted(&text, &[BY_PRIORITY], names);
-    assert!(are_alike(&by_priority), "{by_priority:?}");
+    starves_all_but_the_first_unless_by_priority(&text, ["one", "two", "three"], 0.45);
 }
