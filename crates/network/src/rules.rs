@@ -72,6 +72,9 @@ pub struct Rules {
     /// Whether an output, which chooses first, takes the inputs that ask for it by turns, and need not look at those behind the first that could
     /// cross.
     pub outputs_take_turns: bool,
+    /// Whether several winners of an allocation may be for an output queue that has room for some of them only, so that channels take turns to
+    /// enter it.
+    pub channels_take_turns: bool,
     /// Flits of control packets that a link sends while data packets could leave, before one of these goes first.
     pub control_limit: Option<u32>,
     /// Whether of the heads that sleep at an output only the next is woken, because nothing but the output chooses among them.
@@ -158,6 +161,7 @@ impl Rules {
             turns_by_priority: described.turns_by_priority(),
             inputs_take_turns: described.inputs_take_turns(),
             outputs_take_turns: described.outputs_take_turns(),
+            channels_take_turns: described.channels_take_turns(),
             control_limit: router.output_queues.control_limit,
             wakes_next: described.wakes_next(),
             wakes_in_turn: described.wakes_in_turn(),

@@ -293,21 +293,22 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
         self.has_room(node, vc, flits).then_some(vc)
     }
 
-    /// The first virtual channel of a class with room, after the one that was served last.
+    /// The first virtual channel of a class with room, after the one of this class that was served last.
     #[inline(always)]
     pub(super) fn next_channel_with_room(&mut self, node: u32, class: u8, flits: u16) -> Option<u8> {
-        let class = &self.fabric.spec.classes[usize::from(class)];
+        let classes = &self.fabric.spec.classes;
+        let last = &mut self.nodes.last_channels[node as usize * classes.len() + usize::from(class)];
+        let class = &classes[usize::from(class)];
         let (first, count) = (class.first_vc[0], usize::from(class.vcs[0]));
-        let last = &mut self.nodes.nodes[node as usize].last_vc;
-        // The channels after the last one come before the others, or all in order if that is one of another class.
-        let next = usize::from(last.wrapping_sub(first).wrapping_add(1));
+        // The channels after the last one come before the others.
+        let next = usize::from(*last) + 1;
         let next = if next < count { next } else { 0 };
         let free = &self.nodes.free[node as usize * self.fabric.shape.vcs + usize::from(first)..][..count];
         let has_room = |free: &u16| *free >= flits;
         let later = free[next..].iter().position(has_room).map(|ahead| next + ahead);
-        let vc = first + later.or_else(|| free[..next].iter().position(has_room))? as u8;
-        *last = vc;
-        Some(vc)
+        let channel = later.or_else(|| free[..next].iter().position(has_room))? as u8;
+        *last = channel;
+        Some(first + channel)
     }
 
     #[inline]

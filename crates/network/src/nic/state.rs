@@ -26,8 +26,7 @@ pub(crate) struct Node {
     pub link_scheduled: bool,
     /// Whether the node is in the list of those that may be able to send.
     pub ready: bool,
-    /// The virtual channel and the source injection queue that were served last.
-    pub last_vc: u8,
+    /// The source injection queue that was served last.
     pub last_injection_queue: u8,
     /// The serial number of the next message.
     pub next_message: u32,
@@ -47,6 +46,8 @@ pub(crate) struct NodeState {
     pub nodes: Vec<Node>,
     /// By node and virtual channel: free flits in the router's injection buffer.
     pub free: Vec<u16>,
+    /// By node and traffic class: the channel that was served last, of those of its class.
+    pub last_channels: Vec<u8>,
     /// Where routers have a queue for each node.
     pub rooms: DestinationRooms,
     pub processes: Vec<Process>,
@@ -119,7 +120,6 @@ impl NodeState {
                 link_free_at: 0,
                 link_scheduled: false,
                 ready: false,
-                last_vc: 0,
                 last_injection_queue: 0,
                 next_message: 0,
                 waiting: 0,
@@ -141,6 +141,7 @@ impl NodeState {
         Self {
             nodes,
             free: node_ids.iter().flat_map(|_| (0..fabric.shape.vcs).map(|vc| fabric.capacity(0, vc))).collect(),
+            last_channels: vec![0; node_ids.len() * classes],
             rooms: DestinationRooms::new(fabric, node_ids.len()),
             processes,
             sources: SourceQueues::new(fabric, node_ids.len()),

@@ -227,13 +227,16 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     #[inline]
-    fn winner(&self, output: u16) -> Option<Request> {
+    pub(super) fn winner(&self, output: u16) -> Option<Request> {
         Some(self.scratch.best[usize::from(output)]).filter(|request| request.packet != NONE)
     }
 
     /// Lets the winners of a round cross; whoever lost to them sleeps at its output.
     #[inline]
     fn grant(&mut self, now: Time, around: &mut Surroundings<'_>) {
+        if Self::unless_basic(self.rules.channels_take_turns) {
+            self.let_channels_take_turns(around);
+        }
         for index in 0..self.scratch.asked.len() {
             // Opaque: what a crossing reads of the router would all be read before the loop else, and put on the stack, for the
             // one or two packets that cross at most routers.

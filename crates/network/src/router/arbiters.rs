@@ -32,7 +32,6 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     pub(super) fn output_key(&self, request: &Request, around: &Surroundings<'_>) -> u64 {
         let input = self.input_number(request.id);
-        let enters = self.enters(request.id);
         let arbiter = if M::BASIC { Arbiter::RoundRobin } else { self.rules.output_arbiter };
         let turn = match arbiter {
             Arbiter::RoundRobin => {
@@ -50,9 +49,16 @@ impl<M: Microarchitecture> Routers<M> {
             }
             Arbiter::Oldest => around.pool[request.packet].created() << 13 | u64::from(input),
         };
-        let priority = if M::PLAIN || self.rules.one_priority { 0 } else { u8::MAX - priority(request, around) };
         let turn = if self.sorts_by_node() { turn << 8 | self.turn_of_node(request.id) } else { turn };
-        u64::from(priority) << 56 | u64::from(enters) << 55 | turn
+        self.precedence(request, around) << 55 | turn
+    }
+
+    /// What comes before all turns: how an output orders packets by their priority, and by whether they enter the network where those in
+    /// transit go first.
+    #[inline]
+    pub(super) fn precedence(&self, request: &Request, around: &Surroundings<'_>) -> u64 {
+        let priority = if M::PLAIN || self.rules.one_priority { 0 } else { u8::MAX - priority(request, around) };
+        u64::from(priority) << 1 | u64::from(self.enters(request.id))
     }
 
     /// Whether a packet of a queue enters the network, where those in transit go first.

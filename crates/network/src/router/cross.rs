@@ -37,6 +37,7 @@ impl<M: Microarchitecture> Routers<M> {
             self.note_turns_of_level(request, record.class);
         }
         let sent = self.take_output(request, record, end, now);
+        self.note_entry(index, vc);
         if self.wakes_next() && self.outputs[index as usize].waiters != 0 {
             self.outputs[index as usize].connection.announce_free(index, 0, around);
         }

@@ -30,6 +30,7 @@ mod mark;
 mod microarchitecture;
 mod path;
 mod request;
+mod shared_queues;
 mod sleep;
 mod state;
 mod surroundings;

@@ -352,6 +352,8 @@ pub(super) struct Extras {
     pub last_channel: Vec<u16>,
     /// Where arbiters keep their turns in all rounds but the first: by crossbar connection of inputs, whose turn it was last.
     pub turns: Vec<Turn>,
+    /// Where channels that share an output queue take turns to enter it: by port, the one that did last.
+    pub last_entered: Vec<u8>,
     /// Where arbiters have turns for each priority.
     pub turns_by_priority: TurnsByPriority,
     /// Where the least recently served goes first: when each queue was served, and each input by each output.
@@ -401,6 +403,7 @@ impl Extras {
             last_seeker: vec![0; owners],
             last_channel: vec![0; only_if(rules.vc_allocation, queues)],
             turns: vec![Turn::default(); only_if(rules.first_round_turns, ports * shape.inputs)],
+            last_entered: vec![0; only_if(rules.channels_take_turns, ports)],
             turns_by_priority: match rules.turns_by_priority {
                 true => TurnsByPriority::new(fabric, ports),
                 false => TurnsByPriority::default(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tailback_engine::Tick;
 use tailback_hardware::{
     AllocationOrder, Arbiter, ClassSpec, CreditCheck, Ejection, InputServed, InputTurns, LinkArbiter, NetworkSpec,
-    OutputQueueSpec, Release, RouterSpec, TurnsKept, TurnsMove,
+    OutputQueueSpec, QueuePer, Release, RouterSpec, TurnsKept, TurnsMove,
 };
 use tailback_routing::{Interests, Routing};
 
@@ -112,6 +112,14 @@ impl Description<'_> {
             && self.one_priority()
             && self.skips_heads()
             && !(router.transit_first || self.ejects_when_idle() || self.times_out())
+    }
+
+    /// Whether channels have connections from the crossbar of their own and share what these lead to: a queue that has a bound, or a node that
+    /// receives one packet at a time.
+    pub fn channels_take_turns(&self) -> bool {
+        let queues = &self.router().output_queues;
+        let share_queue = queues.flits.is_some() && queues.per != QueuePer::Channel;
+        self.shape.outputs > 1 && (share_queue || self.ejects_when_idle())
     }
 
     /// Whether outputs know who sleeps at them, and nothing depends on who is awake. Credits that wait for each other do so in the order in

@@ -348,7 +348,8 @@ fn bursts(seen: &Seen) {
     // A message is of three packets, each of which is acknowledged.
     assert!(seen.count("/counters/acknowledgements") > 2 * seen.count("/messages/delivered"));
     let smooth = Seen::new("switch-bursts", &["traffic.arrival=bernoulli"]);
-    assert!(seen.number("/latency/message/mean") > 1.1 * smooth.number("/latency/message/mean"));
+    // In 1,500 cycles; it is more in longer runs.
+    assert!(seen.number("/latency/message/mean") > 1.05 * smooth.number("/latency/message/mean"));
 }
 
 fn turns_by_priority(seen: &Seen) {
