@@ -1,10 +1,8 @@
 //! Adaptive routing sees what waits for a link, wherever in the router that is.
 
-use std::ops::ControlFlow;
-
 use tailback_scenario::Document;
-use tailback_sim::Run;
-use tailback_sim::Timing;
+
+use crate::scenarios::{report_of, resolve_with};
 
 /// A dragonfly in which a minimal link to the next group carries an eighth of what its group sends.
 const OVERLOADED: &str = r#"
@@ -39,11 +37,8 @@ cycles = 2000
 #[test]
 fn queues_behind_the_crossbar_make_packets_detour() {
     for credits in ["crossbar", "link"] {
-        let document = Document::read("overloaded.toml", OVERLOADED).with(&format!("router.credits = \"{credits}\""));
-        let scenario = document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-        let mut run = Run::new(&scenario, 1).expect("there is nothing to start");
-        run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-        let report = run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default());
+        let set = format!("router.credits = \"{credits}\"");
+        let report = report_of(&resolve_with(Document::read("overloaded.toml", OVERLOADED), &[&set]), 1);
         let accepted = report.total.accepted_load / report.total.offered_load;
         assert!(accepted > 0.98, "credits at the {credits}: {accepted} of what was offered");
     }

@@ -7,7 +7,8 @@ use tailback_protocol::{
     Control, Fate, Fill, Here, InjectionTime, PacketKind, PacketRef, Passing, PortVc, Protocol, Routes, SinkAction,
     Station, View,
 };
-use tailback_scenario::Document;
+
+use crate::scenarios::resolve_text;
 
 const STATION: Station = Station {
     flit_ticks: 2,
@@ -29,7 +30,7 @@ fn shipped(name: &str) -> Arc<dyn Protocol> {
         "routing = \"direct\"\nprotocol = \"{name}\"\n[topology.single-switch]\nnodes = 4\n[[traffic]]\nload = 0.1\n\
          [measure]\ncycles = 10\n"
     );
-    Document::read("shipped", &text).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}")).protocol.built
+    resolve_text(&text).protocol.built
 }
 
 /// The kind of its packets that has this name in reports.

@@ -1,10 +1,10 @@
 //! Clos networks: what packets take alone, that one flow can fill them, and that it does so by all spines alike.
 
-use std::ops::ControlFlow;
-
 use tailback_report::{Report, Table};
 use tailback_scenario::{Document, Scenario};
-use tailback_sim::{Findings, Plan, Run, Timing};
+use tailback_sim::{Findings, Plan};
+
+use crate::scenarios::{findings_of, report_of, resolve_text};
 
 mod flows;
 mod islip;
@@ -22,23 +22,15 @@ fn network(m: u32) -> String {
     )
 }
 
-fn resolve(text: &str) -> Scenario {
-    Document::read("test.toml", text).resolve().unwrap_or_else(|said| panic!("{said}"))
-}
-
 /// What comes of a scenario.
 fn finished(text: &str) -> (Scenario, Findings) {
-    let scenario = resolve(text);
-    let mut run = Run::new(&scenario, 1).expect("it can be started");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    let findings = run.findings().expect("everything adds up");
-    drop(run);
+    let scenario = resolve_text(text);
+    let findings = findings_of(&scenario, 1);
     (scenario, findings)
 }
 
 fn report_on(text: &str) -> Report {
-    let (scenario, findings) = finished(text);
-    findings.report(&scenario, "0", &Timing::default())
+    report_of(&resolve_text(text), 1)
 }
 
 /// A flow of messages of `size` flits that are sent in these cycles.
@@ -88,7 +80,7 @@ fn routers_are_simulated_as_crosspoints() {
         let flow = "[[traffic]]\nload = 0.5\nsize = 8\n[measure]\ncycles = 100\n";
         let queues = network(2).replace("[nic]\n", "[nic]\nqueues = \"per-destination\"\n");
         let text = format!("protocol = \"{protocol}\"\n{queues}{flow}");
-        assert_eq!(Plan::new(&resolve(&text)).microarchitecture, "crosspoints", "{protocol}");
+        assert_eq!(Plan::new(&resolve_text(&text)).microarchitecture, "crosspoints", "{protocol}");
     }
 }
 
@@ -98,7 +90,7 @@ fn schedulers_are_refused_where_leaves_have_more_nodes_than_there_are_spines() {
     let flow = "[[traffic]]\nload = 0.1\nsize = 8\n[measure]\ncycles = 100\n";
     for protocol in ["central-scheduler", "distributed-scheduler"] {
         let text = format!("protocol = \"{protocol}\"\n{}{flow}", network(4));
-        resolve(&text);
+        resolve_text(&text);
         let other = text.replace("nodes_per_leaf = 4\nleaves = 4", "nodes_per_leaf = 8\nleaves = 2");
         let refusal = Document::read("test.toml", &other).resolve().expect_err("it is another network").to_string();
         assert!(refusal.contains("4 leaves of 4 nodes, and here are 6 routers, the first with 8 nodes"), "{refusal}");

@@ -1,9 +1,8 @@
 //! How links are shared by control packets and data, by an exact formula.
 
-use std::ops::ControlFlow;
-
 use tailback_scenario::Document;
-use tailback_sim::{Run, Timing};
+
+use crate::scenarios::{report_of, resolve_with};
 
 /// Node 2 sends a message of one flit in each cycle, so that an acknowledgement comes back for it in nearly each; node 0 would fill the
 /// same link to node 2 with data.
@@ -35,10 +34,7 @@ cycles = 20000
 /// What arrives of the data, in flits per cycle.
 fn data_with(limit: &str) -> f64 {
     let set = format!("router.control_limit={limit}");
-    let scenario = Document::read("limit.toml", TEXT).with(&set).resolve().unwrap_or_else(|said| panic!("{said}"));
-    let mut run = Run::new(&scenario, 1).expect("it can be started");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    let report = run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default());
+    let report = report_of(&resolve_with(Document::read("limit.toml", TEXT), &[&set]), 1);
     report.flows.get("data").expect("there is such a flow").figures.accepted_load
 }
 

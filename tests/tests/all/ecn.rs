@@ -1,19 +1,12 @@
 //! ECN in networks: a law that its pauses obey whatever the network does, and what it does to bystanders of a hot spot.
 
-use std::ops::ControlFlow;
-
 use tailback_report::Report;
 use tailback_scenario::Document;
-use tailback_sim::{Run, Timing};
 
-use crate::scenarios::{here, read};
+use crate::scenarios::{here, read, report_of, resolve_with};
 
 fn report(document: &Document, overrides: &[&str]) -> Report {
-    let document = overrides.iter().fold(document.clone(), |document, set| document.with(set));
-    let scenario = document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let mut run = Run::new(&scenario, 1).expect("there is nothing to start");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default())
+    report_of(&resolve_with(document.clone(), overrides), 1)
 }
 
 /// Eight nodes that send more to a ninth than it can take.

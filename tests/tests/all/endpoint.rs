@@ -1,21 +1,14 @@
 //! `configs/endpoint.toml` shows what it is there for: what a hot spot does to bystanders, and what each protocol makes of both.
 
-use std::ops::ControlFlow;
-
 use tailback_report::{FlowFigures, Report};
-use tailback_sim::{Run, Timing};
 
-use crate::scenarios::{here, read};
+use crate::scenarios::{here, read, report_of, resolve_with};
 
 /// The report of the file with another protocol, at the highest load of its hot spot, in a shorter time.
 fn overloaded(protocol: &str) -> Report {
     let overrides =
         [protocol, "traffic.hot.load=0.5", "measure.warmup=12 us", "measure.cycles=8 us", "execution.threads=1"];
-    let document = overrides.iter().fold(read(&here("../configs/endpoint.toml")), |document, set| document.with(set));
-    let scenario = document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let mut run = Run::new(&scenario, 1).expect("there is nothing to start");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default())
+    report_of(&resolve_with(read(&here("../configs/endpoint.toml")), &overrides), 1)
 }
 
 fn flow<'r>(report: &'r Report, name: &str) -> &'r FlowFigures {

@@ -1,17 +1,12 @@
 //! Dragonflies of few groups: several links lead from one to another, or ports have no link.
 
-use std::ops::ControlFlow;
-
 use tailback_report::Report;
-use tailback_scenario::Document;
-use tailback_sim::{Run, Timing};
+
+use crate::scenarios::{report_of, resolve_text};
 
 fn report(topology: &str, further: &str) -> Report {
     let text = format!("routing = \"minimal\"\n[topology.dragonfly]\n{topology}\n{further}");
-    let scenario = Document::read("test.toml", &text).resolve().unwrap_or_else(|said| panic!("{said}"));
-    let mut run = Run::new(&scenario, 1).expect("it can be started");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default())
+    report_of(&resolve_text(&text), 1)
 }
 
 /// Minimal paths by several links have two or three links, and no message is faster than by the shortest.

@@ -3,18 +3,12 @@
 use std::ops::ControlFlow;
 
 use tailback_report::{Completions, Report};
-use tailback_scenario::{Document, Scenario};
 use tailback_sim::{Run, Timing};
 
-fn resolve(text: &str) -> Scenario {
-    Document::read("test.toml", text).resolve().unwrap_or_else(|said| panic!("{said}"))
-}
+use crate::scenarios::{findings_of, report_of, resolve_text};
 
 fn report(text: &str) -> Report {
-    let scenario = resolve(text);
-    let mut run = Run::new(&scenario, 1).expect("it can be started");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default())
+    report_of(&resolve_text(text), 1)
 }
 
 fn completions<'r>(report: &'r Report, flow: &str) -> &'r Completions {
@@ -185,7 +179,7 @@ fn a_run_that_is_taken_up_in_silence_ends_where_it_would_have_ended() {
     };
     assert_eq!(report(&text(0)).cycles.measured, 200);
     assert_eq!(report(&text(450)).cycles.measured, 50);
-    let scenario = resolve(&text(0));
+    let scenario = resolve_text(&text(0));
     let go_on = |_: &_| ControlFlow::Continue(());
     let mut first = Run::new(&scenario, 1).expect("it can be started");
     first.advance(150, go_on).expect("nothing goes wrong");
@@ -205,10 +199,8 @@ fn messages_are_written_down_one_by_one_if_asked_for() {
         )
     };
     let run = |listed: bool, threads: usize| {
-        let scenario = resolve(&text(listed));
-        let mut run = Run::new(&scenario, threads).expect("it can be started");
-        run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-        let findings = run.findings().expect("everything adds up");
+        let scenario = resolve_text(&text(listed));
+        let findings = findings_of(&scenario, threads);
         (findings.messages(&scenario), findings.report(&scenario, "0", &Timing::default()))
     };
     let (none, plain) = run(false, 1);

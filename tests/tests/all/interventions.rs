@@ -1,18 +1,14 @@
 //! Marks, pauses and non-minimal paths by cause: each number against what else is known of a run.
 
-use std::ops::ControlFlow;
-
 use tailback_report::{Figures, NonminimalPackets, Record, Report};
 use tailback_scenario::Document;
-use tailback_sim::{Run, Timing};
+use tailback_sim::Timing;
+
+use crate::scenarios::{findings_of, resolve_with};
 
 fn run(text: &str, overrides: &[&str], threads: usize) -> (Report, Record) {
-    let document = Document::read("interventions.toml", text);
-    let document = overrides.iter().fold(document, |document, set| document.with(set));
-    let scenario = document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let mut run = Run::new(&scenario, threads).expect("there is nothing to start");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    let findings = run.findings().expect("everything adds up");
+    let scenario = resolve_with(Document::read("interventions.toml", text), overrides);
+    let findings = findings_of(&scenario, threads);
     (findings.report(&scenario, "0", &Timing::default()), findings.record.clone())
 }
 

@@ -15,6 +15,7 @@ mod determinism;
 mod ecn;
 mod endpoint;
 mod evidence;
+mod fairness;
 mod few_groups;
 mod flows_that_end;
 mod interventions;

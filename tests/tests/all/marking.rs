@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 
 use serde_json::Value;
-use tailback_scenario::Document;
-use tailback_sim::{MessageChoice, Run, Timing};
+use tailback_sim::{MessageChoice, Run};
+
+use crate::scenarios::{report_of, resolve_text};
 
 /// The half 4-ary 5-fly of the MVCM paper: 512 hosts, 640 switches, three cycles from switch to switch.
 const PAPER: &str =
@@ -23,12 +24,7 @@ fn run(topology: &str, traffic: &str, protocol: &str, measure: &str) -> Value {
          [routing.nearest-common-ancestor]\nup = \"destination\"\n\
          [protocol.{protocol}\nacknowledgement = 22\n{traffic}[measure]\n{measure}"
     );
-    let scenario = Document::read("marking", &text).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let mut run = Run::new(&scenario, 1).expect("there is nothing to start");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    let findings = run.findings().expect("everything adds up");
-    let report = findings.report(&scenario, "0", &Timing::default()).to_json();
-    serde_json::from_str(&report).expect("a report is JSON")
+    serde_json::from_str(&report_of(&resolve_text(&text), 1).to_json()).expect("a report is JSON")
 }
 
 fn number(report: &Value, pointer: &str) -> f64 {
@@ -118,7 +114,7 @@ fn way(source: u32, destination: u32) -> (Vec<String>, String) {
          {}[measure]\nwarmup = 0\ncycles = 2000\n",
         flow("one", source, destination, 0.1).replace("278", "8")
     );
-    let scenario = Document::read("ways", &text).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let scenario = resolve_text(&text);
     let message = MessageChoice { source, destination, number: 0 }.find(&scenario).expect("a message is offered");
     let mut run = Run::tracing(&scenario, 1, message).expect("there is nothing to start");
     run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
@@ -178,10 +174,7 @@ fn accepted_from_one_node(flows: u32, protocol: &str, links: &str) -> Vec<f64> {
          [nic]\npacket_flits = 8\nqueues = \"per-destination\"\n{}[measure]\nwarmup = 1000\ncycles = 20000\n",
         (1..=flows).map(flow).collect::<String>()
     );
-    let scenario = Document::read("marking", &text).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let mut run = Run::new(&scenario, 1).expect("there is nothing to start");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    let report = run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default());
+    let report = report_of(&resolve_text(&text), 1);
     report.flows.iter().map(|(_, flow)| flow.figures.accepted_load).collect()
 }
 
@@ -223,10 +216,7 @@ fn packets_are_marked_in_any_number_of_queues() {
              [[traffic]]\npattern.hot-spot.to = [0, 1, 2, 3]\nfrom = {{ outside = [0, 1, 2, 3] }}\nsize = 8\n\
              load = 0.05\n[measure]\nwarmup = 500\ncycles = 1500\n"
         );
-        let scenario = Document::read("marking", &text).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-        let mut run = Run::new(&scenario, 1).expect("there is nothing to start");
-        run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-        run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default()).total.marked_packets
+        report_of(&resolve_text(&text), 1).total.marked_packets
     };
     assert!(marked(255) > 100 && marked(256) > 100, "{} and {}", marked(255), marked(256));
 }

@@ -1,21 +1,12 @@
 //! Programs: how long they take by formulas, that they end, and what is said of those that do not.
 
-use std::ops::ControlFlow;
-
 use proptest::prelude::*;
 use tailback_report::{ProgramFigures, Report};
-use tailback_scenario::{Document, Scenario};
-use tailback_sim::{Run, Timing};
 
-fn resolve(text: &str) -> Scenario {
-    Document::read("test.toml", text).resolve().unwrap_or_else(|said| panic!("{said}"))
-}
+use crate::scenarios::{report_of, resolve_text};
 
 fn report_on(text: &str, threads: usize) -> Report {
-    let scenario = resolve(text);
-    let mut run = Run::new(&scenario, threads).expect("it can be started");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default())
+    report_of(&resolve_text(text), threads)
 }
 
 fn program<'r>(report: &'r Report, name: &str) -> &'r ProgramFigures {

@@ -1,16 +1,11 @@
 //! Protocols that reserve: CRP on long channels and at a busy source, and how much waits at sources.
 
-use std::ops::ControlFlow;
-
 use tailback_report::Report;
-use tailback_scenario::Document;
-use tailback_sim::{Run, Timing};
+
+use crate::scenarios::{report_of, resolve_text};
 
 fn report_on(text: &str) -> Report {
-    let scenario = Document::read("test.toml", text).resolve().unwrap_or_else(|said| panic!("{said}"));
-    let mut run = Run::new(&scenario, 1).expect("it can be started");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default())
+    report_of(&resolve_text(text), 1)
 }
 
 /// Two nodes of other groups send a segment each to node 0. A grant comes back to a long global link when the earliest slots that the node has

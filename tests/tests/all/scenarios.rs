@@ -1,9 +1,12 @@
-//! The scenario files of this package.
+//! The scenario files of this package, and what comes of scenarios.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use tailback_report::Report;
 use tailback_scenario::{Document, Scenario};
+use tailback_sim::{Findings, Run, Timing};
 
 /// A file below this package.
 pub fn here(path: &str) -> PathBuf {
@@ -19,9 +22,30 @@ pub fn names() -> Vec<String> {
 
 /// A scenario with overrides laid over it.
 pub fn resolve(name: &str, overrides: &[&str]) -> Scenario {
-    let document = read(&here(&format!("scenarios/{name}.toml")));
+    resolve_with(read(&here(&format!("scenarios/{name}.toml"))), overrides)
+}
+
+/// A document with overrides laid over it.
+pub fn resolve_with(document: Document, overrides: &[&str]) -> Scenario {
     let document = overrides.iter().fold(document, |document, set| document.with(set));
     document.resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+/// The scenario that a text describes.
+pub fn resolve_text(text: &str) -> Scenario {
+    resolve_with(Document::read("test.toml", text), &[])
+}
+
+/// What a run finds, from its beginning to its end.
+pub fn findings_of(scenario: &Scenario, threads: usize) -> Findings {
+    let mut run = Run::new(scenario, threads).expect("it can be started");
+    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
+    run.findings().expect("everything adds up")
+}
+
+/// What is reported of that.
+pub fn report_of(scenario: &Scenario, threads: usize) -> Report {
+    findings_of(scenario, threads).report(scenario, "0", &Timing::default())
 }
 
 /// The document in a file.

@@ -1,9 +1,6 @@
 //! Links that take far longer for what waits for them than times of 32 bits can tell.
 
-use std::ops::ControlFlow;
-
-use tailback_scenario::Document;
-use tailback_sim::{Run, Timing};
+use crate::scenarios::{report_of, resolve_text};
 
 /// How many messages of so many flits come by a link that takes 1,024 cycles for a flit, while all that others send crosses to its output queue.
 fn delivered(output_queue: &str, speedup: u32, packet_flits: u32, cycles: u32) -> u64 {
@@ -13,11 +10,7 @@ fn delivered(output_queue: &str, speedup: u32, packet_flits: u32, cycles: u32) -
          [[traffic]]\nfrom = {{ outside = [0] }}\npattern.hot-spot.to = [0]\nsize = {packet_flits}\nload = 1.0\nsaturates = true\n\
          [measure]\nwarmup = 0\ncycles = {cycles}\n"
     );
-    let scenario = Document::read("slow.toml", &text).resolve().unwrap_or_else(|said| panic!("{said}"));
-    let mut run = Run::new(&scenario, 1).expect("it can be started");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    let report = run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default());
-    report.total.messages.delivered
+    report_of(&resolve_text(&text), 1).total.messages.delivered
 }
 
 #[test]

@@ -3,15 +3,11 @@
 
 use std::ops::ControlFlow;
 
-use tailback_scenario::{Document, Scenario};
+use tailback_scenario::Scenario;
 use tailback_sim::{MessageChoice, MessageTrace, NoSuchMessage, Run, TraceLine, Which, path_types};
 
 use crate::determinism::matrix::digest;
-use crate::scenarios::{names, resolve};
-
-fn scenario(text: &str) -> Scenario {
-    Document::read("trace.toml", text).resolve().unwrap_or_else(|mistakes| panic!("{mistakes}"))
-}
+use crate::scenarios::{names, resolve, resolve_text};
 
 /// The digest of a run in which a message is traced, and the trace.
 pub fn traced(scenario: &Scenario, threads: usize, choice: MessageChoice) -> (String, MessageTrace) {
@@ -75,9 +71,9 @@ fn the_hops_of_a_lone_packet_add_up_to_zero_load_latency() {
              [[traffic]]\nfrom = [{from}]\nload = 0.01\nsize = 8\npattern.hot-spot.to = [{to}]\n"
         )
     };
-    for path in path_types(&scenario(&text(0, 1))) {
+    for path in path_types(&resolve_text(&text(0, 1))) {
         let (source, destination) = path.example;
-        let scenario = scenario(&text(source, destination));
+        let scenario = resolve_text(&text(source, destination));
         let (_, trace) = traced(&scenario, 0, MessageChoice { source, destination, number: 0 });
         let ticks = u64::from(scenario.clock.ticks_per_cycle);
         let cycles = |ticks_of: u64| ticks_of as f64 / ticks as f64;
@@ -137,7 +133,7 @@ pattern.hot-spot.to = [7]
 /// on, and 36 come from slot 1. Of that 264 are left when node 1 asks, from cycle 336 on; slot 0 has nothing, so the channel clears it.
 #[test]
 fn crp_tells_what_each_table_answers_and_when_data_leaves_for_its_time() {
-    let scenario = scenario(CRP);
+    let scenario = resolve_text(CRP);
     let trace = |source| traced(&scenario, 0, MessageChoice { source, destination: 7, number: 0 }).1;
     tells(
         &trace(0),
@@ -205,7 +201,7 @@ fn crp_tells_what_each_table_answers_and_when_data_leaves_for_its_time() {
 /// node, so what is granted for cycle 37 may leave at 31, when the NACK comes; the link is busy until 32.
 #[test]
 fn lhrp_tells_why_a_packet_is_dropped_and_when_it_leaves_again() {
-    let scenario = scenario(
+    let scenario = resolve_text(
         r#"
         seed = 1
         routing = "direct"
@@ -256,7 +252,7 @@ fn announced_messages_of_programs_are_traced_with_what_is_about_them() {
                  map = [0, 9, 70, 70, 0, 9]\n[[traffic]]\nfrom = \"1..9\"\nload = 0.1\n[measure]\nwarmup = 0\ncycles = 12000\n{more}"
             )
         };
-        let resolved = |more: &str| scenario(&text(more));
+        let resolved = |more: &str| resolve_text(&text(more));
         let choice = |number| MessageChoice { source: 0, destination: 70, number };
         let plain = resolved("");
         let (found, trace) = traced(&plain, 0, choice(5));
@@ -292,7 +288,7 @@ fn announced_messages_of_programs_are_traced_with_what_is_about_them() {
 #[test]
 fn a_message_for_its_own_source_is_traced() {
     let of = |pattern: &str| {
-        scenario(&format!(
+        resolve_text(&format!(
             "routing = \"direct\"\ntopology.single-switch.nodes = 4\n[measure]\nwarmup = 0\ncycles = 2000\n\
              [[traffic]]\nload = 0.1\npattern = {pattern}\n"
         ))

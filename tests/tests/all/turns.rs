@@ -2,20 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use tailback_report::Report;
 use tailback_scenario::Document;
-use tailback_sim::{PacketChoice, Run, Timing};
+use tailback_sim::{PacketChoice, Run};
+
+use crate::scenarios::{report_of, resolve_text, resolve_with};
 
 /// Control packets go first everywhere, and pauses are next to nothing.
 const MARKS: &str = "[protocol.ecn]\nthreshold = 1\nincrement = 1\nlongest = 1\n";
 
 /// What is accepted of each of some flows.
 fn accepted<const N: usize>(text: &str, set: &[&str], flows: [&str; N]) -> [f64; N] {
-    let document = set.iter().fold(Document::read("test.toml", text), |document, set| document.with(set));
-    let scenario = document.resolve().unwrap_or_else(|said| panic!("{said}"));
-    let mut run = Run::new(&scenario, 1).expect("it can be started");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    let report: Report = run.findings().expect("everything adds up").report(&scenario, "0", &Timing::default());
+    let report = report_of(&resolve_with(Document::read("test.toml", text), set), 1);
     flows.map(|flow| report.flow(flow).expect("it is there").accepted_load)
 }
 
@@ -136,7 +133,7 @@ fn a_node_goes_on_with_its_channels_after_control_packets() {
     let text = format!(
         "routing.direct.vcs = 2\n[protocol.baseline]\nacknowledge = true\n[topology.single-switch]\nnodes = 2\n{flows}{MEASURE}"
     );
-    let scenario = Document::read("test.toml", &text).resolve().unwrap_or_else(|said| panic!("{said}"));
+    let scenario = resolve_text(&text);
     let choice = PacketChoice { source: 1, destination: 0, most: 200, from_cycle: 0 };
     let packets = choice.find(&scenario).expect("there are such nodes");
     let mut run = Run::tracing(&scenario, 1, packets).expect("it can be started");

@@ -29,6 +29,8 @@ pub enum Measure {
     Distance(Apart),
     /// How well several curves keep an order: the least ratio of a curve and one that should be below it.
     Order(Order),
+    /// How far they are apart at most: the largest such ratio.
+    Widest(Order),
     /// The first by the second.
     Ratio(Box<[Self; 2]>),
     /// The first less the second.
@@ -79,7 +81,8 @@ impl Measure {
             }
             Self::Apart(apart) => apart.in_percent(results, seed),
             Self::Distance(apart) => apart.as_difference(results, seed),
-            Self::Order(order) => order.evaluate(results, seed),
+            Self::Order(order) => order.least(results, seed),
+            Self::Widest(order) => order.widest(results, seed),
             Self::Ratio(both) => each(both.as_slice()).and_then(|both| quotient(both[0], both[1])),
             Self::Difference(both) => each(both.as_slice()).map(|both| both[0].less(both[1])),
             Self::Sum(several) => Ok(any(sum(each(several)?))),
@@ -155,7 +158,7 @@ impl Measure {
                 vec![&mut along.curve]
             }
             Self::Apart(apart) | Self::Distance(apart) => vec![&mut apart.along.curve, &mut apart.other],
-            Self::Order(order) => order.curves.iter_mut().flatten().collect(),
+            Self::Order(order) | Self::Widest(order) => order.curves.iter_mut().flatten().collect(),
             Self::Ratio(both) | Self::Difference(both) => both.iter_mut().flat_map(Self::curves).collect(),
             Self::Sum(several) | Self::LargestOf(several) | Self::SmallestOf(several) => {
                 several.iter_mut().flat_map(Self::curves).collect()
@@ -184,7 +187,7 @@ impl Measure {
                 apart.along.check(experiment, &apart.along.curve)?;
                 apart.along.check(experiment, &apart.other)
             }
-            Self::Order(order) => {
+            Self::Order(order) | Self::Widest(order) => {
                 order.curves.iter().flatten().try_for_each(|curve| order.along.check(experiment, curve))
             }
             Self::Ratio(both) | Self::Difference(both) => both.iter().try_for_each(|m| m.check(experiment)),

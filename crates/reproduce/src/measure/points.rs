@@ -120,7 +120,18 @@ impl Apart {
 }
 
 impl Order {
-    pub(super) fn evaluate(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
+    /// The least ratio of a curve to one that should be below it.
+    pub(super) fn least(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
+        self.ratios(results, seed).map(|ratios| smallest(ratios).expect("there is at least one"))
+    }
+
+    /// The largest.
+    pub(super) fn widest(&self, results: &Results, seed: usize) -> Result<Measured, Absent> {
+        self.ratios(results, seed).map(|ratios| largest(ratios).expect("there is at least one"))
+    }
+
+    /// At each point, of neighbours in this order: at least one.
+    fn ratios(&self, results: &Results, seed: usize) -> Result<Vec<Measured>, Absent> {
         let read = |curve: &String| self.along.points_of(curve, results, seed);
         let ranks = all_of(self.curves.iter().map(|rank| all_of(rank.iter().map(read))))?;
         let mut ratios = Vec::new();
@@ -131,7 +142,10 @@ impl Order {
         }
         // Where a curve has nothing, as of packets that are dropped, no number says how much more another one has.
         let known: Vec<_> = ratios.iter().filter_map(|ratio| ratio.as_ref().ok().copied()).collect();
-        smallest(known).ok_or_else(|| ratios.into_iter().find_map(Result::err).unwrap_or_else(nothing_in_common))
+        if known.is_empty() {
+            return Err(ratios.into_iter().find_map(Result::err).unwrap_or_else(nothing_in_common));
+        }
+        Ok(known)
     }
 }
 

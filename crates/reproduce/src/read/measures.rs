@@ -9,7 +9,7 @@ use crate::quantity::{Quantity, SeriesColumn};
 use crate::signal::Extreme;
 
 /// The words of the vocabulary.
-pub const MEASURES: [&str; 21] = [
+pub const MEASURES: [&str; 22] = [
     "value",
     "largest",
     "smallest",
@@ -17,6 +17,7 @@ pub const MEASURES: [&str; 21] = [
     "apart",
     "distance",
     "order",
+    "widest",
     "ratio",
     "difference",
     "sum",
@@ -76,7 +77,8 @@ fn plain(word: &str, table: &mut TableReader<'_>, reading: &mut Reading) -> Opti
         "average" => along(table, reading).map(Measure::Average),
         "apart" => apart(table, reading).map(Measure::Apart),
         "distance" => apart(table, reading).map(Measure::Distance),
-        "order" => order(table, reading).map(Measure::Order),
+        "order" => order(word, table, reading).map(Measure::Order),
+        "widest" => order(word, table, reading).map(Measure::Widest),
         "during" => timed(table, reading).map(Measure::During),
         "peak" => Some(Measure::Extreme(Extreme::Peak, timed(table, reading)?)),
         "trough" => Some(Measure::Extreme(Extreme::Trough, timed(table, reading)?)),
@@ -146,19 +148,19 @@ fn apart(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Apart> {
     Some(Apart { along: along?, other: other? })
 }
 
-fn order(table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Order> {
+fn order(word: &str, table: &mut TableReader<'_>, reading: &mut Reading) -> Option<Order> {
     let entry = table.take("curves");
     let along = along(table, reading);
     let curves = match entry.map(|entry| &entry.node) {
         Some(Node { item: Item::List(list), .. }) if list.len() > 1 => {
             let rank = |node: &Node| match &node.item {
                 Item::Text(curve) => Some(vec![curve.clone()]),
-                _ => texts(node, "order.curves", reading),
+                _ => texts(node, &format!("{word}.curves"), reading),
             };
             list.iter().map(rank).collect::<Option<_>>()
         }
         _ => {
-            let message = "`order.curves` is a list of curves from the lowest to the highest";
+            let message = format!("`{word}.curves` is a list of curves from the lowest to the highest");
             reading.blame(Diagnostic::at(table.span, message).help("equals may stand in a list of their own"));
             None
         }

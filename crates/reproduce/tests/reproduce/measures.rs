@@ -29,6 +29,11 @@ const OF_CURVES: &[(&str, f64)] = &[
         r#"{ order = { curves = ["low", "high"], metric = "latency_message_mean" } }"#,
         (120.0 / 100.0 + 122.0 / 102.0) / 2.0,
     ),
+    // At 0.4: 300 above 140, and 302 above 142.
+    (
+        r#"{ widest = { curves = ["low", "high"], metric = "latency_message_mean" } }"#,
+        (300.0 / 140.0 + 302.0 / 142.0) / 2.0,
+    ),
     (r#"{ order = { curves = [["low"], ["low", "low"]], metric = "latency_message_mean" } }"#, 1.0),
     (
         r#"{ ratio = [{ largest = { curve = "high", metric = "accepted_load" } }, { largest = { curve = "low", metric = "accepted_load" } }] }"#,

@@ -80,6 +80,7 @@ fn each_kind_of_measure_has_its_words() {
             "of two measures, not of 1",
         ),
         ("{ order = { curves = [\"low\"], metric = \"hops_mean\" } }".to_owned(), "from the lowest to the highest"),
+        ("{ widest = { curves = \"low\", metric = \"hops_mean\" } }".to_owned(), "`widest.curves` is a list of curves"),
         ("{ largest = { curve = \"low\", metric = \"hops_mean\", from = 0.5 } }".to_owned(), "no point in that range"),
         ("{ apart = { curve = \"low\", metric = \"hops_mean\" } }".to_owned(), "`apart.other` is missing"),
         (

@@ -3,7 +3,8 @@
 use tailback_protocol::Routes;
 use tailback_sim::MessageChoice;
 
-use super::{Arrived, arrivals, flow, network, resolve};
+use super::{Arrived, arrivals, flow, network};
+use crate::scenarios::resolve_text;
 use crate::trace::{about, traced};
 
 /// Six packet times to the first flit, twelve where a request and a grant go before it, and seven cycles more to the last of eight flits: between any two, also to the node
@@ -24,7 +25,7 @@ fn a_packet_alone_takes_as_long_between_any_two_of_sixteen_ports() {
 
 /// The spines that the packets of a flow take, of so many messages of so many packets one after the other.
 fn spines(text: &str, (source, destination): (u32, u32), messages: u64, packets: usize) -> Vec<u32> {
-    let scenario = resolve(text);
+    let scenario = resolve_text(text);
     let mut spines = Vec::new();
     for number in 0..messages {
         let (_, trace) = traced(&scenario, 0, MessageChoice { source, destination, number });
@@ -98,7 +99,7 @@ fn a_flow_whose_spine_has_no_room_delays_no_other_of_its_node() {
 
 /// Flits that a source sends in a cycle, by flow.
 fn loads(text: &str) -> Vec<f64> {
-    resolve(text).workload.flows.iter().map(|flow| flow.phases()[0].load).collect()
+    resolve_text(text).workload.flows.iter().map(|flow| flow.phases()[0].load).collect()
 }
 
 fn is(found: f64, expected: f64) {

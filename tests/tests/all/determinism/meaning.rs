@@ -1,12 +1,10 @@
 //! What each scenario is there for shows in its results: one in which nothing happens would be equal in all ways, too.
 
-use std::ops::ControlFlow;
-
 use tailback_scenario::{Document, Scenario};
-use tailback_sim::{Findings, Plan, Run, Timing};
+use tailback_sim::{Findings, Plan, Timing};
 
 use super::{clos, clusters, marking, programs, protocols};
-use crate::scenarios::resolve;
+use crate::scenarios::{findings_of, resolve};
 
 /// A scenario and what came of it.
 pub(super) struct Seen {
@@ -127,9 +125,7 @@ impl Seen {
     }
 
     fn run(scenario: Scenario) -> Self {
-        let mut run = Run::new(&scenario, 0).expect("there is nothing to start");
-        run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-        let findings = run.findings().expect("everything adds up");
+        let findings = findings_of(&scenario, 0);
         let report = findings.report(&scenario, "0", &Timing::default()).to_json();
         let report = serde_json::from_str(&report).expect("a report is JSON");
         let by_domain = Document::read("resolved", &scenario.text).with("execution.partition=domain");
