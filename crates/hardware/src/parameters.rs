@@ -111,7 +111,10 @@ pub const ROUTER: &[Parameter] = &[
         "input_served",
         &[
             word("granted", "when its packet is granted"),
-            word("asked", "when it is chosen to ask for its output, granted or not"),
+            word(
+                "asked",
+                "when it is chosen to ask for its output, granted or not: sources can get into step and starve",
+            ),
         ],
         "\"granted\"",
         "when an input counts a queue as served",
@@ -125,7 +128,12 @@ pub const ROUTER: &[Parameter] = &[
          its last flit has crossed",
     ),
     choice("crossbar_inputs", CONNECTIONS, "\"per-port\"", "what has a connection to the crossbar at the inputs"),
-    choice("crossbar_outputs", CONNECTIONS, "\"per-port\"", "what has a connection to the crossbar at the outputs"),
+    choice(
+        "crossbar_outputs",
+        CONNECTIONS,
+        "\"per-port\"",
+        "what has a connection to the crossbar at the outputs; channels that share an output queue enter it by turns",
+    ),
     choice(
         "output_held",
         &[
