@@ -24,6 +24,7 @@ mod decision;
 mod departures;
 mod destinations;
 mod examine;
+mod extras;
 mod inspect;
 mod link;
 mod mark;
@@ -49,11 +50,12 @@ use serde::{Deserialize, Serialize};
 use self::active::ActivePorts;
 use self::departures::Departures;
 pub(crate) use self::departures::{can_be_known, departure_bytes};
+use self::extras::Extras;
 pub(crate) use self::inspect::{Held, InputQueue};
 pub use self::microarchitecture::{Basic, Crosspoints, General, Microarchitecture, Plain, Sorting, Traced};
 use self::request::Scratch;
 use self::state::{
-    Extras, Heads, InputConnection, InputPort, OutputConnection, OutputPort, PLAIN_VCS, Queue, QueueId, members,
+    Heads, InputConnection, InputPort, OutputConnection, OutputPort, PLAIN_VCS, Queue, QueueId, members,
 };
 pub(crate) use self::surroundings::Surroundings;
 use crate::fabric::{Fabric, Shape};

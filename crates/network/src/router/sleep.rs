@@ -6,7 +6,8 @@
 //! decides anew at each attempt sleep only if it has said until when it would decide the same.
 
 use super::active::{ActivePorts, Place};
-use super::state::{Extras, InputConnection, InputPort, OutputConnection, QueueId};
+use super::extras::Extras;
+use super::state::{InputConnection, InputPort, OutputConnection, QueueId};
 use super::{Microarchitecture, Routers, Surroundings, WORDS_MAX, members};
 use crate::event::{Event, EventKind};
 use crate::fabric::Shape;
