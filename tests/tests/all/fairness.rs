@@ -38,18 +38,14 @@ fn routers() -> impl Strategy<Value = String> {
     lines.prop_map(|lines| format!("[router]\n{}", lines.concat()))
 }
 
+const TREE: &str = "routing.nearest-common-ancestor.vcs = VCS\n[topology.two-level-tree]\nnodes_per_leaf = 4\nleaves = 2\nspines = 1\n";
+
 /// Networks with some virtual channels, and who sends to whom: to one node, by one link to nodes of their own, by one link to
 /// one node, and by one link from near and from far.
 const NETWORKS: [(&str, &[(u32, u32)]); 4] = [
     ("routing.direct.vcs = VCS\n[topology.single-switch]\nnodes = 6\n", &[(1, 0), (2, 0), (3, 0)]),
-    (
-        "routing.nearest-common-ancestor.vcs = VCS\n[topology.two-level-tree]\nnodes_per_leaf = 4\nleaves = 2\nspines = 1\n",
-        &[(0, 4), (1, 5), (2, 6), (3, 7)],
-    ),
-    (
-        "routing.nearest-common-ancestor.vcs = VCS\n[topology.two-level-tree]\nnodes_per_leaf = 4\nleaves = 2\nspines = 1\n",
-        &[(0, 4), (1, 4), (2, 4), (3, 4)],
-    ),
+    (TREE, &[(0, 4), (1, 5), (2, 6), (3, 7)]),
+    (TREE, &[(0, 4), (1, 4), (2, 4), (3, 4)]),
     ("routing = \"minimal\"\n[topology.dragonfly]\np = 2\na = 2\nh = 1\ng = 3\n", &[(0, 2), (8, 3)]),
 ];
 

@@ -344,7 +344,7 @@ fn bursts(seen: &Seen) {
     // A message is of three packets, each of which is acknowledged.
     assert!(seen.count("/counters/acknowledgements") > 2 * seen.count("/messages/delivered"));
     let smooth = Seen::new("switch-bursts", &["traffic.arrival=bernoulli"]);
-    // In 1,500 cycles; it is more in longer runs.
+    // It is 1.097 in these 1,500 cycles, and from 1.03 to 1.22 by seed in ten times as many.
     assert!(seen.number("/latency/message/mean") > 1.05 * smooth.number("/latency/message/mean"));
 }
 
