@@ -93,8 +93,9 @@ pub struct Rules {
     pub routes_on_arrival: bool,
     /// Flits that input buffers hold for each node, where they have a queue for each; otherwise none.
     pub destination_queue: Option<u16>,
-    /// Whether heads can keep decisions until their port is named.
+    /// Whether heads can keep decisions until their port is named, and whether they can until others are better.
     pub keeps_decisions: bool,
+    pub keeps_rivals: bool,
     /// Whether routing agents are told of heads.
     pub tells_heads: bool,
     /// Whether they are told too when these start to cross.
@@ -172,6 +173,7 @@ impl Rules {
             routes_on_arrival: router.virtual_output_queues,
             destination_queue: router.destination_queue,
             keeps_decisions: described.keeps_decisions(),
+            keeps_rivals: described.keeps_decisions() && described.any_wants(|interests| interests.rivals),
             tells_heads: described.any_wants(|interests| interests.heads),
             tells_crossings: described.any_wants(|interests| interests.crossings),
             looked_at: described.looked_at(),

@@ -24,6 +24,7 @@ mod multi_cluster;
 mod ports;
 mod registry;
 pub mod reverse;
+mod rivals;
 mod sequence;
 mod view;
 
@@ -39,6 +40,7 @@ pub use header::{ANYWHERE, Causes, Header};
 pub use multi_cluster::{ChannelChoice, ClusterRing};
 pub use ports::PortSet;
 pub use registry::{ROUTINGS, RoutingModel, minimal};
+pub use rivals::{Better, Rivals};
 pub use sequence::{Hop, SequenceError, VcSequence};
 use tailback_random::Stream;
 use tailback_topology::{LinkClass, Port, RouterId, Topology};
@@ -78,6 +80,9 @@ pub enum Validity {
     /// Until [`Agent::head_arrived`] names the port that it is for ([`FirstLook::named`]), or, if agents broadcast, until this router
     /// hears one.
     UntilNamed,
+    /// So long, and until others are better, which [`Agent::rivals`] names. If the packet can leave by its step it does; if not, the
+    /// decision is the same while no more of the buffer behind its channel is in use than when it decided, and no rival is better.
+    UntilRivaled,
     /// For ever: it is settled.
     Always,
 }
@@ -140,7 +145,9 @@ pub struct FirstLook {
 pub struct Interests {
     /// Agents are told of the heads of all queues: [`Agent::head_arrived`] and [`Agent::tail_left`].
     pub heads: bool,
-    /// Of these agents are told too when they start to cross: [`Agent::head_crosses`].
+    /// Agents say that decisions are valid [`Validity::UntilRivaled`].
+    pub rivals: bool,
+    /// Of the heads agents are told too when they start to cross: [`Agent::head_crosses`].
     pub crossings: bool,
     /// Agents look around before an allocation when something has changed at one of these outputs: [`Agent::look`].
     pub changes: Changes,
@@ -251,7 +258,12 @@ pub trait Agent: Send {
     /// Where the packet with `header`, which came in by `entry`, shall go next.
     fn route(&mut self, entry: PortVc, header: &Header, view: &dyn View, random: &mut Stream) -> Step;
 
-    /// The same of an algorithm that is oblivious ([`Routing::is_oblivious`]): nothing is made for it to look at.
+    /// What the decision depends on that it has made last, if that is valid [`Validity::UntilRivaled`].
+    fn rivals(&self) -> Rivals {
+        Rivals::NONE
+    }
+
+    /// The same as [`Agent::route`] of an algorithm that is oblivious ([`Routing::is_oblivious`]): nothing is made for it to look at.
     ///
     /// # Panics
     /// When it looks at its view all the same.

@@ -30,6 +30,14 @@ impl PortSet {
         set
     }
 
+    /// The set as one word, if all are among the first 64.
+    #[inline]
+    #[must_use]
+    pub fn first_word(&self) -> Option<u64> {
+        let [first, others @ ..] = self.0;
+        (others == [0; WORDS - 1]).then_some(first)
+    }
+
     /// Adds a port.
     #[inline]
     pub fn insert(&mut self, port: Port) {

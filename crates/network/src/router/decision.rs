@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use tailback_routing::Header;
 use tailback_topology::Locator;
 
+use super::rivals::KeptRivals;
+
 /// Whether it is known where the head of a queue goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Decision {
@@ -13,6 +15,8 @@ pub(super) enum Decision {
     Open,
     /// Until its port is named: see [`KeptDecisions`].
     Kept,
+    /// The same, and until others are better: see [`super::rivals`].
+    Unrivaled,
     /// For good.
     Settled,
     /// It was made, and is made anew at the next attempt.
@@ -27,14 +31,15 @@ impl Decision {
     }
 }
 
-/// Decisions that are the same until their port is named. There is no room for any where routing agents are not told of all heads, as
-/// none is named then.
+/// Decisions that are the same until their port is named. There is room for them only where routing agents may say so.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct KeptDecisions {
     /// By queue.
     kept: Vec<KeptDecision>,
     /// By port of the region: how often it was named.
     named: Vec<u32>,
+    /// By queue, where decisions may depend on others: those.
+    rivals: Vec<KeptRivals>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -46,9 +51,10 @@ struct KeptDecision {
 }
 
 impl KeptDecisions {
-    pub fn new(queues: usize, ports: usize) -> Self {
+    pub fn new(queues: usize, ports: usize, with_rivals: bool) -> Self {
         let none = KeptDecision { header: Header::new(Locator::default()), named: 0 };
-        Self { kept: vec![none; queues], named: vec![0; ports] }
+        let rivals = vec![KeptRivals::NONE; if with_rivals { queues } else { 0 }];
+        Self { kept: vec![none; queues], named: vec![0; ports], rivals }
     }
 
     /// Whether decisions can be kept.
@@ -67,6 +73,24 @@ impl KeptDecisions {
     #[inline]
     pub fn hold(&self, queue: usize, port: u32) -> bool {
         self.kept[queue].named == self.named[port as usize]
+    }
+
+    /// Whether decisions can be kept until others are better.
+    #[inline]
+    pub fn have_rivals(&self) -> bool {
+        !self.rivals.is_empty()
+    }
+
+    /// What the decision of the head of a queue depends on.
+    #[inline]
+    pub fn rivals(&self, queue: usize) -> &KeptRivals {
+        &self.rivals[queue]
+    }
+
+    /// The decision that the head of a queue keeps depends on these.
+    #[inline]
+    pub fn keep_rivals(&mut self, queue: usize, rivals: KeptRivals) {
+        self.rivals[queue] = rivals;
     }
 
     /// What the header becomes of the head of a queue.

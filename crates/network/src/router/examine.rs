@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use tailback_routing::{Header, Step, Validity};
+use tailback_routing::{Step, Validity};
 
 use super::decision::Decision;
 use super::departures::Departures;
@@ -23,26 +23,33 @@ pub(super) enum Examined {
     Ready(Request),
 }
 
-/// Whether a decision is settled.
-#[derive(Clone, Copy, Debug)]
-enum Revision {
-    Settled,
-    /// It is the same until the routing agent says that it may not be, and is kept.
+/// What has become of a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outlook {
+    /// It has to be made anew.
+    Open,
+    /// It is the same.
     Kept,
-    /// It is made anew at each attempt: what the packet's header becomes, and whether it is the same until the routing agent
-    /// says that it may not be.
-    Revised {
-        header: Header,
-        stays: bool,
-    },
+    /// It is the same, and the packet can leave; it may be another one when it cannot.
+    Unrivaled,
+    /// It is the same, and the packet cannot leave, but may decide otherwise next time.
+    Waits,
 }
 
-impl Revision {
-    /// Whether the decision will be the same when something changes at the output that it names.
-    #[inline]
-    fn stays(self) -> bool {
-        !matches!(self, Self::Revised { stays: false, .. })
-    }
+/// What an attempt to leave needs of a decision.
+#[derive(Clone, Copy, Debug)]
+struct Decided {
+    /// As [`Request::header`].
+    header: u16,
+    /// Whether it will be the same when something changes at the output that it names.
+    stays: bool,
+}
+
+impl Decided {
+    const SETTLED: Self = Self { header: SETTLED, stays: true };
+    const KEPT: Self = Self { header: KEPT, stays: true };
+    /// It is kept, and may be another one as soon as the packet cannot leave.
+    const UNRIVALED: Self = Self { header: KEPT, stays: false };
 }
 
 impl<M: Microarchitecture> Routers<M> {
@@ -54,10 +61,20 @@ impl<M: Microarchitecture> Routers<M> {
             return Examined::Waits; // whoever is head now may be looked at in the next round
         }
         let number = self.queue_index(id);
-        let mut revision = Revision::Settled;
+        let mut decided = Decided::SETTLED;
         if !(Self::SETTLES_ON_ARRIVAL || self.queues[number].is_settled()) {
-            let holds = self.kept_decision_holds(id, number, now, around);
-            revision = if holds { Revision::Kept } else { self.route_head(id, number, now, around) };
+            let decision = self.queues[number].decision;
+            let outlook = match decision {
+                Decision::Kept if self.kept_decision_holds(id, number, now, around) => Outlook::Kept,
+                Decision::Unrivaled => self.ask_rivals(id, number, now, around),
+                _ => Outlook::Open,
+            };
+            decided = match outlook {
+                Outlook::Open => self.route_head(id, number, now, around),
+                Outlook::Kept => Decided::KEPT,
+                Outlook::Unrivaled => Decided::UNRIVALED,
+                Outlook::Waits => return Examined::Waits,
+            };
         }
         let queue = self.queues[number];
         if queue.vcs == 0 {
@@ -70,17 +87,12 @@ impl<M: Microarchitecture> Routers<M> {
         }
         let output = self.inputs[id.index as usize].first_port + u32::from(queue.port);
         if let Some(vc) = self.channel_for(id, output, &queue, now, around.fabric) {
-            let header = match revision {
-                Revision::Settled => SETTLED,
-                Revision::Kept => KEPT,
-                Revision::Revised { header, .. } => self.scratch.keep_header(header),
-            };
-            let (queue, packet, port) = (number as u32, queue.head, queue.port);
+            let (queue, packet, port, header) = (number as u32, queue.head, queue.port, decided.header);
             return Examined::Ready(Request { id, queue, packet, output, port, vc, header });
         }
         self.trace_no_channel(output, &queue, now, around);
         // A decision that is made anew at each attempt may be another one next time.
-        if revision.stays() {
+        if decided.stays {
             self.sleep(id, queue.port, now, around);
         }
         Examined::Waits
@@ -88,29 +100,51 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Routes the head of a queue. By its record no channel will do if routing has decided to wait.
     #[inline]
-    fn route_head(&mut self, id: QueueId, number: usize, now: Time, around: &mut Surroundings<'_>) -> Revision {
+    fn route_head(&mut self, id: QueueId, number: usize, now: Time, around: &mut Surroundings<'_>) -> Decided {
         let Queue { head, flits, decision, .. } = self.queues[number];
         // Opaque: what routing reads of it would be read for each router else, and put on the stack.
         let around = black_box(around);
         let (step, vc) = self.route(id, head, flits, decision == Decision::Open, now, around);
         let packet = &mut around.pool[head];
         let revises = step.validity != Validity::Always && self.rules.revises(packet.class);
-        let stays = self.stays(step.validity);
         let record = &mut self.queues[number];
         (record.port, record.vc, record.vcs) = (step.port, vc, step.vcs);
         if !revises {
             record.decision = Decision::Settled;
             packet.header = step.header;
-            return Revision::Settled;
+            return Decided::SETTLED;
         }
-        if !(stays && self.extras.kept_decisions.exist()) {
+        let class = packet.class;
+        self.decide_for_now(id, number, class, &step, around)
+    }
+
+    /// The head of a queue, a packet of a traffic class, has made a decision that may be another one later. Apart, as most are settled.
+    #[inline(never)]
+    fn decide_for_now(
+        &mut self,
+        id: QueueId,
+        number: usize,
+        class: u8,
+        step: &Step,
+        around: &Surroundings<'_>,
+    ) -> Decided {
+        let stays = self.stays(step.validity);
+        let kept_decisions = &mut self.extras.kept_decisions;
+        let until_rivaled = step.validity == Validity::UntilRivaled && kept_decisions.have_rivals();
+        let record = &mut self.queues[number];
+        if !(until_rivaled || (stays && kept_decisions.exist())) {
             record.decision = Decision::Revised;
-            return Revision::Revised { header: step.header, stays };
+            return Decided { header: self.scratch.keep_header(step.header), stays };
         }
-        record.decision = Decision::Kept;
         let output = self.inputs[id.index as usize].first_port + u32::from(step.port);
-        self.extras.kept_decisions.keep(number, output, step.header);
-        Revision::Kept
+        kept_decisions.keep(number, output, step.header);
+        if !until_rivaled {
+            record.decision = Decision::Kept;
+            return Decided::KEPT;
+        }
+        record.decision = Decision::Unrivaled;
+        self.keep_rivals(id, number, class, around);
+        Decided::UNRIVALED
     }
 
     /// The head of a queue goes where its routing agent has said when it was told of it, so that it need not be asked again.
@@ -150,22 +184,30 @@ impl<M: Microarchitecture> Routers<M> {
         validity == Validity::UntilNamed && !Self::unless_plain(self.rules.watches_heads)
     }
 
-    /// Whether the head of a queue, which is not settled, would decide the same as before.
+    /// Whether the head of a queue, which has kept its decision, would decide the same now.
     #[inline]
     fn kept_decision_holds(&mut self, id: QueueId, number: usize, now: Time, around: &mut Surroundings<'_>) -> bool {
-        let Queue { head, flits, port, vc, vcs, decision, .. } = self.queues[number];
-        if decision != Decision::Kept {
-            return false;
-        }
-        let output = self.inputs[id.index as usize].first_port + u32::from(port);
+        let output = self.inputs[id.index as usize].first_port + u32::from(self.queues[number].port);
         let holds = self.extras.kept_decisions.hold(number, output);
         if cfg!(debug_assertions) && holds {
-            let (step, made_vc) = self.route(id, head, flits, false, now, around);
-            let kept = (port, vc, vcs, *self.extras.kept_decisions.header(number));
-            let made = (step.port, made_vc, step.vcs, step.header);
-            assert_eq!(kept, made, "a decision that is kept is the one that would be made now");
+            self.assert_decides_the_same(id, number, now, around);
         }
         holds
+    }
+
+    /// Checks that the head of a queue, which has kept its decision, would make the same one now.
+    pub(super) fn assert_decides_the_same(
+        &mut self,
+        id: QueueId,
+        number: usize,
+        now: Time,
+        around: &mut Surroundings<'_>,
+    ) {
+        let Queue { head, flits, port, vc, vcs, .. } = self.queues[number];
+        let (step, made_vc) = self.route(id, head, flits, false, now, around);
+        let kept = (port, vc, vcs, *self.extras.kept_decisions.header(number));
+        let made = (step.port, made_vc, step.vcs, step.header);
+        assert_eq!(kept, made, "a decision that is kept is the one that would be made now");
     }
 
     /// A channel by which the head of a queue could leave at once, among those that will do: the first of those with most

@@ -99,7 +99,7 @@ impl Extras {
             waiting_for_node: vec![0; only_if(rules.counts_for_nodes.is_some(), ports)],
             sent: vec![0; only_if(rules.counts_sent, ports)],
             kept_decisions: match rules.keeps_decisions {
-                true => KeptDecisions::new(queues, ports),
+                true => KeptDecisions::new(queues, ports, rules.keeps_rivals),
                 false => KeptDecisions::default(),
             },
             timeouts: vec![HeadTimeout::default(); only_if(rules.times_out, queues)],

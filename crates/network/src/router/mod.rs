@@ -31,6 +31,7 @@ mod mark;
 mod microarchitecture;
 mod path;
 mod request;
+mod rivals;
 mod shared_queues;
 mod sleep;
 mod state;

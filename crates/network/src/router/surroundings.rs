@@ -2,7 +2,7 @@
 
 use tailback_engine::{Outbox, Tick, Wheel};
 use tailback_random::Stream;
-use tailback_routing::{Agent, FirstLook, Header, Notice, PortVc, Step};
+use tailback_routing::{Agent, FirstLook, Header, Notice, PortVc, Rivals, Step};
 use tailback_topology::{Port, RouterId};
 
 use super::view::{Outputs, RouterView};
@@ -103,7 +103,13 @@ impl Surroundings<'_> {
         self.agents[agent].route(entry, header, &view, &mut self.streams[router as usize])
     }
 
-    /// The same where its algorithm is oblivious.
+    /// What the decision depends on that the agent of a router and a traffic class has made last.
+    #[inline]
+    pub fn rivals(&self, router: u32, class: u8) -> Rivals {
+        self.agents[agent_number(class, router, self.streams.len())].rivals()
+    }
+
+    /// The same as [`Self::route`] where its algorithm is oblivious.
     #[inline]
     pub fn route_unseeing(&mut self, router: u32, packet: u32, entry: PortVc) -> Step {
         let Packet { class, header, .. } = &self.pool[packet];

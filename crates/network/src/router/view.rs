@@ -120,9 +120,34 @@ impl<M: Microarchitecture> Routers<M> {
     /// Flits on their way to, or in, the buffer of the next router, as [`View::occupancy`] says.
     #[inline]
     fn on_their_way(&self, output: &OutputPort, index: u32, vc: u8, capacity: u32) -> u32 {
+        (capacity as i32 - self.free_behind(output, index, vc)) as u32
+    }
+
+    /// What is free of the buffer behind a channel of a port, but for what will go there: negative, if more will.
+    #[inline]
+    pub(super) fn free_behind(&self, output: &OutputPort, index: u32, vc: u8) -> i32 {
         let channel = self.channel(index, vc);
         let uncredited = if Self::unless_plain(!self.rules.claims_first) { self.extras.uncredited[channel] } else { 0 };
-        capacity - u32::from(output.credit::<M>(&self.credits, channel, vc)) + uncredited
+        i32::from(output.credit::<M>(&self.credits, channel, vc)) - uncredited as i32
+    }
+
+    /// Whether a packet of so many flits could start to cross to a port with a link to a router now, by a channel.
+    #[inline(always)]
+    pub(super) fn is_open(
+        &self,
+        port: &OutputPort,
+        index: u32,
+        vc: u8,
+        flits: u16,
+        now: Time,
+        fabric: &Fabric,
+    ) -> bool {
+        if !M::PLAIN {
+            return self.room(index, vc, flits, now, fabric).is_some();
+        }
+        port.connection.busy_until <= now
+            && port.credit::<M>(&self.credits, self.channel(index, vc), vc) >= flits
+            && self.departures.space(index, port, flits.into(), now)
     }
 
     /// The flits that wait for the link of a port, as [`View::waiting`] says.
@@ -175,6 +200,13 @@ impl<M: Microarchitecture> RouterOutputs<'_, M> {
     }
 }
 
+/// What is at least free of a buffer of which no more than `used` ten thousandths are in use.
+#[inline]
+pub(super) fn free_of_use(used: u32, buffer: u32) -> i32 {
+    let most = i32::try_from(flits_of_use(used, buffer)).unwrap_or(i32::MAX);
+    (buffer as i32).saturating_sub(most)
+}
+
 impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
     #[inline]
     fn channels(&self, port: u8) -> u8 {
@@ -217,17 +249,11 @@ impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
     fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> PortSet {
         let Some(first) = ports.first() else { return ports };
         let (buffer, vc) = (self.buffer(first), self.vc(first, vc));
-        let occupancy_max = used_max.map_or(u32::MAX, |used| flits_of_use(used, buffer));
-        if !M::PLAIN {
-            return ports
-                .filter(|port| self.occupancy_of(port, vc, buffer) <= occupancy_max && self.admits_by(port, vc));
-        }
-        let credits_min = buffer.saturating_sub(occupancy_max).max(self.flits.into());
+        let free_min = used_max.map_or(i32::MIN, |used| free_of_use(used, buffer));
         ports.filter(|number| {
             let (index, port) = (self.first + u32::from(number), self.port(number));
-            port.connection.busy_until <= self.now
-                && u32::from(self.routers.credit(index, vc)) >= credits_min
-                && self.routers.departures.space(index, port, self.flits.into(), self.now)
+            self.routers.free_behind(port, index, vc) >= free_min
+                && self.routers.is_open(port, index, vc, self.flits, self.now, self.fabric)
         })
     }
 

@@ -150,7 +150,7 @@ impl Description<'_> {
     }
 
     pub fn keeps_decisions(&self) -> bool {
-        self.any_wants(|interests| interests.heads)
+        self.any_wants(|interests| interests.heads || interests.rivals)
             && self.routings.iter().any(|routing| routing.revises())
             && !(self.router().virtual_output_queues || self.declarations.watches_heads())
     }

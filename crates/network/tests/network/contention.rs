@@ -14,7 +14,7 @@ use tailback_engine::{Sequential, Simulation};
 use tailback_network::{Contender, General, Microarchitecture, NetworkPlan, NetworkRegion, Plain};
 use tailback_random::Stream;
 use tailback_routing::{
-    Agent, Board, ChannelKind, FirstLook, Header, Interests, Notice, PortVc, Routing, Step, Validity, View,
+    Agent, Board, ChannelKind, FirstLook, Header, Interests, Notice, PortVc, Rivals, Routing, Step, Validity, View,
 };
 use tailback_topology::{AnyTopology, Dragonfly, Locator, Port, RouterId, Topology};
 
@@ -31,6 +31,17 @@ const COUNTING: &[Route] = &[
     ("hybrid", &[("threshold", "2"), ("share", "80")]),
     ("ectn", &[("threshold", "3"), ("combined_threshold", "3"), ("period", "7")]),
     ("statistical", &[("threshold", "1"), ("certain", "4")]),
+];
+
+/// All algorithms whose decisions stay for a while: those, and what goes by credits.
+const STAYING: &[Route] = &[
+    COUNTING[0],
+    COUNTING[1],
+    COUNTING[2],
+    ("hybrid", &[("threshold", "3"), ("share", "60"), ("siblings", "0"), ("siblings_margin", "4")]),
+    ("olm", &[("share", "100"), ("siblings", "50"), ("siblings_margin", "0")]),
+    ("olm", &[("share", "90"), ("siblings", "0"), ("siblings_margin", "6")]),
+    ("olm", &[("share", "100"), ("minimum", "60"), ("siblings", "100"), ("siblings_margin", "2")]),
 ];
 
 /// An agent: of a traffic class at a router.
@@ -131,8 +142,12 @@ impl Agent for WatchedAgent {
         if let Some(&Some(settled)) = notes.settled.get(&(self.who, entry)) {
             assert_eq!(step, settled, "what was said for good is said again");
         }
-        let asked_anew = self.watched.always_asked && step.validity == Validity::UntilNamed;
+        let asked_anew = self.watched.always_asked && step.validity != Validity::Always;
         if asked_anew { step.valid(Validity::Once) } else { step }
+    }
+
+    fn rivals(&self) -> Rivals {
+        self.inner.rivals()
     }
 
     fn ejects(&self, entry: PortVc, header: &Header) -> bool {
@@ -320,7 +335,12 @@ fn watch<M: Microarchitecture>(sample: &Sample) -> Result<(u32, u32), TestCaseEr
 
 /// A network in which agents count.
 fn counting(samples: impl Strategy<Value = Sample>) -> impl Strategy<Value = Sample> {
-    (samples, select(LINKED_ONCE), select(COUNTING)).prop_map(|(sample, topology, routing)| Sample {
+    routed_by(COUNTING, samples)
+}
+
+/// A network whose routing is one of some algorithms.
+fn routed_by(routings: &'static [Route], samples: impl Strategy<Value = Sample>) -> impl Strategy<Value = Sample> {
+    (samples, select(LINKED_ONCE), select(routings)).prop_map(|(sample, topology, routing)| Sample {
         topology,
         routing,
         ..sample
@@ -340,10 +360,15 @@ proptest! {
         watch::<Plain>(&sample)?;
     }
 
-    /// Heads sleep as long as their agent has said that it would decide the same.
+    /// Heads sleep as long as their agent has said that it would decide the same, or are not asked about.
     #[test]
-    fn decisions_that_stay_are_those_of_agents_that_are_always_asked(sample in counting(plain_samples())) {
+    fn decisions_that_stay_are_those_of_agents_that_are_always_asked(sample in routed_by(STAYING, plain_samples())) {
         prop_assert_eq!(tally::<Plain>(&sample, false), tally::<Plain>(&sample, true));
+        prop_assert_eq!(tally::<General>(&sample, false), tally::<General>(&sample, true));
+    }
+
+    #[test]
+    fn and_in_routers_of_any_kind(sample in routed_by(STAYING, samples())) {
         prop_assert_eq!(tally::<General>(&sample, false), tally::<General>(&sample, true));
     }
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use tailback_topology::Port;
 
-use crate::{Board, View};
+use crate::{Board, PortSet, View};
 
 /// A router of a group of four: all its buffers are of the same size, and what is in them is said.
 pub(super) struct Sketch {
     /// Flits in use, by port and channel; none where nothing is said.
     pub(super) used: BTreeMap<(Port, u8), u32>,
     pub(super) board: Board,
+    /// The ports that admit no packet.
+    pub(super) shut: PortSet,
     /// Whether packets are asked about for the first time.
     pub(super) first_time: bool,
 }
@@ -22,7 +24,7 @@ impl Sketch {
 
     /// An empty router, which has been told nothing.
     pub(super) fn new() -> Self {
-        Self { used: BTreeMap::new(), board: Board::new(4), first_time: true }
+        Self { used: BTreeMap::new(), board: Board::new(4), shut: PortSet::default(), first_time: true }
     }
 
     /// The same with flits behind some ports, in the buffer of the first channel.
@@ -49,8 +51,8 @@ impl View for Sketch {
         self.port_occupancy(port).saturating_sub(Self::ROUND_TRIP)
     }
 
-    fn admits(&self, _: Port, _: u8) -> bool {
-        true
+    fn admits(&self, port: Port, _: u8) -> bool {
+        !self.shut.contains(port)
     }
 
     fn board(&self) -> &Board {

@@ -1,8 +1,8 @@
 //! Congestion as credits tell it: how full the buffer behind an output is.
 
-use super::DecisionContext;
+use super::{DecisionContext, Stay};
 use crate::view::share_in_use;
-use crate::{Hop, PortVc};
+use crate::{Better, Hop, PortSet, PortVc};
 
 /// When a minimal path counts as congested, and another one as better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,32 +40,44 @@ impl Credits {
         }
     }
 
-    /// Whether the minimal path is in use and cannot be taken this very moment.
-    #[inline]
-    pub fn is_congested(&self, context: &DecisionContext<'_>) -> bool {
+    /// How long a packet stays on its minimal path, whatever others are like: while it can be taken, while little of it is in use, and
+    /// while it is like its siblings. None if that is not so.
+    #[inline(always)]
+    pub fn stay(&self, context: &DecisionContext<'_>) -> Option<Stay> {
         let PortVc { port, vc } = context.minimal;
-        !context.view.admits(port, vc)
-            && (self.minimum == 0 || self.used(context, context.minimal) >= 100 * self.minimum)
+        if context.view.admits(port, vc) {
+            return Some(Stay::Once);
+        }
+        if self.minimum > 0 && self.used(context, context.minimal) < 100 * self.minimum {
+            return Some(self.until_rivaled(PortSet::default(), vc, 0));
+        }
+        (context.hop == Hop::Global).then(|| self.stay_like_siblings(*context)).flatten()
     }
 
-    /// Whether the minimal path is a global link that has no more in use than its siblings: then all are, and nothing is won
-    /// by another one.
-    #[inline]
-    pub fn is_like_siblings(&self, context: &DecisionContext<'_>) -> bool {
-        if context.hop != Hop::Global {
-            return false;
-        }
-        let (vc, siblings) = (context.minimal.vc, context.routes.ports(Hop::Global));
+    /// As long as so many flits are in the buffers of some ports. Of single channels alone it can be said.
+    fn until_rivaled(&self, ports: PortSet, vc: u8, flits: u32) -> Stay {
+        if self.whole_port { Stay::Once } else { Stay::until_rivaled(ports, vc, Better::Emptier { flits }) }
+    }
+
+    /// How long a packet stays whose minimal path is a global link that has no more in use than its siblings: then all are, and nothing is
+    /// won by another one.
+    #[inline(never)]
+    fn stay_like_siblings(&self, context: DecisionContext<'_>) -> Option<Stay> {
+        let (vc, ports) = (context.minimal.vc, context.routes.ports(Hop::Global));
         let sum = if self.whole_port {
-            siblings.iter().map(|port| self.occupancy(context, PortVc { port, vc })).sum()
+            ports.iter().map(|port| self.occupancy(&context, PortVc { port, vc })).sum()
         } else {
-            context.view.occupancy_of_all(siblings, vc)
+            context.view.occupancy_of_all(ports, vc)
         };
         // own > siblings % · sum / count + margin, without fractions.
-        let (own, count) = (self.occupancy(context, context.minimal), siblings.len());
+        let (own, count) = (self.occupancy(&context, context.minimal), ports.len());
         let [own, sum, siblings, margin] = [own, sum, self.siblings, self.siblings_margin].map(u64::from);
-        let hundred = 100 * u64::from(count);
-        hundred * own <= siblings * sum + hundred * margin
+        let above = 100 * u64::from(count) * own.saturating_sub(margin);
+        (above <= siblings * sum).then(|| {
+            // If nothing counts of siblings, nothing is above the margin.
+            let least = above.div_ceil(siblings.max(1));
+            self.until_rivaled(ports, vc, u32::try_from(least).unwrap_or(u32::MAX))
+        })
     }
 
     /// The most that may be in use of the buffer of another path for it to be better: much less than of the minimal one, by share of their buffers. None

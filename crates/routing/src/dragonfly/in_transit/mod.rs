@@ -16,6 +16,8 @@ mod credits;
 mod in_order;
 mod packet_state;
 mod policies;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -28,8 +30,8 @@ use self::packet_state::{PacketState, done};
 pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{
-    Agent, Board, Causes, ChannelKind, FirstLook, Header, Hop, Interests, Notice, PortSet, PortVc, Routing, Step,
-    Validity, VcSequence, View,
+    Agent, Better, Board, Causes, ChannelKind, FirstLook, Header, Hop, Interests, Notice, PortSet, PortVc, Rivals,
+    Routing, Step, Validity, VcSequence, View,
 };
 
 /// The channels that packets wait for, in the order in which they use them.
@@ -58,14 +60,15 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
         None
     }
 
-    /// The same by what the router sees, where counts do not say.
+    /// How long a packet does not look for another path, by what the router sees, where counts do not say; none if it does. It is asked about
+    /// earlier when this router has come to count as many as make it look for another one.
     #[inline]
-    fn fires(&self, _context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
-        false
+    fn stays(&self, _context: &DecisionContext<'_>, _random: &mut Stream) -> Option<Stay> {
+        Some(Stay::Once)
     }
 
-    /// What makes a packet leave its minimal path, where it fires.
-    fn cause(&self, context: &DecisionContext<'_>) -> Causes;
+    /// What makes a packet leave its minimal path, where it fires. `group` is the one that it leaves its own for, if it does.
+    fn cause(&self, context: &DecisionContext<'_>, group: impl FnOnce() -> Option<u32>) -> Causes;
 
     /// Whether a router that counts one more packet for an output has come to count so many, and `group_count` for the group that this
     /// packet leaves its own for, if it does.
@@ -84,6 +87,25 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
     fn accepts(&self, context: &DecisionContext<'_>, candidate: PortVc) -> bool;
 }
 
+/// How long a packet stays on its minimal path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stay {
+    /// Only now, as far as is known.
+    Once,
+    /// As [`Validity::UntilNamed`].
+    UntilNamed,
+    /// As [`Validity::UntilRivaled`].
+    UntilRivaled(Rivals),
+}
+
+impl Stay {
+    /// Until something is better at some ports.
+    #[inline]
+    fn until_rivaled(ports: PortSet, vc: u8, better: Better) -> Self {
+        Rivals::new(ports, vc, better).map_or(Self::Once, Self::UntilRivaled)
+    }
+}
+
 /// What a trigger sees of a router and of the packet that is asked about.
 #[derive(Clone, Copy)]
 pub(super) struct DecisionContext<'a> {
@@ -94,8 +116,6 @@ pub(super) struct DecisionContext<'a> {
     pub minimal: PortVc,
     /// The kind of its link.
     pub hop: Hop,
-    /// The group that the packet is for, if it is another one and the packet has not left its source router.
-    pub leaves_for: Option<u32>,
 }
 
 /// How candidates are tried.
@@ -140,7 +160,13 @@ impl<T: Trigger> Routing for InTransit<T> {
         let topology = &self.tables.topology;
         let in_order = self.trigger.interests().crossings;
         let contention = Contention::new(topology.ports(router), topology.groups(), in_order);
-        Box::new(InTransitAgent { routes, contention, trigger: self.trigger.clone(), probe: self.probe })
+        Box::new(InTransitAgent {
+            routes,
+            contention,
+            trigger: self.trigger.clone(),
+            probe: self.probe,
+            rivals: Rivals::NONE,
+        })
     }
 
     fn revises(&self) -> bool {
@@ -203,6 +229,8 @@ struct InTransitAgent<T> {
     contention: Contention,
     trigger: T,
     probe: Probe,
+    /// What the decision that was made last depends on.
+    rivals: Rivals,
 }
 
 impl<T: Trigger> InTransitAgent<T> {
@@ -223,20 +251,14 @@ impl<T: Trigger> InTransitAgent<T> {
         (!fires).then(|| step.valid(Validity::UntilNamed))
     }
 
-    /// What triggers see of this router and of a packet whose minimal step is `minimal`, by a link of a kind.
+    /// What triggers see of this router and of a packet whose minimal step is by a link of a kind.
     #[inline(always)]
-    fn context<'a>(
-        &'a self,
-        packet: &PacketState<'_>,
-        (hop, minimal): (Hop, PortVc),
-        view: &'a dyn View,
-    ) -> DecisionContext<'a> {
-        let leaves_for = packet.leaves_from_here();
-        DecisionContext { view, routes: &self.routes, contention: &self.contention, minimal, hop, leaves_for }
+    fn context<'a>(&'a self, (hop, minimal): (Hop, PortVc), view: &'a dyn View) -> DecisionContext<'a> {
+        DecisionContext { view, routes: &self.routes, contention: &self.contention, minimal, hop }
     }
 
-    /// A step that is not minimal, if there is one that will do. A function of its own that finds anew what it has to know of the packet, which
-    /// needs not be in memory then for those who do not get here.
+    /// A step that is not minimal, if there is one that will do; else, how long a packet stays that has found none. A function of its own
+    /// that finds anew what it has to know of the packet, which needs not be in memory then for those who do not get here.
     #[inline(never)]
     fn misroute(
         &self,
@@ -245,35 +267,40 @@ impl<T: Trigger> InTransitAgent<T> {
         minimal: (Hop, PortVc),
         view: &dyn View,
         random: &mut Stream,
-    ) -> Option<Step> {
+    ) -> Result<Step, Stay> {
         let packet = &PacketState::new(&self.routes, entry, *header);
-        let context = &self.context(packet, minimal, view);
-        let alternatives = packet.alternatives(Some(context.hop))?;
+        let context = &self.context(minimal, view);
+        let alternatives = packet.alternatives(Some(context.hop)).ok_or(Stay::Once)?;
         let forced = packet.has(done::MUST_LEAVE);
         let mut ports = packet.ports(alternatives);
         if self.probe == Probe::One {
-            ports = PortSet::of(draw(ports, random)?);
+            ports = PortSet::of(draw(ports, random).ok_or(Stay::Once)?);
         }
         if !forced {
             ports.remove(context.minimal.port);
         }
-        let will_do = if forced {
-            context.view.open(ports, alternatives.vc, None)
-        } else {
-            let used_max = self.trigger.used_max(context);
-            let open = context.view.open(ports, alternatives.vc, used_max);
-            match used_max {
-                Some(_) => open,
-                None => open.filter(|port| self.trigger.accepts(context, PortVc { port, vc: alternatives.vc })),
-            }
-        };
+        let used_max = if forced { None } else { self.trigger.used_max(context) };
+        let mut will_do = context.view.open(ports, alternatives.vc, used_max);
+        if !forced && used_max.is_none() {
+            will_do = will_do.filter(|port| self.trigger.accepts(context, PortVc { port, vc: alternatives.vc }));
+        }
         let chosen = match self.probe {
             Probe::All => draw(will_do, random),
             Probe::One => will_do.first(),
         };
+        let chosen = chosen.ok_or_else(|| match used_max {
+            Some(used_max) if self.probe == Probe::All => {
+                Stay::until_rivaled(ports, alternatives.vc, Better::Open { used_max })
+            }
+            _ => Stay::Once,
+        })?;
         // A packet that must leave its group does so for what made it take the hop before.
-        let cause = if forced { packet.header.nonminimal.between() } else { self.trigger.cause(context) };
-        Some(packet.other_step(alternatives, chosen?, cause))
+        let cause = if forced {
+            packet.header.nonminimal.between()
+        } else {
+            self.trigger.cause(context, || packet.leaves_from_here())
+        };
+        Ok(packet.other_step(alternatives, chosen, cause))
     }
 }
 
@@ -307,11 +334,30 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         }
         let of_group = |group| of_group(&self.contention, &self.routes, view.board(), group);
         let by_counts = self.trigger.fires_at(self.contention.count(port), || packet.leaves_from_here().map(of_group));
-        if !by_counts.unwrap_or_else(|| self.trigger.fires(&self.context(&packet, by, view), random)) {
-            let stays = by_counts.is_some() && !self.routes.draws_towards(packet.group);
-            return if stays { minimal.valid(Validity::UntilNamed) } else { minimal };
+        let stays = match by_counts {
+            Some(fires) => (!fires).then_some(Stay::UntilNamed),
+            None => self.trigger.stays(&self.context(by, view), random),
+        };
+        let stays = match stays {
+            Some(stays) => stays,
+            None => match self.misroute(entry, header, by, view, random) {
+                Ok(step) => return step,
+                Err(stays) => stays,
+            },
+        };
+        match stays {
+            _ if self.routes.draws_towards(packet.group) => minimal,
+            Stay::Once => minimal,
+            Stay::UntilNamed => minimal.valid(Validity::UntilNamed),
+            Stay::UntilRivaled(rivals) => {
+                self.rivals = rivals;
+                minimal.valid(Validity::UntilRivaled)
+            }
         }
-        self.misroute(entry, header, by, view, random).unwrap_or(minimal)
+    }
+
+    fn rivals(&self) -> Rivals {
+        self.rivals
     }
 
     fn ejects(&self, _entry: PortVc, header: &Header) -> bool {

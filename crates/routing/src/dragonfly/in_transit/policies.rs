@@ -7,7 +7,7 @@ use tailback_random::Stream;
 use tailback_topology::AnyTopology;
 
 use super::credits::Credits;
-use super::{DecisionContext, InTransit, LOCAL, Probe, Trigger};
+use super::{DecisionContext, InTransit, LOCAL, Probe, Stay, Trigger};
 use crate::registry::{RoutingModel, needs};
 use crate::{Causes, Interests, PortVc, Routing};
 
@@ -119,13 +119,17 @@ impl Trigger for Olm {
         format!("OLM, other paths with at most {} % of the minimal one's occupancy", self.0.share)
     }
 
-    fn cause(&self, _context: &DecisionContext<'_>) -> Causes {
+    fn interests(&self) -> Interests {
+        Interests { rivals: true, ..Interests::default() }
+    }
+
+    fn cause(&self, _context: &DecisionContext<'_>, _group: impl FnOnce() -> Option<u32>) -> Causes {
         Causes::QUEUES
     }
 
     #[inline]
-    fn fires(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
-        self.0.is_congested(context) && !self.0.is_like_siblings(context)
+    fn stays(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> Option<Stay> {
+        self.0.stay(context)
     }
 
     #[inline]
@@ -167,7 +171,7 @@ impl Trigger for Base {
         heads(self.in_order)
     }
 
-    fn cause(&self, _context: &DecisionContext<'_>) -> Causes {
+    fn cause(&self, _context: &DecisionContext<'_>, _group: impl FnOnce() -> Option<u32>) -> Causes {
         Causes::CONTENTION
     }
 
@@ -215,16 +219,21 @@ impl Trigger for Hybrid {
     }
 
     fn interests(&self) -> Interests {
-        self.base.interests()
+        Interests { rivals: true, ..self.base.interests() }
     }
 
-    fn cause(&self, context: &DecisionContext<'_>) -> Causes {
+    fn cause(&self, context: &DecisionContext<'_>, _group: impl FnOnce() -> Option<u32>) -> Causes {
         if self.is_contended(context) { Causes::CONTENTION } else { Causes::QUEUES }
     }
 
     #[inline]
-    fn fires(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> bool {
-        self.is_contended(context) || (self.credits.is_congested(context) && !self.credits.is_like_siblings(context))
+    fn is_reached(&self, count: u32, _group_count: impl FnOnce() -> Option<u32>) -> bool {
+        self.base.is_reached(count, || None)
+    }
+
+    #[inline]
+    fn stays(&self, context: &DecisionContext<'_>, _random: &mut Stream) -> Option<Stay> {
+        if self.is_contended(context) { None } else { self.credits.stay(context) }
     }
 
     #[inline]
@@ -287,9 +296,9 @@ impl Trigger for Ectn {
         Interests { notices, broadcast_cycles, broadcast_flits: self.overhead, ..self.base.interests() }
     }
 
-    fn cause(&self, context: &DecisionContext<'_>) -> Causes {
+    fn cause(&self, context: &DecisionContext<'_>, group: impl FnOnce() -> Option<u32>) -> Causes {
         // What this router counts itself comes first: of the others it need not have heard then.
-        let own = context.leaves_for.map_or(0, |group| context.contention.partial(group));
+        let own = group().map_or(0, |group| context.contention.partial(group));
         if context.contention.count(context.minimal.port) >= self.base.threshold || own >= self.combined {
             Causes::CONTENTION
         } else {
@@ -351,16 +360,19 @@ impl Trigger for Statistical {
         self.base.interests()
     }
 
-    fn cause(&self, _context: &DecisionContext<'_>) -> Causes {
+    fn cause(&self, _context: &DecisionContext<'_>, _group: impl FnOnce() -> Option<u32>) -> Causes {
         Causes::CONTENTION
     }
 
     #[inline]
-    fn fires(&self, context: &DecisionContext<'_>, random: &mut Stream) -> bool {
+    fn stays(&self, context: &DecisionContext<'_>, random: &mut Stream) -> Option<Stay> {
         let count = context.contention.count(context.minimal.port);
-        let Some(above) = (count + 1).checked_sub(self.base.threshold).filter(|&above| above > 0) else { return false };
+        let Some(above) = (count + 1).checked_sub(self.base.threshold).filter(|&above| above > 0) else {
+            return Some(Stay::Once);
+        };
         let steps = self.certain + 1 - self.base.threshold;
-        above >= steps || random.below(steps) < above
+        let looks = above >= steps || random.below(steps) < above;
+        (!looks).then_some(Stay::Once)
     }
 
     #[inline]
