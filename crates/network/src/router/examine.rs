@@ -114,11 +114,15 @@ impl<M: Microarchitecture> Routers<M> {
             packet.header = step.header;
             return Decided::SETTLED;
         }
+        if step.validity == Validity::Once {
+            record.decision = Decision::Revised;
+            return Decided { header: self.scratch.keep_header(step.header), stays: false };
+        }
         let class = packet.class;
         self.decide_for_now(id, number, class, &step, around)
     }
 
-    /// The head of a queue, a packet of a traffic class, has made a decision that may be another one later. Apart, as most are settled.
+    /// The head of a queue, a packet of a traffic class, has made a decision that stays for a while. Apart, as most are settled.
     #[inline(never)]
     fn decide_for_now(
         &mut self,
