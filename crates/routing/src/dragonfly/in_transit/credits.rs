@@ -1,6 +1,6 @@
 //! Congestion as credits tell it: how full the buffer behind an output is.
 
-use super::{DecisionContext, Stay};
+use super::trigger::{DecisionContext, Stay};
 use crate::view::share_in_use;
 use crate::{Better, Hop, PortSet, PortVc};
 

@@ -7,7 +7,8 @@ use tailback_random::Stream;
 use tailback_topology::AnyTopology;
 
 use super::credits::Credits;
-use super::{DecisionContext, InTransit, LOCAL, Probe, Stay, Trigger};
+use super::trigger::{DecisionContext, Stay, Trigger};
+use super::{InTransit, LOCAL, Probe};
 use crate::registry::{RoutingModel, needs};
 use crate::{Causes, Interests, PortVc, Routing};
 
