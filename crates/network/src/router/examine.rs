@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use tailback_routing::{Step, Validity};
+use tailback_routing::{Header, Step, Validity};
 
 use super::decision::Decision;
 use super::departures::Departures;
@@ -119,7 +119,7 @@ impl<M: Microarchitecture> Routers<M> {
             return Decided { header: self.scratch.keep_header(step.header), stays: false };
         }
         let class = packet.class;
-        self.decide_for_now(id, number, class, &step, around)
+        self.decide_for_now(id, number, class, step.validity, step.header, around)
     }
 
     /// The head of a queue, a packet of a traffic class, has made a decision that stays for a while. Apart, as most are settled.
@@ -129,19 +129,20 @@ impl<M: Microarchitecture> Routers<M> {
         id: QueueId,
         number: usize,
         class: u8,
-        step: &Step,
+        validity: Validity,
+        header: Header,
         around: &Surroundings<'_>,
     ) -> Decided {
-        let stays = self.stays(step.validity);
+        let stays = self.stays(validity);
         let kept_decisions = &mut self.extras.kept_decisions;
-        let until_rivaled = step.validity == Validity::UntilRivaled && kept_decisions.have_rivals();
+        let until_rivaled = validity == Validity::UntilRivaled && kept_decisions.have_rivals();
         let record = &mut self.queues[number];
         if !(until_rivaled || (stays && kept_decisions.exist())) {
             record.decision = Decision::Revised;
-            return Decided { header: self.scratch.keep_header(step.header), stays };
+            return Decided { header: self.scratch.keep_header(header), stays };
         }
-        let output = self.inputs[id.index as usize].first_port + u32::from(step.port);
-        kept_decisions.keep(number, output, step.header);
+        let output = self.inputs[id.index as usize].first_port + u32::from(record.port);
+        kept_decisions.keep(number, output, header);
         if !until_rivaled {
             record.decision = Decision::Kept;
             return Decided::KEPT;
