@@ -102,6 +102,8 @@ pub struct Rules {
     pub tells_crossings: bool,
     /// Set of the link classes of the outputs at which something has to change for routing agents to look around.
     looked_at: u32,
+    /// Set of the link classes of the outputs whose credits matter for where packets go.
+    credits_minded: u32,
     /// Whether routing agents ask what waits for links.
     pub measures_queues: bool,
     /// Whether routers have an internal port, by which packets come in that the protocol sends there, or has trimmed.
@@ -173,10 +175,11 @@ impl Rules {
             routes_on_arrival: router.virtual_output_queues,
             destination_queue: router.destination_queue,
             keeps_decisions: described.keeps_decisions(),
-            keeps_rivals: described.keeps_decisions() && described.any_wants(|interests| interests.rivals),
+            keeps_rivals: described.keeps_rivals(),
             tells_heads: described.any_wants(|interests| interests.heads),
             tells_crossings: described.any_wants(|interests| interests.crossings),
             looked_at: described.looked_at(),
+            credits_minded: if described.keeps_rivals() { u32::MAX } else { described.looked_at() },
             measures_queues: described.measures_queues(),
             has_internal_port: declarations.has_internal_port(),
             records_paths: declarations.records_paths(),
@@ -220,6 +223,12 @@ impl Rules {
     #[inline]
     pub fn looks_at(&self, link_class: u8) -> bool {
         self.looked_at & 1 << link_class != 0
+    }
+
+    /// Whether credits for an output with a link of this class matter for where packets go.
+    #[inline]
+    pub fn minds_credits(&self, link_class: u8) -> bool {
+        self.credits_minded & 1 << link_class != 0
     }
 
     /// Whether they do for any class of links.

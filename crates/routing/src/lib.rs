@@ -45,7 +45,7 @@ pub use sequence::{Hop, SequenceError, VcSequence};
 use tailback_random::Stream;
 use tailback_topology::{LinkClass, Port, RouterId, Topology};
 use view::Unseen;
-pub use view::{View, flits_of_use};
+pub use view::{OpenPorts, View, flits_of_use};
 
 /// How a packet came into a router, or how it leaves: a port and a virtual channel of its traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -21,6 +21,8 @@ pub enum Better {
     Open {
         /// The most that may be in use.
         used_max: u32,
+        /// Whether of any no more is in use already, but it does not admit the packet.
+        any_emptier: bool,
     },
     /// In all buffers behind them together, or on the way there, are fewer flits than so many: see
     /// [`View::occupancy_of_all`](crate::View::occupancy_of_all).

@@ -33,10 +33,11 @@ pub trait View {
 
     /// Those of some ports with links to routers, of one class, that admit the packet that is being routed, by virtual channel `vc`, and
     /// of the buffer behind which no more than `used_max` ten thousandths are in use, if that is said.
-    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> PortSet {
-        let Some(first) = ports.first() else { return ports };
+    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> OpenPorts {
+        let Some(first) = ports.first() else { return OpenPorts::default() };
         let occupancy_max = used_max.map_or(u32::MAX, |used| flits_of_use(used, self.capacity(first, vc)));
-        ports.filter(|port| self.occupancy(port, vc) <= occupancy_max && self.admits(port, vc))
+        let emptier = ports.filter(|port| self.occupancy(port, vc) <= occupancy_max);
+        OpenPorts { ports: emptier.filter(|port| self.admits(port, vc)), any_emptier: !emptier.is_empty() }
     }
 
     /// [`View::occupancy`] of a channel, summed over some ports with links to routers, of one class.
@@ -96,6 +97,15 @@ impl View for Unseen {
     fn board(&self) -> &Board {
         unreachable!("{LOOKED}")
     }
+}
+
+/// What [`View::open`] finds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenPorts {
+    /// The ports that admit the packet and have no more in use than was said.
+    pub ports: PortSet,
+    /// Whether any has no more in use than that, be it that it admits the packet or not.
+    pub any_emptier: bool,
 }
 
 /// How much of a buffer is in use, in ten thousandths. Flits that wait in front of it count too, so it may be more than all.

@@ -7,6 +7,7 @@ use tailback_routing::Header;
 use tailback_topology::Locator;
 
 use super::rivals::KeptRivals;
+use crate::time::Time;
 
 /// Whether it is known where the head of a queue goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +41,8 @@ pub(super) struct KeptDecisions {
     named: Vec<u32>,
     /// By queue, where decisions may depend on others: those.
     rivals: Vec<KeptRivals>,
+    /// The same: by router, class of links and virtual channel, how often credits have come.
+    credits: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -51,10 +54,13 @@ struct KeptDecision {
 }
 
 impl KeptDecisions {
-    pub fn new(queues: usize, ports: usize, with_rivals: bool) -> Self {
+    /// `kinds` are the virtual channels of each class of links, for each router.
+    pub fn new(queues: usize, ports: usize, kinds: usize, with_rivals: bool) -> Self {
         let none = KeptDecision { header: Header::new(Locator::default()), named: 0 };
-        let rivals = vec![KeptRivals::NONE; if with_rivals { queues } else { 0 }];
-        Self { kept: vec![none; queues], named: vec![0; ports], rivals }
+        let only_if_rivals = |count: usize| if with_rivals { count } else { 0 };
+        let rivals = vec![KeptRivals::NONE; only_if_rivals(queues)];
+        let credits = vec![0; only_if_rivals(kinds)];
+        Self { kept: vec![none; queues], named: vec![0; ports], rivals, credits }
     }
 
     /// Whether decisions can be kept.
@@ -91,6 +97,26 @@ impl KeptDecisions {
     #[inline]
     pub fn keep_rivals(&mut self, queue: usize, rivals: KeptRivals) {
         self.rivals[queue] = rivals;
+    }
+
+    /// The output of the head of a queue is busy until then, and no rival has enough free: until credits come, nothing changes before.
+    #[inline]
+    pub fn rest(&mut self, queue: usize, busy_until: Time) {
+        let rivals = &mut self.rivals[queue];
+        (rivals.quiet_until, rivals.credits) = (busy_until, self.credits[rivals.channel as usize]);
+    }
+
+    /// Whether nothing has changed for the head of a queue since then.
+    #[inline]
+    pub fn is_quiet(&self, queue: usize, now: Time) -> bool {
+        let rivals = &self.rivals[queue];
+        now < rivals.quiet_until && self.credits[rivals.channel as usize] == rivals.credits
+    }
+
+    /// Credits come to a port: to a virtual channel of a class of links of its router, as one number.
+    #[inline]
+    pub fn note_credits(&mut self, channel: usize) {
+        self.credits[channel] = self.credits[channel].wrapping_add(1);
     }
 
     /// What the header becomes of the head of a queue.

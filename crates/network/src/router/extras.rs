@@ -99,7 +99,12 @@ impl Extras {
             waiting_for_node: vec![0; only_if(rules.counts_for_nodes.is_some(), ports)],
             sent: vec![0; only_if(rules.counts_sent, ports)],
             kept_decisions: match rules.keeps_decisions {
-                true => KeptDecisions::new(queues, ports, rules.keeps_rivals),
+                true => KeptDecisions::new(
+                    queues,
+                    ports,
+                    ports / shape.ports * shape.vcs * fabric.spec.input_buffers.len(),
+                    rules.keeps_rivals,
+                ),
                 false => KeptDecisions::default(),
             },
             timeouts: vec![HeadTimeout::default(); only_if(rules.times_out, queues)],

@@ -302,8 +302,8 @@ impl<M: Microarchitecture> Routers<M> {
         let credits = output.credit_mut::<M>(&mut self.credits, channel, vc);
         *credits += flits;
         debug_assert!(*credits <= around.fabric.capacity(link_class, vc.into()), "more credits than the buffer has");
-        if self.rules.looks_at(link_class) {
-            around.broadcasts.note_change(self.inputs[index as usize].router);
+        if self.rules.minds_credits(link_class) {
+            self.mind_credits(index, vc, link_class, around);
         }
         if !M::PLAIN && self.rules.measures_queues {
             self.extras.backlogs[index as usize].credited -= u32::from(flits);
@@ -314,6 +314,19 @@ impl<M: Microarchitecture> Routers<M> {
             }
         } else {
             self.start_sooner(index, now, around);
+        }
+    }
+
+    /// Credits for a channel of a port may matter for where packets go.
+    #[inline]
+    fn mind_credits(&mut self, index: u32, vc: u8, link_class: u8, around: &mut Surroundings<'_>) {
+        let router = self.inputs[index as usize].router;
+        if self.rules.looks_at(link_class) {
+            around.broadcasts.note_change(router);
+        }
+        if self.rules.keeps_rivals {
+            let channel = self.channel_of_kind(router, link_class, vc, around.fabric);
+            self.extras.kept_decisions.note_credits(channel);
         }
     }
 

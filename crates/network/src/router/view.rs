@@ -1,6 +1,6 @@
 //! What a routing agent sees of its router.
 
-use tailback_routing::{Board, PortSet, View, flits_of_use};
+use tailback_routing::{Board, OpenPorts, PortSet, View, flits_of_use};
 
 use super::state::{Backlog, OutputPort};
 use super::{Microarchitecture, Routers};
@@ -21,7 +21,7 @@ pub(crate) trait Outputs {
     /// As [`View::admits`].
     fn admits(&self, port: u8, vc: u8) -> bool;
     /// As [`View::open`].
-    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> PortSet;
+    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> OpenPorts;
     /// As [`View::occupancy_of_all`].
     fn occupancy_of_all(&self, ports: PortSet, vc: u8) -> u32;
     /// As [`View::occupancies`].
@@ -66,7 +66,7 @@ impl<T: Outputs> View for RouterView<'_, T> {
     }
 
     #[inline]
-    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> PortSet {
+    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> OpenPorts {
         self.outputs.open(ports, vc, used_max)
     }
 
@@ -246,15 +246,20 @@ impl<M: Microarchitecture> Outputs for RouterOutputs<'_, M> {
     }
 
     #[inline]
-    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> PortSet {
-        let Some(first) = ports.first() else { return ports };
+    fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> OpenPorts {
+        let Some(first) = ports.first() else { return OpenPorts::default() };
         let (buffer, vc) = (self.buffer(first), self.vc(first, vc));
         let free_min = used_max.map_or(i32::MIN, |used| free_of_use(used, buffer));
-        ports.filter(|number| {
+        let mut any_emptier = false;
+        let ports = ports.filter(|number| {
             let (index, port) = (self.first + u32::from(number), self.port(number));
-            self.routers.free_behind(port, index, vc) >= free_min
-                && self.routers.is_open(port, index, vc, self.flits, self.now, self.fabric)
-        })
+            if self.routers.free_behind(port, index, vc) < free_min {
+                return false;
+            }
+            any_emptier = true;
+            self.routers.is_open(port, index, vc, self.flits, self.now, self.fabric)
+        });
+        OpenPorts { ports, any_emptier }
     }
 
     #[inline]

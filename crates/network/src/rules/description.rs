@@ -155,6 +155,10 @@ impl Description<'_> {
             && !(self.router().virtual_output_queues || self.declarations.watches_heads())
     }
 
+    pub fn keeps_rivals(&self) -> bool {
+        self.keeps_decisions() && self.any_wants(|interests| interests.rivals)
+    }
+
     pub fn measures_queues(&self) -> bool {
         self.any_wants(|interests| interests.queues)
     }

@@ -32,8 +32,8 @@ pub(crate) use self::policies::{BASE, ECTN, HYBRID, OLM, STATISTICAL};
 use self::trigger::{DecisionContext, Stay, Trigger};
 use super::local_routes::{LocalRoutes, RouteTables};
 use crate::{
-    Agent, Better, Board, Causes, ChannelKind, FirstLook, Header, Hop, Interests, Notice, PortSet, PortVc, Rivals,
-    Routing, Step, Validity, VcSequence, View,
+    Agent, Better, Board, Causes, ChannelKind, FirstLook, Header, Hop, Interests, Notice, OpenPorts, PortSet, PortVc,
+    Rivals, Routing, Step, Validity, VcSequence, View,
 };
 
 /// The channels that packets wait for, in the order in which they use them.
@@ -180,30 +180,43 @@ impl<T: Trigger> InTransitAgent<T> {
         DecisionContext { view, routes: &self.routes, contention: &self.contention, minimal, hop }
     }
 
-    /// A step that is not minimal, if there is one that will do; else, how long a packet stays that has found none. A function of its own
+    /// How long the decision of a packet that stays on its minimal path is the same.
+    #[inline]
+    fn validity(&mut self, stay: Stay) -> Validity {
+        match stay {
+            Stay::Once => Validity::Once,
+            Stay::UntilNamed => Validity::UntilNamed,
+            Stay::UntilRivaled(rivals) => {
+                self.rivals = rivals;
+                Validity::UntilRivaled
+            }
+        }
+    }
+
+    /// A step that is not minimal, if there is one that will do; else, how long the decision to stay is the same. A function of its own
     /// that finds anew what it has to know of the packet, which needs not be in memory then for those who do not get here.
     #[inline(never)]
     fn misroute(
-        &self,
+        &mut self,
         entry: PortVc,
         header: &Header,
         minimal: (Hop, PortVc),
         view: &dyn View,
         random: &mut Stream,
-    ) -> Result<Step, Stay> {
+    ) -> Result<Step, Validity> {
         let packet = &PacketState::new(&self.routes, entry, *header);
         let context = &self.context(minimal, view);
-        let alternatives = packet.alternatives(Some(context.hop)).ok_or(Stay::Once)?;
+        let alternatives = packet.alternatives(Some(context.hop)).ok_or(Validity::Once)?;
         let forced = packet.has(done::MUST_LEAVE);
         let mut ports = packet.ports(alternatives);
         if self.probe == Probe::One {
-            ports = PortSet::of(draw(ports, random).ok_or(Stay::Once)?);
+            ports = PortSet::of(draw(ports, random).ok_or(Validity::Once)?);
         }
         if !forced {
             ports.remove(context.minimal.port);
         }
         let used_max = if forced { None } else { self.trigger.used_max(context) };
-        let mut will_do = context.view.open(ports, alternatives.vc, used_max);
+        let OpenPorts { ports: mut will_do, any_emptier } = context.view.open(ports, alternatives.vc, used_max);
         if !forced && used_max.is_none() {
             will_do = will_do.filter(|port| self.trigger.accepts(context, PortVc { port, vc: alternatives.vc }));
         }
@@ -211,12 +224,15 @@ impl<T: Trigger> InTransitAgent<T> {
             Probe::All => draw(will_do, random),
             Probe::One => will_do.first(),
         };
-        let chosen = chosen.ok_or_else(|| match used_max {
-            Some(used_max) if self.probe == Probe::All => {
-                Stay::until_rivaled(ports, alternatives.vc, Better::Open { used_max })
-            }
-            _ => Stay::Once,
-        })?;
+        let Some(chosen) = chosen else {
+            return Err(match used_max {
+                Some(used_max) if self.probe == Probe::All => {
+                    let better = Better::Open { used_max, any_emptier };
+                    self.validity(Stay::until_rivaled(ports, alternatives.vc, better))
+                }
+                _ => Validity::Once,
+            });
+        };
         // A packet that must leave its group does so for what made it take the hop before.
         let cause = if forced {
             packet.header.nonminimal.between()
@@ -235,10 +251,15 @@ fn of_group(contention: &Contention, routes: &LocalRoutes, told: &Board, group: 
 }
 
 /// A random one of some ports.
-#[inline]
+#[inline(always)]
 fn draw(ports: PortSet, random: &mut Stream) -> Option<Port> {
-    let count = ports.len();
-    (count > 0).then(|| ports.nth(random.below(count)))
+    // Often there is none, and no call is made.
+    (!ports.is_empty()).then(|| draw_one(&ports, random))
+}
+
+#[inline(never)]
+fn draw_one(ports: &PortSet, random: &mut Stream) -> Port {
+    ports.nth(random.below(ports.len()))
 }
 
 impl<T: Trigger> Agent for InTransitAgent<T> {
@@ -261,22 +282,16 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
             Some(fires) => (!fires).then_some(Stay::UntilNamed),
             None => self.trigger.stays(&self.context(by, view), random),
         };
-        let stays = match stays {
-            Some(stays) => stays,
+        let group = packet.group;
+        let validity = match stays {
+            Some(Stay::Once) => return minimal,
+            Some(stays) => self.validity(stays),
             None => match self.misroute(entry, header, by, view, random) {
                 Ok(step) => return step,
-                Err(stays) => stays,
+                Err(validity) => validity,
             },
         };
-        match stays {
-            _ if self.routes.draws_towards(packet.group) => minimal,
-            Stay::Once => minimal,
-            Stay::UntilNamed => minimal.valid(Validity::UntilNamed),
-            Stay::UntilRivaled(rivals) => {
-                self.rivals = rivals;
-                minimal.valid(Validity::UntilRivaled)
-            }
-        }
+        if self.routes.draws_towards(group) { minimal } else { minimal.valid(validity) }
     }
 
     fn rivals(&self) -> Rivals {

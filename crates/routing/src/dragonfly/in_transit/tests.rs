@@ -52,7 +52,7 @@ fn scenes() -> impl Strategy<Value = Scene> {
 fn is_better(view: &Sketch, Rivals { ports, vc, better }: Rivals) -> bool {
     let mut ports = (0..PORTS as Port).filter(|port| ports >> port & 1 != 0);
     match better {
-        Better::Open { used_max } => ports.any(|port| view.admits(port, vc) && view.used(port, vc) <= used_max),
+        Better::Open { used_max, .. } => ports.any(|port| view.admits(port, vc) && view.used(port, vc) <= used_max),
         Better::Emptier { flits } => ports.map(|port| view.occupancy(port, vc)).sum::<u32>() < flits,
     }
 }
@@ -93,7 +93,7 @@ proptest! {
 
 #[test]
 fn rivals_are_among_the_first_64_ports() {
-    let better = Better::Open { used_max: 0 };
+    let better = Better::Open { used_max: 0, any_emptier: false };
     assert_eq!(Rivals::new(PortSet::from_range(60..64), 0, better).map(|rivals| rivals.ports), Some(0xf << 60));
     assert_eq!(Rivals::new(PortSet::from_range(60..65), 0, better), None);
 }
