@@ -21,7 +21,7 @@ pub enum Better {
     Open {
         /// The most that may be in use.
         used_max: u32,
-        /// Whether of any no more is in use already, but it does not admit the packet.
+        /// Whether any has so little in use already, and only does not admit the packet: see [`OpenPorts`](crate::OpenPorts).
         any_emptier: bool,
     },
     /// In all buffers behind them together, or on the way there, are fewer flits than so many: see

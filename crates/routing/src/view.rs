@@ -32,7 +32,7 @@ pub trait View {
     }
 
     /// Those of some ports with links to routers, of one class, that admit the packet that is being routed, by virtual channel `vc`, and
-    /// of the buffer behind which no more than `used_max` ten thousandths are in use, if that is said.
+    /// of the buffer behind which no more than `used_max` ten thousandths are in use, if that is said; and whether any has so little in use.
     fn open(&self, ports: PortSet, vc: u8, used_max: Option<u32>) -> OpenPorts {
         let Some(first) = ports.first() else { return OpenPorts::default() };
         let occupancy_max = used_max.map_or(u32::MAX, |used| flits_of_use(used, self.capacity(first, vc)));
@@ -104,7 +104,7 @@ impl View for Unseen {
 pub struct OpenPorts {
     /// The ports that admit the packet and have no more in use than was said.
     pub ports: PortSet,
-    /// Whether any has no more in use than that, be it that it admits the packet or not.
+    /// Whether any port has no more in use than that, whether it admits the packet or not. If none has, only credits can open one.
     pub any_emptier: bool,
 }
 
