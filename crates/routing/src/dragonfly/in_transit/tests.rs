@@ -48,9 +48,13 @@ fn scenes() -> impl Strategy<Value = Scene> {
     (flits, prop::collection::vec(prop::bool::weighted(0.7), PORTS))
 }
 
+fn members(ports: u64) -> impl Iterator<Item = Port> {
+    (0..PORTS as Port).filter(move |port| ports >> port & 1 != 0)
+}
+
 /// Whether a rival is better.
 fn is_better(view: &Sketch, Rivals { ports, vc, better }: Rivals) -> bool {
-    let mut ports = (0..PORTS as Port).filter(|port| ports >> port & 1 != 0);
+    let mut ports = members(ports);
     match better {
         Better::Open { used_max, .. } => ports.any(|port| view.admits(port, vc) && view.used(port, vc) <= used_max),
         Better::Emptier { flits } => ports.map(|port| view.occupancy(port, vc)).sum::<u32>() < flits,
@@ -77,6 +81,10 @@ proptest! {
         let step = agent.route(entry, &header, &before, &mut random);
         prop_assume!(step.validity == Validity::UntilRivaled);
         let rivals = agent.rivals();
+        if let Better::Open { used_max, any_emptier } = rivals.better {
+            let is_emptier = |port: Port| before.used(port, rivals.vc) <= used_max;
+            prop_assert_eq!(any_emptier, members(rivals.ports).any(is_emptier), "whether only credits can open one");
+        }
         let own = |view: &Sketch| view.occupancy(step.port, step.vc);
         for later in later.iter().map(view) {
             let leaves = later.admits(step.port, step.vc);
