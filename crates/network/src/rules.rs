@@ -225,16 +225,16 @@ impl Rules {
         self.looked_at & 1 << link_class != 0
     }
 
-    /// Whether credits for an output with a link of this class matter for where packets go.
-    #[inline]
-    pub fn minds_credits(&self, link_class: u8) -> bool {
-        self.credits_minded & 1 << link_class != 0
-    }
-
     /// Whether they do for any class of links.
     #[inline]
     pub fn looks_at_any(&self) -> bool {
         self.looked_at != 0
+    }
+
+    /// Whether credits for an output with a link of this class matter for where packets go.
+    #[inline]
+    pub fn minds_credits(&self, link_class: u8) -> bool {
+        self.credits_minded & 1 << link_class != 0
     }
 
     /// The first time at or after `time` at which links may start.

@@ -71,6 +71,7 @@ impl Extras {
         let only_if = |condition: bool, count: usize| if condition { count } else { 0 };
         let by_age = |arbiter: Arbiter, count: usize| only_if(arbiter == Arbiter::LeastRecentlyServed, count);
         let queues = ports * shape.voqs * shape.vcs;
+        let kinds = ports / shape.ports * shape.vcs * fabric.spec.input_buffers.len();
         let owners = only_if(rules.vc_allocation, ports * shape.vcs);
         let space = fabric.spec.router.output_queues.flits.unwrap_or(u32::MAX);
         let queue = OutputQueue { head: NONE, tail: NONE, space };
@@ -99,12 +100,7 @@ impl Extras {
             waiting_for_node: vec![0; only_if(rules.counts_for_nodes.is_some(), ports)],
             sent: vec![0; only_if(rules.counts_sent, ports)],
             kept_decisions: match rules.keeps_decisions {
-                true => KeptDecisions::new(
-                    queues,
-                    ports,
-                    ports / shape.ports * shape.vcs * fabric.spec.input_buffers.len(),
-                    rules.keeps_rivals,
-                ),
+                true => KeptDecisions::new(queues, ports, kinds, rules.keeps_rivals),
                 false => KeptDecisions::default(),
             },
             timeouts: vec![HeadTimeout::default(); only_if(rules.times_out, queues)],

@@ -324,7 +324,8 @@ impl<M: Microarchitecture> Routers<M> {
         if self.rules.looks_at(link_class) {
             around.broadcasts.note_change(router);
         }
-        if self.rules.keeps_rivals {
+        // Others look at rivals each time.
+        if M::PLAIN && self.rules.keeps_rivals {
             let channel = self.channel_of_kind(router, link_class, vc, around.fabric);
             self.extras.kept_decisions.note_credits(channel);
         }
