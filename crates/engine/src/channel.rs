@@ -110,6 +110,7 @@ impl ChannelMap {
 
     /// Where `to` stands among the receivers of `from`: by this number [`crate::Outbox::mail`] knows it.
     #[must_use]
+    #[inline]
     pub fn position(&self, from: u32, to: u32) -> Option<u32> {
         self.receivers[from as usize].binary_search(&to).ok().map(|position| position as u32)
     }

@@ -182,6 +182,7 @@ impl Fabric {
     }
 
     /// Flits of the input buffer of a virtual channel that a link of this class feeds; 0 if it is not in use.
+    #[inline]
     pub(crate) fn capacity(&self, link_class: u8, vc: usize) -> u16 {
         let link_class = usize::from(link_class);
         let in_use = |class: &ClassSpec| class.channels(link_class).contains(&vc);

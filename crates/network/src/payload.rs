@@ -89,6 +89,7 @@ impl Payloads {
     }
 
     /// A control packet gets its payload, and its path behind that.
+    #[inline]
     pub fn set_control(&mut self, slot: u32, control: &Control, kind: &KindDeclaration) {
         if self.exist() {
             self.set(slot, &control.payload);
@@ -116,6 +117,7 @@ impl Payloads {
     }
 
     /// The same, to be changed.
+    #[inline]
     pub fn of_mut(&mut self, slot: u32, words: u8) -> &mut [u64] {
         if words == 0 { &mut [] } else { &mut self.words[slot as usize * self.stride..][..words.into()] }
     }

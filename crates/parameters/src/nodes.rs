@@ -152,6 +152,7 @@ impl NodeSet {
 
     /// Whether `node` is a member.
     #[must_use]
+    #[inline]
     pub fn contains(&self, node: u32) -> bool {
         self.position(node).is_some()
     }

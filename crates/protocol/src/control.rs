@@ -41,6 +41,7 @@ pub struct Control {
 impl Control {
     /// One that says nothing but what it is.
     #[must_use]
+    #[inline]
     pub fn new(kind: PacketKind, from: u32, to: u32, about: PacketRef) -> Self {
         Self {
             kind,
@@ -64,6 +65,7 @@ impl Control {
 
     /// The same with payload.
     #[must_use]
+    #[inline]
     pub fn payload(self, words: &[u64]) -> Self {
         Self { payload: words.to_vec(), ..self }
     }

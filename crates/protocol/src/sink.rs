@@ -30,6 +30,7 @@ pub struct Arrival<'a> {
 impl Arrival<'_> {
     /// What acknowledges it, with its marks and its entropy value.
     #[must_use]
+    #[inline]
     pub fn acknowledgement(&self, kind: PacketKind) -> Control {
         Control { marks: self.marks, entropy: self.entropy, ..Control::new(kind, self.to, self.from, self.packet) }
     }

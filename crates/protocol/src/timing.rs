@@ -45,6 +45,7 @@ impl InjectionTime {
 
     /// Ticks from when a packet of so many flits begins to leave until its last one is gone.
     #[must_use]
+    #[inline]
     pub fn of(self, flits: u16) -> u64 {
         (u64::from(flits) * u64::from(self.flit_ticks)).max(self.least_ticks.into())
     }

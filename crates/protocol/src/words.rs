@@ -64,6 +64,7 @@ impl From<Words> for Vec<u64> {
 impl Deref for Words {
     type Target = [u64];
 
+    #[inline]
     fn deref(&self) -> &[u64] {
         &self.words[..self.count.into()]
     }

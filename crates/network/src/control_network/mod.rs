@@ -151,6 +151,7 @@ impl ControlNetwork {
     }
 
     /// A message is to be sent in this tick, which takes `after` ticks more than the latency.
+    #[inline]
     pub fn send(&mut self, from: Party, to: Party, words: Words, after: Tick) {
         self.outgoing.push((after, ControlMessage { from, to, words }));
     }

@@ -49,6 +49,7 @@ impl EgressLines {
     }
 
     /// A packet waits for the line, which is busy with it until `at`.
+    #[inline]
     pub fn wait(&mut self, node: u32, held: Held, at: Time) {
         let line = &mut self.0[node as usize];
         line.free_at = at;
@@ -68,6 +69,7 @@ impl EgressLines {
     }
 
     /// The packet whose last flit leaves now.
+    #[inline]
     pub fn take(&mut self, node: u32) -> Held {
         self.0[node as usize].leaving.pop_front().expect("a packet waits for each time that was given")
     }

@@ -258,6 +258,7 @@ enum Payload<'a> {
 
 impl<'a> Payload<'a> {
     /// The words that the protocol declares for a packet.
+    #[inline]
     fn words(self, packet: &Packet, payloads: &'a Payloads, fabric: &Fabric) -> &'a [u64] {
         match self {
             Self::Of(slot) => payloads.of(slot, fabric.kinds[packet.kind.index()].payload_words),

@@ -24,6 +24,7 @@ impl Numbering {
     }
 
     /// The number of the first of so many packets of a flow, which are numbered from there on.
+    #[inline]
     pub fn take(&mut self, node: u32, destination: u32, packets: u32) -> u32 {
         let next = self.0.get_mut(node, destination);
         let first = *next;

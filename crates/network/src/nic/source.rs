@@ -244,6 +244,7 @@ impl<O: Observer, M: Microarchitecture> NetworkRegion<O, M> {
     }
 
     /// Asks again about the packets for a destination.
+    #[inline]
     fn open(&mut self, node: u32, destination: u32, now: Time) {
         self.nodes.sources.unpark(node, self.node_ids[node as usize], destination);
         self.make_ready(node, now);

@@ -164,6 +164,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// The awake queues of a VOQ, beginning after the one that was served last.
+    #[inline]
     pub(super) fn in_turn(&self, voq: QueueId) -> impl Iterator<Item = QueueId> + use<M> {
         let awake = self.heads(voq).awake;
         let after = self.input(voq).last_vc + 1;

@@ -68,6 +68,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// The traffic class of a queue, and the virtual channel that it is to a routing agent.
+    #[inline]
     pub(super) fn entry(&self, id: QueueId, fabric: &Fabric) -> (u8, PortVc) {
         self.inputs[id.index as usize].entry(id, fabric)
     }

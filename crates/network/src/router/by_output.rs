@@ -93,10 +93,13 @@ fn transpose(rows: &mut [u64]) {
     // The columns of the lower halves.
     let mut low = (1 << size) - 1;
     while size > 0 {
-        for row in (0..rows.len()).filter(|row| row & size == 0) {
-            let exchanged = (rows[row] >> size ^ rows[row + size]) & low;
-            rows[row] ^= exchanged << size;
-            rows[row + size] ^= exchanged;
+        for pair in rows.chunks_exact_mut(2 * size) {
+            let (upper, lower) = pair.split_at_mut(size);
+            for (above, below) in upper.iter_mut().zip(lower) {
+                let exchanged = (*above >> size ^ *below) & low;
+                *above ^= exchanged << size;
+                *below ^= exchanged;
+            }
         }
         size /= 2;
         low ^= low << size;

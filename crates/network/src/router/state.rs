@@ -220,6 +220,7 @@ impl OutputPort {
     }
 
     /// The flits that are on the way, or stand for credits on the way back, when the link is never idle.
+    #[inline]
     pub fn round_trip(&self) -> u32 {
         2 * self.latency / Time::from(self.flit_ticks.max(1))
     }

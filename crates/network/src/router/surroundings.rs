@@ -133,6 +133,7 @@ impl Surroundings<'_> {
     }
 
     /// Whether a packet that came in by `entry` leaves by its node's port, as far as its routing agent can tell already.
+    #[inline]
     pub fn ejects(&self, router: u32, class: u8, entry: PortVc, header: &Header) -> bool {
         self.agents[agent_number(class, router, self.streams.len())].ejects(entry, header)
     }
@@ -156,6 +157,7 @@ impl Surroundings<'_> {
     }
 
     /// Tells the routing agent of a router and a traffic class that the head of a queue has left it.
+    #[inline]
     pub fn tell_left(&mut self, router: u32, class: u8, entry: PortVc) {
         self.agents[agent_number(class, router, self.streams.len())].tail_left(entry);
     }

@@ -124,6 +124,7 @@ impl Marker {
 }
 
 impl Switch for Marker {
+    #[inline]
     fn arrives(&mut self, packet: &mut Passing<'_>, here: &mut Here<'_>) -> Fate {
         if self.is_input_full(here.view.input(here.input)) {
             if self.rule == Rule::FullBuffer {
@@ -135,6 +136,7 @@ impl Switch for Marker {
         Fate::Forward
     }
 
+    #[inline]
     fn crosses(&mut self, packet: &mut Passing<'_>, here: &mut Here<'_>) {
         let output = here.output.expect("a packet that crosses has an output");
         if self.is_output_full(here.view.output(output), packet.flits) {

@@ -363,6 +363,7 @@ impl SourceQueues {
 
     /// Takes the first queue of an injection queue out of its ring, until it is put back; returns its destination. Only where
     /// destinations have queues.
+    #[inline]
     pub fn park(&mut self, node: u32, injection_queue: usize) -> u32 {
         let first = self.first(node, injection_queue);
         self.take_first(node, injection_queue, first);
@@ -377,12 +378,14 @@ impl SourceQueues {
 
     /// The source does not let the next packet of an injection queue go: it waits from now on, if it does not yet. Only where destinations
     /// have queues.
+    #[inline]
     pub fn refuse(&mut self, node: u32, injection_queue: usize, now: Time) {
         let first = self.first(node, injection_queue);
         self.destinations.records[first as usize].refused_since.get_or_insert(now);
     }
 
     /// The source lets it go: since when it has waited, if it has.
+    #[inline]
     pub fn let_go(&mut self, node: u32, injection_queue: usize) -> Option<Time> {
         let first = self.first(node, injection_queue);
         self.destinations.records[first as usize].refused_since.take()
