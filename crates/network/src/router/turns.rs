@@ -47,19 +47,25 @@ impl<M: Microarchitecture> Routers<M> {
         }
         let after = (u32::from(last_voq) + 1) % u64::BITS;
         let mut turns = input.awake_voqs.rotate_right(after);
-        let mut best = Best { request: None, better: u32::MAX };
-        // The VOQ that was served last comes twice, if it has awake heads: first with the channels after the one that was, and at the end with the others.
-        let mut comes_first = turns >> (u64::BITS - 1) != 0;
-        while turns != 0 && best.better != 0 {
-            let (mut voq, mut vcs) = (last_voq, later);
-            if !std::mem::take(&mut comes_first) {
-                voq = ((turns.trailing_zeros() + after) % u64::BITS) as u8;
-                vcs = if voq == last_voq { !later } else { u32::MAX };
-                turns &= turns - 1;
-            }
-            self.first_of_voq(QueueId { voq, ..port }, vcs, &mut best, now, around);
+        if turns == 0 {
+            return None;
         }
-        best.request
+        let next = |turns: &mut u64| {
+            let place = turns.trailing_zeros();
+            *turns &= *turns - 1;
+            (((place + after) % u64::BITS) as u8, if place == u64::BITS - 1 { !later } else { u32::MAX })
+        };
+        // The VOQ that was served last comes twice, if it has awake heads: first with the channels after the one that was, and at the end with the others.
+        let comes_first = turns >> (u64::BITS - 1) != 0;
+        let (mut voq, mut vcs) = if comes_first { (last_voq, later) } else { next(&mut turns) };
+        let mut best = Best { request: None, better: u32::MAX };
+        loop {
+            self.first_of_voq(QueueId { voq, ..port }, vcs, &mut best, now, around);
+            if turns == 0 || best.better == 0 {
+                return best.request;
+            }
+            (voq, vcs) = next(&mut turns);
+        }
     }
 
     /// The same for any number of VOQs. `last` is the one that was served last, `later` are the virtual channels after that of the queue that was served last.
