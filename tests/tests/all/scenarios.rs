@@ -39,8 +39,8 @@ pub fn resolve_text(text: &str) -> Scenario {
 /// What a run finds, from its beginning to its end.
 pub fn findings_of(scenario: &Scenario, threads: usize) -> Findings {
     let mut run = Run::new(scenario, threads).expect("it can be started");
-    run.finish(|_| ControlFlow::Continue(())).expect("nothing goes wrong");
-    run.findings().expect("everything adds up")
+    run.finish(|_| ControlFlow::Continue(())).unwrap_or_else(|failure| panic!("{}: {failure}", scenario.title));
+    run.findings().unwrap_or_else(|failure| panic!("{}: {failure}", scenario.title))
 }
 
 /// What is reported of that.

@@ -1,18 +1,16 @@
 //! What ours makes of the peers' networks.
 
-use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use tailback_report::Report;
 use tailback_scenario::{Document, Scenario};
-use tailback_sim::{Run, Timing};
 
 use super::compare::{Comparison, Point, Zone, zone};
 use super::curves::Curve;
 use super::reference::{Row, rows};
-use crate::scenarios::{here, read};
+use crate::scenarios::{here, read, report_of};
 
 /// Packets per run in the steady state: their paths differ in length, and their mean shall be known to a tenth of a percent.
 const PACKETS: f64 = 150_000.0;
@@ -111,16 +109,8 @@ fn in_parallel(tasks: &[Task]) -> Vec<Ours> {
     done.into_iter().map(|(_, ours)| ours).collect()
 }
 
-/// The report of a run on one thread.
-pub fn report(scenario: &Scenario) -> Report {
-    let mut run = Run::new(scenario, 0).expect("no threads are needed");
-    run.finish(|_| ControlFlow::Continue(())).unwrap_or_else(|failure| panic!("{}: {failure}", scenario.title));
-    let findings = run.findings().unwrap_or_else(|failure| panic!("{}: {failure}", scenario.title));
-    findings.report(scenario, "test", &Timing::default())
-}
-
 fn simulate(scenario: &Scenario) -> Ours {
-    let Report { total, .. } = report(scenario);
+    let Report { total, .. } = report_of(scenario, 0);
     let latency = |mean: Option<f64>| mean.expect("packets arrive");
     Ours {
         accepted: total.accepted_load,

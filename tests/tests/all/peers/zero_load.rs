@@ -3,7 +3,8 @@
 use tailback_sim::path_types;
 
 use super::curves::CURVES;
-use super::measure::{document, report, resolve};
+use super::measure::{document, resolve};
+use crate::scenarios::report_of;
 
 /// In BookSim a packet of 4 flits takes 5 + 4H cycles through H routers whose channels have a latency of 1: 2 until it is in its
 /// first router, 3 in each router and 1 behind it, and 3 for the flits after the first.
@@ -25,7 +26,7 @@ fn packets_that_are_alone_take_what_the_formula_says() {
                 .clone()
                 .with(&format!("traffic.from=[{source}]"))
                 .with(&format!("traffic.pattern={{ hot-spot = {{ to = [{destination}] }} }}"));
-            let latency = report(&resolve(&alone)).total.latency;
+            let latency = report_of(&resolve(&alone), 0).total.latency;
             for measured in [&latency.message, &latency.network] {
                 assert_eq!(
                     (measured.min, measured.p50),
