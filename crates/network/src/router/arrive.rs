@@ -140,6 +140,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// The head of a queue may ask for the crossbar, some time after it is alone at the head, which is at `from`.
+    /// Always inline: with VOQs it was a call for each packet.
     #[inline(always)]
     pub(super) fn begin_asking(&mut self, id: QueueId, from: Time, now: Time, around: &mut Surroundings<'_>) {
         if Self::unless_basic(self.rules.head_delay > 0) {
