@@ -21,7 +21,7 @@ use crate::results::Directory;
 pub fn run(arguments: &FetchArguments) -> Result<(), Complaint> {
     let out = arguments.out.clone().unwrap_or_else(|| ["results", &arguments.run].iter().collect());
     Directory::at(&out)?;
-    remote::runtime()?.block_on(fetch(arguments, &out))
+    remote::carry_out(fetch(arguments, &out))
 }
 
 async fn fetch(arguments: &FetchArguments, out: &Path) -> Result<(), Complaint> {

@@ -21,7 +21,7 @@ struct ShownFile {
 
 /// Runs the command.
 pub fn run(arguments: &FilesArguments) -> Result<(), Complaint> {
-    remote::runtime()?.block_on(async {
+    remote::carry_out(async {
         let mut remote = Remote::connect(&arguments.server).await?;
         remote.must_know("files").await?;
         for sha256 in &arguments.delete {

@@ -22,7 +22,7 @@ pub fn run(arguments: &ListArguments) -> Result<(), Complaint> {
         project: arguments.project.clone(),
         ..ListRunsRequest::default()
     };
-    remote::runtime()?.block_on(list(arguments, request))
+    remote::carry_out(list(arguments, request))
 }
 
 async fn list(arguments: &ListArguments, mut request: ListRunsRequest) -> Result<(), Complaint> {

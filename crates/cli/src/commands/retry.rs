@@ -11,7 +11,7 @@ use crate::remote::{self, Remote, state_name};
 
 /// Runs the command.
 pub fn run(arguments: &RetryArguments) -> Result<(), Complaint> {
-    remote::runtime()?.block_on(async {
+    remote::carry_out(async {
         let mut remote = Remote::connect(&arguments.server).await?;
         for run in &arguments.runs {
             let state = retry(&mut remote, run).await?;

@@ -31,11 +31,11 @@ pub fn run(arguments: &ServeArguments) -> Result<(), Complaint> {
     let (limits, note) = limits::read(arguments)?;
     let configuration = configuration(arguments, files.as_ref(), limits)?;
     let runtime = remote::runtime()?;
-    let to_collector = |collector: &String| runtime.block_on(async { Traces::to(collector) });
+    let to_collector = |collector: &String| remote::wait_for(&runtime, async { Traces::to(collector) });
     let traces = arguments.otlp.as_ref().map(to_collector).transpose()?;
     telemetry::start(arguments.log, traces.as_ref());
     note.iter().for_each(Note::say);
-    let served = runtime.block_on(serve(configuration, files));
+    let served = remote::wait_for(&runtime, serve(configuration, files));
     if let Some(traces) = traces {
         traces.finish();
     }

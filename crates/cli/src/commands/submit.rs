@@ -24,7 +24,7 @@ use crate::remote::{self, Remote};
 /// Runs the command.
 pub fn run(arguments: &SubmitArguments) -> Result<(), Complaint> {
     let (request, files) = request(arguments)?;
-    remote::runtime()?.block_on(submit(arguments, request, &files))
+    remote::carry_out(submit(arguments, request, &files))
 }
 
 /// What is asked of the server, and the files that it needs for that, by their names in the scenario. Mistakes are found here

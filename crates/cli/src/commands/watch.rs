@@ -27,7 +27,7 @@ pub struct Follow {
 
 /// Runs the command.
 pub fn run(arguments: &WatchArguments) -> Result<(), Complaint> {
-    remote::runtime()?.block_on(async {
+    remote::carry_out(async {
         let mut remote = Remote::connect(&arguments.server).await?;
         let how = Follow { show: true, states_only: arguments.states, after: arguments.after };
         let say: fn(&WatchRunResponse) = match arguments.format {

@@ -6,6 +6,7 @@ mod shown;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::pin::Pin;
 use std::time::Duration;
 
 use tailback_api::v1::file_service_client::FileServiceClient;
@@ -70,6 +71,17 @@ pub struct Remote {
 pub fn runtime() -> Result<Runtime, Complaint> {
     let runtime = Builder::new_multi_thread().enable_all().build();
     runtime.map_err(|error| Complaint::failed(format!("cannot start threads: {error}")))
+}
+
+/// Waits for work. Its type is hidden: runtimes are compiled for each type of work, in three kinds.
+pub fn wait_for<T>(runtime: &Runtime, work: impl Future<Output = T>) -> T {
+    let work: Pin<Box<dyn Future<Output = T> + '_>> = Box::pin(work);
+    runtime.block_on(work)
+}
+
+/// Carries out what a command asks a server for.
+pub fn carry_out(work: impl Future<Output = Result<(), Complaint>>) -> Result<(), Complaint> {
+    wait_for(&runtime()?, work)
 }
 
 impl Remote {
