@@ -10,9 +10,9 @@ use tonic::codegen::http::Uri;
 use tonic::transport::ClientTlsConfig;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::arguments::Format;
 use crate::complaint::Complaint;
@@ -58,7 +58,7 @@ pub fn collector(address: &str) -> Result<String, String> {
 
 /// Has what is said from now on written to standard error, and spans sent to a collector if there is one.
 pub fn start(format: Format, traces: Option<&Traces>) {
-    let filter = EnvFilter::try_from_env("TAILBACK_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = logged(std::env::var("TAILBACK_LOG").ok().as_deref());
     // Without colours: all that a terminal would obey is written out, wherever it comes from.
     let log = fmt::layer().with_writer(|| Log);
     let log = match format {
@@ -72,4 +72,31 @@ pub fn start(format: Format, traces: Option<&Traces>) {
         layer.with_location(false).with_threads(false).with_filter(ours)
     });
     tracing_subscriber::registry().with(log.with_filter(filter)).with(spans).init();
+}
+
+/// What is logged, by what `TAILBACK_LOG` says.
+fn logged(said: Option<&str>) -> Targets {
+    said.and_then(|said| said.parse().ok()).unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO))
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::logged;
+
+    #[test]
+    fn a_level_holds_for_all_targets_that_have_none_of_their_own() {
+        let said = logged(Some("warn,audit=info"));
+        assert!(said.would_enable("audit", &Level::INFO));
+        assert!(said.would_enable("tailback_service::engine", &Level::WARN));
+        assert!(!said.would_enable("tailback_service::engine", &Level::INFO));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_as_if_nothing_were_said() {
+        for said in [None, Some("audit=loudly"), Some("a=b=c")] {
+            assert_eq!(logged(said), logged(Some("info")), "{said:?}");
+        }
+    }
 }
