@@ -149,7 +149,6 @@ impl StateBroadcast {
     }
 
     /// A router that has not looked since something changed, which then has; none if all have.
-    #[inline]
     pub fn next_changed(&mut self) -> Option<u32> {
         let word = self.state.changed.iter().position(|&changed| changed != 0);
         self.state.look_due = word.is_some();

@@ -242,7 +242,6 @@ impl Surroundings<'_> {
         }
     }
 
-    #[inline]
     fn mail_credit(&mut self, receiver: u32, tick: Tick, event: Event) {
         self.outbox.mail(receiver, tick).credits.push((tick, event));
     }
