@@ -130,9 +130,15 @@ impl NonminimalPaths {
         let candidate = self.other(packet, random);
         let other = queue(&candidate);
         // Links are counted only where it depends on them.
-        let is_worth_it = length * MINIMAL_LINKS_MAX > other + threshold
+        let is_worth_it = length * MINIMAL_LINKS_MAX > other * Self::global_links_of_other(packet) + threshold
             && length * self.links(packet.routes, minimal) > other * self.links(packet.routes, &candidate) + threshold;
         is_worth_it.then_some(candidate)
+    }
+
+    /// The global links of the other path of a packet: it has as many links at least.
+    fn global_links_of_other(packet: &Undecided<'_>) -> u32 {
+        let (destination, _, _) = Dragonfly::locate(packet.header.destination());
+        u32::from(packet.via.0 != packet.routes.group) + u32::from(packet.via.0 != destination)
     }
 
     /// The number of links of a path, the hop inside the intermediate group among them (which FOGSim leaves out).
@@ -237,5 +243,36 @@ fn paths(target: ValiantTarget) -> &'static [&'static str] {
     match target {
         ValiantTarget::Group => &["l", "l?gl?", "l?gl?gl?"],
         ValiantTarget::Router | ValiantTarget::Node => &["l", "ll", "l?gl?", "ll?gl?", "l?gl?l", "l?gl?l?gl?"],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tailback_topology::{Arrangement, Topology};
+
+    use super::super::intermediates::Intermediates;
+    use super::*;
+
+    /// Links are not counted where so few would not do, so these must be no more than there are.
+    #[test]
+    fn other_paths_have_their_global_links_at_least() {
+        let topology = Arc::new(Dragonfly::new(1, 4, 1, 5, Arrangement::Palmtree).expect("it exists"));
+        let routers = topology.routers();
+        for target in [ValiantTarget::Group, ValiantTarget::Router, ValiantTarget::Node] {
+            let choice = IntermediateChoice { target, intermediates: Intermediates::Anywhere };
+            let sequence = VcSequence::parse(default_sequence(target), &[]).expect("it is a sequence");
+            let paths = NonminimalPaths::new(Arc::clone(&topology), choice, sequence);
+            for (source, destination, by) in
+                (0..routers).flat_map(|a| (0..routers).flat_map(move |b| (0..routers).map(move |c| (a, b, c))))
+            {
+                let header = Header::new(topology.locator(destination));
+                let (routes, via) = (&paths.tables.routes(source), topology.position(by));
+                let packet = Undecided { routes, entry: PortVc::OWN, header, via };
+                let candidate = Candidate { step: Step::none_yet(header), via: Some(via) };
+                let (least, links) = (NonminimalPaths::global_links_of_other(&packet), paths.links(routes, &candidate));
+                assert!(least <= links, "{target:?}: {source} to {destination} by way of {by}");
+                assert!(links <= least * 2 + 2, "at most a local link before, between and behind these");
+            }
+        }
     }
 }
