@@ -14,6 +14,6 @@ pub mod parameters;
 mod spec;
 mod zero_load;
 
-pub use limits::{Problem, TICKS_MAX, check};
+pub use limits::{Problem, RoutingNeeds, TICKS_MAX, check};
 pub use spec::*;
 pub use zero_load::ZeroLoad;

@@ -34,15 +34,23 @@ impl Problem {
     }
 }
 
-/// All rules that a network breaks. `link_classes` are the names of its kinds of links; `revises` says whether its
-/// routing decides anew at each attempt of a packet to leave.
+/// What a routing does that does not suit all routers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoutingNeeds {
+    /// It decides anew at each attempt of a packet to leave.
+    pub revises: bool,
+    /// It counts packets at inputs that are routed to an output, from when they arrive.
+    pub counts_at_inputs: bool,
+}
+
+/// All rules that a network breaks. `link_classes` are the names of its kinds of links.
 #[must_use]
-pub fn check(spec: &NetworkSpec, link_classes: &[&str], revises: bool) -> Vec<Problem> {
+pub fn check(spec: &NetworkSpec, link_classes: &[&str], routing: RoutingNeeds) -> Vec<Problem> {
     let mut problems = Vec::new();
     check_buffers(spec, link_classes, &mut problems);
     check_links(spec, link_classes, &mut problems);
     check_channels(spec, link_classes, &mut problems);
-    check_router(spec, revises, &mut problems);
+    check_router(spec, routing, &mut problems);
     check_router_times(spec, link_classes, &mut problems);
     check_interfaces(spec, &mut problems);
     problems
@@ -204,7 +212,7 @@ fn check_router_times(spec: &NetworkSpec, link_classes: &[&str], problems: &mut 
     ));
 }
 
-fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) {
+fn check_router(spec: &NetworkSpec, routing: RoutingNeeds, problems: &mut Vec<Problem>) {
     let router = &spec.router;
     let mut broken = |parameter, message: &str, help: &str| {
         problems.push(Problem::of_router(parameter, message, help));
@@ -224,7 +232,7 @@ fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) 
         let help = "set crossbar_inputs = \"per-port\", or virtual_output_queues = false";
         broken("crossbar_inputs", "virtual output queues share the connection of their port", help);
     }
-    check_destination_queues(spec, revises, &mut broken);
+    check_destination_queues(spec, routing.revises, &mut broken);
     if router.input_turns == InputTurns::Outputs && router.input_arbiter != Arbiter::RoundRobin {
         let help = "set input_arbiter = \"round-robin\", or input_turns = \"queues\"";
         broken("input_turns", "only a round-robin arbiter takes turns", help);
@@ -245,13 +253,17 @@ fn check_router(spec: &NetworkSpec, revises: bool, problems: &mut Vec<Problem>) 
         let help = "give injection as many (links.injection.vcs), or lower ejection_vcs";
         broken("ejection_vcs", "there are more virtual channels for ejection than for injection", help);
     }
-    if router.vc_allocation && revises {
+    if router.vc_allocation && routing.revises {
         let help = "use a routing that decides once, or set vc_allocation = false";
         broken("vc_allocation", "this routing changes its mind after packets have acquired a channel", help);
     }
-    if router.virtual_output_queues && revises {
+    if router.virtual_output_queues && routing.revises {
         let help = "use a routing that decides once, or set virtual_output_queues = false";
         broken("virtual_output_queues", "this routing changes its mind after packets are sorted by output", help);
+    }
+    if !router.virtual_output_queues && routing.counts_at_inputs {
+        let help = "set virtual_output_queues = true, or queue_counts = \"output\" in the section of the routing";
+        broken("virtual_output_queues", "this routing counts packets in VOQs, and there are none", help);
     }
     if router.output_queues.control_limit.is_some() && router.output_queues.per == QueuePer::Port {
         let help = "set output_queue_per = \"class\" or \"channel\", or control_limit = \"unlimited\"";

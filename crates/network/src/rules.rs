@@ -104,8 +104,9 @@ pub struct Rules {
     looked_at: u32,
     /// Set of the link classes of the outputs whose credits matter for where packets go.
     credits_minded: u32,
-    /// Whether routing agents ask what waits for links.
+    /// Whether routing agents ask what waits for links, and whether that includes what is routed to them and waits at inputs.
     pub measures_queues: bool,
+    pub counts_routed: bool,
     /// Whether routers have an internal port, by which packets come in that the protocol sends there, or has trimmed.
     pub has_internal_port: bool,
     /// Whether the paths of requests are recorded, and answers take them in reverse.
@@ -181,6 +182,7 @@ impl Rules {
             looked_at: described.looked_at(),
             credits_minded: if described.keeps_rivals() { u32::MAX } else { described.looked_at() },
             measures_queues: described.measures_queues(),
+            counts_routed: router.virtual_output_queues && described.any_wants(|interests| interests.queues_at_inputs),
             has_internal_port: declarations.has_internal_port(),
             records_paths: declarations.records_paths(),
             watches_arrivals: declarations.watches(Moment::Arrives),

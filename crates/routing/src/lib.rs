@@ -153,6 +153,8 @@ pub struct Interests {
     pub changes: Changes,
     /// Agents ask what waits for links: [`View::waiting`].
     pub queues: bool,
+    /// That includes packets at inputs that are routed to them, for which routers have to route packets as they arrive.
+    pub queues_at_inputs: bool,
     /// What agents tell each other takes as long as a link of this class is long.
     pub notices: Option<LinkClass>,
     /// Link cycles from one [`Agent::broadcast`] of all agents to the next.

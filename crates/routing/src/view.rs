@@ -18,8 +18,9 @@ pub trait View {
     fn capacity(&self, port: Port, vc: u8) -> u32;
 
     /// The flits that wait for the link behind `port`, of all traffic classes: in its output queue, and in the buffer at the other
-    /// end what is more than the link itself holds when it is never idle, credits on their way back included. Only for those
-    /// who say so by [`Interests::queues`](crate::Interests::queues).
+    /// end what is more than the link itself holds when it is never idle, credits on their way back included; and where
+    /// [`Interests::queues_at_inputs`](crate::Interests::queues_at_inputs) says so, at inputs of this router, of packets that are routed to it.
+    /// Only for those who say so by [`Interests::queues`](crate::Interests::queues).
     fn waiting(&self, port: Port) -> u32;
 
     /// Whether the packet that is being routed could start to cross to `port` now, by virtual channel `vc`: nothing else

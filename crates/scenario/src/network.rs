@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use tailback_hardware::{ClassSpec, LinkSpec, NetworkSpec, NicSpec, RouterSpec, SourceQueues, check, parameters};
+use tailback_hardware::{
+    ClassSpec, LinkSpec, NetworkSpec, NicSpec, RouterSpec, RoutingNeeds, SourceQueues, check, parameters,
+};
 use tailback_parameters::{Parameter, Values};
 use tailback_protocol::{ClassRouting, Protocol};
 use tailback_routing::Routing;
@@ -178,11 +180,11 @@ impl Hardware {
 pub(crate) fn check_spec(
     spec: &NetworkSpec,
     link_classes: &[&str],
-    revises: bool,
+    routing: RoutingNeeds,
     root: &Table,
     reading: &mut Reading,
 ) {
-    for problem in check(spec, link_classes, revises) {
+    for problem in check(spec, link_classes, routing) {
         let span = place_of(root, &problem.section, problem.parameter);
         let message = format!("{}.{}: {}", problem.section, problem.parameter, problem.message);
         reading.blame(Diagnostic { span, ..Diagnostic::new(message).help(problem.help) });

@@ -11,7 +11,7 @@ use crate::tree::{Item, Node};
 
 /// Parameters that came later than their siblings, by the end of their paths. Where they are what their default says, the resolved text is
 /// without them, so that scenarios have the digests, and find the results, that they had before.
-const CAME_LATER: [&str; 21] = [
+const CAME_LATER: [&str; 23] = [
     "arrival.bursts.cycles_per_flit",
     "arrival.slots.cycles_per_flit",
     "measure.by_source",
@@ -33,6 +33,8 @@ const CAME_LATER: [&str; 21] = [
     "router.turns_kept",
     "router.turns_move",
     "routing.clos.queues",
+    "routing.par.queue_counts",
+    "routing.par6-2.queue_counts",
 ];
 
 /// What values mean depends on this.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tailback_hardware::{NetworkSpec, TICKS_MAX};
+use tailback_hardware::{NetworkSpec, RoutingNeeds, TICKS_MAX};
 use tailback_parameters::Values;
 use tailback_protocol::{ClassRouting, Protocol};
 use tailback_routing::deadlock::{Proof, STATES_MAX, Unproven, prove_while};
@@ -336,7 +336,9 @@ impl Resolver<'_> {
         let built = protocol.built.as_ref();
         let spec = hardware.spec(built, routings, packet_flits_min, ticks_per_cycle);
         let topology = routing.topology();
-        check_spec(&spec, topology.link_classes(), routing.revises(), root, self.reading);
+        let counts_at_inputs = routing.interests().queues_at_inputs;
+        let needs = RoutingNeeds { revises: routing.revises(), counts_at_inputs };
+        check_spec(&spec, topology.link_classes(), needs, root, self.reading);
         check_destinations(&spec, topology.nodes(), root, self.reading);
         check_protocol(built, protocol.name, &spec, topology.as_ref(), root, self.reading);
         check_paths(built, protocol.name, |routing| Arc::clone(routings.of(routing)), root, self.reading);

@@ -31,6 +31,7 @@ mod sources;
 mod trace;
 mod turns;
 mod unsafe_code;
+mod voqs;
 mod windows;
 mod wire_types;
 mod workspace;

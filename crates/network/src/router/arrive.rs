@@ -123,7 +123,20 @@ impl<M: Microarchitecture> Routers<M> {
         let (step, vc) = self.route(id, packet, flits, true, now, around);
         let packet = &mut around.pool[packet];
         (packet.header, packet.vc, packet.vcs) = (step.header, vc, step.vcs);
+        if self.rules.counts_routed {
+            let output = self.inputs[id.index as usize].first_port as usize + usize::from(step.port);
+            self.extras.backlogs[output].routed += u32::from(flits);
+        }
         step.port
+    }
+
+    /// A packet that was routed on arrival to the output of its queue leaves its input.
+    #[inline]
+    pub(super) fn routed_no_more(&mut self, id: QueueId, flits: u16) {
+        if Self::unless_plain(self.rules.counts_routed) {
+            let output = self.inputs[id.index as usize].first_port as usize + usize::from(id.voq);
+            self.extras.backlogs[output].routed -= u32::from(flits);
+        }
     }
 
     /// Whether a packet crosses that was the head of this queue, and its end has not been told: where all are told.

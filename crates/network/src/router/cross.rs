@@ -129,6 +129,7 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     fn leave_queue(&mut self, request: &Request, behind: u32, flits: u16, now: Time, around: &mut Surroundings<'_>) {
         let &Request { id, queue, .. } = request;
+        self.routed_no_more(id, flits);
         if Self::unless_plain(self.rules.counts_inputs) {
             let channel = self.channel(id.index, id.vc);
             self.extras.occupied[channel] -= flits;

@@ -189,6 +189,7 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// A packet is gone from its buffer: gives its credits back.
     fn free_buffer(&mut self, id: QueueId, flits: u16, now: Time, around: &mut Surroundings<'_>) {
+        self.routed_no_more(id, flits);
         if self.rules.counts_inputs {
             let channel = self.channel(id.index, id.vc);
             self.extras.occupied[channel] -= flits;

@@ -3,7 +3,7 @@
 use tailback_parameters::{Choice, Kind, Parameter, Values};
 use tailback_topology::Port;
 
-use crate::{Step, View};
+use crate::{Interests, Step, View};
 
 /// Whose buffers count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,33 @@ pub(super) const fn threshold(default: &'static str) -> Parameter {
         default: Some(default),
         help: "flits by which the weighted minimal queue must exceed the other before a packet takes the non-minimal path",
     }
+}
+
+/// The name of the parameter.
+const QUEUE_COUNTS: &str = "queue_counts";
+
+/// The parameter of algorithms that go by what waits for links.
+pub(super) const QUEUE: Parameter = Parameter {
+    name: QUEUE_COUNTS,
+    kind: Kind::Choice(&[
+        Choice {
+            word: "output",
+            help: "flits in the output queue, and in the next buffer those that are more than the link holds",
+        },
+        Choice { word: "router", help: "also those at inputs of the router in the VOQs of that output" },
+    ]),
+    default: Some("\"output\""),
+    help: "what counts as the queue for a link",
+};
+
+/// What algorithms with that parameter want to know.
+pub(super) fn interests_in_queues(values: &Values) -> Interests {
+    Interests { queues: true, queues_at_inputs: values.text(QUEUE_COUNTS) == "router", ..Interests::default() }
+}
+
+/// How the queue of these interests is called.
+pub(super) fn describe_queue(interests: Interests) -> &'static str {
+    if interests.queues_at_inputs { ", VOQs included" } else { "" }
 }
 
 impl Occupancy {

@@ -22,6 +22,7 @@ use tailback_random::Stream;
 use tailback_topology::{AnyTopology, Dragonfly, Port, RouterId, Topology};
 
 use super::local_routes::{LocalRoutes, RouteTables};
+use super::occupancy;
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Causes, ChannelKind, Header, Hop, Interests, PortSet, PortVc, Routing, Step, VcSequence, View};
 
@@ -47,12 +48,14 @@ pub(crate) const PAR62: RoutingModel = RoutingModel {
             default: Some("8"),
             help: "flits that must wait for the minimal path before it is left, and that another path must have room for",
         },
+        occupancy::QUEUE,
     ],
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&PAR62, topology)) };
         let rule = Rule { share: values.integer("share"), packet: values.integer("packet") };
         let sequence = VcSequence::parse(ORDER, PATHS).expect("there is a channel for each hop");
-        Ok(Arc::new(Par62 { tables: Arc::new(RouteTables::new(Arc::clone(topology), sequence)), rule }))
+        let tables = Arc::new(RouteTables::new(Arc::clone(topology), sequence));
+        Ok(Arc::new(Par62 { tables, rule, interests: occupancy::interests_in_queues(values) }))
     },
 };
 
@@ -80,6 +83,7 @@ impl Rule {
 struct Par62 {
     tables: Arc<RouteTables>,
     rule: Rule,
+    interests: Interests,
 }
 
 impl Routing for Par62 {
@@ -92,7 +96,7 @@ impl Routing for Par62 {
     }
 
     fn interests(&self) -> Interests {
-        Interests { queues: true, ..Interests::default() }
+        self.interests
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
@@ -123,7 +127,8 @@ impl Routing for Par62 {
     fn describe(&self) -> String {
         let Rule { share, packet } = self.rule;
         format!(
-            "PAR6/2, others with less than {share} % of a queue of {packet} flits or more, virtual channels {ORDER}"
+            "PAR6/2, others with less than {share} % of a queue of {packet} flits or more{}, virtual channels {ORDER}",
+            occupancy::describe_queue(self.interests)
         )
     }
 }
@@ -242,7 +247,8 @@ mod tests {
     fn routing(a: u32, h: u32, g: u32) -> Par62 {
         let topology = Arc::new(Dragonfly::new(2, a, h, g, Arrangement::Palmtree).expect("it exists"));
         let sequence = VcSequence::parse(ORDER, PATHS).expect("it is long enough");
-        Par62 { tables: Arc::new(RouteTables::new(topology, sequence)), rule: RULE }
+        let tables = Arc::new(RouteTables::new(topology, sequence));
+        Par62 { tables, rule: RULE, interests: Interests::default() }
     }
 
     /// The ports and channels that packets from router 0 of group 0 to a node take, in many draws.

@@ -10,6 +10,7 @@ use tailback_topology::{AnyTopology, Dragonfly, RouterId, Topology};
 use super::intermediates::{INTERMEDIATES, IntermediateChoice, ValiantTarget};
 use super::local_routes::LocalRoutes;
 use super::nonminimal::{Candidate, NonminimalPaths, START, STRAIGHT, Undecided, straight_on};
+use super::occupancy;
 use crate::registry::{RoutingModel, needs};
 use crate::{Agent, Causes, ChannelKind, Header, Hop, Interests, PortVc, Routing, Step, VcSequence, View};
 
@@ -26,6 +27,7 @@ pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
             help: "flits by which the minimal queue must exceed twice that of the non-minimal path, beyond what is on the links",
         },
         INTERMEDIATES,
+        occupancy::QUEUE,
         Parameter {
             name: "vcs",
             kind: Kind::Text,
@@ -39,7 +41,8 @@ pub(crate) const PROGRESSIVE: RoutingModel = RoutingModel {
         let sequence = VcSequence::parse(values.text("vcs"), PATHS)
             .map_err(|error| BuildError::at("vcs", error.to_string()).help("the default is `l0 l1 g0 l2 l3 g1 l4`"))?;
         let paths = NonminimalPaths::new(Arc::clone(topology), choice, sequence);
-        Ok(Arc::new(Progressive { paths, threshold: values.integer("threshold") }))
+        let (threshold, interests) = (values.integer("threshold"), occupancy::interests_in_queues(values));
+        Ok(Arc::new(Progressive { paths, threshold, interests }))
     },
 };
 
@@ -53,6 +56,7 @@ const PROVISIONAL: u8 = 3;
 struct Progressive {
     paths: NonminimalPaths,
     threshold: u32,
+    interests: Interests,
 }
 
 impl Routing for Progressive {
@@ -65,7 +69,7 @@ impl Routing for Progressive {
     }
 
     fn interests(&self) -> Interests {
-        Interests { queues: true, ..Interests::default() }
+        self.interests
     }
 
     fn agent(&self, router: RouterId) -> Box<dyn Agent> {
@@ -95,7 +99,8 @@ impl Routing for Progressive {
     }
 
     fn describe(&self) -> String {
-        format!("progressive, threshold {} flits, by {}", self.threshold, self.paths.describe())
+        let (threshold, queue) = (self.threshold, occupancy::describe_queue(self.interests));
+        format!("progressive, threshold {threshold} flits{queue}, by {}", self.paths.describe())
     }
 }
 

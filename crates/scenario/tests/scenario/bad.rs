@@ -113,6 +113,7 @@ fn each_kind_of_mistake_has_its_words() {
         (&["measure.links.by=group"], "`measure.links.by`: \"group\""),
         (&["router.control_limit=8"], "control packets and data share an output queue"),
         (&["router.control_limit=0"], "`router.control_limit` = 0 is outside 1 to"),
+        (&["routing={ par6-2 = { queue_counts = \"router\" } }"], "counts packets in VOQs, and there are none"),
         (&["router.vc_allocation=true", "router.iterations=2"], "with vc_allocation an allocation has one round"),
         (&["links.global.latency=2.5"], "not a whole number of link cycles"),
         (&["links.global.latency=0"], "not a whole number of link cycles"),

@@ -64,6 +64,7 @@ fn meaning(name: &str) -> fn(&Seen) {
         "dragonfly-long-links" => long_links,
         "dragonfly-minimal" => minimal,
         "dragonfly-par6-2" => adapts_everywhere,
+        "dragonfly-par6-2-voqs" => protocols::lhrp_by_voqs,
         "dragonfly-parallel-links" => parallel_links,
         "dragonfly-tailback" => tailback,
         "dragonfly-ugal" => chooses_by_queues,

@@ -62,6 +62,7 @@ scenarios![
     dragonfly_olm_parallel,
     dragonfly_par,
     dragonfly_par6_2,
+    dragonfly_par6_2_voqs,
     dragonfly_parallel_links,
     dragonfly_piggyback,
     dragonfly_statistical,

@@ -108,6 +108,14 @@ pub fn lhrp_inputs(seen: &Seen) {
     drops_less_than(seen, "protocol.lhrp.counted_until=\"departure\"");
 }
 
+/// What waits in VOQs makes packets leave the minimal path that would stay on it for what small output queues hold.
+pub fn lhrp_by_voqs(seen: &Seen) {
+    drops(seen);
+    let outputs = Seen::of(&seen.scenario, &["routing.par6-2.queue_counts=output"]);
+    let [share, by_outputs] = [seen, &outputs].map(|seen| seen.number("/nonminimal_share"));
+    assert!(share > 1.1 * by_outputs, "{share} of all packets are nonminimal, {by_outputs} by outputs alone");
+}
+
 fn drops_less_than(seen: &Seen, otherwise: &str) {
     let [dropped, others] = drops_otherwise(seen, otherwise);
     assert!(dropped < others, "{dropped} dropped, {others} with {otherwise}");
