@@ -125,7 +125,7 @@ impl<M: Microarchitecture> Routers<M> {
         (packet.header, packet.vc, packet.vcs) = (step.header, vc, step.vcs);
         if self.rules.counts_routed {
             let output = self.inputs[id.index as usize].first_port as usize + usize::from(step.port);
-            self.extras.backlogs[output].routed += u32::from(flits);
+            self.extras.routed[output] += u32::from(flits);
         }
         step.port
     }
@@ -135,7 +135,7 @@ impl<M: Microarchitecture> Routers<M> {
     pub(super) fn routed_no_more(&mut self, id: QueueId, flits: u16) {
         if Self::unless_plain(self.rules.counts_routed) {
             let output = self.inputs[id.index as usize].first_port as usize + usize::from(id.voq);
-            self.extras.backlogs[output].routed -= u32::from(flits);
+            self.extras.routed[output] -= u32::from(flits);
         }
     }
 

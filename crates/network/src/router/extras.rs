@@ -39,6 +39,8 @@ pub(super) struct Extras {
     pub paused_until: Vec<Time>,
     /// Where routing measures queues: by port.
     pub backlogs: Vec<Backlog>,
+    /// By port: flits at inputs that are routed to it, where these are counted.
+    pub routed: Vec<u32>,
     /// Where the protocol looks at input buffers: flits in the buffer of each virtual channel.
     pub occupied: Vec<u16>,
     /// Where the protocol looks at what waits for nodes: by port, data flits that wait for its node.
@@ -96,6 +98,7 @@ impl Extras {
             next_credit: vec![0; only_if(rules.credit_interval > 0, ports)],
             paused_until: vec![0; only_if(rules.nodes_pause, ports)],
             backlogs: vec![Backlog::default(); only_if(rules.measures_queues, ports)],
+            routed: vec![0; only_if(rules.counts_routed, ports)],
             occupied: vec![0; only_if(rules.counts_inputs, ports * shape.vcs)],
             waiting_for_node: vec![0; only_if(rules.counts_for_nodes.is_some(), ports)],
             sent: vec![0; only_if(rules.counts_sent, ports)],

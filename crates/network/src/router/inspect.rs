@@ -108,14 +108,14 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// Whether it is known of each port how many flits VOQs hold for it.
     fn routed_is_counted(&self, pool: &Pool) -> bool {
-        let mut found = vec![0; self.inputs.len()];
+        let mut found = vec![0u32; self.inputs.len()];
         for (queues, input) in self.queues.chunks(self.shape.voqs * self.shape.vcs).zip(&self.inputs) {
             for (number, queue) in queues.iter().enumerate() {
                 let flits: u32 = pool.list(queue.head).map(|packet| u32::from(pool[packet].flits)).sum();
                 found[input.first_port as usize + number / self.shape.vcs] += flits;
             }
         }
-        self.extras.backlogs.iter().zip(&found).all(|(backlog, found)| backlog.routed == *found)
+        self.extras.routed == found
     }
 
     fn visit_inputs(&self, index: u32, pool: &Pool, visit: &mut dyn FnMut(Held)) {

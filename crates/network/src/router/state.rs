@@ -285,8 +285,6 @@ pub(super) struct Backlog {
     pub queued: u32,
     /// Flits that have taken credits of the buffer at the other end.
     pub credited: u32,
-    /// Flits at inputs that are routed to the port, where these are counted.
-    pub routed: u32,
 }
 
 /// When the head of a queue is looked at for having waited for too long.

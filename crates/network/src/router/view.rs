@@ -152,9 +152,10 @@ impl<M: Microarchitecture> Routers<M> {
 
     /// The flits that wait for the link of a port, as [`View::waiting`] says.
     fn waiting(&self, index: u32, now: Time) -> u32 {
-        let Backlog { queued, credited, routed } = self.extras.backlogs[index as usize];
+        let Backlog { queued, credited } = self.extras.backlogs[index as usize];
         let queued = queued + self.extras.senders[index as usize].lone_flits(now);
         let beyond = if self.rules.claims_first { credited.saturating_sub(queued) } else { credited };
+        let routed = self.extras.routed.get(index as usize).copied().unwrap_or_default();
         routed + queued + beyond.saturating_sub(self.outputs[index as usize].round_trip())
     }
 }
