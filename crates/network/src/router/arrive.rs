@@ -124,7 +124,7 @@ impl<M: Microarchitecture> Routers<M> {
         let packet = &mut around.pool[packet];
         (packet.header, packet.vc, packet.vcs) = (step.header, vc, step.vcs);
         if self.rules.counts_routed {
-            let output = self.inputs[id.index as usize].first_port as usize + usize::from(step.port);
+            let output = self.output_of(id, step.port);
             self.extras.routed[output] += u32::from(flits);
         }
         step.port
@@ -134,7 +134,7 @@ impl<M: Microarchitecture> Routers<M> {
     #[inline]
     pub(super) fn routed_no_more(&mut self, id: QueueId, flits: u16) {
         if Self::unless_plain(self.rules.counts_routed) {
-            let output = self.inputs[id.index as usize].first_port as usize + usize::from(id.voq);
+            let output = self.output_of(id, id.voq);
             self.extras.routed[output] -= u32::from(flits);
         }
     }

@@ -183,7 +183,7 @@ impl<M: Microarchitecture> Routers<M> {
     }
 
     /// The number of a port of the same router.
-    fn output_of(&self, id: QueueId, port: u8) -> usize {
+    pub(super) fn output_of(&self, id: QueueId, port: u8) -> usize {
         self.inputs[id.index as usize].first_port as usize + usize::from(port)
     }
 
