@@ -11,7 +11,7 @@ use crate::tree::{Item, Node};
 
 /// Parameters that came later than their siblings, by the end of their paths. Where they are what their default says, the resolved text is
 /// without them, so that scenarios have the digests, and find the results, that they had before.
-const CAME_LATER: [&str; 23] = [
+const CAME_LATER: [&str; 24] = [
     "arrival.bursts.cycles_per_flit",
     "arrival.slots.cycles_per_flit",
     "measure.by_source",
@@ -35,6 +35,7 @@ const CAME_LATER: [&str; 23] = [
     "routing.clos.queues",
     "routing.par.queue_counts",
     "routing.par6-2.queue_counts",
+    "routing.par6-2.threshold",
 ];
 
 /// What values mean depends on this.

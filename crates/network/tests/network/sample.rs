@@ -82,7 +82,7 @@ const DRAGONFLY_ROUTES: &[Route] = &[
     ("par", &[("threshold", "4")]),
     ("par", &[("threshold", "2"), ("queue_counts", "router")]),
     ("par6-2", &[("share", "80"), ("packet", "1")]),
-    ("par6-2", &[("share", "90"), ("packet", "2"), ("queue_counts", "router")]),
+    ("par6-2", &[("share", "90"), ("packet", "2"), ("threshold", "1"), ("queue_counts", "router")]),
     ("olm", &[("siblings", "0"), ("siblings_margin", "0")]),
     ("base", &[("threshold", "2")]),
     ("hybrid", &[("threshold", "2"), ("candidates", "one")]),

@@ -2,7 +2,7 @@
 //! virtual channels: six on local links, two on global ones).
 //!
 //! At each router a packet looks for another path if packets wait for its minimal output, and takes a random one of those
-//! that are open to it and whose queue is less than a share of the minimal one's:
+//! that are open to it and whose queue is less than a share of the minimal one's, of which some flits may not count:
 //!
 //! * at its source router, by any global link of that router;
 //! * after a local hop in its source group, by any global link there, or by one more local hop, from where it must take
@@ -48,11 +48,18 @@ pub(crate) const PAR62: RoutingModel = RoutingModel {
             default: Some("8"),
             help: "flits that must wait for the minimal path before it is left, and that another path must have room for",
         },
+        Parameter {
+            name: "threshold",
+            kind: Kind::Integer { min: 0, max: 1 << 20 },
+            default: Some("0"),
+            help: "flits of the minimal queue that do not count when another path's is compared with a share of it",
+        },
         occupancy::QUEUE,
     ],
     build: |topology, values| {
         let AnyTopology::Dragonfly(topology) = topology else { return Err(needs(&PAR62, topology)) };
-        let rule = Rule { share: values.integer("share"), packet: values.integer("packet") };
+        let integer = |name| values.integer(name);
+        let rule = Rule { share: integer("share"), packet: integer("packet"), threshold: integer("threshold") };
         let sequence = VcSequence::parse(ORDER, PATHS).expect("there is a channel for each hop");
         let tables = Arc::new(RouteTables::new(Arc::clone(topology), sequence));
         Ok(Arc::new(Par62 { tables, rule, interests: occupancy::interests_in_queues(values) }))
@@ -64,6 +71,7 @@ pub(crate) const PAR62: RoutingModel = RoutingModel {
 struct Rule {
     share: u32,
     packet: u32,
+    threshold: u32,
 }
 
 impl Rule {
@@ -74,8 +82,9 @@ impl Rule {
 
     /// Whether another path will do instead of a minimal one for which so many flits wait.
     fn accepts(self, view: &dyn View, minimal: u32, step: &Step) -> bool {
+        let counted = minimal.saturating_sub(self.threshold);
         self.has_room(view, step)
-            && 100 * u64::from(view.waiting(step.port)) < u64::from(self.share) * u64::from(minimal)
+            && 100 * u64::from(view.waiting(step.port)) < u64::from(self.share) * u64::from(counted)
     }
 }
 
@@ -125,9 +134,10 @@ impl Routing for Par62 {
     }
 
     fn describe(&self) -> String {
-        let Rule { share, packet } = self.rule;
+        let Rule { share, packet, threshold } = self.rule;
+        let beyond = if threshold > 0 { format!(" beyond {threshold} flits of it") } else { String::new() };
         format!(
-            "PAR6/2, others with less than {share} % of a queue of {packet} flits or more{}, virtual channels {ORDER}",
+            "PAR6/2, others with less than {share} % of a queue of {packet} flits or more{beyond}{}, virtual channels {ORDER}",
             occupancy::describe_queue(self.interests)
         )
     }
@@ -242,7 +252,7 @@ mod tests {
     use super::super::sketch::Sketch;
     use super::*;
 
-    const RULE: Rule = Rule { share: 50, packet: 8 };
+    const RULE: Rule = Rule { share: 50, packet: 8, threshold: 0 };
 
     fn routing(a: u32, h: u32, g: u32) -> Par62 {
         let topology = Arc::new(Dragonfly::new(2, a, h, g, Arrangement::Palmtree).expect("it exists"));
@@ -253,7 +263,11 @@ mod tests {
 
     /// The ports and channels that packets from router 0 of group 0 to a node take, in many draws.
     fn taken(node: u32, entry: PortVc, view: &Sketch) -> BTreeSet<(Port, u8)> {
-        let routing = routing(4, 2, 9);
+        taken_by(RULE, node, entry, view)
+    }
+
+    fn taken_by(rule: Rule, node: u32, entry: PortVc, view: &Sketch) -> BTreeSet<(Port, u8)> {
+        let routing = Par62 { rule, ..routing(4, 2, 9) };
         let (mut agent, mut random) = (routing.agent(0), Stream::new(1, 0, 0));
         let header = Header::new(routing.tables.topology.locator(node));
         let mut route = || agent.route(entry, &header, view, &mut random);
@@ -308,6 +322,21 @@ mod tests {
         assert_eq!(taken(FAR, NODE, &view), BTreeSet::from([(5, 0)]));
         view.used.insert((6, 0), Sketch::CAPACITY - RULE.packet);
         assert_eq!(taken(FAR, NODE, &view), BTreeSet::from([(6, 0)]));
+    }
+
+    /// With half and a threshold of 16 it is more than twice what waits for the other one and 16 flits, as in UGAL.
+    #[test]
+    fn flits_below_the_threshold_do_not_count() {
+        let rule = Rule { threshold: 16, ..RULE };
+        let taken = |minimal, other| {
+            let view = Sketch::new().with([5], Sketch::ROUND_TRIP + minimal).with([6], Sketch::ROUND_TRIP + other);
+            taken_by(rule, FAR, NODE, &view)
+        };
+        assert_eq!(taken(40, 11), BTreeSet::from([(6, 0)]));
+        assert_eq!(taken(40, 12), BTreeSet::from([(5, 0)]));
+        assert_eq!(taken(17, 0), BTreeSet::from([(6, 0)]));
+        assert_eq!(taken(16, 0), BTreeSet::from([(5, 0)]));
+        assert_eq!(taken(RULE.packet, 0), BTreeSet::from([(5, 0)]), "fewer wait than the threshold");
     }
 
     /// Follows all that packets may do, also where few groups leave ports open: they arrive after at most eight hops, no
