@@ -277,7 +277,9 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
             return self.misroute(entry, header, by, view, random).unwrap_or(Step::none_yet(*header));
         }
         let of_group = |group| of_group(&self.contention, &self.routes, view.board(), group);
-        let by_counts = self.trigger.fires_at(self.contention.count(port), || packet.leaves_from_here().map(of_group));
+        // Triggers that need no count do not look it up.
+        let count = || self.contention.count(port);
+        let by_counts = self.trigger.fires_at(count, || packet.leaves_from_here().map(of_group));
         let stays = match by_counts {
             Some(fires) => (!fires).then_some(Stay::UntilNamed),
             None => self.trigger.stays(&self.context(by, view), random),
@@ -312,7 +314,7 @@ impl<T: Trigger> Agent for InTransitAgent<T> {
         let count = self.contention.count(minimal);
         let of_group = |group| of_group(&self.contention, &self.routes, told, group);
         let named = self.trigger.is_reached(count, || leaves_for.map(of_group)).then_some(minimal);
-        let by_counts = self.trigger.fires_at(count, || packet.leaves_from_here().map(of_group));
+        let by_counts = self.trigger.fires_at(|| count, || packet.leaves_from_here().map(of_group));
         let step = by_counts.and_then(|fires| self.known_step(&packet, hop, fires));
         FirstLook { named, step }
     }

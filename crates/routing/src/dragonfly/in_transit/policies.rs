@@ -177,8 +177,8 @@ impl Trigger for Base {
     }
 
     #[inline]
-    fn fires_at(&self, count: u32, _group_count: impl FnOnce() -> Option<u32>) -> Option<bool> {
-        Some(count >= self.threshold)
+    fn fires_at(&self, count: impl FnOnce() -> u32, _group_count: impl FnOnce() -> Option<u32>) -> Option<bool> {
+        Some(count() >= self.threshold)
     }
 
     #[inline]
@@ -308,8 +308,8 @@ impl Trigger for Ectn {
     }
 
     #[inline]
-    fn fires_at(&self, count: u32, group_count: impl FnOnce() -> Option<u32>) -> Option<bool> {
-        Some(count >= self.base.threshold || group_count().is_some_and(|count| count >= self.combined))
+    fn fires_at(&self, count: impl FnOnce() -> u32, group_count: impl FnOnce() -> Option<u32>) -> Option<bool> {
+        Some(count() >= self.base.threshold || group_count().is_some_and(|count| count >= self.combined))
     }
 
     #[inline]

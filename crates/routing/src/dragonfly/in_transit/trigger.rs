@@ -21,11 +21,11 @@ pub(super) trait Trigger: Clone + Send + Sync + Debug + 'static {
     /// Whether it draws at random whether it fires.
     const DRAWS: bool = false;
 
-    /// Whether a packet looks for another path than its minimal one where so many packets want the minimal output, and `group_count` the
+    /// Whether a packet looks for another path than its minimal one where `count` packets want the minimal output, and `group_count` the
     /// group that it leaves its own for, if it does. None if it takes more than these counts to say. A packet that does not is not asked
     /// about then until this router hears a broadcast, or has come to count as many as make it look for another path.
     #[inline]
-    fn fires_at(&self, _count: u32, _group_count: impl FnOnce() -> Option<u32>) -> Option<bool> {
+    fn fires_at(&self, _count: impl FnOnce() -> u32, _group_count: impl FnOnce() -> Option<u32>) -> Option<bool> {
         None
     }
 
