@@ -135,7 +135,7 @@ impl Routing for Par62 {
 
     fn describe(&self) -> String {
         let Rule { share, packet, threshold } = self.rule;
-        let beyond = if threshold > 0 { format!(" beyond {threshold} flits of it") } else { String::new() };
+        let beyond = if threshold > 0 { format!(", of which {threshold} do not count") } else { String::new() };
         format!(
             "PAR6/2, others with less than {share} % of a queue of {packet} flits or more{beyond}{}, virtual channels {ORDER}",
             occupancy::describe_queue(self.interests)
